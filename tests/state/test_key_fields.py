@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ledgerd.state import Entity, Table, ordered, unique
-from ledgerd.state.key_fields import fields_of, key_reader, reader_of
+from ledgerd.state.key_fields import fields_of, key_comparison
 from ledgerd.state.keys import BOOL, OWN_ID, UINT32
 from ledgerd.state.objects import STORED_TABLES
 
@@ -55,31 +55,35 @@ def test_what_calls_a_function_or_reads_something_else_cannot_be_told() -> None:
     assert fields_of(len, Thing) is None
 
 
-def test_a_reader_reads_the_fields_of_all_keys_of_a_table() -> None:
+def moved(table: Table[Thing], before: Thing, after: Thing) -> list[str]:
+    """The indexes in which two states of an object have different keys."""
+    comparison = key_comparison(Thing, [(index, index.title) for index in table.indexes])
+    return [*comparison(before, after)]
+
+
+def test_an_index_has_moved_where_its_key_differs_and_nowhere_else() -> None:
     table = Table(Thing, number=1)
-    assert key_reader(table) is None
+    assert moved(table, Thing(size=1), Thing(size=2)) == []
     unique(table, "by_size", lambda thing: (thing.size, thing.id), (UINT32, OWN_ID))
     ordered(table, "by_density", lambda thing: (thing.is_dense,), (BOOL,))
-    read = key_reader(table)
-    assert read is not None
-    assert read(Thing(id=7, size=1, title="a")) == read(Thing(id=7, size=1, title="b"))
-    assert read(Thing(id=7, size=1)) != read(Thing(id=7, size=2))
-    assert read(Thing(id=7, weight=1)) != read(Thing(id=7, weight=2))
+    unique(table, "by_own_id", lambda thing: (thing.id,), (OWN_ID,))
+    assert moved(table, Thing(id=7, size=1, title="a"), Thing(id=7, size=1, title="b")) == []
+    assert moved(table, Thing(id=7, size=1), Thing(id=7, size=2)) == ["Thing.by_size"]
+    assert moved(table, Thing(id=7, weight=1), Thing(id=7, weight=2)) == []
+    assert moved(table, Thing(id=7, weight=1), Thing(id=7, weight=LIMIT + 1)) == ["Thing.by_density"]
+    assert moved(table, Thing(id=7, size=1), Thing(id=7, size=9)) == ["Thing.by_size", "Thing.by_density"]
+
+
+def test_keys_are_compared_themselves_where_their_fields_cannot_be_told() -> None:
+    table = Table(Thing, number=1)
     ordered(table, "by_double", lambda thing: (_doubled(thing.size),), (UINT32,))
-    assert key_reader(table) is None
+    unique(table, "by_weight", lambda thing: (thing.weight, thing.id), (UINT32, OWN_ID))
+    assert moved(table, Thing(size=1), Thing(size=2)) == ["Thing.by_double"]
+    assert moved(table, Thing(weight=1), Thing(weight=2)) == ["Thing.by_weight"]
+    assert moved(table, Thing(title="a"), Thing(title="b")) == []
 
 
 @pytest.mark.parametrize("table", [table for table in STORED_TABLES if table.indexes], ids=lambda table: table.title)
 def test_the_keys_of_every_table_of_the_ledger_can_be_told(table: Table[Entity]) -> None:
     for index in table.indexes:
         assert fields_of(index.key, table.record) is not None, index.title
-
-
-def test_a_reader_of_one_index_is_its_key_where_fields_cannot_be_told() -> None:
-    table = Table(Thing, number=1)
-    told = ordered(table, "by_density", lambda thing: (thing.is_dense,), (BOOL,))
-    untold = ordered(table, "by_double", lambda thing: (_doubled(thing.size),), (UINT32,))
-    by_id = unique(table, "by_own_id", lambda thing: (thing.id,), (OWN_ID,))
-    assert reader_of(told)(Thing(size=2, weight=3)) == (2, 3)
-    assert reader_of(untold) is untold.key
-    assert reader_of(by_id) is by_id.key

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -16,7 +17,12 @@ from ledgerd.state.keys import (
     INT64,
     NAME_TEXT,
     NAME_WORD,
+    OWN_ID,
     TIME,
+    UINT8,
+    UINT16,
+    UINT32,
+    UINT64,
     UINT128,
     Order,
     descending,
@@ -127,6 +133,28 @@ def test_a_key_of_parts_compares_part_by_part(one: tuple[str, int], other: tuple
     assert (encode(one) < encode(other)) == (first < second)
     assert encode(one).startswith(encode(one[:1]))
     assert encode(()) == b""
+
+
+NUMBERS = (BOOL, UINT8, UINT16, UINT32, UINT64, INT8, INT64, OWN_ID)
+EDGES = [sign * (1 << bits) + by for bits in (0, 7, 8, 16, 32, 63, 64) for sign in (1, -1) for by in (-1, 0, 1)]
+
+
+def encoded_or_refused(encode: Callable[[Any], bytes], value: object) -> bytes | None:
+    try:
+        return encode(value)
+    except OverflowError:
+        return None
+
+
+@pytest.mark.parametrize("order", [*NUMBERS, *map(descending, NUMBERS)], ids=lambda order: order.title)
+def test_a_key_that_is_packed_at_once_is_that_of_its_parts(order: Order) -> None:
+    one, two = key_encoder((order,)), key_encoder((order, INT64))
+    for edge in EDGES:
+        expected = encoded_or_refused(order.encode, edge)
+        behind = None if expected is None else expected + INT64.encode(-7)
+        assert encoded_or_refused(one, (edge,)) == expected
+        assert encoded_or_refused(two, (edge, -7)) == behind
+        assert encoded_or_refused(two, (edge,)) == expected
 
 
 def test_a_fixed_part_of_another_width_is_refused() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -249,9 +250,57 @@ def test_an_edit_that_changes_no_key_leaves_no_entry_out_of_date(store: Store) -
     assert pending(store, ITEM_BY_TIME) == set()
 
 
+def test_what_comes_later_is_not_written_while_nothing_is_due(store: Store) -> None:
+    fill(store, 50, 60)
+    assert store.first(ITEM_BY_TIME, upper=(10,)) is None
+    fill(store, 70, 20)
+
+    assert store.first(ITEM_BY_TIME, upper=(10,)) is None
+    assert pending(store, ITEM_BY_TIME) == {2, 3}
+    assert ids(store.scan(ITEM_BY_TIME, upper=(20,))) == [3]
+    assert pending(store, ITEM_BY_TIME) == set()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_due_is_found_after_any_changes(store: Store, seed: int) -> None:
+    random = Random(seed)  # noqa: S311 - a test
+    fill(store, 50, 60)
+    with store.begin() as session:
+        for _ in range(200):
+            items = list(store._tables[ITEMS].cache.objects.values())  # noqa: SLF001 - without a scan, which writes
+            item = random.choice([each for each in items if each is not None])
+            kind = random.randrange(5)
+            if kind == 0:
+                fill(store, random.randrange(100))
+            elif kind == 1:
+                move(store, item.id, random.randrange(100))
+            elif kind == 2:
+                with store.editing(item):
+                    item.is_open = not item.is_open
+            elif kind == 3 and item.id > 1:
+                store.remove(item)
+            else:
+                with store.begin():
+                    move(store, item.id, random.randrange(100))
+                    _require_due(store, random.randrange(30))
+            _require_due(store, random.randrange(30))
+        session.push()
+
+
+def _require_due(store: Store, until: int) -> None:
+    """The first items until a time, by two indexes, are those that a look at all items finds."""
+    items = [each for each in store._tables[ITEMS].cache.objects.values() if each is not None]  # noqa: SLF001
+    due = [each.time for each in items if each.time <= until]
+    found = store.first(ITEM_BY_TIME, upper=(until,))
+    assert (None if found is None else found.time) == min(due, default=None)
+    due = [each.time for each in items if each.is_open and each.time <= until]
+    found = store.first(ITEM_BY_OPEN_TIME, lower=(True,), upper=(True, until))
+    assert (None if found is None else found.time) == min(due, default=None)
+
+
 def pending(store: Store, index: Index[Item]) -> set[int]:
     opened = store._indexes[index]  # noqa: SLF001 - what no caller sees
-    return opened._pending  # noqa: SLF001
+    return set(opened._pending)  # noqa: SLF001
 
 
 def test_a_name_is_found_without_flushing_its_index(store: Store) -> None:

@@ -87,6 +87,19 @@ def test_a_unique_key_that_became_free_can_be_taken(store: Store) -> None:
     assert store.verify() == []
 
 
+def test_many_are_found_by_their_keys_as_each_alone_is(store: Store) -> None:
+    alice, bob = store.create(ITEMS, Item(name="alice")), store.create(ITEMS, Item(name="bob"))
+    assert store.at_each(ITEM_BY_NAME, ("bob", "alice", "bob")) == [bob, alice, bob]
+
+    with store.editing(alice):
+        alice.name = "carol"
+    carol = store.create(ITEMS, Item(name="alice"))
+    assert store.at_each(ITEM_BY_NAME, ("alice", "carol")) == [carol, alice]
+    assert store.at_each(ITEM_BY_NAME, ()) == []
+    with pytest.raises(UnknownKey):
+        store.at_each(ITEM_BY_NAME, ("bob", "nobody"))
+
+
 def test_an_object_cannot_be_created_twice(store: Store) -> None:
     item = store.create(COUNTERS, Counter())
 

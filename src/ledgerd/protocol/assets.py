@@ -23,6 +23,7 @@ SHARES_SYMBOL = 0x53455241485306
 
 MAX_AMOUNT = 2**63 - 1
 MIN_AMOUNT = -(2**63)
+MAX_UINT64, MAX_UINT128 = 2**64 - 1, 2**128 - 1
 
 
 _DIGITS = tuple(f"{number:03}" for number in range(1000))
@@ -156,7 +157,13 @@ class Price(msgspec.Struct, frozen=True):
         else:
             raise RuleViolation("false: invalid asset * price")
         require(source.amount > 0, "b.base.amount.value > 0: " if source is self.base else "b.quote.amount.value > 0: ")
-        # The reference multiplies unsigned 128-bit numbers: a negative amount becomes a huge one.
-        worth = (asset.amount % 2**128) * (target.amount % 2**128) % 2**128 // source.amount
-        require(worth < 2**64, "result.hi == 0: ")
-        return Asset((worth + 2**63) % 2**64 - 2**63, target.symbol)
+        return Asset(worth_of(asset.amount, source.amount, target.amount), target.symbol)
+
+
+def worth_of(amount: int, source: int, target: int) -> int:
+    """What an amount is worth where `source` above zero is worth `target`."""
+    # The reference multiplies unsigned 128-bit numbers: a negative amount becomes a huge one.
+    worth = (amount & MAX_UINT128) * (target & MAX_UINT128) & MAX_UINT128
+    worth //= source
+    require(worth <= MAX_UINT64, "result.hi == 0: ")
+    return worth if worth <= MAX_AMOUNT else worth - 2**64

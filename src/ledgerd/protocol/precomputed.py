@@ -49,7 +49,10 @@ def take_precomputed(block: Block, chain_id: bytes, results: bytes, place: int) 
         place += OF_TRANSACTION.size
         count = len(transaction.signatures)
         end = place + count * KEY_SIZE
-        signers = {PublicKey(results[at : at + KEY_SIZE]) for at in range(place, end, KEY_SIZE)}
+        if count == 1:
+            signers = {PublicKey(results[place:end])}
+        else:
+            signers = {PublicKey(results[at : at + KEY_SIZE]) for at in range(place, end, KEY_SIZE)}
         place = end
         transaction.remember_digest(digest)
         if is_well_formed:

@@ -6,7 +6,9 @@ session changed what, and which index entries are due, is not known here.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import islice
+from operator import itemgetter
 from typing import Generic
 
 from ledgerd.state.disk import Database, Disk, LmdbTransaction
@@ -14,6 +16,8 @@ from ledgerd.state.errors import StoreMisuse
 from ledgerd.state.keys import INT64
 from ledgerd.state.records import RecordForm
 from ledgerd.state.tables import E, Ranks, Table
+
+_first = itemgetter(0)
 
 NEVER_EVICTED = 1000
 """Tables of no more objects than this stay in memory whole."""
@@ -154,14 +158,15 @@ class ObjectCache(Generic[E]):
 
     # -- commit
 
-    def write(self, transaction: LmdbTransaction) -> None:
-        """Put every object that changed into the transaction."""
-        for object_id in sorted(self.committed):
-            key, record = INT64.encode(object_id), self.encoded(object_id)
-            if record is None:
-                transaction.delete(key, db=self._database)
-            else:
-                transaction.put(key, record, db=self._database)
+    def write(self, transaction: LmdbTransaction, is_entered: Callable[[int], bool]) -> None:
+        """Put every object that changed into the transaction, whose ids may have been entered there before."""
+        database, objects, ranks, encode = self._database, self.objects, self.ranks, self.form.encode
+        for object_id, (image, _) in sorted(self.committed.items(), key=_first):
+            entity = objects[object_id]
+            if entity is not None:
+                transaction.put(INT64.encode(object_id), encode(entity, ranks.get(object_id, ())), db=database)
+            elif image is not None or is_entered(object_id):
+                transaction.delete(INT64.encode(object_id), db=database)
 
     def mark_committed(self) -> None:
         """All is committed: nothing differs from the file any more."""

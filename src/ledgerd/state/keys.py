@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from ledgerd.codec.source import Source
+
 MAX_KEY_BYTES = 511
 """The longest key that LMDB accepts."""
 
@@ -31,13 +33,33 @@ class Order(NamedTuple):
     """Whether values that differ have bytes that differ: not so for texts that are cut at a length or a NUL."""
     is_natural: bool = False
     """Whether the order of the bytes is that of the values themselves in Python: numbers are, names are not."""
+    packing: Packing | None = None
+    """How `struct` makes the same bytes, where it can."""
+
+
+class Packing(NamedTuple):
+    """A letter of `struct`, and what it packs: the value and a number, or that number less the value."""
+
+    letter: str
+    offset: int = 0
+    is_descending: bool = False
+
+    def of(self, value: str) -> str:
+        """The expression for what is packed."""
+        if self.is_descending:
+            return f"{self.offset} - {value}"
+        return f"{value} + {self.offset}" if self.offset else value
+
+
+LETTERS = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
 
 def _unsigned(width: int) -> Order:
     def encode(value: int) -> bytes:
         return value.to_bytes(width, "big")
 
-    return Order(f"uint{width * 8}", encode, is_exact=True, is_natural=True)
+    packing = Packing(LETTERS[width]) if width in LETTERS else None
+    return Order(f"uint{width * 8}", encode, is_exact=True, is_natural=True, packing=packing)
 
 
 def _signed(width: int) -> Order:
@@ -46,7 +68,7 @@ def _signed(width: int) -> Order:
     def encode(value: int) -> bytes:
         return (value + half).to_bytes(width, "big")
 
-    return Order(f"int{width * 8}", encode, is_exact=True, is_natural=True)
+    return Order(f"int{width * 8}", encode, is_exact=True, is_natural=True, packing=Packing(LETTERS[width], half))
 
 
 def fixed_bytes(width: int) -> Order:
@@ -67,7 +89,11 @@ def descending(order: Order) -> Order:
     def encode_complement(value: Any) -> bytes:  # noqa: ANN401 - of the type that the order is for
         return encode(value).translate(_COMPLEMENT)
 
-    return Order(f"{order.title} desc", encode_complement, is_exact=order.is_exact)
+    packing, turned = order.packing, None
+    if packing is not None and packing.letter != "?" and not packing.is_descending:
+        largest = (1 << 8 * struct.calcsize(packing.letter)) - 1
+        turned = Packing(packing.letter, largest - packing.offset, is_descending=True)
+    return Order(f"{order.title} desc", encode_complement, is_exact=order.is_exact, packing=turned)
 
 
 def text_bytes(text: str) -> bytes:
@@ -109,12 +135,12 @@ UINT128 = _unsigned(16)
 INT8 = _signed(1)
 INT64 = _signed(8)
 TIME = UINT32
-BOOL = Order("bool", _boolean, is_natural=True)
+BOOL = Order("bool", _boolean, is_natural=True, packing=Packing("?"))
 
 OBJECT_ID = INT64
 """The id of another object."""
 
-OWN_ID = Order("own id", INT64.encode, is_own_id=True, is_natural=True)
+OWN_ID = Order("own id", INT64.encode, is_own_id=True, is_natural=True, packing=INT64.packing)
 """The id of the object itself: in an index whose key ends with it no two keys are equal."""
 
 NAME_TEXT = Order("name text", _name_text)
@@ -131,7 +157,31 @@ CUT_TEXT = Order("cut c text", _cut_text)
 
 
 def key_encoder(orders: Sequence[Order]) -> Callable[[tuple[Any, ...]], bytes]:
-    """A function from a key, or the first parts of one, to its bytes."""
+    """A function from a key, or the first parts of one, to its bytes.
+
+    A whole key of numbers alone is packed at once. What `struct` cannot pack is left to the encoders of the parts, with
+    their errors.
+    """
+    by_parts = _encoder_by_parts(orders)
+    packings = [order.packing for order in orders if order.packing is not None]
+    if len(packings) < len(orders):
+        return by_parts
+    source = Source()
+    parts = [source.fresh("part") for _ in orders]
+    packer = struct.Struct(">" + "".join(packing.letter for packing in packings))
+    source.add(f"if len(key) == {len(orders)}:")
+    source.add(f"    {', '.join(parts)}, = key")
+    source.add("    try:")
+    packed = [packing.of(part) for packing, part in zip(packings, parts, strict=True)]
+    source.add(f"        return {source.bind(packer.pack)}({', '.join(packed)})")
+    source.add(f"    except {source.bind(struct.error)}:")
+    source.add("        pass")
+    source.add(f"return {source.bind(by_parts)}(key)")
+    compiled: Callable[[tuple[Any, ...]], bytes] = source.compiled("encode_key", "key")
+    return compiled
+
+
+def _encoder_by_parts(orders: Sequence[Order]) -> Callable[[tuple[Any, ...]], bytes]:
     encoders = tuple(order.encode for order in orders)
 
     if len(encoders) == 1:

@@ -23,9 +23,13 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+BOUNDED_CHUNK = 8
+"""Entries that a scan with an end reads first: where there are fewer, as mostly, it knows at once that it is over."""
 CHUNK_GROWTH = 4
 LARGEST_CHUNK = 256
 REMEMBERED_SEARCHES = 64
+
+_encode_number = INT64.encode
 
 
 class First(NamedTuple):
@@ -45,10 +49,13 @@ class OpenIndex(Generic[E]):
         "_absent",
         "_database",
         "_disk",
+        "_encode_key",
         "_firsts",
         "_firsts_version",
         "_fronts",
         "_has_restored_keys",
+        "_is_unique",
+        "_leasts",
         "_pending",
         "_version",
         "_written",
@@ -64,6 +71,8 @@ class OpenIndex(Generic[E]):
     def __init__(self, index: Index[E], cache: ObjectCache[E], disk: Disk, database: Database) -> None:
         self.index = index
         self.key = index.key
+        self._encode_key = index.encode_key
+        self._is_unique = index.is_unique
         self.is_by_id = index is index.table.by_id
         self.cache = cache
         self.hints: dict[Key, int] = {}
@@ -71,9 +80,11 @@ class OpenIndex(Generic[E]):
         that an object got since the last commit is among them."""
         self.slot = 0 if index.is_unique else index.table.ordered_indexes.index(index)
         """Which of an object's ranks is for this index."""
-        self._pending: set[int] = set()
-        """Ids of objects whose entry may be out of date."""
-        self.mark = self._pending.add
+        self._pending: list[int] = []
+        """Ids of objects whose entry may be out of date; one that changes again is there again."""
+        self._leasts: dict[Key, tuple[int, Key | None]] = {}
+        """For a lower bound: how many of these ids were looked at, and the least key that one of them has above it."""
+        self.mark = self._pending.append
         """Say that the entry of an object, by its id, may be out of date."""
         self._written: dict[int, bytes | None] = {}
         """The entry, in the open transaction, of each object whose entry was changed there since the last commit."""
@@ -97,8 +108,8 @@ class OpenIndex(Generic[E]):
 
     def entry_of(self, image: E, ranks: Ranks) -> bytes:
         """The entry of a value with its ranks."""
-        raw = self.index.encode_key(self.key(image))
-        return raw if self.index.is_unique else raw + INT64.encode(ranks[self.slot])
+        raw = self._encode_key(self.key(image))
+        return raw if self._is_unique else raw + _encode_number(ranks[self.slot])
 
     def entry(self, entity: E) -> bytes:
         """The entry of an object; while it is being edited, the one from before."""
@@ -125,7 +136,7 @@ class OpenIndex(Generic[E]):
         removed: list[bytes] = []
         added: list[KeyValue] = []
         cache, written, entry_of = self.cache, self._written, self.entry_of
-        for object_id in self._pending:
+        for object_id in set(self._pending):
             entity = cache.objects[object_id]
             if object_id in written:
                 before = written[object_id]
@@ -141,8 +152,9 @@ class OpenIndex(Generic[E]):
             if before is not None:
                 removed.append(before)
             if after is not None:
-                added.append((after, INT64.encode(object_id)))
+                added.append((after, _encode_number(object_id)))
         self._pending.clear()
+        self._leasts.clear()
         self._has_restored_keys = False
         if removed or added:
             self._version += 1
@@ -167,6 +179,7 @@ class OpenIndex(Generic[E]):
         """All is committed: no entry is due, and none differs."""
         self._version += 1
         self._written.clear()
+        self._leasts.clear()
         self._pending.clear()  # the order of ids is not flushed: the table itself was written
 
     def append(self, transaction: LmdbTransaction, items: list[KeyValue]) -> int | None:
@@ -245,6 +258,8 @@ class OpenIndex(Generic[E]):
         is the same until an entry changes. Where keys can be compared as they are, the bound is not even encoded.
         """
         if self._pending:
+            if upper and self._is_nothing_there(lower, upper):
+                return None
             self.flush()
         if self._firsts_version != self._version:
             self._firsts.clear()
@@ -259,6 +274,32 @@ class OpenIndex(Generic[E]):
             return None if first.key[: len(upper)] > upper else first
         high = span(self.index, (), upper)[1]
         return first if high is None or first.entry < high else None
+
+    def _is_nothing_there(self, lower: Key, upper: Key) -> bool:
+        """Whether it can be told that a range is empty although entries are still to be written.
+
+        So it is when the first written entry is known to lie behind the range, and all objects whose entries are out of
+        date have keys outside of it. What is created for a later time is then written with the next commit, or never.
+        """
+        parts = self.index.natural_parts
+        if len(lower) > parts or len(upper) > parts or self._firsts_version != self._version:
+            return False
+        first = self._firsts.get(lower, self)
+        if first is self:
+            return False
+        if isinstance(first, First) and (first.key is None or first.key[: len(upper)] <= upper):
+            return False
+        looked_at, least = self._leasts.get(lower, (0, None))
+        pending, cache = self._pending, self.cache
+        if looked_at < len(pending):
+            for object_id in pending[looked_at:]:
+                entity = cache.indexed_as.get(object_id) or cache.objects[object_id]
+                if entity is not None:
+                    key = self.key(entity)[:parts]
+                    if key[: len(lower)] >= lower and (least is None or key < least):
+                        least = key
+            self._leasts[lower] = len(pending), least
+        return least is None or least[: len(upper)] > upper
 
     def _first_behind(self, lower: Key) -> First | None:
         """The first entry at or behind a key, looked for in the open transaction."""
@@ -320,7 +361,11 @@ class OpenIndex(Generic[E]):
                 self.flush()
             version = self._version
             if known is not None and known.version == version:
-                found, size = [(known.entry, INT64.encode(known.object_id))], 1
+                if limits.high is None:
+                    found, size = [(known.entry, INT64.encode(known.object_id))], 1
+                else:
+                    size = BOUNDED_CHUNK
+                    found = list(islice(entries(self._disk.transaction, self._database, limits, position), size))
             elif size:
                 found = list(islice(entries(self._disk.transaction, self._database, limits, position), size))
             else:
@@ -348,7 +393,8 @@ class OpenIndex(Generic[E]):
         entries behind these are the same, and nothing has to be written yet.
         """
         pending = self._pending
-        return len(pending) == gone + 1 and object_id in pending and self.cache.objects.get(object_id, self) is None
+        is_all = len(pending) == gone + 1 and pending[gone] == object_id
+        return is_all and self.cache.objects.get(object_id, self) is None
 
     # -- keys and ranks of objects that change
 

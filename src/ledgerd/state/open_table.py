@@ -14,7 +14,7 @@ import msgspec
 from ledgerd.state.cache import ObjectCache
 from ledgerd.state.disk import Database, Disk, LmdbTransaction
 from ledgerd.state.errors import NotUnique, StoreMisuse
-from ledgerd.state.key_fields import key_reader, reader_of
+from ledgerd.state.key_fields import key_comparison
 from ledgerd.state.keys import integer_of
 from ledgerd.state.open_index import OpenIndex
 from ledgerd.state.records import Row
@@ -41,15 +41,12 @@ class OpenTable(Generic[E]):
         self.indexes: dict[Index[E], OpenIndex[E]] = {each.index: each for each in opened}
         self._ordered = [each for each in opened if not each.index.is_unique]
         self.has_ranks = bool(self._ordered)
-        self._keys = [
-            (each, reader_of(each.index), each.key) for each in sorted(opened, key=lambda each: each.index.is_unique)
-        ]
-        """The indexes, ordered ones first, with functions that read what their keys are made of, and make them."""
+        ordered_first = sorted(opened, key=lambda each: each.index.is_unique)
+        self.moved_in = key_comparison(table.record, [(each.index, each) for each in ordered_first])
+        """The indexes, ordered ones first, in which two states of an object have different keys."""
         self._colliding = [each for each in opened if each.index.can_collide]
         self.all_indexes = [self.by_id, *opened]
         self._marks = [each.mark for each in self.all_indexes]
-        self.read_keys = key_reader(table)
-        """What all keys of an object are made of, in one value; None where that is not known."""
         self.sessions = sessions
         """All that are open, the newest last; changed by their stack only."""
 
@@ -131,24 +128,19 @@ class OpenTable(Generic[E]):
             if ranks:
                 undo.ranks.setdefault(object_id, ranks)
 
-    def end_edit(self, edit: Edit[E]) -> None:
+    def end_edit(self, edit: Edit[E], moved_in: Iterable[OpenIndex[E]]) -> None:
         """After a change of keys: claim those that have changed, and find the ranks under them."""
         entity, cache = edit.entity, self.cache
         object_id = entity.id
-        indexed = cache.indexed_as.get(object_id)
-        if indexed is None:
-            return  # named twice in one edit
+        indexed = cache.indexed_as[object_id]
         if cache.objects[object_id] is entity:
-            has_moved = False
-            for index, read, key in self._keys:
-                if read(indexed) != read(entity) and key(indexed) != key(entity):
-                    if not index.index.is_unique:
-                        self._change_rank(index, entity, indexed)
-                    elif index.index.can_collide:
-                        index.claim(entity, NotUnique.on_edit)
-                    index.mark(object_id)
-                    has_moved = True
-            if has_moved and edit.outer is not None:
+            for index in moved_in:
+                if not index.index.is_unique:
+                    self._change_rank(index, entity, indexed)
+                elif index.index.can_collide:
+                    index.claim(entity, NotUnique.on_edit)
+                index.mark(object_id)
+            if edit.outer is not None:
                 cache.set_indexed(object_id, entity.__copy__())
         if edit.outer is None:
             cache.end_edit(object_id)
@@ -271,7 +263,7 @@ class OpenTable(Generic[E]):
 
     def write(self, transaction: LmdbTransaction) -> None:
         """Put every object that changed into the transaction."""
-        self.cache.write(transaction)
+        self.cache.write(transaction, self.by_id.is_written)
 
     def write_again(self, transaction: LmdbTransaction) -> None:
         """Write the index entries that an abandoned transaction has lost."""
@@ -335,15 +327,17 @@ class Edit(msgspec.Struct, Generic[E], gc=False):
             return
         if not table.indexes:
             return
-        entity, read = self.entity, table.read_keys
-        object_id, indexed_as = entity.id, table.cache.indexed_as
+        entity, indexed_as = self.entity, table.cache.indexed_as
+        object_id = entity.id
         indexed = indexed_as.get(object_id)
-        if read is not None and indexed is not None and read(indexed) == read(entity):
-            if self.outer is None:
-                del indexed_as[object_id]
-            return
+        if indexed is None:
+            return  # named twice in one edit
         try:
-            table.end_edit(self)
+            moved_in = table.moved_in(indexed, entity)
+            if moved_in:
+                table.end_edit(self, moved_in)
+            elif self.outer is None:
+                del indexed_as[object_id]
         except BaseException:
             table.revert(self)
             raise

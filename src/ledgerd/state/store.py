@@ -6,7 +6,7 @@ A store belongs to one thread. Changes between commits are in memory; the file i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -163,6 +163,16 @@ class Store(View):
             raise UnknownKey
         return found
 
+    def at_each(self, index: Index[E], keys: Iterable[Any]) -> list[E]:
+        """What `at` gives for each of these keys, which have one part."""
+        opened: OpenIndex[E] = self._indexes[index]
+        hints, objects, key_of = opened.hints, opened.cache.objects, opened.key
+        found = []
+        for key in keys:
+            entity = objects.get(hints.get((key,), -1))
+            found.append(entity if entity is not None and key_of(entity) == (key,) else self.at(index, key))
+        return found
+
     def _search(self, opened: OpenIndex[E], key: Key) -> E | None:
         index = opened.index
         if not index.is_unique or len(key) < len(index.order):
@@ -313,13 +323,11 @@ class Store(View):
         """Remove an object."""
         self._by_record[type(entity)].remove(entity)
 
-    def editing(self, *entities: Entity) -> Edit[Any] | Editing:
+    def editing(self, entity: Entity, *others: Entity) -> Edit[Any] | Editing:
         """A context in which these objects may be changed; at its end their keys are compared one after the other."""
-        tables = self._by_record
-        if len(entities) == 1:
-            entity = entities[0]
-            return Edit(tables[type(entity)], entity)
-        return Editing([Edit(tables[type(entity)], entity) for entity in entities])
+        if not others:
+            return Edit(self._by_record[type(entity)], entity)
+        return Editing([Edit(self._by_record[type(each)], each) for each in (entity, *others)])
 
     def noting(self, table: Table[E], notes: dict[int, tuple[E, T]], read: Callable[[E], T]) -> Editor:
         """An `editing` that also notes, once, each object of a table with what is read of it before the change."""

@@ -5,7 +5,7 @@ Evaluators and block steps take a `Ledger` and nothing else; `applying` and `cha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,6 +18,7 @@ from ledgerd.chain.events import (
     PenaltyChange,
 )
 from ledgerd.chain.ledger.holdings import BlockChanges, Mark
+from ledgerd.codec.lazy import lazy
 from ledgerd.protocol.authority_check import Accounts
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
@@ -106,9 +107,6 @@ class Ledger:
         self.network = network
         self.editing: Editor = store.editing
         """`with ledger.editing(a, b):` before any field of theirs is assigned."""
-        self._globals = store.objects(DYNAMIC_GLOBAL_PROPERTIES)
-        self._schedules = store.objects(VALIDATOR_SCHEDULES)
-        self._hardforks = store.objects(HARDFORK_PROPERTIES)
         self.authorities = Accounts(
             active=lambda name: store.at(AUTHORITY_BY_ACCOUNT, name).active,
             master=lambda name: store.at(AUTHORITY_BY_ACCOUNT, name).master,
@@ -142,20 +140,23 @@ class Ledger:
 
     # -- the singletons
 
-    @property
+    # Each is looked for once: a table as small as these stays in memory, and an undo gives values back to the same
+    # object. Rules read them some fifty times a transaction.
+
+    @lazy
     def globals(self) -> DynamicGlobalProperty:
         """The head of the chain and its funds."""
-        return self._globals.get(0) or self.store.get(DYNAMIC_GLOBAL_PROPERTIES, 0)
+        return self.store.get(DYNAMIC_GLOBAL_PROPERTIES, 0)
 
-    @property
+    @lazy
     def schedule(self) -> ValidatorSchedule:
         """Who produces, and the medians of what validators want."""
-        return self._schedules.get(0) or self.store.get(VALIDATOR_SCHEDULES, 0)
+        return self.store.get(VALIDATOR_SCHEDULES, 0)
 
-    @property
+    @lazy
     def hardforks(self) -> HardforkProperty:
         """Which hardforks have happened."""
-        return self._hardforks.get(0) or self.store.get(HARDFORK_PROPERTIES, 0)
+        return self.store.get(HARDFORK_PROPERTIES, 0)
 
     @property
     def median(self) -> ChainPropertiesHf14:
@@ -165,16 +166,16 @@ class Ledger:
     @property
     def now(self) -> int:
         """The time of the head block: during the transactions of a block that is the block before it."""
-        return (self._globals.get(0) or self.globals).time
+        return self.globals.time
 
     @property
     def head_number(self) -> int:
         """The number of the head block."""
-        return (self._globals.get(0) or self.globals).head_block_number
+        return self.globals.head_block_number
 
     def hardfork(self, number: int) -> bool:
         """Whether a hardfork has happened; entry 0 of the list is genesis."""
-        return len((self._hardforks.get(0) or self.hardforks).processed_hardforks) > number
+        return len(self.hardforks.processed_hardforks) > number
 
     # -- accounts and validators
 
@@ -189,6 +190,10 @@ class Ledger:
     def validator(self, name: AccountName) -> Validator:
         """A validator that must exist."""
         return self.store.at(VALIDATOR_BY_NAME, name)
+
+    def validators(self, names: Iterable[AccountName]) -> list[Validator]:
+        """Validators that must exist, in the order of their names here."""
+        return self.store.at_each(VALIDATOR_BY_NAME, names)
 
     def find_validator(self, name: AccountName) -> Validator | None:
         """A validator, if it exists."""

@@ -15,7 +15,7 @@ from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, BLOCK_SUMMARY_CO
 
 def update_last_irreversible_block(ledger: Ledger, context: BlockContext) -> None:
     """The highest block that three quarters of the scheduled validators support; it never goes back."""
-    supported = sorted(ledger.validator(name).last_supported_block_num for name in ledger.schedule.scheduled)
+    supported = sorted([each.last_supported_block_num for each in ledger.validators(ledger.schedule.scheduled)])
     number = supported[(HUNDRED_PERCENT - IRREVERSIBLE_THRESHOLD) * len(supported) // HUNDRED_PERCENT]
     head = ledger.globals
     if number >= head.head_block_number and is_emergency(ledger):

@@ -14,8 +14,8 @@ from ledgerd.state.objects.proposals import PROPOSAL_BY_EXPIRATION
 def expire_proposals(ledger: Ledger, _progress: BlockContext) -> None:
     """A proposal that is agreed to is tried a last time at its end; then it goes."""
     while True:
-        proposal = ledger.store.first(PROPOSAL_BY_EXPIRATION)
-        if proposal is None or proposal.expiration_time > ledger.now:
+        proposal = ledger.store.first(PROPOSAL_BY_EXPIRATION, upper=(ledger.now,))
+        if proposal is None:
             return
         proposal_id = proposal.id
         if is_authorized(ledger, proposal):

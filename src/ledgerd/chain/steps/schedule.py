@@ -146,9 +146,9 @@ def _lap_time(validator: Validator) -> int:
 def _voters(ledger: Ledger) -> list[Validator]:
     """The validators whose votes on versions count: the round that ends, without the committee of an emergency."""
     emergency = is_emergency(ledger)
-    return [
-        ledger.validator(name) for name in ledger.schedule.scheduled if not (emergency and name == COMMITTEE_ACCOUNT)
-    ]
+    return ledger.validators(
+        name for name in ledger.schedule.scheduled if not (emergency and name == COMMITTEE_ACCOUNT)
+    )
 
 
 def _majority_version(ledger: Ledger, voters: list[Validator]) -> Version:

@@ -24,7 +24,7 @@ def renew_subscriptions(ledger: Ledger, _progress: BlockContext) -> None:
 
     Those wait for the blocks to come (spec 03, section 15.31, quirk).
     """
-    subscribe = ledger.store.first(SUBSCRIBE_BY_NEXT_TIME)
+    subscribe = ledger.store.first(SUBSCRIBE_BY_NEXT_TIME, upper=(ledger.now,))
     while subscribe is not None and subscribe.next_time <= ledger.now:
         if subscribe.active:
             _renew_or_end(ledger, subscribe)

@@ -24,7 +24,7 @@ def withdraw_vesting(ledger: Ledger, _progress: BlockContext) -> None:
     a second time in the same block.
     """
     store = ledger.store
-    account = store.first(ACCOUNT_BY_NEXT_WITHDRAWAL)
+    account = store.first(ACCOUNT_BY_NEXT_WITHDRAWAL, upper=(ledger.now,))
     while account is not None and account.next_vesting_withdrawal <= ledger.now:
         following = store.following(ACCOUNT_BY_NEXT_WITHDRAWAL, account)
         _pay_part(ledger, account)

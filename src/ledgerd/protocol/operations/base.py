@@ -26,17 +26,17 @@ class Authorities(NamedTuple):
 
 def active(*names: AccountName) -> Authorities:
     """The active authority of each."""
-    return Authorities(active=names)
+    return Authorities(names)
 
 
 def master(*names: AccountName) -> Authorities:
     """The master authority of each."""
-    return Authorities(master=names)
+    return Authorities((), names)
 
 
 def regular(*names: AccountName) -> Authorities:
     """The regular authority of each."""
-    return Authorities(regular=names)
+    return Authorities((), (), names)
 
 
 class Operation(msgspec.Struct, frozen=True):

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from ledgerd.codec.numbers import Int16, UInt8, UInt16, UInt32, UInt64, UInt128
 from ledgerd.protocol.amounts import Shares, Tokens
-from ledgerd.protocol.assets import Price, shares, tokens
+from ledgerd.protocol.assets import Price, shares, tokens, worth_of
+from ledgerd.protocol.errors import require
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.times import Time
 from ledgerd.state.tables import Entity, Table
 
-FIRST_PRICE = Price(shares(1_000_000), tokens(1_000))
-"""What shares cost while there are none."""
+FIRST_PRICE = 1_000_000, 1_000
+"""So many shares cost so many tokens while there are none."""
 
 
 class DynamicGlobalProperty(Entity):
@@ -60,17 +61,25 @@ class DynamicGlobalProperty(Entity):
     @property
     def share_price(self) -> Price:
         """What all shares are worth together (spec 02, section 1.4)."""
-        if not self.total_vesting_fund or not self.total_vesting_shares:
-            return FIRST_PRICE
-        return Price(shares(self.total_vesting_shares), tokens(self.total_vesting_fund))
+        vested, fund = self._worths
+        return Price(shares(vested), tokens(fund))
+
+    @property
+    def _worths(self) -> tuple[int, int]:
+        vested, fund = self.total_vesting_shares, self.total_vesting_fund
+        return (vested, fund) if vested and fund else FIRST_PRICE
 
     def shares_for(self, amount: int) -> int:
-        """The shares that tokens buy."""
-        return self.share_price.convert(tokens(amount)).amount
+        """The shares that tokens buy: the price's conversion, of plain numbers."""
+        vested, fund = self._worths
+        require(fund > 0, "b.quote.amount.value > 0: ")
+        return worth_of(amount, fund, vested)
 
     def tokens_for(self, amount: int) -> int:
         """The tokens that shares are worth."""
-        return self.share_price.convert(shares(amount)).amount
+        vested, fund = self._worths
+        require(vested > 0, "b.base.amount.value > 0: ")
+        return worth_of(amount, vested, fund)
 
 
 DYNAMIC_GLOBAL_PROPERTIES = Table(DynamicGlobalProperty, number=0)

@@ -5,6 +5,7 @@ It never makes a block invalid: only transactions that are new to this node are 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ledgerd.chain.ledger.arithmetic import int64, uint128
@@ -17,27 +18,29 @@ if TYPE_CHECKING:
     from ledgerd.state.objects.accounts import Account
 
 
-def use_bandwidth(ledger: Ledger, account: Account, size: int) -> None:
-    """Count so many bytes for an account."""
+def use_bandwidth(ledger: Ledger, account: Account, sizes: Iterable[int]) -> None:
+    """Count so many bytes for an account, one number after the other."""
     globals_ = ledger.globals
-    total_shares = globals_.total_vesting_shares
+    total_shares, now = globals_.total_vesting_shares, globals_.time
     if total_shares <= 0:
         return
-    used = int64(size * BANDWIDTH_PRECISION)
     window = ledger.network.bandwidth_average_window_seconds
-    elapsed = globals_.time - account.last_bandwidth_update
-    left = 0 if elapsed > window else uint128((window - elapsed) * account.average_bandwidth) // window
-    average = fits_int64(int64(left) + used)
+    average, lifetime = account.average_bandwidth, account.lifetime_bandwidth
+    elapsed = now - account.last_bandwidth_update
+    for size in sizes:
+        used = int64(size * BANDWIDTH_PRECISION)
+        left = 0 if elapsed > window else uint128((window - elapsed) * average) // window
+        average, lifetime, elapsed = fits_int64(int64(left) + used), fits_int64(lifetime + used), 0
+        if ledger.is_producing:
+            allowed = uint128(_counted_shares(ledger, account) * globals_.max_virtual_bandwidth)
+            require(
+                allowed > uint128(average * total_shares),
+                "has_bandwidth: Account exceeded maximum allowed bandwidth per vesting share.",
+            )
     with ledger.editing(account):
         account.average_bandwidth = average
-        account.lifetime_bandwidth = fits_int64(account.lifetime_bandwidth + used)
-        account.last_bandwidth_update = globals_.time
-    if ledger.is_producing:
-        allowed = uint128(_counted_shares(ledger, account) * globals_.max_virtual_bandwidth)
-        require(
-            allowed > uint128(average * total_shares),
-            "has_bandwidth: Account exceeded maximum allowed bandwidth per vesting share.",
-        )
+        account.lifetime_bandwidth = lifetime
+        account.last_bandwidth_update = now
 
 
 def _counted_shares(ledger: Ledger, account: Account) -> int:

@@ -34,8 +34,8 @@ class Paid(NamedTuple):
 def cash_out_due(ledger: Ledger) -> None:
     """Pay all content whose time has come, the earliest first."""
     while True:
-        content = ledger.store.first(CONTENT_BY_CASHOUT)
-        if content is None or content.cashout_time > ledger.now:
+        content = ledger.store.first(CONTENT_BY_CASHOUT, upper=(ledger.now,))
+        if content is None:
             return
         _cash_out(ledger, content)
 

@@ -43,8 +43,11 @@ def check_signers(ledger: Ledger, transaction: Transaction, keys: Collection[Pub
         keys = transaction.signature_keys(ledger.network.chain_id)
     if ledger.hardfork(15):
         return _check_operations(ledger, transaction, keys)
+    required = transaction.required
+    if not required.other and is_signed_plainly(required, keys, ledger.authorities):
+        return NOTHING_LEFT
     try:
-        verify_required(transaction.required, keys, ledger.authorities)
+        verify_required(required, keys, ledger.authorities)
     except MissingActive:
         if not _is_excepted(ledger):
             raise

@@ -82,15 +82,10 @@ def count_bandwidth(ledger: Ledger, transaction: Transaction) -> None:
     """Each account that must sign pays for the whole transaction, and since hardfork 6 for each piece of data more."""
     required = transaction.required
     names = {*required.active, *required.master, *required.regular}
-    size = len(transaction.packed)
-    pieces = len([each for each in transaction.operations if isinstance(each, DATA_OPERATIONS)])
-    surcharge = 0
+    sizes = [len(transaction.packed)]
+    pieces = sum([type(each) in DATA_OPERATIONS for each in transaction.operations])
     if pieces and ledger.hardfork(6):
-        surcharge = size * ledger.median.data_operations_cost_additional_bandwidth // HUNDRED_PERCENT & 0xFFFFFFFF
-    else:
-        pieces = 0
+        surcharge = sizes[0] * ledger.median.data_operations_cost_additional_bandwidth // HUNDRED_PERCENT & 0xFFFFFFFF
+        sizes += [surcharge] * pieces
     for name in names if len(names) == 1 else in_word_order(names):
-        account = ledger.account(name)
-        use_bandwidth(ledger, account, size)
-        for _ in range(pieces):
-            use_bandwidth(ledger, account, surcharge)
+        use_bandwidth(ledger, ledger.account(name), sizes)

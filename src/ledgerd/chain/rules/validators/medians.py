@@ -49,7 +49,7 @@ def update_medians(ledger: Ledger) -> None:
     scheduled = ledger.schedule.scheduled
     if is_emergency(ledger):
         scheduled = tuple(name for name in scheduled if name != COMMITTEE_ACCOUNT)
-    wanted = tuple(ledger.validator(name).props for name in scheduled)
+    wanted = tuple([each.props for each in ledger.validators(scheduled)])
     if not wanted:
         return
     voted = len(ledger.hardforks.processed_hardforks) - 1
