@@ -1,4 +1,4 @@
-"""`ledgerd explorer` as a process, and within `ledgerd dev`: it shows a node's chain, says when the node is away, and ends cleanly."""
+"""`ledgerd explorer` as a process, and within `ledgerd dev`: what it shows, with and without a node."""
 
 from __future__ import annotations
 

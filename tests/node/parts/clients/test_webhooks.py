@@ -16,11 +16,7 @@ from ledgerd.history.webhooks.position import HookPosition, position_file, write
 from ledgerd.metrics.table import webhooks as table
 from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.config.given import ConfigurationError
-<<<<<<<< HEAD:tests/node/parts/clients/test_webhooks.py
 from ledgerd.node.parts.clients.webhooks import MANY_FAILURES, WebhooksPart
-========
-from ledgerd.node.parts.clients.webhooks import MANY_FAILURES, WebhooksPart
->>>>>>>> f7a8803c3b953354f24a8cb803dcd5835a66bf6b:tests/node/parts/clients/test_webhooks.py
 from ledgerd.supervision.part import Supervisor
 from tests.metrics.memories import node_memory
 from tests.node.processes import PATIENCE, NodeProcess, words_of_testnet
