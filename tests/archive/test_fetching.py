@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ledgerd.archive.errors import ArchiveRefused, SourceFault
-from ledgerd.archive.fetching import ARRIVING, Fetch, Progress
+from ledgerd.archive.fetching import ARRIVING, Fetch, FetchProgress
 from ledgerd.archive.known import known_blocks
 from ledgerd.archive.listing import LIST_NAME, listed
 from ledgerd.archive.sealed import ArchivedBlocks, SealedFile, sealed_files
@@ -33,8 +33,8 @@ def logs(tmp_path: Path) -> Path:
     return without_past(tmp_path / "ours")
 
 
-def fetch(server: FileServer, logs: Path, lowest: int = 1) -> tuple[int, list[Progress]]:
-    said: list[Progress] = []
+def fetch(server: FileServer, logs: Path, lowest: int = 1) -> tuple[int, list[FetchProgress]]:
+    said: list[FetchProgress] = []
     archive = logs.parent / "block-archive"
     web = WebArchive(server.url, RANGE)
     try:
@@ -64,8 +64,8 @@ def test_the_whole_past_is_fetched(others: Path, logs: Path) -> None:
     with served(others) as server:
         reached, said = fetch(server, logs)
         assert reached == 1
-        assert said[0] == Progress(0, FIRST_KEPT - 1)
-        assert said[-1] == Progress(FIRST_KEPT - 1, FIRST_KEPT - 1)
+        assert said[0] == FetchProgress(0, FIRST_KEPT - 1)
+        assert said[-1] == FetchProgress(FIRST_KEPT - 1, FIRST_KEPT - 1)
         count = len(server.asked)
         assert fetch(server, logs)[0] == 1
         assert len(server.asked) == count + 1, "only the list is asked for again"

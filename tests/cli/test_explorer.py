@@ -1,4 +1,4 @@
-"""`ledgerd explorer` as a process, and within `ledgerd dev`: what it shows, with and without a node."""
+"""`ledgerd explorer` as a process, and within `ledgerd dev`: pages of a chain, also while the node is away."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ CALLED_BY_LIBRARIES = {
     "emit", "format", "formatException", "render",  # logging, rich
     "error", "exit", "format_help",  # argparse
     "get_completions", "load_history_strings", "store_string",  # prompt_toolkit
-    "readable", "makefile",  # io, http.client
+    "readable", "readinto", "makefile",  # io, http.client
     "asend", "athrow",  # `async for` and generators
 }  # fmt: skip
 

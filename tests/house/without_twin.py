@@ -373,7 +373,7 @@ GROUPS = (
             "rpc/api/test_former_keys.py",
         ),
         """
-        rpc/api/account_by_key rpc/api/account_record rpc/api/block_info rpc/api/committee_api
+        rpc/api/account_by_key rpc/api/block_info rpc/api/committee_api
         rpc/api/custom_protocol_api rpc/api/database_api/account_sales rpc/api/database_api/accounts
         rpc/api/database_api/agents rpc/api/database_api/authorities rpc/api/database_api/blocks
         rpc/api/database_api/escrow rpc/api/database_api/globals rpc/api/database_api/key_history

@@ -27,7 +27,7 @@ SPARE_BYTES = 256 << 20
 """Bytes that stay free on the disk."""
 
 
-class Source(Protocol):
+class BlockSource(Protocol):
     """Who has blocks of the past."""
 
     def file_with(self, number: int) -> SealedFile | None:
@@ -44,7 +44,7 @@ class Source(Protocol):
         """End the connection."""
 
 
-class Progress(NamedTuple):
+class FetchProgress(NamedTuple):
     """How far a fetch has come."""
 
     done: int
@@ -55,7 +55,11 @@ class Fetch:
     """One run."""
 
     def __init__(
-        self, archive: Path, known: KnownBlocks, source: Source, said: Callable[[Progress], None] = lambda _: None
+        self,
+        archive: Path,
+        known: KnownBlocks,
+        source: BlockSource,
+        said: Callable[[FetchProgress], None] = lambda _: None,
     ) -> None:
         self._archive = archive
         self._arriving = archive / ARRIVING
@@ -83,9 +87,9 @@ class Fetch:
                     f"{file.name} reaches beyond block {self._known.latest}, the last that this directory has: "
                     "wait until the node has more blocks"
                 )
-            self._said(Progress(wanted - (earliest - lowest), wanted))
+            self._said(FetchProgress(wanted - (earliest - lowest), wanted))
             self._take(file, last_id)
-        self._said(Progress(wanted - max(0, self._known.earliest - lowest), wanted))
+        self._said(FetchProgress(wanted - max(0, self._known.earliest - lowest), wanted))
         return self._known.earliest
 
     def _take(self, file: SealedFile, last_id: BlockId) -> None:
