@@ -27,7 +27,7 @@ SPARE_BYTES = 256 << 20
 """Bytes that stay free on the disk."""
 
 
-class BlockSource(Protocol):
+class PastSource(Protocol):
     """Who has blocks of the past."""
 
     def file_with(self, number: int) -> SealedFile | None:
@@ -58,7 +58,7 @@ class Fetch:
         self,
         archive: Path,
         known: KnownBlocks,
-        source: BlockSource,
+        source: PastSource,
         said: Callable[[FetchProgress], None] = lambda _: None,
     ) -> None:
         self._archive = archive

@@ -12,7 +12,7 @@ from ledgerd.cli.progress import progress
 from ledgerd.protocol.errors import OperatorError
 
 if TYPE_CHECKING:
-    from ledgerd.archive.fetching import BlockSource
+    from ledgerd.archive.fetching import PastSource
     from ledgerd.archive.known import KnownBlocks
 
 UNSOUND = 1
@@ -69,7 +69,7 @@ def run_fetch(chosen: argparse.Namespace) -> int:
     return 0
 
 
-def _source(name: str, known: KnownBlocks, size: int) -> BlockSource:
+def _source(name: str, known: KnownBlocks, size: int) -> PastSource:
     from ledgerd.archive.peers import PeerArchive  # noqa: PLC0415 - not loaded for `--help`
     from ledgerd.archive.web import WebArchive  # noqa: PLC0415
     from ledgerd.node.config.values.endpoints import read_peer  # noqa: PLC0415

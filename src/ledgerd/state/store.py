@@ -19,6 +19,7 @@ from ledgerd.state.header import Header, database_names
 from ledgerd.state.journal import JOURNAL, Journal
 from ledgerd.state.loading import Loading, LoadingLimits
 from ledgerd.state.lock import lock_writer
+from ledgerd.state.noting import noting_editor
 from ledgerd.state.open_index import OpenIndex
 from ledgerd.state.open_table import Edit, OpenTable
 from ledgerd.state.passing import PassingView
@@ -331,24 +332,7 @@ class Store(View):
 
     def noting(self, table: Table[E], notes: dict[int, tuple[E, T]], read: Callable[[E], T]) -> Editor:
         """An `editing` that also notes, once, each object of a table with what is read of it before the change."""
-        tables, record = self._by_record, table.record
-
-        def note(entity: Any) -> None:  # noqa: ANN401 - an object of any table
-            if entity.id not in notes:
-                notes[entity.id] = entity, read(entity)
-
-        def editing(entity: Entity, *others: Entity) -> Edit[Any] | Editing:
-            kind = type(entity)
-            if kind is record:
-                note(entity)
-            if not others:
-                return Edit(tables[kind], entity)
-            for other in others:
-                if type(other) is record:
-                    note(other)
-            return Editing([Edit(tables[type(each)], each) for each in (entity, *others)])
-
-        return editing
+        return noting_editor(self._by_record, table.record, notes, read)
 
     def set_meta(self, name: str, value: bytes) -> None:
         """Set a named value, outside of all sessions, to be stored with the next commit."""
