@@ -79,7 +79,7 @@ def test_every_label_that_is_asked_for_has_that_value() -> None:
     }
 
     assert asked >= {"median", "failed"}
-    assert asked - known <= {"other", "main", "3.0", "$node", "ledgerd", "active|syncing"}
+    assert asked - known <= {"other", "main", "3.0", "$node", "ledgerd", "active|syncing", "signer_away|signer_refused"}
 
 
 def test_the_provisioning_names_the_files_that_there_are() -> None:
