@@ -46,9 +46,10 @@ def view(
     source = HistorySource(folder, HistorySettings())
     with feeding(address, source) as feeder:
         feed_all(feeder)
-    comparison = StoreComparison(address, source, HistorySettings(), CHAIN)
-    assert list(comparison.differences()) == []
-    assert comparison.compared > 100
+    if template == TEMPLATE:
+        comparison = StoreComparison(address, source, HistorySettings(), CHAIN)
+        assert list(comparison.differences()) == []
+        assert comparison.compared > 100
     source.close()
     with fed_view(address) as view:
         yield view
