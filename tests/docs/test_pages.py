@@ -8,7 +8,7 @@ from html import unescape
 from ledgerd.node.testnet.table import COLUMNS
 from tests.house.source_tree import PACKAGE, ROOT
 
-WITH_INNER_ROOMS = ("node", "p2p", "rpc", "chain", "wallet")
+WITH_INNER_ROOMS = ("node", "p2p", "rpc", "chain", "wallet", "explorer")
 PICTURE = "docs/images/testnet.svg"
 
 
