@@ -26,7 +26,7 @@ PLACES = "LEDGERD_TESTS_REPLAYS"
 def kinds_of(explorer: RecordedExplorer) -> Mapping[str, str]:
     """An address for every kind of page, with something to see."""
     ask = explorer.ask
-    busy = max(explorer.chain.blocks, key=lambda each: each.transactions)
+    busy = max(explorer.watch.blocks, key=lambda each: each.transactions)
     operations = ask("operation_history", "get_ops_in_block", busy.number, False)
     transaction = next(each["trx_id"] for each in operations if each["trx_in_block"] != 0xFFFF)
     proposals = ask("history_api", "get_operations", {"types": ["proposal_create"]}, "newest", 10)["operations"]
@@ -48,7 +48,7 @@ def kinds_of(explorer: RecordedExplorer) -> Mapping[str, str]:
         "bets": f"/account/{name}/bets",
         "agreements": f"/account/{name}/agreements",
         "validators": "/validators",
-        "validator": f"/validator/{explorer.chain.properties['current_validator']}",
+        "validator": f"/validator/{explorer.watch.properties['current_validator']}",
         "committee": "/committee",
         "request": f"/committee/{ask('committee_api', 'get_committee_requests_list', 0)[0]}",
         "proposals": "/proposals",

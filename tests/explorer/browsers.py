@@ -7,8 +7,8 @@ import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
-from ledgerd.explorer.node.chain import Chain
-from ledgerd.explorer.pages.answering import Answering
+from ledgerd.explorer.node.watch import ChainWatch
+from ledgerd.explorer.pages.answering import PageMaker
 from ledgerd.explorer.serving.connection import BrowserConnection
 from ledgerd.explorer.serving.visitors import Visitors
 from tests.explorer.recorded_node import RecordedExplorer
@@ -36,9 +36,9 @@ class Site:
 
 
 @asynccontextmanager
-async def site_of(answering: Answering, chain: Chain) -> AsyncIterator[Site]:
+async def site_of(answering: PageMaker, watch: ChainWatch) -> AsyncIterator[Site]:
     """A site, within a scene."""
-    visitors = Visitors(answering, chain, lambda: 0.0)
+    visitors = Visitors(answering, watch, lambda: 0.0)
     loop = asyncio.get_running_loop()
     server = await loop.create_server(lambda: BrowserConnection(visitors), "127.0.0.1", 0)
     try:
@@ -64,9 +64,10 @@ class SiteInThread:
     async def _serve(self, began: threading.Event) -> None:
         self._loop = asyncio.get_running_loop()
         explorer = self._explorer
-        visitors = Visitors(explorer.answering, explorer.chain, lambda: explorer.clock)
+        visitors = Visitors(explorer.answering, explorer.watch, lambda: explorer.clock)
         server = await self._loop.create_server(lambda: BrowserConnection(visitors), "127.0.0.1", 0)
-        self.url = "http://127.0.0.1:{}".format(server.sockets[0].getsockname()[1])
+        port = server.sockets[0].getsockname()[1]
+        self.url = f"http://127.0.0.1:{port}"
         began.set()
         await self._stopping.wait()
         server.close()
@@ -75,7 +76,7 @@ class SiteInThread:
     def tell(self) -> None:
         """Tell every open page of the chain as it is now."""
         if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._explorer.chain.tell)
+            self._loop.call_soon_threadsafe(self._explorer.watch.tell)
 
     def stop(self) -> None:
         if self._loop is not None:

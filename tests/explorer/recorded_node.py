@@ -12,12 +12,12 @@ from typing import Any
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.histories import History
-from ledgerd.client.envelope import Call, ErrorAnswer, packed, parsed, request_of, result_of
-from ledgerd.explorer.node.chain import Chain
+from ledgerd.client.envelope import ErrorAnswer, NodeCall, packed, parsed, request_of, result_of
 from ledgerd.explorer.node.connection import NodePool
 from ledgerd.explorer.node.errors import NodeAway
-from ledgerd.explorer.node.following import Follower
-from ledgerd.explorer.pages.answering import Answering, Asked, Reply
+from ledgerd.explorer.node.following import HeadFollower
+from ledgerd.explorer.node.watch import ChainWatch
+from ledgerd.explorer.pages.answering import PageMaker, PageReply, PageRequest
 from ledgerd.explorer.words.times import seconds_of
 from ledgerd.history.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
@@ -50,15 +50,15 @@ class RecordedNode(NodePool):
         super().__init__("http://127.0.0.1:1")
         self._dispatcher = dispatcher
         self.away = ""
-        self.asked: list[Call] = []
+        self.asked: list[NodeCall] = []
 
-    async def ask(self, *calls: Call) -> Sequence[Any]:
+    async def ask(self, *calls: NodeCall) -> Sequence[Any]:
         if self.away:
             raise NodeAway(self.away)
         self.asked += calls
         return [self._one(each) for each in calls]
 
-    def _one(self, call: Call) -> Any:
+    def _one(self, call: NodeCall) -> Any:
         answer = self._dispatcher.answer(packed(request_of(0, call)))
         assert isinstance(answer, bytes), call
         try:
@@ -72,16 +72,16 @@ class RecordedExplorer:
 
     def __init__(self, node: RecordedNode) -> None:
         self.node = node
-        self.chain = Chain()
-        self.follower = Follower(node, self.chain)
+        self.watch = ChainWatch()
+        self.follower = HeadFollower(node, self.watch)
         self.clock = 0.0
         asyncio.run(self.follower.look())
-        self.clock = self.chain.head_seconds + 3.0
-        self.answering = Answering(node, self.chain, lambda: self.clock)
+        self.clock = self.watch.head_seconds + 3.0
+        self.answering = PageMaker(node, self.watch, lambda: self.clock)
 
-    def reply(self, address: str, code: str = "en", **cookies: str) -> Reply:
+    def reply(self, address: str, code: str = "en", **cookies: str) -> PageReply:
         path, _, query = address.partition("?")
-        return asyncio.run(self.answering.answer(Asked(path, query, cookies, code)))
+        return asyncio.run(self.answering.answer(PageRequest(path, query, cookies, code)))
 
     def page(self, address: str, code: str = "en") -> str:
         """The text of a page that has to be there."""

@@ -9,7 +9,7 @@ from itertools import product
 
 import pytest
 
-from ledgerd.explorer.node.chain import BlockFacts
+from ledgerd.explorer.node.watch import BlockFacts
 from ledgerd.explorer.words.times import text_of
 from scripts.chromium import Chromium, Tab
 from scripts.draw_explorer import LANGUAGES, SIZES, THEMES, kinds_of, show, window
@@ -132,20 +132,20 @@ def test_the_search_and_the_skip_link_work_by_keyboard(browser: Chromium, site: 
 def test_a_block_appears_by_itself_and_ages_go_on(
     browser: Chromium, site: SiteInThread, explorer: RecordedExplorer
 ) -> None:
-    chain = explorer.chain
+    watch = explorer.watch
     with window(browser, site, "desk", "light", "ru") as tab:
         show(tab, f"{site.url}/")
         tab.wait_for("document.getElementById('pulse').classList.contains('beat')")
         tab.evaluate("window.stays = 1")
-        block = BlockFacts(chain.head + 1, "ab" * 20, text_of(chain.head_seconds + 3), "viz", 7, 9)
-        chain.blocks.appendleft(block)
+        block = BlockFacts(watch.head + 1, "ab" * 20, text_of(watch.head_seconds + 3), "viz", 7, 9)
+        watch.blocks.appendleft(block)
         site.tell()
         tab.wait_for(f"document.querySelector('#live-blocks a').getAttribute('href') === '/block/{block.number}'")
-        chain.blocks.popleft()
-        chain.away = "gone"
+        watch.blocks.popleft()
+        watch.away = "gone"
         site.tell()
         tab.wait_for("!document.getElementById('away').hidden")
-        chain.away = ""
+        watch.away = ""
         site.tell()
         tab.wait_for("document.getElementById('away').hidden")
         assert tab.evaluate("window.stays") == 1

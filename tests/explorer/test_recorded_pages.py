@@ -75,14 +75,14 @@ def test_every_account_has_the_rights_and_shares_of_its_record(explorer: Recorde
         assert f" {record['delegated_vesting_shares']} " in shares
         assert f" {record['received_vesting_shares']} " in shares
         explorer.page(f"/account/{name}/agreements", code_of(place))
-        if explorer.chain.has_markets:
+        if explorer.watch.has_markets:
             bets = text_of(explorer.page(f"/account/{name}/bets", code_of(place)))
             rows = explorer.ask("prediction_market_api", "get_account_positions", name, 0, 25)
             assert all(milli_text(each["bet"]["amount"]) in bets for each in rows)
 
 
 def test_blocks_and_their_transactions_say_what_the_history_has(explorer: RecordedExplorer) -> None:
-    last = explorer.chain.head
+    last = explorer.watch.head
     for place, number in enumerate((*range(1, last, BLOCK_STEP), last)):
         done = explorer.ask("operation_history", "get_ops_in_block", number, False)
         page = explorer.page(f"/block/{number}", code_of(place))
@@ -109,7 +109,7 @@ def test_lists_lead_through_all_that_there_is(explorer: RecordedExplorer) -> Non
             seen, pages = seen + page.count(mark), pages + 1
             older = re.search(r'class="right" href="([^"]+)" rel="next', page)
             address = older[1].replace("&amp;", "&") if older else ""
-        assert seen >= {"/blocks": explorer.chain.head, "/accounts": len(names_of(explorer))}.get(start, pages - 1)
+        assert seen >= {"/blocks": explorer.watch.head, "/accounts": len(names_of(explorer))}.get(start, pages - 1)
 
 
 def test_validators_have_the_figures_of_their_records(explorer: RecordedExplorer) -> None:
@@ -142,7 +142,7 @@ def test_requests_invites_subscriptions_and_proposals_have_their_figures(explore
 
 
 def test_every_market_has_the_figures_of_its_record(explorer: RecordedExplorer) -> None:
-    if not explorer.chain.has_markets:
+    if not explorer.watch.has_markets:
         assert explorer.reply("/markets").status == 200
         assert 'href="/markets"' not in explorer.page("/")
         return
@@ -163,7 +163,7 @@ def markets_of(explorer: RecordedExplorer) -> list[dict[str, Any]]:
 
 def test_every_link_of_a_page_leads_to_one(explorer: RecordedExplorer) -> None:
     name = names_of(explorer)[3]
-    waiting = ["/", "/blocks", f"/block/{explorer.chain.head - 30}", f"/account/{name}", "/validators", "/committee"]
+    waiting = ["/", "/blocks", f"/block/{explorer.watch.head - 30}", f"/account/{name}", "/validators", "/committee"]
     seen: set[str] = set()
     for address in waiting:
         for found in LINK.findall(explorer.page(address)):

@@ -75,6 +75,19 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("shell",),
         ("command_line",),
     ),
+    "explorer": (
+        ("settings", "words"),
+        ("node",),
+        ("pages",),
+        ("serving",),
+        ("process",),
+    ),
+    "explorer.pages": (
+        ("assets_served", "view"),
+        ("drawing", "ledger", "people", "community", "betting"),
+        ("every",),
+        ("answering",),
+    ),
     "signer": (
         ("locks", "clients", "record", "rule"),
         ("clock", "folder", "desk"),
@@ -94,7 +107,7 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
 }
 """From the bottom: what stands in a room may import from the floors below its own there, and from itself."""
 
-ROOMS_WITH_ROOMS = ("chain", "doctor", "metrics", "node", "p2p", "rpc", "signer", "wallet")
+ROOMS_WITH_ROOMS = ("chain", "doctor", "explorer", "metrics", "node", "p2p", "rpc", "signer", "wallet")
 MOST_AT_THE_TOP = 12
 MOST_IN_A_FOLDER = 12
 

@@ -17,6 +17,27 @@ class Group(NamedTuple):
 
 GROUPS = (
     Group(
+        "pages of the explorer: each is drawn over recorded chains, and its figures are compared with the answers",
+        ("explorer/test_recorded_pages.py", "explorer/pages/test_answering.py", "explorer/test_in_chromium.py"),
+        """
+        explorer/pages/assets_served explorer/pages/betting/markets explorer/pages/betting/pictures
+        explorer/pages/community/committee explorer/pages/community/invites explorer/pages/community/proposals
+        explorer/pages/community/subscriptions explorer/pages/community/validators explorer/pages/drawing
+        explorer/pages/every explorer/pages/ledger/blocks explorer/pages/ledger/front explorer/pages/ledger/search
+        explorer/pages/people/accounts explorer/pages/people/history explorer/pages/view
+        """,
+    ),
+    Group(
+        "what browsers meet: proven over connections of a whole site",
+        ("explorer/serving/test_connection.py",),
+        "explorer/serving/bounds explorer/serving/headers explorer/serving/plain explorer/serving/visitors",
+    ),
+    Group(
+        "declarations without a rule, and what starts them: the command is run as a process",
+        ("cli/test_explorer.py",),
+        "explorer/settings explorer/process explorer/node/errors",
+    ),
+    Group(
         "sections of the block's market step: proven by recorded chains that reach them, and by worked settlements",
         (
             "chain/test_recorded_chains.py",

@@ -13,7 +13,7 @@ MISSING = "Could not find "
 """How nodes begin to say that they do not have an API or a method (spec 05, section 4)."""
 
 
-class Call(NamedTuple):
+class NodeCall(NamedTuple):
     """A request: a method and its arguments."""
 
     api: str
@@ -39,7 +39,7 @@ class ErrorAnswer(Exception):
         return MISSING in self.message
 
 
-def request_of(number: int, call: Call) -> dict[str, object]:
+def request_of(number: int, call: NodeCall) -> dict[str, object]:
     """A request, as JSON."""
     params = [call.api, call.method, list(call.arguments)]
     return {"jsonrpc": "2.0", "id": number, "method": "call", "params": params}

@@ -12,7 +12,7 @@ from http import HTTPStatus
 from typing import NamedTuple, Self
 
 from ledgerd.client.address import read_address
-from ledgerd.client.envelope import MISSING, Call, request_of
+from ledgerd.client.envelope import MISSING, NodeCall, request_of
 from ledgerd.client.timely import Deadline, TimelyHTTPConnection, TimelyHTTPSConnection
 from ledgerd.codec.json_text import Json
 from ledgerd.compare.errors import NobodyListens, NotComparable
@@ -77,7 +77,7 @@ class ComparedNode:
         self._pace.wait()
         self.requests += 1
         number = next(self._ids)
-        request = request_of(number, Call(api, method, tuple(arguments)))
+        request = request_of(number, NodeCall(api, method, tuple(arguments)))
         # Texts of the chain need not be UTF-8: what is not stays as it is, so that it can be compared.
         began = time.monotonic()
         body = self._answered(json.dumps(request).encode()).decode("utf-8", "surrogateescape")

@@ -7,10 +7,10 @@ import logging
 import signal
 import time
 
-from ledgerd.explorer.node.chain import Chain
 from ledgerd.explorer.node.connection import NodePool
-from ledgerd.explorer.node.following import Follower
-from ledgerd.explorer.pages.answering import Answering
+from ledgerd.explorer.node.following import HeadFollower
+from ledgerd.explorer.node.watch import ChainWatch
+from ledgerd.explorer.pages.answering import PageMaker
 from ledgerd.explorer.pages.drawing import environment
 from ledgerd.explorer.serving.connection import BrowserConnection
 from ledgerd.explorer.serving.visitors import Visitors
@@ -53,11 +53,11 @@ class ExplorerPart(Part):
     def __init__(self, settings: ExplorerSettings) -> None:
         super().__init__("explorer", Ending.ENDS_PROGRAM)
         self._settings = settings
-        self._chain = Chain()
+        self._watch = ChainWatch()
         self._node = NodePool(settings.node)
-        self._follower = Follower(self._node, self._chain, settings.live)
-        answering = Answering(self._node, self._chain, time.time)
-        self.visitors = Visitors(answering, self._chain, time.time, settings.trusted_proxies)
+        self._follower = HeadFollower(self._node, self._watch, settings.live)
+        answering = PageMaker(self._node, self._watch, time.time)
+        self.visitors = Visitors(answering, self._watch, time.time, settings.trusted_proxies)
         self._servers: list[asyncio.Server] = []
         self.address = ("", 0)
 

@@ -9,13 +9,13 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from ledgerd.client.envelope import Call, ErrorAnswer
+from ledgerd.client.envelope import ErrorAnswer, NodeCall
 from ledgerd.explorer.node import connection
 from ledgerd.explorer.node.connection import MOST_CONNECTIONS, NodePool
 from ledgerd.explorer.node.errors import NodeAway
 from tests.rpc.loopback import play
 
-PING = Call("database_api", "ping", (1,))
+PING = NodeCall("database_api", "ping", (1,))
 
 
 class FakeServer:
@@ -24,6 +24,7 @@ class FakeServer:
     def __init__(self) -> None:
         self.connections = self.batches = self.at_once = self.most_at_once = 0
         self.answer: Callable[[list[dict[str, object]]], Awaitable[bytes]] = self.echo
+        self.is_full = asyncio.Event()
         self.tasks: set[asyncio.Task[None] | None] = set()
         self.head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n"
 
@@ -41,6 +42,8 @@ class FakeServer:
                 self.batches += 1
                 self.at_once += 1
                 self.most_at_once = max(self.most_at_once, self.at_once)
+                if self.at_once == MOST_CONNECTIONS:
+                    self.is_full.set()
                 body = await self.answer(batch)
                 self.at_once -= 1
                 writer.write(self.head % len(body) + body)
@@ -72,7 +75,7 @@ def test_a_batch_has_its_answers_in_order_and_the_connection_stays_open() -> Non
         server = FakeServer()
         async with pool_to(server) as pool:
             for _ in range(3):
-                found = await pool.ask(PING, Call("a", "b"))
+                found = await pool.ask(PING, NodeCall("a", "b"))
                 assert found == [["database_api", "ping", [1]], ["a", "b", []]]
             assert (server.connections, server.batches, pool.failures) == (1, 3, 0)
 
@@ -102,8 +105,7 @@ def test_no_more_connections_than_allowed_are_used_and_all_are_answered() -> Non
         server.answer = held
         async with pool_to(server) as pool:
             asked = [asyncio.ensure_future(pool.ask(PING)) for _ in range(3 * MOST_CONNECTIONS)]
-            while server.at_once < MOST_CONNECTIONS:
-                await asyncio.sleep(0)
+            await server.is_full.wait()
             gate.set()
             await asyncio.gather(*asked)
             assert (server.most_at_once, server.connections) == (MOST_CONNECTIONS, MOST_CONNECTIONS)
@@ -124,8 +126,7 @@ def test_too_many_that_wait_are_told_so_and_the_others_are_answered(monkeypatch:
         server.answer = held
         async with pool_to(server) as pool:
             asked = [asyncio.ensure_future(pool.ask(PING)) for _ in range(MOST_CONNECTIONS + 2)]
-            while server.at_once < MOST_CONNECTIONS:
-                await asyncio.sleep(0)
+            await server.is_full.wait()
             with pytest.raises(NodeAway, match="too many requests wait for it"):
                 await pool.ask(PING)
             gate.set()

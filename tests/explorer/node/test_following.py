@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
-from ledgerd.client.envelope import Call, ErrorAnswer
+from ledgerd.client.envelope import ErrorAnswer, NodeCall
 from ledgerd.explorer.node import following
-from ledgerd.explorer.node.chain import BLOCKS_KEPT, Chain
 from ledgerd.explorer.node.connection import NodePool
 from ledgerd.explorer.node.errors import NodeAway
-from ledgerd.explorer.node.following import Follower
+from ledgerd.explorer.node.following import HeadFollower
+from ledgerd.explorer.node.watch import BLOCKS_KEPT, ChainWatch
 from ledgerd.protocol.errors import OperatorError
 from tests.rpc.loopback import play
 
@@ -42,7 +42,7 @@ class ScriptedNode(NodePool):
     def id_of(self, number: int) -> str:
         return f"{number:08x}{self.branch[number]:0>32}"
 
-    async def ask(self, *calls: Call) -> Sequence[Any]:
+    async def ask(self, *calls: NodeCall) -> Sequence[Any]:
         if self.is_away:
             raise NodeAway("nobody is there")
         self.batches.append([each.method for each in calls])
@@ -79,24 +79,24 @@ class ScriptedNode(NodePool):
         return [self.row(number)] if self.has_history else ErrorAnswer("Could not find API operation_history")
 
 
-def followed(node: ScriptedNode) -> tuple[Follower, Chain]:
-    chain = Chain()
-    follower = Follower(node, chain)
+def followed(node: ScriptedNode) -> tuple[HeadFollower, ChainWatch]:
+    watch = ChainWatch()
+    follower = HeadFollower(node, watch)
     asyncio.run(follower.look())
-    return follower, chain
+    return follower, watch
 
 
 def test_the_first_look_takes_the_latest_blocks_with_their_ids() -> None:
     node = ScriptedNode(head=500)
-    _, chain = followed(node)
-    assert [each.number for each in chain.blocks] == list(range(500, 500 - BLOCKS_KEPT, -1))
-    assert all(each.id == node.id_of(each.number) for each in chain.blocks)
-    assert (chain.away, chain.head, len(chain.transfers)) == ("", 500, 1)
+    _, watch = followed(node)
+    assert [each.number for each in watch.blocks] == list(range(500, 500 - BLOCKS_KEPT, -1))
+    assert all(each.id == node.id_of(each.number) for each in watch.blocks)
+    assert (watch.away, watch.head, len(watch.transfers)) == ("", 500, 1)
 
 
 def test_a_new_block_is_asked_for_once_and_nothing_while_there_is_none() -> None:
     node = ScriptedNode(head=200)
-    follower, chain = followed(node)
+    follower, watch = followed(node)
     node.batches.clear()
     asyncio.run(follower.look())
     assert node.batches == [["get_dynamic_global_properties"]]
@@ -104,36 +104,36 @@ def test_a_new_block_is_asked_for_once_and_nothing_while_there_is_none() -> None
     node.grow(2)
     asyncio.run(follower.look())
     assert [len(each) for each in node.batches] == [1, 4, 2]
-    assert [each.number for each in chain.blocks][:3] == [202, 201, 200]
-    assert len(chain.transfers) == 3
+    assert [each.number for each in watch.blocks][:3] == [202, 201, 200]
+    assert len(watch.transfers) == 3
 
 
 @pytest.mark.parametrize("missing", [1, 5, 100])
 def test_another_branch_takes_the_place_of_the_blocks_that_are_gone(missing: int) -> None:
     node = ScriptedNode(head=300)
-    follower, chain = followed(node)
+    follower, watch = followed(node)
     del node.branch[-missing:]
     node.grow(missing + 1, branch="b")
     asyncio.run(follower.look())
-    assert [each.id for each in chain.blocks] == [node.id_of(number) for number in range(301, 301 - BLOCKS_KEPT, -1)]
+    assert [each.id for each in watch.blocks] == [node.id_of(number) for number in range(301, 301 - BLOCKS_KEPT, -1)]
 
 
 def test_after_many_blocks_at_once_it_begins_again() -> None:
     node = ScriptedNode(head=10)
-    follower, chain = followed(node)
+    follower, watch = followed(node)
     node.grow(1_000)
     asyncio.run(follower.look())
-    assert [each.number for each in chain.blocks] == list(range(1010, 1010 - BLOCKS_KEPT, -1))
+    assert [each.number for each in watch.blocks] == list(range(1010, 1010 - BLOCKS_KEPT, -1))
 
 
 def test_without_histories_blocks_are_followed_all_the_same() -> None:
     node = ScriptedNode(head=20)
     node.has_history = False
-    follower, chain = followed(node)
+    follower, watch = followed(node)
     node.grow()
     asyncio.run(follower.look())
-    assert (chain.head, chain.has_history, len(chain.transfers)) == (21, False, 0)
-    assert chain.blocks[0].kinds == (("transfer", 1),)
+    assert (watch.head, watch.has_history, len(watch.transfers)) == (21, False, 0)
+    assert watch.blocks[0].kinds == (("transfer", 1),)
 
 
 def test_a_node_that_goes_away_is_told_of_and_comes_back_by_itself(
@@ -142,17 +142,18 @@ def test_a_node_that_goes_away_is_told_of_and_comes_back_by_itself(
     monkeypatch.setattr(following, "PAUSE", 0.01)
     monkeypatch.setattr(following, "LOOK_SECONDS", 0.01)
     node = ScriptedNode(head=20)
-    chain, seen = Chain(), []
+    watch, seen = ChainWatch(), []
 
     async def scene() -> None:
-        follower, news = Follower(node, chain), asyncio.Event()
-        chain.followers.append(lambda: (seen.append(chain.away), news.set()))  # type: ignore[func-returns-value]
+        follower, news = HeadFollower(node, watch), asyncio.Event()
+        watch.followers.append(lambda: seen.append(watch.away))
+        watch.followers.append(news.set)
         running = asyncio.ensure_future(follower.run(lambda: None))
         for is_away in (False, True, False):
             news.clear()
             node.is_away = is_away
             node.grow()
-            while bool(chain.away) != is_away:
+            while bool(watch.away) != is_away:
                 await news.wait()
                 news.clear()
         running.cancel()
@@ -166,7 +167,7 @@ def test_a_node_that_goes_away_is_told_of_and_comes_back_by_itself(
 def test_told_of_a_block_over_a_websocket_it_looks_at_once() -> None:
     async def scene() -> None:
         node = ScriptedNode(head=20)
-        chain, subscribed = Chain(), asyncio.Event()
+        watch, subscribed = ChainWatch(), asyncio.Event()
         sockets: list[ServerConnection] = []
 
         async def talk(socket: ServerConnection) -> None:
@@ -177,19 +178,19 @@ def test_told_of_a_block_over_a_websocket_it_looks_at_once() -> None:
 
         async with serve(talk, "127.0.0.1", 0) as server:
             port = next(iter(server.sockets)).getsockname()[1]
-            follower = Follower(node, chain, f"ws://127.0.0.1:{port}")
+            follower = HeadFollower(node, watch, f"ws://127.0.0.1:{port}")
             listening = asyncio.ensure_future(follower.listen(lambda: None))
             running = asyncio.ensure_future(follower.run(lambda: None))
             await subscribed.wait()
             news = asyncio.Event()
-            chain.followers.append(news.set)
-            while not chain.head:
+            watch.followers.append(news.set)
+            while not watch.head:
                 await news.wait()
             news.clear()
             node.grow()
             await sockets[0].send('{"id":1,"result":{}}')
             await asyncio.wait_for(news.wait(), following.LONGEST_SILENCE / 2)
-            assert chain.head == 21
+            assert watch.head == 21
             await sockets[0].send('{"id":1,"error":{"message":"no"}}')
             with pytest.raises(NodeAway, match="tells of no blocks"):
                 await listening
@@ -200,4 +201,4 @@ def test_told_of_a_block_over_a_websocket_it_looks_at_once() -> None:
 
 def test_an_address_that_is_no_websocket_is_refused_at_the_start() -> None:
     with pytest.raises(OperatorError, match="no address of a node"):
-        Follower(ScriptedNode(), Chain(), "http://127.0.0.1:8091")
+        HeadFollower(ScriptedNode(), ChainWatch(), "http://127.0.0.1:8091")

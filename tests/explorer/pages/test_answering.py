@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ledgerd.explorer.pages import answering
-from ledgerd.explorer.pages.answering import HTML, Reply
+from ledgerd.explorer.pages.answering import HTML, PageReply
 from ledgerd.explorer.pages.assets_served import asset_path
 from ledgerd.explorer.words.language import CODES
 from tests.explorer.recorded_node import RecordedExplorer, names_of, recorded_explorer
@@ -109,12 +109,12 @@ def test_a_search_leads_to_the_page_of_what_was_typed(explorer: RecordedExplorer
 
 
 def test_ids_lead_to_their_block_or_transaction_and_beginnings_to_names(explorer: RecordedExplorer) -> None:
-    head = explorer.chain.properties["head_block_id"]
-    assert (explorer.reply(f"/search?q={head}").headers or {})["Location"] == f"/block/{explorer.chain.head}"
-    assert (explorer.reply(f"/block/{head}").headers or {})["Location"] == f"/block/{explorer.chain.head}"
-    former = explorer.chain.blocks[5]
+    head = explorer.watch.properties["head_block_id"]
+    assert (explorer.reply(f"/search?q={head}").headers or {})["Location"] == f"/block/{explorer.watch.head}"
+    assert (explorer.reply(f"/block/{head}").headers or {})["Location"] == f"/block/{explorer.watch.head}"
+    former = explorer.watch.blocks[5]
     assert (explorer.reply(f"/block/{former.id}").headers or {})["Location"] == f"/block/{former.number}"
-    transaction = explorer.chain.transfers[0].transaction
+    transaction = explorer.watch.transfers[0].transaction
     assert (explorer.reply(f"/search?q={transaction}").headers or {})["Location"] == f"/tx/{transaction}"
     assert 'href="/account/pm0' in explorer.page("/search?q=pm0")
     assert explorer.page("/search?q=").count("<form") == 1
@@ -125,14 +125,14 @@ def test_a_page_is_kept_until_the_next_block(explorer: RecordedExplorer) -> None
     drawn, asked = explorer.answering.drawn, len(explorer.node.asked)
     first = explorer.page("/committee")
     assert (explorer.answering.drawn, len(explorer.node.asked)) == (drawn, asked)
-    explorer.chain.tell()
+    explorer.watch.tell()
     assert explorer.page("/committee") == first
     assert explorer.answering.drawn == drawn + 1
 
 
 def test_kept_pages_are_bounded(explorer: RecordedExplorer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answering, "KEPT_BYTES", 200_000)
-    explorer.chain.tell()
+    explorer.watch.tell()
     for name in names_of(explorer)[:30]:
         explorer.page(f"/account/{name}")
     assert explorer.answering.kept_bytes <= 200_000
@@ -141,7 +141,7 @@ def test_kept_pages_are_bounded(explorer: RecordedExplorer, monkeypatch: pytest.
 def test_a_node_that_is_away_is_said_with_its_status_and_pages_come_back(explorer: RecordedExplorer) -> None:
     explorer.node.away = "gone"
     try:
-        explorer.chain.lose("gone")
+        explorer.watch.lose("gone")
         reply = explorer.reply("/committee?status=paid")
         assert (reply.status, reply.headers) == (503, {"Retry-After": "2"})
         assert "does not answer" in reply.body.decode()
@@ -150,8 +150,8 @@ def test_a_node_that_is_away_is_said_with_its_status_and_pages_come_back(explore
         assert '<p class="away" id="away" role="status">' in front.body.decode()
     finally:
         explorer.node.away = ""
-        explorer.chain.away = ""
-        explorer.chain.tell()
+        explorer.watch.away = ""
+        explorer.watch.tell()
     assert 'role="status" hidden>' in explorer.page("/")
 
 
@@ -171,7 +171,7 @@ def test_a_page_that_cannot_be_made_is_said_to_the_visitor_and_the_reason_to_the
 
 
 def chosen(explorer: RecordedExplorer, query: str, **cookies: str) -> dict[str, str]:
-    reply: Reply = explorer.reply(f"/choose?{query}", **cookies)
+    reply: PageReply = explorer.reply(f"/choose?{query}", **cookies)
     assert reply.status == 303
     return dict(reply.headers or {})
 

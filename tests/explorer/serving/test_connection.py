@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
 import pytest
 
-from ledgerd.explorer.node.chain import BlockFacts
-from ledgerd.explorer.pages.answering import Asked, Reply
+from ledgerd.explorer.node.watch import BlockFacts
+from ledgerd.explorer.pages.answering import PageReply, PageRequest
 from ledgerd.explorer.serving import bounds
 from ledgerd.explorer.serving.headers import POLICY, head_of
 from tests.explorer.browsers import Site, site_of
@@ -30,7 +30,7 @@ def on_site(explorer: RecordedExplorer, scene: Callable[[Site], Awaitable[None]]
     """Play a scene with the site of an explorer."""
 
     async def whole() -> None:
-        async with site_of(explorer.answering, explorer.chain) as site:
+        async with site_of(explorer.answering, explorer.watch) as site:
             await scene(site)
 
     play(whole)
@@ -172,16 +172,16 @@ def test_an_open_page_is_told_of_each_block_and_of_a_node_that_goes_away(explore
         assert (status.split()[1], headers["Content-Type"]) == ("200", "text/event-stream")
         kind, told = await event_of(client.reader)
         assert (kind, "live-blocks" in dict(told["parts"])) == ("block", True)  # type: ignore[call-overload]
-        chain = explorer.chain
+        watch = explorer.watch
         block = BlockFacts(77_777, "ab" * 20, "2027-01-01T00:00:00", "viz", 3, 4)
-        chain.take(chain.properties, chain.schedule, [block])
+        watch.take(watch.properties, watch.schedule, [block])
         kind, told = await event_of(client.reader)
         assert "/block/77777" in str(told)
-        chain.blocks.popleft()
-        chain.lose("gone")
+        watch.blocks.popleft()
+        watch.lose("gone")
         assert (await event_of(client.reader))[0] == "away"
-        chain.away = ""
-        chain.tell()
+        watch.away = ""
+        watch.tell()
         assert (await event_of(client.reader))[0] == "block"
         client.writer.close()
 
@@ -239,8 +239,8 @@ def test_downloads_of_an_address_are_bounded_and_a_cut_one_does_not_look_whole(
         await gate.wait()
         raise ConnectionError("the node is gone")
 
-    async def answer(_: Asked) -> Reply:
-        return Reply(200, b"", "text/csv", None, lines())
+    async def answer(_: PageRequest) -> PageReply:
+        return PageReply(200, b"", "text/csv", None, lines())
 
     monkeypatch.setattr(explorer.answering, "answer", answer)
 
@@ -284,10 +284,12 @@ def test_answers_that_nobody_takes_are_bounded(explorer: RecordedExplorer, monke
             if not site.visitors.connections.all:
                 break
             await asyncio.sleep(0)
+        left: asyncio.Event = asyncio.Event()
         for connection in list(site.visitors.connections.all):
+            monkeypatch.setattr(connection, "abort", left.set)
             connection.transport.write(b"x" * 30_000_000)
-        while site.visitors.connections.all:
-            await asyncio.sleep(0.005)
+            await left.wait()
+            connection.transport.abort()
         client.writer.transport.abort()
 
     on_site(explorer, scene)
@@ -298,12 +300,12 @@ def test_programs_are_told_how_it_is_and_figures_only_on_this_machine(explorer: 
         assert (await site.get("/health"))[2] == b"ok\n"
         assert (await site.get("/ready"))[0] == "200"
         figures = (await site.get("/metrics"))[2].decode()
-        assert f"ledgerd_explorer_head_block_number {explorer.chain.head}\n" in figures
+        assert f"ledgerd_explorer_head_block_number {explorer.watch.head}\n" in figures
         assert (await site.get("/metrics", STRANGER))[0] == "404"
         assert b"Disallow: /search" in (await site.get("/robots.txt"))[2]
-        explorer.chain.lose("gone")
+        explorer.watch.lose("gone")
         assert (await site.get("/ready"))[0] == "503"
-        explorer.chain.away = ""
+        explorer.watch.away = ""
 
     on_site(explorer, scene)
 

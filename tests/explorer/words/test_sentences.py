@@ -7,11 +7,12 @@ import re
 import pytest
 
 from ledgerd.explorer.words.language import CODES, language
-from ledgerd.explorer.words.sentences import MADE, VARIANT_NAMES, VARIANTS, forms_of, note_of, sentence, table_of
+from ledgerd.explorer.words.sentences import MADE, VARIANTS, forms_of, note_of, sentence, table_of
 from ledgerd.protocol.operations import OPERATIONS
 from ledgerd.protocol.operations.base import name_of
 
 NAMES = [name_of(each) for each in OPERATIONS]
+VARIANT_NAMES = ("profile", "ends", "comment", "void", "all", "lost", "own")
 PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 TAG = re.compile(r"<[^>]+>")
 HOSTILE = '<img src=x onerror="alert(1)">\u202e'

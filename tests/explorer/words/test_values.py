@@ -58,7 +58,7 @@ def test_who_signs_is_told_with_weights_only_where_they_matter() -> None:
     one = {"weight_threshold": 1, "account_auths": [["bob", 1]], "key_auths": [[KEY, 1]]}
     assert "≥" not in values.authority(one)
     both = {"weight_threshold": 2, "account_auths": [["bob", 1]], "key_auths": [[KEY, 1], [OTHER, 1]]}
-    assert values.authority(both, full=True).count(" ×1") == 3
+    assert values.authority(both, full=True).count(" ×1") == 3  # noqa: RUF001 - as it is shown
     assert values.authority(both).endswith("≥ 2")
     assert values.authority({"weight_threshold": 1, "account_auths": [], "key_auths": []}) == values.NONE
 

@@ -11,7 +11,7 @@ from typing import Any, cast
 import httptools
 
 from ledgerd.client.address import NodeAddress, read_address
-from ledgerd.client.envelope import Call, ErrorAnswer, NotAnAnswer, packed, request_of, results_of
+from ledgerd.client.envelope import ErrorAnswer, NodeCall, NotAnAnswer, packed, request_of, results_of
 from ledgerd.explorer.node.errors import NodeAway
 
 SECONDS = 5.0
@@ -99,7 +99,7 @@ class NodePool:
         self.requests = self.failures = 0
         """Batches that were sent, and how many of them had no answer."""
 
-    async def ask(self, *calls: Call) -> Sequence[Any]:
+    async def ask(self, *calls: NodeCall) -> Sequence[Any]:
         """The results of a batch, an `ErrorAnswer` for each that the node refuses.
 
         Raises:
@@ -131,7 +131,7 @@ class NodePool:
             ErrorAnswer: The node answers with an error.
             NodeAway: As above.
         """
-        (found,) = await self.ask(Call(api, method, arguments))
+        (found,) = await self.ask(NodeCall(api, method, arguments))
         if isinstance(found, ErrorAnswer):
             raise found
         return found

@@ -13,10 +13,10 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import WebSocketException
 
 from ledgerd.client.address import SECURE_SOCKET, SOCKET, read_address
-from ledgerd.client.envelope import Call, ErrorAnswer, packed, request_of
-from ledgerd.explorer.node.chain import BLOCKS_KEPT, TRANSFERS_KEPT, BlockFacts, Chain, TransferFacts
+from ledgerd.client.envelope import ErrorAnswer, NodeCall, packed, request_of
 from ledgerd.explorer.node.connection import NodePool
 from ledgerd.explorer.node.errors import NodeAway
+from ledgerd.explorer.node.watch import BLOCKS_KEPT, TRANSFERS_KEPT, BlockFacts, ChainWatch, TransferFacts
 
 log = logging.getLogger(__name__)
 
@@ -30,14 +30,14 @@ PAUSE = 1.0
 """Before a node that is away is asked again."""
 MOST_KINDS = 3
 
-PROPERTIES = Call("database_api", "get_dynamic_global_properties")
-SCHEDULE = Call("validator_api", "get_validator_schedule")
-HARDFORK = Call("database_api", "get_hardfork_version")
-CONFIG = Call("database_api", "get_config")
-TRANSFERS = Call("history_api", "get_operations", ({"types": ["transfer"]}, "newest", TRANSFERS_KEPT))
+PROPERTIES = NodeCall("database_api", "get_dynamic_global_properties")
+SCHEDULE = NodeCall("validator_api", "get_validator_schedule")
+HARDFORK = NodeCall("database_api", "get_hardfork_version")
+CONFIG = NodeCall("database_api", "get_config")
+TRANSFERS = NodeCall("history_api", "get_operations", ({"types": ["transfer"]}, "newest", TRANSFERS_KEPT))
 
 
-class RawBlock(NamedTuple):
+class FullBlock(NamedTuple):
     """A block and what happened in it, as the node prints them."""
 
     number: int
@@ -45,12 +45,12 @@ class RawBlock(NamedTuple):
     operations: Sequence[Mapping[str, Any]]
 
 
-class Follower:
+class HeadFollower:
     """Keeps a chain at the head of a node."""
 
-    def __init__(self, node: NodePool, chain: Chain, live: str = "") -> None:
+    def __init__(self, node: NodePool, watch: ChainWatch, live: str = "") -> None:
         self._node = node
-        self._chain = chain
+        self._watch = watch
         self._live = live
         if live:
             read_address(live, (SOCKET, SECURE_SOCKET))
@@ -65,14 +65,14 @@ class Follower:
                     await self.look()
                     await self._next()
             except NodeAway as problem:
-                if not self._chain.away:
+                if not self._watch.away:
                     log.warning("the node %(url)s is away: %(why)s", {"url": self._node.url, "why": str(problem)})
-                self._chain.lose(str(problem))
+                self._watch.lose(str(problem))
             await asyncio.sleep(PAUSE)
 
     async def listen(self, working: Callable[[], None]) -> None:
         """Be told of blocks over a WebSocket, for as long as it lasts."""
-        request = packed(request_of(1, Call("database_api", "set_block_applied_callback", (0,)))).decode()
+        request = packed(request_of(1, NodeCall("database_api", "set_block_applied_callback", (0,)))).decode()
         try:
             async with connect(self._live, max_size=32 << 20, open_timeout=5) as socket:
                 await socket.send(request)
@@ -100,55 +100,55 @@ class Follower:
 
     async def _begin(self) -> None:
         """Take the head and the blocks below it."""
-        chain = self._chain
+        watch = self._watch
         answers = await self._node.ask(CONFIG, HARDFORK, PROPERTIES, SCHEDULE, TRANSFERS)
         config, hardfork, properties, schedule = _needed(answers[:4])
         head = int(properties["head_block_number"])
         oldest = max(1, head - BLOCKS_KEPT + 1, int(properties.get("earliest_available_block_num") or 1))
-        blocks: list[RawBlock] = []
+        blocks: list[FullBlock] = []
         for first in range(oldest, head + 1, AT_ONCE):
             blocks += await self._blocks(first, min(head, first + AT_ONCE - 1))
-        chain.config, chain.hardfork = config, hardfork
-        chain.has_history = not isinstance(answers[4], ErrorAnswer)
-        chain.blocks.clear()
-        chain.transfers.clear()
-        rows = answers[4]["operations"] if chain.has_history else []
-        chain.transfers.extendleft(_transfer(each) for each in rows)
-        chain.take(
+        watch.config, watch.hardfork = config, hardfork
+        watch.has_history = not isinstance(answers[4], ErrorAnswer)
+        watch.blocks.clear()
+        watch.transfers.clear()
+        rows = answers[4]["operations"] if watch.has_history else []
+        watch.transfers.extendleft(_transfer(each) for each in rows)
+        watch.take(
             properties, schedule, facts_of_blocks([each[:2] for each in blocks], str(properties["head_block_id"]))
         )
         log.info("the node %(url)s answers; its head block: %(head)d", {"url": self._node.url, "head": head})
 
     async def look(self) -> None:
         """Take the blocks since the last look, if there are any; all of them at the first, or when the node is back."""
-        chain = self._chain
-        if chain.away:
+        watch = self._watch
+        if watch.away:
             await self._begin()
             return
         (properties,) = _needed(await self._node.ask(PROPERTIES))
-        head, known = int(properties["head_block_number"]), chain.head
-        if properties["head_block_id"] == chain.properties["head_block_id"]:
+        head, known = int(properties["head_block_number"]), watch.head
+        if properties["head_block_id"] == watch.properties["head_block_id"]:
             return
         blocks = await self._blocks(known + 1, head) if known < head <= known + AT_ONCE else []
-        is_next = len(blocks) == head - known > 0 and blocks[0].content["previous"] == chain.blocks[0].id
+        is_next = len(blocks) == head - known > 0 and blocks[0].content["previous"] == watch.blocks[0].id
         if not is_next:  # another branch, or many blocks at once
             await self._begin()
             return
-        chain.hardfork, schedule = _needed(await self._node.ask(HARDFORK, SCHEDULE))
+        watch.hardfork, schedule = _needed(await self._node.ask(HARDFORK, SCHEDULE))
         for block in blocks:
-            chain.transfers.extendleft(_transfer(each) for each in block.operations if each["op"][0] == "transfer")
-        chain.take(
+            watch.transfers.extendleft(_transfer(each) for each in block.operations if each["op"][0] == "transfer")
+        watch.take(
             properties, schedule, facts_of_blocks([each[:2] for each in blocks], str(properties["head_block_id"]))
         )
 
-    async def _blocks(self, first: int, last: int) -> list[RawBlock]:
+    async def _blocks(self, first: int, last: int) -> list[FullBlock]:
         """Blocks with all their operations; without these where the node keeps no history."""
         numbers = range(first, last + 1)
-        asked = [Call("database_api", "get_block", (number,)) for number in numbers]
-        asked += [Call("operation_history", "get_ops_in_block", (number, False)) for number in numbers]
+        asked = [NodeCall("database_api", "get_block", (number,)) for number in numbers]
+        asked += [NodeCall("operation_history", "get_ops_in_block", (number, False)) for number in numbers]
         answers = await self._node.ask(*asked)
         return [
-            RawBlock(number, block, [] if isinstance(operations, ErrorAnswer) else operations)
+            FullBlock(number, block, [] if isinstance(operations, ErrorAnswer) else operations)
             for number, block, operations in zip(numbers, answers, answers[len(numbers) :], strict=False)
             if isinstance(block, dict)
         ]

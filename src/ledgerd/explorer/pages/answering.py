@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from ledgerd.client.envelope import ErrorAnswer
-from ledgerd.explorer.node.chain import Chain
 from ledgerd.explorer.node.connection import NodePool
 from ledgerd.explorer.node.errors import NodeAway
+from ledgerd.explorer.node.watch import ChainWatch
 from ledgerd.explorer.pages.assets_served import PREFIX, asset_path, assets
 from ledgerd.explorer.pages.drawing import draw
 from ledgerd.explorer.pages.every import page_of
 from ledgerd.explorer.pages.ledger.front import facts_of
-from ledgerd.explorer.pages.view import Answer, Away, Download, PageFault, View, Visit, fields_of
+from ledgerd.explorer.pages.view import Away, FileDownload, PageAnswer, PageFault, PageView, Visit, fields_of
 from ledgerd.explorer.words.language import CODES, language, preferred
 
 log = logging.getLogger(__name__)
@@ -54,7 +54,7 @@ LIVE = {
 """The parts of the first page that change with a block."""
 
 
-class Asked(NamedTuple):
+class PageRequest(NamedTuple):
     """A request for a page."""
 
     path: str
@@ -65,7 +65,7 @@ class Asked(NamedTuple):
 
 
 @dataclass
-class Reply:
+class PageReply:
     """What is sent."""
 
     status: int
@@ -76,25 +76,25 @@ class Reply:
     """A body that is made while it is sent."""
 
 
-class Answering:
+class PageMaker:
     """The pages of one explorer."""
 
-    def __init__(self, node: NodePool, chain: Chain, clock: Callable[[], float]) -> None:
+    def __init__(self, node: NodePool, watch: ChainWatch, clock: Callable[[], float]) -> None:
         self._node = node
-        self._chain = chain
+        self._watch = watch
         self._clock = clock
-        self._kept: OrderedDict[tuple[str, str, str], Reply] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, str, str], PageReply] = OrderedDict()
         self.kept_bytes = 0
         """Of pages that are kept until the next block."""
         self.drawn = 0
         """Pages that were made, and not taken from memory."""
-        chain.followers.append(self._forget)
+        watch.followers.append(self._forget)
 
     def _forget(self) -> None:
         self._kept.clear()
         self.kept_bytes = 0
 
-    async def answer(self, asked: Asked) -> Reply:
+    async def answer(self, asked: PageRequest) -> PageReply:
         """The reply to a request; never an exception."""
         if asked.path.startswith(PREFIX) or asked.path == ICON:
             return self._asset(asked)
@@ -111,9 +111,9 @@ class Answering:
         if theme not in THEMES[1:] or reply.form != HTML:
             return reply
         body = reply.body.replace(AUTO, b'data-theme="%b"' % theme.encode(), 1)
-        return Reply(reply.status, body, reply.form, reply.headers)
+        return PageReply(reply.status, body, reply.form, reply.headers)
 
-    def _keep(self, key: tuple[str, str, str], reply: Reply) -> None:
+    def _keep(self, key: tuple[str, str, str], reply: PageReply) -> None:
         if reply.lines is not None or reply.status >= 500 or len(reply.body) > KEPT_BYTES // 8:
             return
         if key not in self._kept:
@@ -123,13 +123,13 @@ class Answering:
             _, oldest = self._kept.popitem(last=False)
             self.kept_bytes -= len(oldest.body)
 
-    def _asset(self, asked: Asked) -> Reply:
+    def _asset(self, asked: PageRequest) -> PageReply:
         asset = assets().get(asset_path("icon.svg") if asked.path == ICON else asked.path)
         if asset is None:
             return self._fault(asked, CODES[0], 404, "fault.page", asked.path)
-        return Reply(200, asset.body, asset.form, {"Cache-Control": f"public, max-age={YEAR}, immutable"})
+        return PageReply(200, asset.body, asset.form, {"Cache-Control": f"public, max-age={YEAR}, immutable"})
 
-    def _choose(self, asked: Asked, code: str) -> Reply:
+    def _choose(self, asked: PageRequest, code: str) -> PageReply:
         """Keep a choice of language or theme in a cookie, and go back."""
         try:
             given = fields_of(asked.query)
@@ -144,17 +144,17 @@ class Answering:
             headers["Set-Cookie"] = f"lang={given['lang']}; Path=/; Max-Age={YEAR}; SameSite=Lax"
         elif chosen in THEMES:
             headers["Set-Cookie"] = f"theme={chosen}; Path=/; Max-Age={YEAR}; SameSite=Lax"
-        return Reply(303, b"", HTML, headers)
+        return PageReply(303, b"", HTML, headers)
 
-    async def _made(self, asked: Asked, code: str) -> Reply:
+    async def _made(self, asked: PageRequest, code: str) -> PageReply:
         path = unquote(asked.path, errors="replace")
         try:
             found = page_of(path)
             if found is None:
                 return self._fault(asked, code, 404, "fault.page", path)
-            if not self._chain.properties:
+            if not self._watch.properties:
                 return self._fault(asked, code, 503, "away.title")
-            visit = Visit(self._node, self._chain, asked.path, found.parts, fields_of(asked.query), code, self._clock())
+            visit = Visit(self._node, self._watch, asked.path, found.parts, fields_of(asked.query), code, self._clock())
             return self._reply(asked, code, await found.handler(visit))
         except PageFault as fault:
             return self._fault(asked, code, fault.status, fault.key, fault.value)
@@ -165,51 +165,51 @@ class Answering:
             log.exception("the page %(path)s cannot be made", {"path": path[:200]})
             return self._fault(asked, code, 500, "fault.inside")
 
-    def _reply(self, asked: Asked, code: str, answer: Answer) -> Reply:
+    def _reply(self, asked: PageRequest, code: str, answer: PageAnswer) -> PageReply:
         if isinstance(answer, Away):
-            return Reply(303, b"", HTML, {"Location": answer.place})
-        if isinstance(answer, Download):
+            return PageReply(303, b"", HTML, {"Location": answer.place})
+        if isinstance(answer, FileDownload):
             named = {"Content-Disposition": f'attachment; filename="{answer.name}"'}
-            return Reply(200, b"", "text/csv; charset=utf-8", named, answer.lines)
+            return PageReply(200, b"", "text/csv; charset=utf-8", named, answer.lines)
         return self._page(asked, code, answer)
 
-    def _page(self, asked: Asked, code: str, view: View) -> Reply:
+    def _page(self, asked: PageRequest, code: str, view: PageView) -> PageReply:
         self.drawn += 1
         text = draw(view.template, code, {**self._around(asked, code), **view.facts}, self._clock())
-        return Reply(view.status, text.encode("utf-8", "replace"))
+        return PageReply(view.status, text.encode("utf-8", "replace"))
 
-    def _fault(self, asked: Asked, code: str, status: int, key: str, value: object = "") -> Reply:
+    def _fault(self, asked: PageRequest, code: str, status: int, key: str, value: object = "") -> PageReply:
         facts = {"status": status, "said": language(code).text(key), "value": value}
-        reply = self._page(asked, code, View("fault.html", facts, status))
+        reply = self._page(asked, code, PageView("fault.html", facts, status))
         reply.headers = {"Retry-After": "2"} if status == 503 else None
         return reply
 
-    def _around(self, asked: Asked, code: str) -> dict[str, Any]:
+    def _around(self, asked: PageRequest, code: str) -> dict[str, Any]:
         """What stands around every page."""
-        chain, spoken = self._chain, language(code)
+        watch, spoken = self._watch, language(code)
         first = asked.path.split("/")[1] if "/" in asked.path else ""
-        menu = MENU if chain.has_markets or not chain.hardfork else MENU[:-1]
-        hardfork = spoken.text("footer.node", hardfork=chain.hardfork) if chain.hardfork else ""
+        menu = MENU if watch.has_markets or not watch.hardfork else MENU[:-1]
+        hardfork = spoken.text("footer.node", hardfork=watch.hardfork) if watch.hardfork else ""
         return {
-            "chain_name": str(chain.config.get("CHAIN_NAME", "VIZ")),
+            "chain_name": str(watch.config.get("CHAIN_NAME", "VIZ")),
             "menu": menu,
             "section": SECTIONS.get(first, f"/{first}"),
             "is_front": asked.path == "/",
             "back": f"{asked.path}?{asked.query}" if asked.query else asked.path,
-            "away": bool(chain.away),
-            "is_late": bool(chain.away) or self._clock() - chain.head_seconds > LATE_SECONDS,
-            "head": chain.head,
-            "head_time": str(chain.properties.get("time", "")),
+            "away": bool(watch.away),
+            "is_late": bool(watch.away) or self._clock() - watch.head_seconds > LATE_SECONDS,
+            "head": watch.head,
+            "head_time": str(watch.properties.get("time", "")),
             "node_words": hardfork,
-            "has_markets": chain.has_markets,
+            "has_markets": watch.has_markets,
         }
 
     def live_parts(self, code: str, *, is_front: bool) -> dict[str, str]:
         """What an open page replaces when a block came, by the ids of its elements."""
-        chain, now = self._chain, self._clock()
-        head = {"head": chain.head, "head_time": str(chain.properties["time"])}
+        watch, now = self._watch, self._clock()
+        head = {"head": watch.head, "head_time": str(watch.properties["time"])}
         parts = {"pulse": draw("pulse.html", code, head, now)}
         if is_front:
-            facts = facts_of(chain)
+            facts = facts_of(watch)
             parts |= {place: draw(template, code, facts, now) for place, template in LIVE.items()}
         return parts

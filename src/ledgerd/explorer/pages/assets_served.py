@@ -16,7 +16,7 @@ FORMS = {
 PREFIX = "/static/"
 
 
-class Asset(NamedTuple):
+class StaticFile(NamedTuple):
     """One file."""
 
     body: bytes
@@ -24,12 +24,12 @@ class Asset(NamedTuple):
 
 
 @cache
-def _named() -> Mapping[str, tuple[str, Asset]]:
+def _named() -> Mapping[str, tuple[str, StaticFile]]:
     folder = files(__package__).joinpath("assets")
     found = {}
     for name, form in FORMS.items():
         body = folder.joinpath(name).read_bytes()
-        found[name] = (f"{PREFIX}{hashlib.sha256(body).hexdigest()[:12]}-{name}", Asset(body, form))
+        found[name] = (f"{PREFIX}{hashlib.sha256(body).hexdigest()[:12]}-{name}", StaticFile(body, form))
     return found
 
 
@@ -39,6 +39,6 @@ def asset_path(name: str) -> str:
 
 
 @cache
-def assets() -> Mapping[str, Asset]:
+def assets() -> Mapping[str, StaticFile]:
     """Every file by its path."""
     return dict(_named().values())

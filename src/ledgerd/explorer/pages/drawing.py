@@ -27,11 +27,6 @@ def _sources() -> Mapping[str, str]:
     return {each.name: each.read_text(encoding="utf-8") for each in folder.iterdir() if each.name.endswith(".html")}
 
 
-def words_used() -> set[str]:
-    """The keys of the texts that stand in templates."""
-    return {found[1] for source in _sources().values() for found in _WORD.finditer(source)}
-
-
 @cache
 def environment(code: str) -> Environment:
     """The templates in a language. Everything that is not markup already is escaped."""
@@ -63,13 +58,13 @@ def family_of(name: str) -> str:
     return "money" if name.startswith("transfer") or "award" in name or "reward" in name else "other"
 
 
-class Moment:
+class DrawingTime:
     """The time at which a page is drawn. Templates do not wait, so one page after the other has it."""
 
     now = 0.0
 
 
-MOMENT = Moment()
+MOMENT = DrawingTime()
 
 
 def ages_of(spoken: Language) -> str:

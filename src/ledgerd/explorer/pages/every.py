@@ -9,7 +9,7 @@ from ledgerd.explorer.pages.betting import markets
 from ledgerd.explorer.pages.community import committee, invites, proposals, subscriptions, validators
 from ledgerd.explorer.pages.ledger import blocks, front, search
 from ledgerd.explorer.pages.people import accounts
-from ledgerd.explorer.pages.view import Handler, Route
+from ledgerd.explorer.pages.view import PageHandler, Route
 
 ROUTES: tuple[Route, ...] = tuple(
     route
@@ -18,17 +18,17 @@ ROUTES: tuple[Route, ...] = tuple(
 )
 
 
-class Found(NamedTuple):
+class FoundPage(NamedTuple):
     """What makes a page, and what stood in its path."""
 
-    handler: Handler
+    handler: PageHandler
     parts: Mapping[str, str]
 
 
-def page_of(path: str) -> Found | None:
+def page_of(path: str) -> FoundPage | None:
     """The page of a path, decoded."""
     for pattern, handler in ROUTES:
         match = pattern.fullmatch(path)
         if match:
-            return Found(handler, match.groupdict())
+            return FoundPage(handler, match.groupdict())
     return None

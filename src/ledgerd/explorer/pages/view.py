@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
-from ledgerd.client.envelope import Call, ErrorAnswer
-from ledgerd.explorer.node.chain import Chain
+from ledgerd.client.envelope import ErrorAnswer, NodeCall
 from ledgerd.explorer.node.connection import NodePool
+from ledgerd.explorer.node.watch import ChainWatch
 
 MOST_FIELDS = 16
 LONGEST_QUERY = 2_000
@@ -47,7 +47,7 @@ class NotKept(PageFault):
     status = 501
 
 
-class View(NamedTuple):
+class PageView(NamedTuple):
     """What a template is filled with."""
 
     template: str
@@ -61,14 +61,14 @@ class Away(NamedTuple):
     place: str
 
 
-class Download(NamedTuple):
+class FileDownload(NamedTuple):
     """A file that is sent as it is made."""
 
     name: str
     lines: AsyncIterator[bytes]
 
 
-Answer = View | Away | Download
+PageAnswer = PageView | Away | FileDownload
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Visit:
     """One request for a page."""
 
     node: NodePool
-    chain: Chain
+    watch: ChainWatch
     path: str
     parts: Mapping[str, str]
     """What stands in the path."""
@@ -118,13 +118,13 @@ class Visit:
         given = urlencode([(name, value) for name, value in fields.items() if value])
         return f"{self.path}?{given}" if given else self.path
 
-    async def ask(self, *calls: Call) -> list[Any]:
+    async def ask(self, *calls: NodeCall) -> list[Any]:
         """The results of several requests, each of which has to be answered."""
         return [needed(each) for each in await self.node.ask(*calls)]
 
     async def one(self, api: str, method: str, *arguments: object) -> Any:  # noqa: ANN401 - JSON
         """The result of one request."""
-        return (await self.ask(Call(api, method, arguments)))[0]
+        return (await self.ask(NodeCall(api, method, arguments)))[0]
 
 
 def needed(answer: Any) -> Any:  # noqa: ANN401 - JSON
@@ -162,20 +162,20 @@ def fields_of(query: str) -> dict[str, str]:
     return found
 
 
-Handler = Callable[[Visit], Awaitable[Answer]]
-Route = tuple[re.Pattern[str], Handler]
+PageHandler = Callable[[Visit], Awaitable[PageAnswer]]
+Route = tuple[re.Pattern[str], PageHandler]
 
 
-class Routes:
+class PageFamily:
     """The pages of one family."""
 
     def __init__(self) -> None:
         self.all: list[Route] = []
 
-    def page(self, pattern: str) -> Callable[[Handler], Handler]:
+    def page(self, pattern: str) -> Callable[[PageHandler], PageHandler]:
         """Declare what makes a page, by a pattern of its path."""
 
-        def declare(handler: Handler) -> Handler:
+        def declare(handler: PageHandler) -> PageHandler:
             self.all.append((re.compile(pattern), handler))
             return handler
 

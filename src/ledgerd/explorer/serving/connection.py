@@ -9,7 +9,7 @@ from contextlib import aclosing
 from http.cookies import CookieError, SimpleCookie
 from typing import cast
 
-from ledgerd.explorer.pages.answering import Asked, Reply
+from ledgerd.explorer.pages.answering import PageReply, PageRequest
 from ledgerd.explorer.pages.view import PageFault, fields_of
 from ledgerd.explorer.serving import bounds
 from ledgerd.explorer.serving.headers import head_of
@@ -17,8 +17,8 @@ from ledgerd.explorer.serving.plain import PLAIN
 from ledgerd.explorer.serving.visitors import Visitors
 from ledgerd.explorer.words.language import CODES
 from ledgerd.protocol.addresses import charged_as
-from ledgerd.rpc.http.places.connection_table import Activity
 from ledgerd.rpc.http.gate import is_loopback
+from ledgerd.rpc.http.places.connection_table import Activity
 from ledgerd.rpc.http.reader import BETWEEN, ContinueExpected, Handshake, Refusal, Request, RequestReader
 from ledgerd.rpc.http.responses import refusal
 
@@ -118,16 +118,18 @@ class BrowserConnection(asyncio.Protocol):
         address = self.visitor = self.charged or self._behind_proxy(request)
         path, _, query = request.path.decode("latin-1").partition("?")
         if not visitors.may_ask(address):
-            self._send(request, Reply(429, TOO_MANY.encode(), "text/plain; charset=utf-8", {"Retry-After": "1"}))
+            self._send(request, PageReply(429, TOO_MANY.encode(), "text/plain; charset=utf-8", {"Retry-After": "1"}))
         elif request.method not in (b"GET", b"HEAD"):
-            self._send(request, Reply(405, b"pages can only be read\n", "text/plain", {"Allow": "GET, HEAD"}))
+            self._send(request, PageReply(405, b"pages can only be read\n", "text/plain", {"Allow": "GET, HEAD"}))
         elif path == "/live":
             self._follow(request, query)
         elif path in PLAIN:
             self._send(request, PLAIN[path](visitors, is_own=not address))
         else:
             reply = await visitors.answering.answer(
-                Asked(path, query, _cookies(request), request.headers.get(b"accept-language", b"").decode("latin-1"))
+                PageRequest(
+                    path, query, _cookies(request), request.headers.get(b"accept-language", b"").decode("latin-1")
+                )
             )
             if reply.lines is None:
                 visitors.sent(address, self._send(request, reply))
@@ -139,7 +141,7 @@ class BrowserConnection(asyncio.Protocol):
         client = self._visitors.proxies.client_of(self.host, request.headers.get(b"x-forwarded-for", b""))
         return "" if client == self.host and is_loopback(self.host) else client
 
-    def _send(self, request: Request, reply: Reply) -> int:
+    def _send(self, request: Request, reply: PageReply) -> int:
         closes = not request.keeps_open
         head = head_of(reply.status, reply.form, len(reply.body), reply.headers, closes=closes)
         whole = head if request.method == b"HEAD" else head + reply.body
@@ -148,12 +150,12 @@ class BrowserConnection(asyncio.Protocol):
             self._close()
         return len(whole)
 
-    async def _download(self, request: Request, reply: Reply, lines: AsyncIterator[bytes], address: str) -> None:
+    async def _download(self, request: Request, reply: PageReply, lines: AsyncIterator[bytes], address: str) -> None:
         """Send a file in chunks, no faster than its address may have it."""
         downloads = self._visitors.downloads
         if address and downloads[address] >= bounds.DOWNLOADS_OF_ADDRESS:
             self._visitors.refused += 1
-            self._send(request, Reply(429, TOO_MANY.encode(), "text/plain; charset=utf-8", {"Retry-After": "9"}))
+            self._send(request, PageReply(429, TOO_MANY.encode(), "text/plain; charset=utf-8", {"Retry-After": "9"}))
             return
         downloads[address] += 1
         try:
@@ -186,7 +188,7 @@ class BrowserConnection(asyncio.Protocol):
         code = given.get("lang", "") if given.get("lang") in CODES else CODES[0]
         is_front = given.get("front") == "1"
         if not self._visitors.follow(self, code, is_front=is_front):
-            self._send(request, Reply(429, TOO_MANY.encode(), "text/plain; charset=utf-8", {"Retry-After": "60"}))
+            self._send(request, PageReply(429, TOO_MANY.encode(), "text/plain; charset=utf-8", {"Retry-After": "60"}))
             return
         self._is_stream = True
         self._waiting.clear()

@@ -6,20 +6,17 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import orjson
 
-from ledgerd.explorer.node.chain import Chain
-from ledgerd.explorer.pages.answering import Answering
+from ledgerd.explorer.node.watch import ChainWatch
+from ledgerd.explorer.pages.answering import PageMaker
 from ledgerd.explorer.serving import bounds
-from ledgerd.rpc.http.places.addresses import Addresses
-from ledgerd.rpc.http.places.connection_table import ConnectionTable
 from ledgerd.rpc.http.gate import Proxies
+from ledgerd.rpc.http.places.addresses import Addresses
+from ledgerd.rpc.http.places.connection_table import Activity, ConnectionTable
 from ledgerd.supervision.tasks import Tasks
-
-if TYPE_CHECKING:
-    from ledgerd.explorer.serving.connection import BrowserConnection
 
 log = logging.getLogger(__name__)
 
@@ -28,33 +25,57 @@ OWN_MACHINE = ("127.0.0.0/8", "::1")
 ROUND_SECONDS = 1.0
 
 
+class Visitor(Protocol):
+    """One connection."""
+
+    charged: str
+    """The address that it counts for; empty for this machine, where a proxy may stand."""
+    visitor: str
+    """The address that asks, which a proxy may have named; empty for the operator on this machine."""
+
+    @property
+    def activity(self) -> Activity: ...
+
+    @property
+    def unread_bytes(self) -> int: ...
+
+    def abort(self) -> None:
+        """End at once."""
+
+    def push(self, event: bytes) -> None:
+        """Tell an open page something."""
+
+    def is_late(self, now: float) -> bool:
+        """Whether nothing has moved for longer than may be."""
+
+
 class Visitors:
     """What the connections of one explorer share."""
 
     def __init__(
-        self, answering: Answering, chain: Chain, clock: Callable[[], float], trusted: tuple[str, ...] = ()
+        self, answering: PageMaker, watch: ChainWatch, clock: Callable[[], float], trusted: tuple[str, ...] = ()
     ) -> None:
         self.answering = answering
-        self.chain = chain
+        self.watch = watch
         self.proxies = Proxies((*OWN_MACHINE, *trusted))
         self.tasks = Tasks(_tell)
-        self.connections: ConnectionTable[BrowserConnection] = ConnectionTable(
+        self.connections: ConnectionTable[Visitor] = ConnectionTable(
             bounds.MOST_CONNECTIONS, bounds.CONNECTIONS_OF_ADDRESS
         )
         self.requests = Addresses(bounds.REQUESTS_A_SECOND)
         self.bytes = Addresses(bounds.BYTES_A_SECOND)
-        self.streams: dict[BrowserConnection, tuple[str, bool]] = {}
+        self.streams: dict[Visitor, tuple[str, bool]] = {}
         self.downloads: Counter[str] = Counter()
         self.answered = self.refused = 0
         """Requests since the start."""
         self._clock = clock
-        self._watch: asyncio.TimerHandle | None = None
+        self._timer: asyncio.TimerHandle | None = None
         self._pinged = 0.0
-        chain.followers.append(self._spread)
+        watch.followers.append(self._spread)
 
     # -- connections
 
-    def admit(self, connection: BrowserConnection) -> bool:
+    def admit(self, connection: Visitor) -> bool:
         """Accept a connection, for which an idle one may have to go."""
         check = self.connections.check(connection.charged)
         if check.evicted is not None:
@@ -63,16 +84,16 @@ class Visitors:
             self.refused += 1
             return False
         self.connections.add(connection)
-        if self._watch is None:
-            self._watch = asyncio.get_running_loop().call_later(ROUND_SECONDS, self._round)
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(ROUND_SECONDS, self._round)
         return True
 
-    def leave(self, connection: BrowserConnection) -> None:
+    def leave(self, connection: Visitor) -> None:
         """Remove a connection that has ended."""
         self.connections.remove(connection)
         self.streams.pop(connection, None)
 
-    def dismiss(self, connection: BrowserConnection) -> None:
+    def dismiss(self, connection: Visitor) -> None:
         """End a connection at once."""
         self.leave(connection)
         connection.abort()
@@ -101,7 +122,7 @@ class Visitors:
     def _round(self) -> None:
         """Look at every connection, once a second."""
         now = asyncio.get_running_loop().time()
-        self._watch = None
+        self._timer = None
         for each in list(self.connections.all):
             if each.is_late(now):
                 self.dismiss(each)
@@ -118,11 +139,11 @@ class Visitors:
         self.requests.forget(now)
         self.bytes.forget(now)
         if self.connections.all:
-            self._watch = asyncio.get_running_loop().call_later(ROUND_SECONDS, self._round)
+            self._timer = asyncio.get_running_loop().call_later(ROUND_SECONDS, self._round)
 
     # -- open pages
 
-    def follow(self, connection: BrowserConnection, code: str, *, is_front: bool) -> bool:
+    def follow(self, connection: Visitor, code: str, *, is_front: bool) -> bool:
         """Keep an open page at the head; false where its address has enough of them."""
         own = sum(each.visitor == connection.visitor for each in self.streams)
         if connection.visitor and own >= bounds.STREAMS_OF_ADDRESS:
@@ -133,7 +154,7 @@ class Visitors:
 
     def news(self, code: str, *, is_front: bool) -> bytes:
         """What an open page is told now."""
-        if self.chain.away or not self.chain.properties:
+        if self.watch.away or not self.watch.properties:
             return b"event: away\ndata: {}\n\n"
         parts = self.answering.live_parts(code, is_front=is_front)
         return b"event: block\ndata: %b\n\n" % orjson.dumps({"now": self._clock(), "parts": parts})
@@ -148,8 +169,8 @@ class Visitors:
 
     async def stop(self) -> None:
         """End everything."""
-        if self._watch is not None:
-            self._watch.cancel()
+        if self._timer is not None:
+            self._timer.cancel()
         for each in list(self.connections.all):
             self.dismiss(each)
         await self.tasks.stop()

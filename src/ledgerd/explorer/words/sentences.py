@@ -49,8 +49,6 @@ VARIANTS: Mapping[str, Callable[[Fields], str]] = {
 }
 """Operations that mean something else by the values of their fields."""
 
-VARIANT_NAMES = ("profile", "ends", "comment", "void", "all", "lost", "own")
-
 MADE: Mapping[str, Callable[[Fields], Any]] = {
     "custom.signers": lambda op: [*op["required_active_auths"], *op["required_regular_auths"]],
     "pm_place_bet.choice": lambda op: op["side"] if op["side"] >= 0 else op["outcome_index"],

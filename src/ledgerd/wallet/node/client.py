@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Self
 
 from ledgerd.client.address import SECURE_SOCKET, SECURE_WEB, SOCKET, WEB, NodeAddress, read_address
-from ledgerd.client.envelope import Call, ErrorAnswer, NotAnAnswer, packed, parsed, request_of, result_of
+from ledgerd.client.envelope import ErrorAnswer, NodeCall, NotAnAnswer, packed, parsed, request_of, result_of
 from ledgerd.client.timely import Deadline, TimelyHTTPConnection, TimelyHTTPSConnection
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.wallet.errors import NodeRefused, NodeUnreachable, WalletError
@@ -54,7 +54,7 @@ class NodeClient:
             NodeRefused: The node answers with an error.
         """
         number = next(self._numbers)
-        body = packed(request_of(number, Call(api, method, arguments)))
+        body = packed(request_of(number, NodeCall(api, method, arguments)))
         try:
             raw = self._by_socket(body) if self._address.scheme in (SOCKET, SECURE_SOCKET) else self._by_http(body)
         except (OSError, http.client.HTTPException, ssl.SSLError) as problem:

@@ -1,4 +1,4 @@
-"""An account's statement: every operation once, with what it changed, and nothing that a spreadsheet would carry out."""
+"""An account's statement: every operation once, with what it changed, and nothing that a spreadsheet carries out."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_transfers_have_their_sign_and_the_other_account(explorer: RecordedExplo
 
 
 def test_a_statement_of_days_has_those_alone_and_says_it_in_the_language(explorer: RecordedExplorer) -> None:
-    day = explorer.chain.properties["time"][:10]
+    day = explorer.watch.properties["time"][:10]
     whole = lines_of(explorer, "/account/viz/statement.csv")
     assert lines_of(explorer, f"/account/viz/statement.csv?since={day}&until={day}") == [
         each for each in whole if each["time_utc"].startswith(day)

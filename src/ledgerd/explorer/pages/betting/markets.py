@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from math import exp
 from typing import Any
 
-from ledgerd.client.envelope import Call, ErrorAnswer
+from ledgerd.client.envelope import ErrorAnswer, NodeCall
 from ledgerd.explorer.pages.betting.pictures import Picture, picture_of
-from ledgerd.explorer.pages.view import Answer, NotThere, Routes, View, Visit, needed
+from ledgerd.explorer.pages.view import NotThere, PageAnswer, PageFamily, PageView, Visit, needed
 
-ROUTES = Routes()
+ROUTES = PageFamily()
 OF_A_PAGE = 25
 POINTS = 400
 """Of the picture of a market."""
@@ -28,14 +28,14 @@ WHOLE = 10_000
 
 
 @ROUTES.page("/markets")
-async def markets(visit: Visit) -> Answer:
+async def markets(visit: Visit) -> PageAnswer:
     """Markets of a status, the newest first."""
     status = visit.chosen("status", tuple(STATUSES))
     skipped = visit.number("skip", 100_000) or 0
     rows, pool, properties = await visit.node.ask(
-        Call(API, "list_markets", (STATUSES[status], skipped, OF_A_PAGE, True, "newest")),
-        Call(API, "get_lazy_pool"),
-        Call(API, "get_pm_chain_properties"),
+        NodeCall(API, "list_markets", (STATUSES[status], skipped, OF_A_PAGE, True, "newest")),
+        NodeCall(API, "get_lazy_pool"),
+        NodeCall(API, "get_pm_chain_properties"),
     )
     rows = needed(rows)
     facts = {
@@ -47,7 +47,7 @@ async def markets(visit: Visit) -> Answer:
         "older": visit.link(skip=skipped + OF_A_PAGE) if len(rows) == OF_A_PAGE else "",
         "newer": visit.link(skip=max(0, skipped - OF_A_PAGE) or "") if skipped else "",
     }
-    return View("markets.html", facts)
+    return PageView("markets.html", facts)
 
 
 def state_of(market: Mapping[str, Any]) -> str:
@@ -59,19 +59,19 @@ def state_of(market: Mapping[str, Any]) -> str:
 
 
 @ROUTES.page("/market/(?P<number>[^/]+)")
-async def market(visit: Visit) -> Answer:
+async def market(visit: Visit) -> PageAnswer:
     """One market: its outcomes with their prices, its bets, its liquidity, and its dispute."""
     number = visit.part("number", 0x7FFF_FFFF_FFFF_FFFF)
     skipped = visit.number("skip", 100_000) or 0
     full, points, rows, liquidity, dispute, votes, leverage, lent = await visit.node.ask(
-        Call(API, "get_market_full", (number,)),
-        Call(API, "get_market_kline", (number, 0, POINTS)),
-        Call(API, "get_market_bets", (number, skipped, OF_A_PAGE)),
-        Call(API, "get_market_liquidity", (number, 0, OF_A_PAGE)),
-        Call(API, "get_dispute", (number,)),
-        Call(API, "get_dispute_votes", (number,)),
-        Call(API, "get_market_leverage_positions", (number, 0, OF_A_PAGE)),
-        Call(API, "get_market_lazy_allocation", (number,)),
+        NodeCall(API, "get_market_full", (number,)),
+        NodeCall(API, "get_market_kline", (number, 0, POINTS)),
+        NodeCall(API, "get_market_bets", (number, skipped, OF_A_PAGE)),
+        NodeCall(API, "get_market_liquidity", (number, 0, OF_A_PAGE)),
+        NodeCall(API, "get_dispute", (number,)),
+        NodeCall(API, "get_dispute_votes", (number,)),
+        NodeCall(API, "get_market_leverage_positions", (number, 0, OF_A_PAGE)),
+        NodeCall(API, "get_market_lazy_allocation", (number,)),
     )
     if full is None or (isinstance(full, ErrorAnswer) and not full.is_missing):
         raise NotThere("fault.market", number)
@@ -97,7 +97,7 @@ async def market(visit: Visit) -> Answer:
         "older": visit.link(skip=skipped + OF_A_PAGE) if len(rows) == OF_A_PAGE else "",
         "newer": visit.link(skip=max(0, skipped - OF_A_PAGE) or "") if skipped else "",
     }
-    return View("market.html", facts)
+    return PageView("market.html", facts)
 
 
 def outcomes_of(record: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -139,22 +139,22 @@ def _picture(points: Any, labels: Sequence[str]) -> Picture | None:  # noqa: ANN
 
 
 @ROUTES.page("/disputes")
-async def disputes(visit: Visit) -> Answer:
+async def disputes(visit: Visit) -> PageAnswer:
     """Disputes, as they were opened and decided, the newest first."""
     cursor = visit.cursor()
     types = [each for each in TYPES if "dispute" in each]
-    (page,) = await visit.ask(Call("history_api", "get_operations", ({"types": types}, cursor, OF_A_PAGE)))
+    (page,) = await visit.ask(NodeCall("history_api", "get_operations", ({"types": types}, cursor, OF_A_PAGE)))
     facts = {
         "rows": list(reversed(page["operations"])),
         "older": visit.link(cursor=page["older"]) if page.get("older") else "",
         "newer": visit.link(cursor=page["newer"]) if cursor != "newest" and page["operations"] else "",
         "newest": visit.link(cursor="") if cursor != "newest" else "",
     }
-    return View("disputes.html", facts)
+    return PageView("disputes.html", facts)
 
 
 @ROUTES.page("/oracles")
-async def oracles(visit: Visit) -> Answer:
+async def oracles(visit: Visit) -> PageAnswer:
     """Oracles: who says how markets ended, and how well each does."""
     skipped = visit.number("skip", 100_000) or 0
     rows = await visit.one(API, "list_oracles", skipped, OF_A_PAGE)
@@ -163,4 +163,4 @@ async def oracles(visit: Visit) -> Answer:
         "older": visit.link(skip=skipped + OF_A_PAGE) if len(rows) == OF_A_PAGE else "",
         "newer": visit.link(skip=max(0, skipped - OF_A_PAGE) or "") if skipped else "",
     }
-    return View("oracles.html", facts)
+    return PageView("oracles.html", facts)

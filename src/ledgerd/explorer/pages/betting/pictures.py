@@ -10,7 +10,7 @@ LEFT, BOTTOM = 40, 22
 TOP = 8
 
 
-class Line(NamedTuple):
+class OutcomeLine(NamedTuple):
     """The line of an outcome."""
 
     points: str
@@ -25,7 +25,7 @@ class Picture(NamedTuple):
 
     width: int
     height: int
-    lines: tuple[Line, ...]
+    lines: tuple[OutcomeLine, ...]
     first: int
     last: int
     """Times of its ends, in seconds."""
@@ -58,6 +58,6 @@ def picture_of(points: Sequence[tuple[int, Sequence[int | str]]], count: int) ->
                 corners.append(f"{across(at)},{height}")  # steps: between two bets nothing changes
             height = up(part)
             corners.append(f"{across(at)},{height}")
-        lines.append(Line(" ".join(corners), height, round(part * 10_000)))
+        lines.append(OutcomeLine(" ".join(corners), height, round(part * 10_000)))
     marks = tuple((up(each / 100), each) for each in (0, 25, 50, 75, 100))
     return Picture(WIDTH, HEIGHT, tuple(lines), first, last, marks)

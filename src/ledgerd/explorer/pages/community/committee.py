@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ledgerd.client.envelope import Call, ErrorAnswer
-from ledgerd.explorer.pages.view import Answer, NotThere, Routes, View, Visit, needed
+from ledgerd.client.envelope import ErrorAnswer, NodeCall
+from ledgerd.explorer.pages.view import NotThere, PageAnswer, PageFamily, PageView, Visit, needed
 
-ROUTES = Routes()
+ROUTES = PageFamily()
 OF_A_PAGE = 25
 STATUSES = ("open", "cancelled", "unheard", "refused", "paying", "paid")
 """By their numbers (spec 02, section 10)."""
@@ -13,34 +13,36 @@ VOTES_SHOWN = 100
 
 
 @ROUTES.page("/committee")
-async def committee(visit: Visit) -> Answer:
+async def committee(visit: Visit) -> PageAnswer:
     """Requests of a status, the newest first."""
     status = visit.chosen("status", STATUSES)
     before = visit.number("before")
     lists = await visit.ask(
-        *(Call("committee_api", "get_committee_requests_list", (number,)) for number in range(len(STATUSES)))
+        *(NodeCall("committee_api", "get_committee_requests_list", (number,)) for number in range(len(STATUSES)))
     )
     numbers = sorted(lists[STATUSES.index(status)], reverse=True)
     below = [each for each in numbers if before is None or each < before]
-    rows = await visit.ask(*(Call("committee_api", "get_committee_request", (each, 0)) for each in below[:OF_A_PAGE]))
+    rows = await visit.ask(
+        *(NodeCall("committee_api", "get_committee_request", (each, 0)) for each in below[:OF_A_PAGE])
+    )
     facts = {
         "rows": rows,
         "status": status,
         "statuses": [(name, len(found)) for name, found in zip(STATUSES, lists, strict=True)],
-        "fund": visit.chain.properties["committee_fund"],
+        "fund": visit.watch.properties["committee_fund"],
         "older": visit.link(before=below[OF_A_PAGE - 1]) if len(below) > OF_A_PAGE else "",
         "newer": "",
         "newest": visit.link(before="") if before is not None else "",
     }
-    return View("committee.html", facts)
+    return PageView("committee.html", facts)
 
 
 @ROUTES.page("/committee/(?P<number>[^/]+)")
-async def request(visit: Visit) -> Answer:
+async def request(visit: Visit) -> PageAnswer:
     """One request with its votes."""
     number = visit.part("number")
     skipped = visit.number("skip", 1_000_000) or 0
-    (found,) = await visit.node.ask(Call("committee_api", "get_committee_request", (number, -1)))
+    (found,) = await visit.node.ask(NodeCall("committee_api", "get_committee_request", (number, -1)))
     if found is None or (isinstance(found, ErrorAnswer) and not found.is_missing):
         raise NotThere("fault.request", number)
     record = needed(found)
@@ -52,4 +54,4 @@ async def request(visit: Visit) -> Answer:
         "older": visit.link(skip=skipped + VOTES_SHOWN) if skipped + VOTES_SHOWN < len(record["votes"]) else "",
         "newer": visit.link(skip=max(0, skipped - VOTES_SHOWN) or "") if skipped else "",
     }
-    return View("request.html", facts)
+    return PageView("request.html", facts)

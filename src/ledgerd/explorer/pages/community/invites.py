@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from ledgerd.client.envelope import Call, ErrorAnswer
-from ledgerd.explorer.pages.view import Answer, NotThere, Routes, View, Visit, needed
+from ledgerd.client.envelope import ErrorAnswer, NodeCall
+from ledgerd.explorer.pages.view import NotThere, PageAnswer, PageFamily, PageView, Visit, needed
 
-ROUTES = Routes()
+ROUTES = PageFamily()
 OF_A_PAGE = 25
 STATUSES = ("unused", "claimed", "registered", "staked")
 """By their numbers (spec 02, section 3)."""
 
 
 @ROUTES.page("/invites")
-async def invites(visit: Visit) -> Answer:
+async def invites(visit: Visit) -> PageAnswer:
     """Invites of a status, the newest first."""
     status = visit.chosen("status", STATUSES)
     before = visit.number("before", 0x7FFF_FFFF_FFFF_FFFF)
-    lists = await visit.ask(*(Call("invite_api", "get_invites_list", (number,)) for number in range(len(STATUSES))))
+    lists = await visit.ask(*(NodeCall("invite_api", "get_invites_list", (number,)) for number in range(len(STATUSES))))
     numbers = sorted(lists[STATUSES.index(status)], reverse=True)
     below = [each for each in numbers if before is None or each < before]
-    found = await visit.ask(*(Call("invite_api", "get_invite_by_id", (each,)) for each in below[:OF_A_PAGE]))
+    found = await visit.ask(*(NodeCall("invite_api", "get_invite_by_id", (each,)) for each in below[:OF_A_PAGE]))
     facts = {
         "rows": found,
         "status": status,
@@ -28,15 +28,15 @@ async def invites(visit: Visit) -> Answer:
         "newer": "",
         "newest": visit.link(before="") if before is not None else "",
     }
-    return View("invites.html", facts)
+    return PageView("invites.html", facts)
 
 
 @ROUTES.page("/invite/(?P<number>[^/]+)")
-async def invite(visit: Visit) -> Answer:
+async def invite(visit: Visit) -> PageAnswer:
     """One invite."""
     number = visit.part("number", 0x7FFF_FFFF_FFFF_FFFF)
-    (found,) = await visit.node.ask(Call("invite_api", "get_invite_by_id", (number,)))
+    (found,) = await visit.node.ask(NodeCall("invite_api", "get_invite_by_id", (number,)))
     if found is None or (isinstance(found, ErrorAnswer) and not found.is_missing):
         raise NotThere("fault.invite", number)
     record = needed(found)
-    return View("invite.html", {"record": record, "state": STATUSES[record["status"] % len(STATUSES)]})
+    return PageView("invite.html", {"record": record, "state": STATUSES[record["status"] % len(STATUSES)]})

@@ -2,42 +2,42 @@
 
 from __future__ import annotations
 
-from ledgerd.client.envelope import Call, ErrorAnswer
-from ledgerd.explorer.pages.view import Answer, NotThere, Routes, View, Visit, name_in, needed
+from ledgerd.client.envelope import ErrorAnswer, NodeCall
+from ledgerd.explorer.pages.view import NotThere, PageAnswer, PageFamily, PageView, Visit, name_in, needed
 
-ROUTES = Routes()
+ROUTES = PageFamily()
 OF_A_PAGE = 25
 TYPES = ["proposal_create", "proposal_update", "proposal_delete"]
 MOST = 100
 
 
 @ROUTES.page("/proposals")
-async def proposals(visit: Visit) -> Answer:
+async def proposals(visit: Visit) -> PageAnswer:
     """What was proposed, approved and withdrawn, the newest first."""
     cursor = visit.cursor()
-    (page,) = await visit.ask(Call("history_api", "get_operations", ({"types": TYPES}, cursor, OF_A_PAGE)))
+    (page,) = await visit.ask(NodeCall("history_api", "get_operations", ({"types": TYPES}, cursor, OF_A_PAGE)))
     facts = {
         "rows": list(reversed(page["operations"])),
         "older": visit.link(cursor=page["older"]) if page.get("older") else "",
         "newer": visit.link(cursor=page["newer"]) if cursor != "newest" and page["operations"] else "",
         "newest": visit.link(cursor="") if cursor != "newest" else "",
     }
-    return View("proposals.html", facts)
+    return PageView("proposals.html", facts)
 
 
 @ROUTES.page("/proposal/(?P<author>[^/]+)/(?P<title>.+)")
-async def proposal(visit: Visit) -> Answer:
+async def proposal(visit: Visit) -> PageAnswer:
     """A proposal that still waits: what it would do, and whose approval is missing."""
     author, title = name_in(visit.parts["author"]), visit.parts["title"]
     found, created = await visit.node.ask(
-        Call("database_api", "get_proposed_transactions", (author, 1, MOST)),
-        Call("history_api", "get_account_operations", (author, {"types": TYPES}, "newest", MOST)),
+        NodeCall("database_api", "get_proposed_transactions", (author, 1, MOST)),
+        NodeCall("history_api", "get_account_operations", (author, {"types": TYPES}, "newest", MOST)),
     )
     waiting = [each for each in needed(found) if each["author"] == author and each["title"] == title]
     past = [] if isinstance(created, ErrorAnswer) else [each[1] for each in reversed(created["entries"])]
     own = [each for each in past if each["op"][1]["author"] == author and each["op"][1]["title"] == title]
     if not waiting and not own:
         raise NotThere("fault.proposal", title)
-    return View(
+    return PageView(
         "proposal.html", {"author": author, "name": title, "record": waiting[0] if waiting else None, "rows": own}
     )

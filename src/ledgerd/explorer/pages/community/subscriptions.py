@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from ledgerd.client.envelope import Call, ErrorAnswer
-from ledgerd.explorer.pages.view import Answer, NotThere, Routes, View, Visit, name_in, needed
+from ledgerd.client.envelope import ErrorAnswer, NodeCall
+from ledgerd.explorer.pages.view import NotThere, PageAnswer, PageFamily, PageView, Visit, name_in, needed
 
-ROUTES = Routes()
+ROUTES = PageFamily()
 OF_A_PAGE = 25
 
 
 @ROUTES.page("/subscriptions")
-async def subscriptions(visit: Visit) -> Answer:
+async def subscriptions(visit: Visit) -> PageAnswer:
     """Offers, in the order of the node."""
     skipped = visit.number("skip", 1_000_000) or 0
     rows = await visit.one("paid_subscription_api", "get_paid_subscriptions", skipped, OF_A_PAGE)
@@ -19,14 +19,14 @@ async def subscriptions(visit: Visit) -> Answer:
         "older": visit.link(skip=skipped + OF_A_PAGE) if len(rows) == OF_A_PAGE else "",
         "newer": visit.link(skip=max(0, skipped - OF_A_PAGE) or "") if skipped else "",
     }
-    return View("subscriptions.html", facts)
+    return PageView("subscriptions.html", facts)
 
 
 @ROUTES.page("/subscription/(?P<name>[^/]+)")
-async def subscription(visit: Visit) -> Answer:
+async def subscription(visit: Visit) -> PageAnswer:
     """One offer with its subscribers."""
     name = name_in(visit.parts["name"])
-    (found,) = await visit.node.ask(Call("paid_subscription_api", "get_paid_subscription_options", (name,)))
+    (found,) = await visit.node.ask(NodeCall("paid_subscription_api", "get_paid_subscription_options", (name,)))
     if found is None or (isinstance(found, ErrorAnswer) and not found.is_missing):
         raise NotThere("fault.subscription", name)
-    return View("subscription.html", {"record": needed(found)})
+    return PageView("subscription.html", {"record": needed(found)})

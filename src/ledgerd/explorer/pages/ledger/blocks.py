@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ledgerd.client.envelope import Call, ErrorAnswer
-from ledgerd.explorer.node.chain import BlockFacts
+from ledgerd.client.envelope import ErrorAnswer, NodeCall
 from ledgerd.explorer.node.following import facts_of_blocks
-from ledgerd.explorer.pages.view import Answer, Away, BadQuery, NotThere, Routes, View, Visit, needed
+from ledgerd.explorer.node.watch import BlockFacts
+from ledgerd.explorer.pages.view import Away, BadQuery, NotThere, PageAnswer, PageFamily, PageView, Visit, needed
 
-ROUTES = Routes()
+ROUTES = PageFamily()
 OF_A_PAGE = 25
 MOST_OPERATIONS = 200
 """Of a block that are shown as sentences at once; the rest is paged."""
@@ -20,41 +20,41 @@ HASH = re.compile("[0-9a-f]{40}")
 
 
 @ROUTES.page("/blocks")
-async def blocks(visit: Visit) -> Answer:
+async def blocks(visit: Visit) -> PageAnswer:
     """Blocks, the newest first."""
-    chain = visit.chain
-    last = min(visit.number("before") or chain.head + 1, chain.head + 1) - 1
+    watch = visit.watch
+    last = min(visit.number("before") or watch.head + 1, watch.head + 1) - 1
     if last < 1:
         raise NotThere("fault.block", visit.text("before"))
     first = max(1, last - OF_A_PAGE + 1)
-    kept = [each for each in chain.blocks if first <= each.number <= last]
+    kept = [each for each in watch.blocks if first <= each.number <= last]
     rows = kept if len(kept) == last - first + 1 else await _asked(visit, first, last)
     facts = {
         "blocks": rows,
         "older": visit.link(before=first) if first > 1 else "",
-        "newer": visit.link(before=min(last + OF_A_PAGE + 1, chain.head + 1)) if last < chain.head else "",
-        "newest": visit.link(before="") if last < chain.head else "",
+        "newer": visit.link(before=min(last + OF_A_PAGE + 1, watch.head + 1)) if last < watch.head else "",
+        "newest": visit.link(before="") if last < watch.head else "",
     }
-    return View("blocks.html", facts)
+    return PageView("blocks.html", facts)
 
 
 async def _asked(visit: Visit, first: int, last: int) -> list[BlockFacts]:
-    numbers = range(first, min(last + 1, visit.chain.head) + 1)
-    found = await visit.ask(*(Call("database_api", "get_block", (number,)) for number in numbers))
+    numbers = range(first, min(last + 1, visit.watch.head) + 1)
+    found = await visit.ask(*(NodeCall("database_api", "get_block", (number,)) for number in numbers))
     raw = [(number, each) for number, each in zip(numbers, found, strict=True) if each is not None]
-    rows = facts_of_blocks(raw, str(visit.chain.properties["head_block_id"]))
+    rows = facts_of_blocks(raw, str(visit.watch.properties["head_block_id"]))
     return [each for each in reversed(rows) if each.number <= last]
 
 
 @ROUTES.page("/block/(?P<id>[0-9a-f]{40})")
-async def block_of_id(visit: Visit) -> Answer:
+async def block_of_id(visit: Visit) -> PageAnswer:
     """A block by its id, which begins with its number."""
     identifier = visit.parts["id"]
     number = int(identifier[:8], 16)
-    if number > visit.chain.head:
+    if number > visit.watch.head:
         raise NotThere("fault.block", identifier)
     following = await visit.one("database_api", "get_block_header", number + 1)
-    properties = visit.chain.properties
+    properties = visit.watch.properties
     known = properties["head_block_id"] if following is None else following["previous"]
     if known != identifier:
         raise NotThere("fault.block", identifier)
@@ -62,18 +62,18 @@ async def block_of_id(visit: Visit) -> Answer:
 
 
 @ROUTES.page("/block/(?P<number>[^/]+)")
-async def block(visit: Visit) -> Answer:
+async def block(visit: Visit) -> PageAnswer:
     """A block and what happened in it."""
     number = visit.part("number")
     found, following, done = await visit.node.ask(
-        Call("database_api", "get_block", (number,)),
-        Call("database_api", "get_block_header", (min(number + 1, LAST_NUMBER),)),
-        Call("operation_history", "get_ops_in_block", (number, False)),
+        NodeCall("database_api", "get_block", (number,)),
+        NodeCall("database_api", "get_block_header", (min(number + 1, LAST_NUMBER),)),
+        NodeCall("operation_history", "get_ops_in_block", (number, False)),
     )
     content = needed(found)
     if content is None:
         raise NotThere("fault.block", number)
-    properties = visit.chain.properties
+    properties = visit.watch.properties
     following = needed(following)
     is_head = number == properties["head_block_number"]
     identifier = following["previous"] if following else properties["head_block_id"] if is_head else ""
@@ -94,7 +94,7 @@ async def block(visit: Visit) -> Answer:
         "older": visit.link(**{"from": start + MOST_OPERATIONS}) if start + MOST_OPERATIONS < len(rows) else "",
         "newer": visit.link(**{"from": max(0, start - MOST_OPERATIONS) or ""}) if start else "",
     }
-    return View("block.html", facts)
+    return PageView("block.html", facts)
 
 
 def _operations(number: int, content: Any, done: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - JSON
@@ -109,19 +109,19 @@ def _operations(number: int, content: Any, done: Any) -> list[dict[str, Any]]:  
 
 
 @ROUTES.page("/tx/(?P<id>[^/]+)")
-async def transaction(visit: Visit) -> Answer:
+async def transaction(visit: Visit) -> PageAnswer:
     """A transaction: what it did, who signed it, and what followed from it."""
     identifier = visit.parts["id"].lower()
     if not HASH.fullmatch(identifier) or identifier == NO_TRANSACTION:
         raise BadQuery("fault.hash", visit.parts["id"])
-    (found,) = await visit.node.ask(Call("operation_history", "get_transaction", (identifier,)))
+    (found,) = await visit.node.ask(NodeCall("operation_history", "get_transaction", (identifier,)))
     if isinstance(found, ErrorAnswer) and not found.is_missing:
         raise NotThere("fault.transaction", identifier)
     content = needed(found)
     number = content["block_num"]
     header, done = await visit.ask(
-        Call("database_api", "get_block_header", (number,)),
-        Call("operation_history", "get_ops_in_block", (number, False)),
+        NodeCall("database_api", "get_block_header", (number,)),
+        NodeCall("operation_history", "get_ops_in_block", (number, False)),
     )
     facts = {
         "id": identifier,
@@ -129,7 +129,7 @@ async def transaction(visit: Visit) -> Answer:
         "block_number": number,
         "time": header["timestamp"],
         "validator": header["validator"],
-        "is_irreversible": number <= visit.chain.properties["last_irreversible_block_num"],
+        "is_irreversible": number <= visit.watch.properties["last_irreversible_block_num"],
         "followed": [each for each in done if each["trx_id"] == identifier and each["virtual_op"]],
     }
-    return View("transaction.html", facts)
+    return PageView("transaction.html", facts)

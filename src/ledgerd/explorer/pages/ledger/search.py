@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from ledgerd.client.envelope import Call, ErrorAnswer
-from ledgerd.explorer.pages.view import Answer, Away, BadQuery, NotThere, Routes, View, Visit, needed
+from ledgerd.client.envelope import ErrorAnswer, NodeCall
+from ledgerd.explorer.pages.view import Away, BadQuery, NotThere, PageAnswer, PageFamily, PageView, Visit, needed
 
-ROUTES = Routes()
+ROUTES = PageFamily()
 NUMBER = re.compile(r"#?([0-9][0-9 ,\u00a0\u202f]{0,14})")
 HASH = re.compile("[0-9a-fA-F]{40}")
 KEY = re.compile("VIZ[1-9A-HJ-NP-Za-km-z]{46,56}")
@@ -16,15 +16,15 @@ MOST_NAMES = 20
 
 
 @ROUTES.page("/search")
-async def search(visit: Visit) -> Answer:
+async def search(visit: Visit) -> PageAnswer:
     """Where what was typed leads."""
     typed = visit.text("q", 120)
     if not typed:
-        return View("search.html", {"typed": "", "names": []})
+        return PageView("search.html", {"typed": "", "names": []})
     number = NUMBER.fullmatch(typed)
     if number:
         digits = int(re.sub("[^0-9]", "", number[1]))
-        if 0 < digits <= visit.chain.head:
+        if 0 < digits <= visit.watch.head:
             return Away(f"/block/{digits}")
     if HASH.fullmatch(typed):
         return await _of_hash(visit, typed.lower())
@@ -33,23 +33,23 @@ async def search(visit: Visit) -> Answer:
     return await _of_name(visit, typed)
 
 
-async def _of_hash(visit: Visit, identifier: str) -> Answer:
+async def _of_hash(visit: Visit, identifier: str) -> PageAnswer:
     """An id is that of a transaction or of a block."""
     number = int(identifier[:8], 16)
     found, following = await visit.node.ask(
-        Call("operation_history", "get_transaction", (identifier,)),
-        Call("database_api", "get_block_header", ((number + 1) & 0xFFFF_FFFF,)),
+        NodeCall("operation_history", "get_transaction", (identifier,)),
+        NodeCall("database_api", "get_block_header", ((number + 1) & 0xFFFF_FFFF,)),
     )
     if not isinstance(found, ErrorAnswer):
         return Away(f"/tx/{identifier}")
-    is_head = identifier == visit.chain.properties["head_block_id"]
+    is_head = identifier == visit.watch.properties["head_block_id"]
     is_block = isinstance(following, dict) and following["previous"] == identifier
     if is_head or is_block:
         return Away(f"/block/{number}")
     raise NotThere("fault.found", identifier)
 
 
-async def _of_name(visit: Visit, typed: str) -> Answer:
+async def _of_name(visit: Visit, typed: str) -> PageAnswer:
     name = NAME.fullmatch(typed.lower())
     if name is None:
         raise NotThere("fault.found", typed)
@@ -59,18 +59,18 @@ async def _of_name(visit: Visit, typed: str) -> Answer:
     alike = [each for each in names if each.startswith(name[1])]
     if not alike:
         raise NotThere("fault.found", typed)
-    return View("search.html", {"typed": typed, "names": alike})
+    return PageView("search.html", {"typed": typed, "names": alike})
 
 
 @ROUTES.page("/key/(?P<key>[^/]+)")
-async def key(visit: Visit) -> Answer:
+async def key(visit: Visit) -> PageAnswer:
     """The accounts that a key signs for, and those that it did before."""
     text = visit.parts["key"]
     if not KEY.fullmatch(text):
         raise BadQuery("fault.key", text)
     now, before = await visit.node.ask(
-        Call("account_by_key", "get_key_references", ([text],)),
-        Call("database_api", "get_key_history_by_key", (text, 100)),
+        NodeCall("account_by_key", "get_key_references", ([text],)),
+        NodeCall("database_api", "get_key_history_by_key", (text, 100)),
     )
     if isinstance(now, ErrorAnswer) and not now.is_missing:
         raise BadQuery("fault.key", text)
@@ -79,4 +79,4 @@ async def key(visit: Visit) -> Answer:
         "names": needed(now)[0],
         "former": [] if isinstance(before, ErrorAnswer) else before,
     }
-    return View("key.html", facts)
+    return PageView("key.html", facts)

@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ledgerd.client.envelope import Call, ErrorAnswer
+from ledgerd.client.envelope import ErrorAnswer, NodeCall
 from ledgerd.explorer.pages.people.history import DIRECTIONS, GROUPS, chosen, history_call, links_of
 from ledgerd.explorer.pages.people.statement import statement
-from ledgerd.explorer.pages.view import Answer, Download, NotThere, Routes, View, Visit, name_in, needed
+from ledgerd.explorer.pages.view import FileDownload, NotThere, PageAnswer, PageFamily, PageView, Visit, name_in, needed
 from ledgerd.explorer.words.numbers import units_of
 from ledgerd.explorer.words.times import seconds_of
 
-ROUTES = Routes()
+ROUTES = PageFamily()
 NAMES_OF_A_PAGE = 100
 ROWS = 100
 WHOLE = 10_000
 
 
 @ROUTES.page("/accounts")
-async def accounts(visit: Visit) -> Answer:
+async def accounts(visit: Visit) -> PageAnswer:
     """Names of accounts, from one on."""
     first = name_in(visit.text("from")) if visit.text("from") else ""
     names, count = await visit.ask(
-        Call("database_api", "lookup_accounts", (first, NAMES_OF_A_PAGE + 1)),
-        Call("database_api", "get_account_count"),
+        NodeCall("database_api", "lookup_accounts", (first, NAMES_OF_A_PAGE + 1)),
+        NodeCall("database_api", "get_account_count"),
     )
     older = visit.link(**{"from": names[-1]}) if len(names) > NAMES_OF_A_PAGE else ""
     facts = {
@@ -35,17 +35,17 @@ async def accounts(visit: Visit) -> Answer:
         "newest": visit.link(**{"from": ""}) if first else "",
         "start": first,
     }
-    return View("accounts.html", facts)
+    return PageView("accounts.html", facts)
 
 
 @ROUTES.page("/account/(?P<name>[^/]+)")
-async def account(visit: Visit) -> Answer:
+async def account(visit: Visit) -> PageAnswer:
     """What an account has, and what it did last."""
     name = name_in(visit.parts["name"])
     choice, cursor = chosen(visit), visit.cursor()
     found, validator, page = await visit.node.ask(
-        Call("database_api", "get_accounts", ([name],)),
-        Call("validator_api", "get_validator_by_account", (name,)),
+        NodeCall("database_api", "get_accounts", ([name],)),
+        NodeCall("validator_api", "get_validator_by_account", (name,)),
         history_call(name, choice, cursor),
     )
     record = _only(needed(found), name)
@@ -62,7 +62,7 @@ async def account(visit: Visit) -> Answer:
         "csv": visit.link(cursor="").replace(visit.path, f"/account/{name}/statement.csv", 1),
         **(links_of(visit, shown) if has_history else {"older": "", "newer": "", "newest": ""}),
     }
-    return View("account.html", facts)
+    return PageView("account.html", facts)
 
 
 def _only(found: Any, name: str) -> Mapping[str, Any]:  # noqa: ANN401 - JSON
@@ -74,7 +74,7 @@ def _only(found: Any, name: str) -> Mapping[str, Any]:  # noqa: ANN401 - JSON
 
 def _common(visit: Visit, record: Mapping[str, Any], tab: str) -> dict[str, Any]:
     """What stands on top of every page of an account."""
-    properties, shares = visit.chain.properties, units_of(record["vesting_shares"])
+    properties, shares = visit.watch.properties, units_of(record["vesting_shares"])
     effective = shares - units_of(record["delegated_vesting_shares"]) + units_of(record["received_vesting_shares"])
     total = units_of(properties["total_vesting_shares"])
     fund = units_of(properties["total_vesting_fund"])
@@ -86,7 +86,7 @@ def _common(visit: Visit, record: Mapping[str, Any], tab: str) -> dict[str, Any]
         "effective": effective,
         "worth": effective * fund // total if total else 0,
         "part": (effective, total),
-        "energy": energy_now(record, visit.chain.config, visit.now),
+        "energy": energy_now(record, visit.watch.config, visit.now),
     }
 
 
@@ -98,15 +98,15 @@ def energy_now(record: Mapping[str, Any], config: Mapping[str, Any], now: float)
 
 
 @ROUTES.page("/account/(?P<name>[^/]+)/rights")
-async def rights(visit: Visit) -> Answer:
+async def rights(visit: Visit) -> PageAnswer:
     """Who signs for an account: keys, accounts and agents, and who did before."""
     name = name_in(visit.parts["name"])
     start = visit.number("from", 0x7FFF_FFFF_FFFF_FFFF) or 0
     found, agents, former, recovery = await visit.node.ask(
-        Call("database_api", "get_accounts", ([name],)),
-        Call("database_api", "get_agent_permissions", (name,)),
-        Call("database_api", "get_key_history", (name, start, ROWS)),
-        Call("database_api", "get_recovery_request", (name,)),
+        NodeCall("database_api", "get_accounts", ([name],)),
+        NodeCall("database_api", "get_agent_permissions", (name,)),
+        NodeCall("database_api", "get_key_history", (name, start, ROWS)),
+        NodeCall("database_api", "get_recovery_request", (name,)),
     )
     record = _only(needed(found), name)
     rows = [] if isinstance(former, ErrorAnswer) else former
@@ -119,11 +119,11 @@ async def rights(visit: Visit) -> Answer:
         "newer": "",
         "newest": visit.link(**{"from": ""}) if start else "",
     }
-    return View("account_rights.html", facts)
+    return PageView("account_rights.html", facts)
 
 
 @ROUTES.page("/account/(?P<name>[^/]+)/shares")
-async def shares(visit: Visit) -> Answer:
+async def shares(visit: Visit) -> PageAnswer:
     """Shares that an account has lent, borrowed and withdraws, and whom it backs with them."""
     name = name_in(visit.parts["name"])
     given, taken = (visit.text(each) for each in ("given", "taken"))
@@ -131,11 +131,11 @@ async def shares(visit: Visit) -> Answer:
         if each:
             name_in(each)
     found, lent, borrowed, expiring, routes = await visit.node.ask(
-        Call("database_api", "get_accounts", ([name],)),
-        Call("database_api", "get_vesting_delegations", (name, given, ROWS, "delegated")),
-        Call("database_api", "get_vesting_delegations", (name, taken, ROWS, "received")),
-        Call("database_api", "get_expiring_vesting_delegations", (name, "1970-01-01T00:00:00", ROWS)),
-        Call("database_api", "get_withdraw_routes", (name, "all")),
+        NodeCall("database_api", "get_accounts", ([name],)),
+        NodeCall("database_api", "get_vesting_delegations", (name, given, ROWS, "delegated")),
+        NodeCall("database_api", "get_vesting_delegations", (name, taken, ROWS, "received")),
+        NodeCall("database_api", "get_expiring_vesting_delegations", (name, "1970-01-01T00:00:00", ROWS)),
+        NodeCall("database_api", "get_withdraw_routes", (name, "all")),
     )
     record = _only(needed(found), name)
     lent, borrowed, expiring, routes = (needed(each) for each in (lent, borrowed, expiring, routes))
@@ -148,23 +148,23 @@ async def shares(visit: Visit) -> Answer:
         "more_lent": visit.link(given=lent[-1]["delegatee"]) if len(lent) == ROWS else "",
         "more_borrowed": visit.link(taken=borrowed[-1]["delegator"]) if len(borrowed) == ROWS else "",
     }
-    return View("account_shares.html", facts)
+    return PageView("account_shares.html", facts)
 
 
 @ROUTES.page("/account/(?P<name>[^/]+)/bets")
-async def bets(visit: Visit) -> Answer:
+async def bets(visit: Visit) -> PageAnswer:
     """What an account has in prediction markets."""
     name = name_in(visit.parts["name"])
     skipped, limit = visit.number("skip", 100_000) or 0, 25
     api = "prediction_market_api"
     found, positions, leverage, deposit, commits, oracle, created = await visit.node.ask(
-        Call("database_api", "get_accounts", ([name],)),
-        Call(api, "get_account_positions", (name, skipped, limit)),
-        Call(api, "get_account_leverage_positions", (name, 0, limit)),
-        Call(api, "get_lazy_deposit", (name,)),
-        Call(api, "get_account_commits", (name, True)),
-        Call(api, "get_oracle", (name,)),
-        Call(api, "list_markets_by_creator", (name, 0, limit)),
+        NodeCall("database_api", "get_accounts", ([name],)),
+        NodeCall(api, "get_account_positions", (name, skipped, limit)),
+        NodeCall(api, "get_account_leverage_positions", (name, 0, limit)),
+        NodeCall(api, "get_lazy_deposit", (name,)),
+        NodeCall(api, "get_account_commits", (name, True)),
+        NodeCall(api, "get_oracle", (name,)),
+        NodeCall(api, "list_markets_by_creator", (name, 0, limit)),
     )
     record = _only(needed(found), name)
     facts = {
@@ -178,7 +178,7 @@ async def bets(visit: Visit) -> Answer:
         "older": visit.link(skip=skipped + limit) if len(positions) == limit else "",
         "newer": visit.link(skip=max(0, skipped - limit) or "") if skipped else "",
     }
-    return View("account_bets.html", facts)
+    return PageView("account_bets.html", facts)
 
 
 def _found(answer: Any) -> Any:  # noqa: ANN401 - JSON
@@ -187,16 +187,16 @@ def _found(answer: Any) -> Any:  # noqa: ANN401 - JSON
 
 
 @ROUTES.page("/account/(?P<name>[^/]+)/agreements")
-async def agreements(visit: Visit) -> Answer:
+async def agreements(visit: Visit) -> PageAnswer:
     """Proposals that wait for an account, and what it pays for or sells by subscription."""
     name = name_in(visit.parts["name"])
     start, limit = visit.number("from") or 1, 25
     found, proposals, active, ended, offer = await visit.node.ask(
-        Call("database_api", "get_accounts", ([name],)),
-        Call("database_api", "get_proposed_transactions", (name, start, limit)),
-        Call("paid_subscription_api", "get_active_paid_subscriptions", (name,)),
-        Call("paid_subscription_api", "get_inactive_paid_subscriptions", (name,)),
-        Call("paid_subscription_api", "get_paid_subscription_options", (name,)),
+        NodeCall("database_api", "get_accounts", ([name],)),
+        NodeCall("database_api", "get_proposed_transactions", (name, start, limit)),
+        NodeCall("paid_subscription_api", "get_active_paid_subscriptions", (name,)),
+        NodeCall("paid_subscription_api", "get_inactive_paid_subscriptions", (name,)),
+        NodeCall("paid_subscription_api", "get_paid_subscription_options", (name,)),
     )
     record = _only(needed(found), name)
     rows = needed(proposals)
@@ -209,17 +209,17 @@ async def agreements(visit: Visit) -> Answer:
         "older": visit.link(**{"from": start + limit}) if len(rows) == limit else "",
         "newer": visit.link(**{"from": max(1, start - limit)}) if start > 1 else "",
     }
-    return View("account_agreements.html", facts)
+    return PageView("account_agreements.html", facts)
 
 
 @ROUTES.page("/account/(?P<name>[^/]+)/statement.csv")
-async def csv(visit: Visit) -> Answer:
+async def csv(visit: Visit) -> PageAnswer:
     """The history of an account as a file, sent as it is read."""
     name = name_in(visit.parts["name"])
     choice = chosen(visit)
     found, _ = await visit.ask(
-        Call("database_api", "lookup_account_names", ([name],)), history_call(name, choice, "oldest", 1)
+        NodeCall("database_api", "lookup_account_names", ([name],)), history_call(name, choice, "oldest", 1)
     )
     if not found or found[0] is None:
         raise NotThere("fault.account", name)
-    return Download(f"{name}.csv", statement(visit, name, choice))
+    return FileDownload(f"{name}.csv", statement(visit, name, choice))

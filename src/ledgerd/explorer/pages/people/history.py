@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from ledgerd.client.envelope import Call
+from ledgerd.client.envelope import NodeCall
 from ledgerd.explorer.pages.view import BadQuery, Visit
 from ledgerd.explorer.words.times import seconds_of, text_of
 from ledgerd.protocol.operations import OPERATIONS
@@ -53,11 +53,6 @@ class Chosen(NamedTuple):
     until: str
     filter: dict[str, Any]
 
-    @property
-    def is_any(self) -> bool:
-        """Whether anything is filtered."""
-        return bool(self.filter)
-
 
 def chosen(visit: Visit) -> Chosen:
     """The filter in a query: a group or the name of one operation, a direction, and days."""
@@ -85,9 +80,9 @@ def _day(text: str) -> int:
     return seconds
 
 
-def history_call(name: str, choice: Chosen, cursor: str, limit: int = OF_A_PAGE) -> Call:
+def history_call(name: str, choice: Chosen, cursor: str, limit: int = OF_A_PAGE) -> NodeCall:
     """The request for a page of the history of an account."""
-    return Call("history_api", "get_account_operations", (name, choice.filter, cursor, limit))
+    return NodeCall("history_api", "get_account_operations", (name, choice.filter, cursor, limit))
 
 
 def links_of(visit: Visit, page: dict[str, Any]) -> dict[str, str]:

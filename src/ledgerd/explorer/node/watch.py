@@ -17,7 +17,7 @@ MOST_SLOTS = 42
 NAME_DIGITS = 64
 """Of a name in the schedule, in hex."""
 
-Properties = Mapping[str, Any]
+HeadProperties = Mapping[str, Any]
 
 
 class TransferFacts(msgspec.Struct, frozen=True):
@@ -42,7 +42,7 @@ class BlockFacts(msgspec.Struct, frozen=True):
     """The operations of its transactions, and how many of each, the most first."""
 
 
-class Slot(NamedTuple):
+class RoundSlot(NamedTuple):
     """A slot of the round."""
 
     state: str
@@ -54,11 +54,11 @@ class Slot(NamedTuple):
     """Its time."""
 
 
-class Chain:
+class ChainWatch:
     """What is known of the chain at this moment."""
 
     def __init__(self) -> None:
-        self.properties: Properties = {}
+        self.properties: HeadProperties = {}
         self.schedule: Mapping[str, Any] = {}
         self.config: Mapping[str, Any] = {}
         self.hardfork = ""
@@ -93,7 +93,7 @@ class Chain:
         """Whether hardfork 14 is in force."""
         return bool(self.hardfork) and int(self.hardfork.partition(".")[0]) >= 4
 
-    def take(self, properties: Properties, schedule: Mapping[str, Any], blocks: Sequence[BlockFacts]) -> None:
+    def take(self, properties: HeadProperties, schedule: Mapping[str, Any], blocks: Sequence[BlockFacts]) -> None:
         """Stand at a new head, with the blocks up to it, the oldest first."""
         self.properties, self.schedule = properties, schedule
         self._names = scheduled_names(schedule)
@@ -118,7 +118,7 @@ class Chain:
         """The made ones of the latest 128 slots, in hundredths of a percent."""
         return int(self.properties.get("participation_count", 0)) * 10_000 // 128
 
-    def slots(self) -> list[Slot]:
+    def slots(self) -> list[RoundSlot]:
         """The slots of the round, or where it is shorter the latest 21 up to its end."""
         count = int(self.schedule.get("num_scheduled_validators", 0)) or 1
         began = int(self.schedule.get("next_shuffle_block_num", 0)) - count
@@ -131,11 +131,11 @@ class Chain:
         earliest = max(earliest, end - self.interval * (MOST_SLOTS - 1))
         return [self._slot(at, made.get(at), start) for at in range(earliest, end + 1, self.interval)]
 
-    def _slot(self, at: int, block: BlockFacts | None, start: int) -> Slot:
+    def _slot(self, at: int, block: BlockFacts | None, start: int) -> RoundSlot:
         if block is not None:
-            return Slot("made", block.validator, block.number, at)
+            return RoundSlot("made", block.validator, block.number, at)
         name = self._scheduled(at) if at >= start else ""
-        return Slot("missed" if at <= self.head_seconds else "coming", name, 0, at)
+        return RoundSlot("missed" if at <= self.head_seconds else "coming", name, 0, at)
 
     def _scheduled(self, at: int) -> str:
         """Whose slot a time of this round is (spec 03, section 10)."""

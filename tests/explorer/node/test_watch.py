@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ledgerd.explorer.node.chain import MOST_SLOTS, BlockFacts, Chain, scheduled_names
+from ledgerd.explorer.node.watch import MOST_SLOTS, BlockFacts, ChainWatch, scheduled_names
 from ledgerd.explorer.words.times import text_of
 
 START = 1_800_000_000
@@ -20,9 +20,9 @@ def schedule_of(names: Sequence[str], next_shuffle: int) -> dict[str, object]:
     }
 
 
-def chain_with(made: Sequence[bool], names: Sequence[str] = NAMES, before: int = 30) -> Chain:
+def chain_with(made: Sequence[bool], names: Sequence[str] = NAMES, before: int = 30) -> ChainWatch:
     """A chain of full slots, and then those of a round so far, in which some were missed."""
-    chain, number, blocks = Chain(), 0, []
+    watch, number, blocks = ChainWatch(), 0, []
     slots = [True] * before + list(made)
     for slot, was_made in enumerate(slots):
         if was_made:
@@ -31,8 +31,8 @@ def chain_with(made: Sequence[bool], names: Sequence[str] = NAMES, before: int =
             blocks.append(BlockFacts(number, f"{number:040x}", text_of(START + 3 * slot), name, 0, 0))
     last = max(slot for slot, was_made in enumerate(slots) if was_made)
     properties = {"head_block_number": number, "time": text_of(START + 3 * last), "current_aslot": last}
-    chain.take(properties, schedule_of(names, before + len(names)), blocks)
-    return chain
+    watch.take(properties, schedule_of(names, before + len(names)), blocks)
+    return watch
 
 
 def test_names_of_the_schedule_are_cut_at_their_zeros() -> None:
@@ -68,22 +68,22 @@ def test_a_round_of_many_misses_shows_no_more_than_there_is_room_for() -> None:
 
 
 def test_a_chain_without_a_block_has_nothing_to_show_and_says_that_it_is_away() -> None:
-    chain = Chain()
-    assert (chain.head, chain.participation, chain.has_markets) == (0, 0, False)
-    assert chain.away
+    watch = ChainWatch()
+    assert (watch.head, watch.participation, watch.has_markets) == (0, 0, False)
+    assert watch.away
 
 
 def test_who_follows_is_told_of_blocks_and_once_of_each_reason_to_be_away() -> None:
-    chain, told = chain_with([True]), []
-    chain.followers.append(lambda: told.append(chain.away))
-    chain.lose("gone")
-    chain.lose("gone")
-    chain.take(chain.properties, chain.schedule, [])
+    watch, told = chain_with([True]), []
+    watch.followers.append(lambda: told.append(watch.away))
+    watch.lose("gone")
+    watch.lose("gone")
+    watch.take(watch.properties, watch.schedule, [])
     assert told == ["gone", ""]
 
 
 def test_markets_are_there_from_version_4_on() -> None:
-    chain = Chain()
+    watch = ChainWatch()
     for version, has in (("3.2.0", False), ("4.0.0", True), ("10.0.0", True)):
-        chain.hardfork = version
-        assert chain.has_markets is has
+        watch.hardfork = version
+        assert watch.has_markets is has
