@@ -1,4 +1,4 @@
-"""`ledgerd explorer` as a process: it shows a node's chain, says when the node is away, and ends cleanly."""
+"""`ledgerd explorer` as a process, and within `ledgerd dev`: it shows a node's chain, says when the node is away, and ends cleanly."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LISTENS = re.compile(r"listens on http://127\.0\.0\.1:([0-9]+)/")
 
 
 def test_it_shows_the_chain_of_a_node_and_says_when_that_is_away(tmp_path: Path) -> None:
-    words = ("dev", "--block-time", "0", "--data-dir", str(tmp_path / "chain"))
+    words = ("dev", "--block-time", "0", "--data-dir", str(tmp_path / "chain"), "--explorer", "127.0.0.1:0")
     with NodeProcess(*words, "--http", "127.0.0.1:0", "--ws", "127.0.0.1:0") as node:
         command = [sys.executable, "-m", "ledgerd.cli", "explorer", "--listen", "127.0.0.1:0"]
         command += ["--node", f"http://127.0.0.1:{node.port('http')}", "--live", f"ws://127.0.0.1:{node.port('ws')}"]
@@ -30,6 +30,10 @@ def test_it_shows_the_chain_of_a_node_and_says_when_that_is_away(tmp_path: Path)
             assert (status, "alice" in page) == (200, True)
             node.call("dev_api", "mine_blocks", 1)
             assert get(port, f"/block/{head + 1}")[0] == 200
+            node.wait_for("  explorer   http://")
+            within = re.search(r"explorer   http://127.0.0.1:([0-9]+)/", node.log)
+            assert within is not None
+            assert get(within[1], "/account/alice")[0] == 200
             node.stop()
             wait_for(explorer.stderr, re.compile("is away"))
             assert get(port, "/account/bob")[0] == 503

@@ -16,6 +16,7 @@ from ledgerd.supervision.loading import lasting_modules
 if TYPE_CHECKING:
     from ledgerd.node.config.configuration import Configuration
     from ledgerd.node.runtime import Runtime
+    from ledgerd.protocol.endpoint import Endpoint
 
 HTTP = "127.0.0.1:8090"
 WEBSOCKET = "127.0.0.1:8091"
@@ -98,6 +99,9 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
         metavar="ORIGIN",
         help="allow requests of web pages with this origin, such as http://localhost:3000 (default: none)",
     )
+    arguments.add_argument(
+        "--explorer", metavar="HOST:PORT", help="and pages about the chain, as `ledgerd explorer` (default: none)"
+    )
     arguments.add_argument("--workers", default="1", metavar="NUMBER", help="number of API workers (default: 1)")
     arguments.add_argument("--log-format", choices=("text", "json"), default="text", help="how the log is written")
     arguments.add_argument("--quiet", action="store_true", help="print only warnings, no line for each block")
@@ -121,12 +125,31 @@ def run(chosen: argparse.Namespace) -> int:
         from ledgerd.node.dev.development import DevOptions, DevRuntime  # noqa: PLC0415 - it loads all of the node
         from ledgerd.node.lifecycle import run_node  # noqa: PLC0415
 
-    options = DevOptions(chosen.block_time, chosen.fast_forward)
+    options = DevOptions(chosen.block_time, chosen.fast_forward, _endpoint(chosen.explorer))
+    shown: ListeningAddresses = []
+
+    def made(each: Configuration) -> DevRuntime:
+        nonlocal shown
+        runtime = DevRuntime(each, options)
+        shown = runtime.explorer_addresses
+        return runtime
 
     def told(node: Runtime) -> str:
-        return greeting(chosen, node.webserver.addresses, node.metrics_addresses)
+        return greeting(chosen, node.webserver.addresses, node.metrics_addresses, shown)
 
-    return run_node(configuration, lambda each: DevRuntime(each, options), greeting=told)
+    return run_node(configuration, made, greeting=told)
+
+
+def _endpoint(text: str | None) -> Endpoint | None:
+    from ledgerd.node.config.values.endpoints import ENDPOINT  # noqa: PLC0415 - not loaded for `--help`
+    from ledgerd.node.config.values.kind import WrongValue  # noqa: PLC0415
+
+    if text is None:
+        return None
+    try:
+        return ENDPOINT.read(text)
+    except WrongValue as problem:
+        raise OperatorError(f"--explorer {problem}") from None
 
 
 def _prepare(folder: Path, *, fresh: bool) -> None:
@@ -182,7 +205,12 @@ def _configuration(chosen: argparse.Namespace, folder: Path) -> Configuration:
 ListeningAddresses = Sequence[tuple[str, int]]
 
 
-def greeting(chosen: argparse.Namespace, listening: ListeningAddresses, watched: ListeningAddresses) -> str:
+def greeting(
+    chosen: argparse.Namespace,
+    listening: ListeningAddresses,
+    watched: ListeningAddresses,
+    shown: ListeningAddresses = (),
+) -> str:
     """What is printed after the start: addresses, accounts, keys and an example."""
     places = (listening[0], listening[-1], watched[0])
     http, websocket, operator = (f"{host}:{port}" for host, port in places)
@@ -190,6 +218,7 @@ def greeting(chosen: argparse.Namespace, listening: ListeningAddresses, watched:
     from ledgerd.node.dev.markets import AGENTS  # noqa: PLC0415
     from ledgerd.protocol.parameters import TESTNET  # noqa: PLC0415
 
+    pages = "".join(f"  explorer   http://{host}:{port}/\n" for host, port in shown)
     pace = "a block with each transaction" if chosen.block_time == 0 else f"a block every {chosen.block_time:g} s"
     accounts = (*dev_accounts(TESTNET), ORACLE_ACCOUNT)
     rows = "".join(f"  {each.name:<10} {each.key}  {each.use}\n" for each in accounts)
@@ -200,7 +229,7 @@ def greeting(chosen: argparse.Namespace, listening: ListeningAddresses, watched:
     return (
         f"A chain to develop on, with {pace}.\n"
         f"  HTTP       http://{http}\n  WebSocket  ws://{websocket}\n"
-        f"  operator   http://{operator}/ and /metrics\n"
+        f"  operator   http://{operator}/ and /metrics\n{pages}"
         f"  chain id   {TESTNET.chain_id.hex()}\n\n"
         f"Accounts and their private keys, which everybody knows:\n{rows}\n"
         f"Agents, keys that may sign some operations for an account:\n{agents}\n"

@@ -59,7 +59,7 @@ class ExplorerPart(Part):
         answering = PageMaker(self._node, self._watch, time.time)
         self.visitors = Visitors(answering, self._watch, time.time, settings.trusted_proxies)
         self._servers: list[asyncio.Server] = []
-        self.address = ("", 0)
+        self.address: tuple[str, int] = ("", 0)
 
     async def start(self) -> None:
         """Follow the node, and listen."""

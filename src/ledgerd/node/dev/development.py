@@ -26,6 +26,7 @@ from ledgerd.node.runtime import WATCH, Runtime
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.producer.loop import Producer, run
 from ledgerd.protocol.constants import BLOCK_INTERVAL, BLOCKS_PER_YEAR
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.rpc.api.dev_api import (
     FORGET_PENDING,
@@ -64,6 +65,8 @@ class DevOptions(msgspec.Struct, frozen=True):
     """Seconds between blocks; 0 makes a block for each transaction and no others."""
     fast_forward: int = 0
     """Seconds by which the clock is moved forward at the start."""
+    explorer: Endpoint | None = None
+    """Where pages about the chain are served."""
 
 
 class NoRecord:
@@ -244,8 +247,26 @@ class DevRuntime(Runtime):
         self.webserver.offer(("dev_api",), self.development.handlers)
         self.replace_production(self.development)
         self.leave_out(WATCH)  # a developer may ask for blocks that take minutes
+        self._explorer = options.explorer
+        self.explorer_addresses: list[tuple[str, int]] = []
+        """Where pages about the chain are served."""
 
     async def start(self) -> None:
         """Start, and log each block from then on: what the operator is told first are addresses and keys."""
         await super().start()
         await self.chain.attach(tell_blocks)
+        if self._explorer is not None:
+            await self._show(self._explorer)
+
+    async def _show(self, listen: Endpoint) -> None:
+        """Serve pages about the chain, from the endpoints of this node as any explorer would."""
+        from ledgerd.explorer.process import ExplorerPart  # noqa: PLC0415 - templates are loaded where they are wanted
+        from ledgerd.explorer.settings import ExplorerSettings  # noqa: PLC0415
+
+        http, websocket = (Endpoint(*each) for each in (self.webserver.addresses[0], self.webserver.addresses[-1]))
+        settings = ExplorerSettings(node=f"http://{http}", live=f"ws://{websocket}", listen=listen)
+        part = ExplorerPart(settings)
+        self._supervisor.take(part)
+        self._started.append(part)
+        await part.start()
+        self.explorer_addresses.append(part.address)
