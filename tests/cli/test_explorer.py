@@ -1,4 +1,4 @@
-"""`ledgerd explorer` as a process, and within `ledgerd dev`: it shows a node's chain, says when the node is away, and ends cleanly."""
+"""`ledgerd explorer` as a process, and within `ledgerd dev`: pages of a chain, also while the node is away."""
 
 from __future__ import annotations
 

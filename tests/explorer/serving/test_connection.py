@@ -11,6 +11,7 @@ import pytest
 from ledgerd.explorer.node.watch import BlockFacts
 from ledgerd.explorer.pages.answering import PageReply, PageRequest
 from ledgerd.explorer.serving import bounds
+from ledgerd.explorer.serving.connection import BrowserConnection
 from ledgerd.explorer.serving.headers import POLICY, head_of
 from tests.explorer.browsers import Site, site_of
 from tests.explorer.recorded_node import RecordedExplorer, names_of, recorded_explorer
@@ -286,6 +287,7 @@ def test_answers_that_nobody_takes_are_bounded(explorer: RecordedExplorer, monke
             await asyncio.sleep(0)
         left: asyncio.Event = asyncio.Event()
         for connection in list(site.visitors.connections.all):
+            assert isinstance(connection, BrowserConnection)
             monkeypatch.setattr(connection, "abort", left.set)
             connection.transport.write(b"x" * 30_000_000)
             await left.wait()
