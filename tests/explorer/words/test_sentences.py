@@ -12,7 +12,7 @@ from ledgerd.protocol.operations import OPERATIONS
 from ledgerd.protocol.operations.base import name_of
 
 NAMES = [name_of(each) for each in OPERATIONS]
-VARIANT_NAMES = ("profile", "ends", "comment", "void", "all", "lost", "own")
+VARIANT_NAMES = ("profile", "ends", "comment", "void", "all", "lost", "own", "ever")
 PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 TAG = re.compile(r"<[^>]+>")
 HOSTILE = '<img src=x onerror="alert(1)">\u202e'

@@ -39,7 +39,9 @@ VARIANTS: Mapping[str, Callable[[Fields], str]] = {
     "pm_payout": lambda op: "" if numbers.units_of(op["payout"]) else "lost",
     "pm_withdraw_liquidity": lambda op: "" if numbers.units_of(op["amount"]) else "all",
     "set_account_price": lambda op: "" if op["account_on_sale"] else "ends",
-    "set_agent_permission": lambda op: "" if op["operations"] or op["addons"] else "ends",
+    "set_agent_permission": lambda op: (
+        "ends" if not (op["operations"] or op["addons"]) else "" if seconds_of(op["expiration"]) else "ever"
+    ),
     "set_paid_subscription": lambda op: "" if op["levels"] else "ends",
     "set_subaccount_price": lambda op: "" if op["subaccount_on_sale"] else "ends",
     "target_account_sale": lambda op: "" if op["account_on_sale"] else "ends",
