@@ -64,6 +64,21 @@ def test_every_account_has_the_figures_of_its_record(explorer: RecordedExplorer)
         assert page.count(OPERATION) == len(newest["entries"]), name
 
 
+def test_a_history_is_paged_back_to_its_first_entry_and_forth_again(explorer: RecordedExplorer) -> None:
+    name = accounts_of(explorer)[1]
+    count = explorer.ask("account_history", "get_account_history", name, -1, 0)[0][0] + 1
+    address, seen, pages = f"/account/{name}", 0, 0
+    while address:
+        page = explorer.page(address)
+        seen, pages = seen + page.count(OPERATION), pages + 1
+        older = re.search(r'class="right" href="([^"]+)" rel="next', page)
+        address = older[1].replace("&amp;", "&") if older else ""
+    assert (seen, pages) == (count, -(-count // 25))
+    newer = re.search(r'<a href="([^"]+cursor=after[^"]+)"', page)
+    assert pages == 1 or (newer is not None and OPERATION in explorer.page(newer[1].replace("&amp;", "&")))
+    assert OPERATION not in explorer.page(f"/account/{name}?cursor=before:0")
+
+
 def test_every_account_has_the_rights_and_shares_of_its_record(explorer: RecordedExplorer) -> None:
     for place, name in enumerate(accounts_of(explorer)):
         (record,) = explorer.ask("database_api", "get_accounts", [name])

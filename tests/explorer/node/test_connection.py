@@ -82,6 +82,16 @@ def test_a_batch_has_its_answers_in_order_and_the_connection_stays_open() -> Non
     play(scene)
 
 
+def test_nothing_is_asked_where_there_is_nothing_to_ask() -> None:
+    async def scene() -> None:
+        server = FakeServer()
+        async with pool_to(server) as pool:
+            assert await pool.ask() == []
+            assert server.batches == 0
+
+    play(scene)
+
+
 def test_a_connection_that_the_node_has_closed_is_replaced() -> None:
     async def scene() -> None:
         server = FakeServer()

@@ -105,6 +105,8 @@ class NodePool:
         Raises:
             NodeAway: There is no answer, or none that can be read.
         """
+        if not calls:
+            return []  # an empty batch is an error of JSON-RPC
         body = packed([request_of(number, call) for number, call in enumerate(calls)])
         self.requests += 1
         try:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ledgerd.client.envelope import ErrorAnswer, NodeCall
-from ledgerd.explorer.pages.people.history import DIRECTIONS, GROUPS, chosen, history_call, links_of
+from ledgerd.explorer.pages.people.history import DIRECTIONS, GROUPS, chosen, history_call, links_of, page_call, page_in
 from ledgerd.explorer.pages.people.statement import statement
 from ledgerd.explorer.pages.view import FileDownload, NotThere, PageAnswer, PageFamily, PageView, Visit, name_in, needed
 from ledgerd.explorer.words.numbers import units_of
@@ -46,11 +46,11 @@ async def account(visit: Visit) -> PageAnswer:
     found, validator, page = await visit.node.ask(
         NodeCall("database_api", "get_accounts", ([name],)),
         NodeCall("validator_api", "get_validator_by_account", (name,)),
-        history_call(name, choice, cursor),
+        page_call(name, choice, cursor),
     )
     record = _only(needed(found), name)
     has_history = not isinstance(page, ErrorAnswer)
-    shown = page if has_history else {"entries": []}
+    shown = page_in(page, cursor) if has_history else {"entries": []}
     facts = {
         **_common(visit, record, "activity"),
         "validator": None if isinstance(validator, ErrorAnswer) else validator,
