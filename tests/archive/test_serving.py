@@ -40,7 +40,7 @@ def test_the_past_goes_from_a_peer_to_a_node_and_from_that_to_the_next(
     copy_replayed(CHAIN, HEAD, whole)
     for folder in (ours, third):
         without_past(folder, CHAIN, HEAD, FIRST)
-    (ours / "config.ini").write_text("block-archive-range = 500\n")
+        (folder / "config.ini").write_text("block-archive-range = 500\n")
     ports = free_port(), free_port()
     writing = ("--plugin=block_archive", "--block-archive-range=1000")
     with running(whole, ports[0], *writing) as peer, running(ours, ports[1]) as node:
@@ -52,8 +52,8 @@ def test_the_past_goes_from_a_peer_to_a_node_and_from_that_to_the_next(
         assert sealed_files(ours / "block-archive")[0] == SealedFile(1, 499)
         for number in (1, 499, 500, 2_600, 2_601):
             assert node.call("database_api", "get_block", number) == peer.call("database_api", "get_block", number)
-        assert fetch(third, ports[1], "--from", "100") == 0
-        assert capsys.readouterr().out.splitlines()[-1] == f"every block from 100 to {HEAD} is there"
+        assert fetch(third, ports[1], "--from", "600") == 0
+        assert capsys.readouterr().out.splitlines()[-1] == f"every block from 500 to {HEAD} is there"
         wait_for_files(whole / "block-archive", [SealedFile(1, 999), SealedFile(1_000, 1_999)])
         assert node.stop() == peer.stop() == 0
     for action in ("check", "list"):

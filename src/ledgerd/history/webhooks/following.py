@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from ledgerd.chain.log.histories import History
 from ledgerd.history.webhooks.deliveries import Deliveries, QueueFull
 from ledgerd.history.webhooks.position import HookPosition, position_file, read_position, write_position
+from ledgerd.history.webhooks.reading import wanted_of
 from ledgerd.history.webhooks.sending import NotDelivered, Sender
 from ledgerd.history.webhooks.settings import Webhook
 
@@ -47,7 +48,7 @@ class HookFollower:
         self._sleep = sleep
         self._stored = read_position(self._file)
         self._deliveries = Deliveries(
-            history, hook.wanted, self._stored, most_behind, reversible=hook.reversible, start=hook.start
+            history, wanted_of(hook), self._stored, most_behind, reversible=hook.reversible, start=hook.start
         )
 
     async def run(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ledgerd.history.webhooks.settings import MOST_BEHIND, Webhook, WebhookFault, WebhookSettings, read_webhook
+from ledgerd.history.webhooks.settings import MOST_BEHIND, Webhook, WebhookFault, WebhookSettings
 from ledgerd.metrics.table.webhooks import MOST_WEBHOOKS
 from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings, WrongTogether
 from ledgerd.node.config.values.kind import OptionKind, WrongValue
@@ -12,6 +12,8 @@ EXAMPLE = "https://shop.example/viz secret=/etc/ledgerd/webhook.secret types=tra
 
 
 def _read(text: str) -> Webhook:
+    from ledgerd.history.webhooks.reading import read_webhook  # noqa: PLC0415 - loaded when there is one to read
+
     try:
         return read_webhook(text)
     except WebhookFault as fault:
