@@ -17,11 +17,6 @@ class Group(NamedTuple):
 
 GROUPS = (
     Group(
-        "editing that notes what was before: proven by the balances that events tell, compared with the state",
-        ("chain/ledger/test_holdings.py",),
-        "state/noting",
-    ),
-    Group(
         "pages of the explorer: each is drawn over recorded chains, and its figures are compared with the answers",
         ("explorer/test_recorded_pages.py", "explorer/pages/test_answering.py", "explorer/test_in_chromium.py"),
         """
