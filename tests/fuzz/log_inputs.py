@@ -9,9 +9,12 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
+import msgspec
+
 from ledgerd.chain.log.block_log import BlockLog, BlockLogReader
-from ledgerd.chain.log.files import OFFSET, LogDamaged
+from ledgerd.chain.log.files import OFFSET, LogDamaged, sums_path
 from ledgerd.chain.log.rolling import RollingBlockLog, RollingBlockLogReader
+from ledgerd.chain.log.sums import sum_of
 from ledgerd.codec import CodecError, codec_of
 from ledgerd.protocol.block import Block
 from tests.chain.logged_blocks import packed_block
@@ -28,11 +31,13 @@ KINDS: tuple[tuple[type[BlockLog], type[BlockLogReader], int], ...] = (
 
 
 class Files(NamedTuple):
-    """The two files of a log of one of the kinds."""
+    """The files of a log of one of the kinds."""
 
     place: int
     data: bytes
     offsets: bytes
+    sums: bytes
+    """Of the checksums; empty where there are none."""
 
 
 class Sound(NamedTuple):
@@ -43,6 +48,7 @@ class Sound(NamedTuple):
     starts: tuple[int, ...]
     data: bytes
     offsets: bytes
+    sums: bytes
 
     @property
     def head(self) -> int:
@@ -55,14 +61,23 @@ class Sound(NamedTuple):
 
 @cache
 def sound(place: int) -> Sound:
-    """Recorded blocks, and small ones."""
+    """Recorded blocks, and small ones behind them."""
     first = KINDS[place][2]
     blocks = recorded_blocks("open-2")[first - 1 : first + BLOCKS // 2]
-    blocks += tuple(packed_block(first + number, b"v" * (number % 5 + 1)) for number in range(len(blocks), BLOCKS))
+    while len(blocks) < BLOCKS:
+        before = codec_of(Block).decode_exactly(blocks[-1])
+        small = codec_of(Block).decode_exactly(packed_block(first + len(blocks), b"v" * (len(blocks) % 5 + 1)))
+        blocks += (msgspec.structs.replace(small, previous=before.id).packed,)
     starts = tuple(accumulate((len(each) + OFFSET.size for each in blocks), initial=0))
     data = b"".join(each + OFFSET.pack(start) for each, start in zip(blocks, starts, strict=False))
     header = OFFSET.pack(first) if place else b""
-    return Sound(first, blocks, starts, data, header + b"".join(map(OFFSET.pack, starts[:-1])))
+    sums = OFFSET.pack(first) + b"".join(sum_of(each).to_bytes(4, "little") for each in blocks)
+    return Sound(first, blocks, starts, data, header + b"".join(map(OFFSET.pack, starts[:-1])), sums)
+
+
+def some_sums(random: Random, log: Sound) -> bytes:
+    """The checksums, sound, missing or damaged: they decide nothing."""
+    return random.choice((log.sums, b"", damaged(random, log.sums)))
 
 
 class LogData:
@@ -77,7 +92,7 @@ class LogData:
         offsets = log.offsets
         if random.random() < 0.3:
             offsets = random.choice((b"", damaged(random, log.offsets)))
-        return Files(place, damaged(random, log.data, (*map(OFFSET.pack, log.starts), bytes(40))), offsets)
+        return Files(place, damaged(random, log.data, (*map(OFFSET.pack, log.starts), bytes(40))), offsets, some_sums(random, log))
 
     def survive(self, given: Files) -> bool:
         log, (kind, _, _) = sound(given.place), KINDS[given.place]
@@ -92,16 +107,18 @@ class LogData:
             return False
         found = (opened.first_number, opened.head_number)
         try:
+            # The last block but one is told from a damaged last one by its checksum alone.
             if whole >= log.first:
-                _keeps(opened, log, whole, may_refuse=given.offsets not in {log.offsets, b""})
+                is_unproven = opened.head_number == whole + 1 and given.sums != log.sums
+                _keeps(opened, log, whole - is_unproven, may_refuse=given.offsets not in {log.offsets, b""})
             _reads_orderly(opened)
         finally:
             opened.close()
-        left = [path.read_bytes() for path in paths]
+        left = [path.read_bytes() for path in paths[:2]]
         again = kind.open(self._folder)
         same = (again.first_number, again.head_number) == found and not (again.repaired.cut or again.repaired.indexed)
         again.close()
-        if not same or [path.read_bytes() for path in paths] != left:
+        if not same or [path.read_bytes() for path in paths[:2]] != left:
             raise Broken("a repaired log is repaired once more")
         return True
 
@@ -115,7 +132,8 @@ class LogIndex:
     def make(self, random: Random) -> Files:
         place = int(random.random() * len(KINDS))
         log = sound(place)
-        return Files(place, log.data, damaged(random, log.offsets, (*map(OFFSET.pack, log.starts), bytes(16))))
+        offsets = damaged(random, log.offsets, (*map(OFFSET.pack, log.starts), bytes(16)))
+        return Files(place, log.data, offsets, some_sums(random, log))
 
     def survive(self, given: Files) -> bool:
         log, (kind, reading, _) = sound(given.place), KINDS[given.place]
@@ -128,15 +146,15 @@ class LogIndex:
             raise Broken(f"blocks {opened.first_number} to {opened.head_number} are left")
         _keeps(opened, log, log.head)
         opened.close()
-        if [path.read_bytes() for path in paths] != [log.data, log.offsets]:
+        if [path.read_bytes() for path in paths[:2]] != [log.data, log.offsets]:
             raise Broken("the index was not made as it was")
         return is_right
 
 
-def write(folder: Path, given: Files) -> tuple[Path, Path]:
-    """Both files into a folder."""
-    name = KINDS[given.place][0].KIND.name
-    paths = folder / name, folder / f"{name}.index"
+def write(folder: Path, given: Files) -> tuple[Path, Path, Path]:
+    """The files into a folder."""
+    kind = KINDS[given.place][0].KIND
+    paths = folder / kind.name, folder / f"{kind.name}.index", sums_path(folder, kind)
     for path, content in zip(paths, given[1:], strict=True):
         path.write_bytes(content)
     return paths

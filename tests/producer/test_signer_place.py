@@ -15,6 +15,7 @@ from ledgerd.protocol.endpoint import Endpoint
     ("text", "place"),
     [
         ("unix:/run/ledgerd-signer/socket", SignerPlace(path=Path("/run/ledgerd-signer/socket"))),
+        ("unix:/run/\udcafsigner", SignerPlace(path=Path("/run/\udcafsigner"))),
         ("tls://signer.example:2100", SignerPlace(endpoint=Endpoint("signer.example", 2100))),
         ("tls://192.0.2.7:1", SignerPlace(endpoint=Endpoint("192.0.2.7", 1))),
         ("tls://[2001:db8::7]:65535", SignerPlace(endpoint=Endpoint("2001:db8::7", 65_535))),

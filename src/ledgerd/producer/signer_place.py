@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import ssl
 import stat
@@ -40,7 +41,7 @@ def read_place(text: str) -> SignerPlace:
     """
     if text.startswith("unix:/"):
         path = text.removeprefix("unix:")
-        if len(path.encode()) > LONGEST_SOCKET_NAME:
+        if len(os.fsencode(path)) > LONGEST_SOCKET_NAME:
             raise PlaceFault(f"names a socket with more than {LONGEST_SOCKET_NAME} characters")
         return SignerPlace(path=Path(path))
     found = _TLS.fullmatch(text)
