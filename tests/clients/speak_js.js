@@ -1,6 +1,7 @@
 // Broadcasts the kinds of operation that viz-js-lib offers and the chain still has, by that library's own means.
 // The library is looked for in the working directory.
 'use strict';
+console.log = console.warn = console.error; // the library warns there, and what is printed here is JSON
 const viz = require(require.resolve('viz-js-lib', { paths: [process.cwd()] }));
 
 const KEY = '5J9DBCRX5D2ZUUuy9qV2ef9p5sfA3ydHsDs2G531bob7wbEigDJ';

@@ -2,6 +2,7 @@
 // Release 0.11.0 has neither: the tables of fields and methods are those of its newer sources, given as a file.
 // Each line of the standard input is a request, each line of the standard output the answer to it.
 'use strict';
+console.log = console.warn = console.error; // the library warns there, and what is printed here is JSON
 const fs = require('fs');
 const path = require('path');
 const readline = require('readline');

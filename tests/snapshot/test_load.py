@@ -305,6 +305,14 @@ def test_two_objects_of_one_name_are_refused(store: Store) -> None:
         load_state(store, state)
 
 
+def test_a_vote_of_an_account_that_is_missing_is_refused(store: Store) -> None:
+    state = small_state()
+    state["validator_vote"][0]["account"] = 4_000
+
+    with pytest.raises(SnapshotError, match="a vote for a validator .* is of an account that is not in it"):
+        load_state(store, state)
+
+
 def test_the_schedule_is_read_as_names(store: Store) -> None:
     load_state(store, small_state())
 

@@ -25,7 +25,7 @@ from ledgerd.snapshot.checks import require_anchor, require_counts, require_sign
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.sections import BY_NAME, HEAD_BLOCK, METADATA, OLD_SECTIONS, SnapshotSection
 from ledgerd.state import StoreMisuse
-from ledgerd.state.errors import NotUniqueRow
+from ledgerd.state.errors import NotUniqueRow, UnknownKey
 from ledgerd.state.objects.discrepancies import Sum
 from ledgerd.state.objects.disputes import PM_DISPUTE_VOTES, PM_DISPUTES
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
@@ -87,7 +87,10 @@ def load(
     if with_metadata:
         begin_after_import(ledger)
     store.commit()
-    surplus = accept_discrepancies(ledger, residual)
+    try:
+        surplus = accept_discrepancies(ledger, residual)
+    except UnknownKey:
+        raise SnapshotError("a vote for a validator in the snapshot is of an account that is not in it") from None
     votes, routes = surplus[Sum.VOTES], surplus[Sum.ROUTES]
     sums = len(votes), sum(votes.values()), len(routes), sum(routes.values())
     note_provenance(store, Provenance(snapshot.head_number, 0, "", *sums))
