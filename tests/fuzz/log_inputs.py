@@ -54,6 +54,11 @@ class Sound(NamedTuple):
     def head(self) -> int:
         return self.first + len(self.blocks) - 1
 
+    def is_unproven(self, number: int, data: bytes, head: int) -> bool:
+        """Whether a block before a damaged one is told from it by its checksum alone: none behind that is sound."""
+        start, end = self.starts[number - self.first + 2 :][:2] if number + 2 <= self.head else (0, 0)
+        return number + 2 > head or data[start:end] != self.data[start:end]
+
     def whole_until(self, size: int) -> int:
         """The last block of those that end within so many bytes."""
         return self.first - 1 + sum(end <= size for end in self.starts[1:])
@@ -107,9 +112,8 @@ class LogData:
             return False
         found = (opened.first_number, opened.head_number)
         try:
-            # The last block but one is told from a damaged last one by its checksum alone.
             if whole >= log.first:
-                is_unproven = opened.head_number == whole + 1 and given.sums != log.sums
+                is_unproven = given.sums != log.sums and log.is_unproven(whole, given.data, opened.head_number)
                 _keeps(opened, log, whole - is_unproven, may_refuse=given.offsets not in {log.offsets, b""})
             _reads_orderly(opened)
         finally:

@@ -15,7 +15,7 @@ KEY = "5J9DBCRX5D2ZUUuy9qV2ef9p5sfA3ydHsDs2G531bob7wbEigDJ"
 
 @given(
     st.integers(1, 2**255),
-    st.sampled_from(["{}", "private-key: {}", "a={},b", '"{}"', "/data/{}", "x/{}.txt"]),
+    st.sampled_from(["{}", "key{}", "VIZ{}", "private-key: {}", "a={},b", '"{}"', "/data/{}", "x/{}.txt"]),
 )
 def test_no_key_is_shown(number: int, place: str) -> None:
     secret = number.to_bytes(32, "big")
