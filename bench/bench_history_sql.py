@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -49,8 +48,8 @@ from ledgerd.rpc.workers import ClientEndpoint, Workers
 from ledgerd.supervision.main_loop import on_a_loop
 from ledgerd.supervision.work import Work
 from tests.history.made_blocks import block_on, told
+from tests.server_watch import SCRIPT, begin_watch, use
 
-ROOT = Path(__file__).resolve().parents[1]
 OPERATIONS = int(os.environ.get("OPERATIONS", "1000000"))
 BLOCKS = int(os.environ.get("BLOCKS", "1000000"))
 A_BLOCK = 10
@@ -78,17 +77,14 @@ def server() -> Iterator[str]:
     """The address of a database on a server of its own."""
     folder = Path(tempfile.mkdtemp(prefix="bench-", dir=os.environ.get("TMPDIR", "/var/tmp")))  # noqa: S108 - its own
     folder.chmod(0o755)
-    script = ROOT / "scripts" / "postgres"
-    subprocess.run([str(script), "start", str(folder), *SETTINGS], check=True)  # noqa: S603 - our own script
-    try:
+    with use(folder.with_suffix(".users")):
+        begin_watch(folder, folder.with_suffix(".users"), folder.with_suffix(".users"))
+        subprocess.run([str(SCRIPT), "start", str(folder), *SETTINGS], check=True)  # noqa: S603 - our own script
         address = f"postgresql://ledgerd@/ledger?host={folder}"
         with psycopg.connect(address.replace("/ledger?", "/postgres?"), autocommit=True) as connection:
             connection.execute("CREATE DATABASE ledger")
             print(f"  PostgreSQL {connection.info.server_version // 10_000}, {', '.join(SETTINGS)}")
         yield address
-    finally:
-        subprocess.run([str(script), "stop", str(folder)], check=True)  # noqa: S603 - our own script
-        shutil.rmtree(folder)
 
 
 def fill_near_empty(folder: Path, blocks: int) -> None:

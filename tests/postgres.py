@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -19,9 +18,8 @@ import pytest
 
 from ledgerd.history.postgres.migrations import migrate, opened_alone, partition
 from tests.memory import memory_folder
+from tests.server_watch import SCRIPT, begin_watch, use
 
-ROOT = Path(__file__).parents[1]
-SCRIPT = ROOT / "scripts" / "postgres"
 QUICK = ("fsync=off", "shared_buffers=32MB", "autovacuum=off", "max_connections=50")
 TEMPLATE = "made"
 DIVIDED = "divided"
@@ -70,22 +68,22 @@ def sql(address: str, *commands: str) -> list[tuple[object, ...]]:
 
 
 class SharedServer:
-    """A server that the processes of a run share: the first one starts it, the last one stops it."""
+    """A server that the processes of a run share: the first one starts it, and it goes with the last one."""
 
     def __init__(self, note: Path) -> None:
         self._note = note
-        self._users: IO[str] | None = None
+        self._use: IO[str] | None = None
         self.folder = Path()
 
     def start(self) -> None:
         with self._note.with_suffix(".lock").open("w") as door:
             fcntl.flock(door, fcntl.LOCK_EX)
-            self._users = self._note.with_suffix(".users").open("w")
-            fcntl.flock(self._users, fcntl.LOCK_SH)
+            self._use = use(self._note.with_suffix(".users"))
             if self._note.exists():
                 self.folder = Path(self._note.read_text())
                 return
             self.folder = new_folder()
+            begin_watch(self.folder, self._note.with_suffix(".users"), self._note)
             run_script("start", self.folder, *QUICK)
             sql(address_of(self.folder, "postgres"), f"CREATE DATABASE {TEMPLATE}")
             with opened_alone(template := address_of(self.folder, TEMPLATE), 60, "test") as connection:
@@ -95,19 +93,8 @@ class SharedServer:
             self._note.write_text(str(self.folder))
 
     def stop(self) -> None:
-        if self._users is None:
-            return
-        with self._note.with_suffix(".lock").open("w") as door:
-            fcntl.flock(door, fcntl.LOCK_EX)
-            try:
-                fcntl.flock(self._users, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return
-            finally:
-                self._users.close()
-            self._note.unlink(missing_ok=True)
-            run_script("stop", self.folder)
-            shutil.rmtree(self.folder, ignore_errors=True)
+        if self._use is not None:
+            self._use.close()
 
     def database(self, template: str) -> str:
         """The address of a new database, made like another one."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
 
 from ledgerd.codec import codec_of, record_kind
 from ledgerd.codec.errors import DecodeError
@@ -69,7 +68,7 @@ def shown(parts: Iterable[tuple[BlockPart, Piece, Sequence[OperationRow]]]) -> l
 
     Most of the time of a request is spent here, so the code repeats no work and calls few functions.
     """
-    transcribers, reading = transcribers_by_tag(), Reading()
+    transcribers, reading = TRANSCRIBERS, Reading()
     found: list[str] = []
     for bytes_, piece, rows in parts:
         own, begin, first_owner = bytes_.data, bytes_.begin, rows[0][1]
@@ -103,10 +102,14 @@ def members_of(number: int, virtual: int, time: int) -> str:
     return f'{number},"virtual_op":{virtual},"timestamp":"{time_text(time)}","op":["'
 
 
-@cache
-def transcribers_by_tag() -> list[Transcriber]:
-    """The transcriber of each operation within a `RecordedOperation`, by its tag."""
-    return [
-        record_kind(each).framed_transcriber(f'{{opening}}{{members}}{name_of(each)}",', "]}}", ("opening", "members"))
-        for each in OPERATIONS
-    ]
+class Transcribers(dict[int, Transcriber]):
+    """The transcriber of each operation within a `RecordedOperation`, by its tag: compiled when it is first needed."""
+
+    def __missing__(self, tag: int) -> Transcriber:
+        kind = OPERATIONS[tag]
+        opening = f'{{opening}}{{members}}{name_of(kind)}",'
+        made = self[tag] = record_kind(kind).framed_transcriber(opening, "]}}", ("opening", "members"))
+        return made
+
+
+TRANSCRIBERS = Transcribers()

@@ -15,6 +15,7 @@ from ledgerd.history.postgres import feeder as feeders
 from ledgerd.history.postgres.errors import PostgresRefused, PostgresUnavailable
 from ledgerd.history.postgres.feeder import Feeder
 from ledgerd.history.settings import HistorySettings
+from ledgerd.protocol.names import AccountName
 from tests.history.model import assert_same
 from tests.history.postgres.feeding import CHAIN, fed_view, feed_all, feeding, source_of
 from tests.history.test_against_model import PLANS, Teller
@@ -147,8 +148,11 @@ def test_indexes_are_made_after_the_first_load_alone(postgres: str, tmp_path: Pa
         assert made.feeder.step()
         assert made.feeder.step()
         assert sql(postgres, indexes) == [(0,)]
-        with pytest.raises(PostgresUnavailable, match="is being loaded, and has reached block 5"), fed_view(postgres):
-            pass
+        loading = "is being loaded, and has reached block 5"
+        with fed_view(postgres) as view, pytest.raises(PostgresUnavailable, match=loading):
+            _ = view.head_number
+        with fed_view(postgres) as view, pytest.raises(PostgresUnavailable, match=loading):
+            view.page_of(AccountName("alice"), None, 10)
         feed_all(made.feeder)
         assert sql(postgres, indexes) != [(0,)]
 

@@ -6,7 +6,6 @@ A usual run kills a few times; `scripts/kills` kills 200 times.
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -30,6 +29,7 @@ from tests.history.postgres.test_balances import balances_at, standing
 from tests.history.postgres.victims import SETTINGS, recording
 from tests.postgres import address_of, new_folder, run_script, sql
 from tests.recorded import recorded_log
+from tests.server_watch import begin_watch, use
 
 KILLS = int(os.environ.get("KILLS", "6"))
 """How many moments are tried, a third of them for each of the three."""
@@ -82,7 +82,6 @@ class Victims:
     def close(self) -> None:
         end(self.node)
         end(self.feed)
-        run_script("stop", self.server)
 
 
 def end(victim: subprocess.Popen[str]) -> None:
@@ -99,13 +98,14 @@ def children_of(pid: int) -> list[int]:
 def victims(tmp_path: Path, postgres_server: object) -> Iterator[Victims]:  # noqa: ARG001 - whether there is one at all
     (tmp_path / "block_log").write_bytes(recorded_log("open-main"))
     (tmp_path / "node").mkdir()
-    server = new_folder()
-    made = Victims(tmp_path / "node", server)
-    try:
-        yield made
-    finally:
-        made.close()
-        shutil.rmtree(server, ignore_errors=True)
+    server, users = new_folder(), tmp_path / "users"
+    with use(users):
+        begin_watch(server, users)
+        made = Victims(tmp_path / "node", server)
+        try:
+            yield made
+        finally:
+            made.close()
 
 
 @pytest.mark.parametrize("_round", range(max(1, KILLS // KILLS_A_ROUND)))

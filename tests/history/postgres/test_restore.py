@@ -7,7 +7,8 @@ from pathlib import Path
 
 from tests.history.postgres.test_feeder import Told, grow, told
 from tests.history.postgres.test_verify import compared
-from tests.postgres import SCRIPT, SharedServer, sql
+from tests.postgres import SharedServer, sql
+from tests.server_watch import SCRIPT
 
 
 def test_a_restored_dump_is_fed_on(postgres: str, postgres_server: SharedServer, tmp_path: Path) -> None:

@@ -64,6 +64,7 @@ REFUSED = """
     UNION ALL SELECT inhrelid::regclass::text, 'a parent' FROM pg_inherits AS h JOIN pg_class AS c ON c.oid = h.inhrelid
     WHERE c.relnamespace = 'ledger'::regnamespace AND NOT c.relispartition
 """
+_NAMED = re.compile(r"%\(\w+\)s")
 _PART = re.compile(r"FROM (\w+)((?: WHERE .*?)?)(?=\)| UNION| ORDER| LIMIT|$)")
 
 
@@ -91,7 +92,9 @@ def faults_of_schema(address: str) -> Iterator[str]:
 def faults_of_queries(queries: Mapping[str, str]) -> Iterator[str]:
     """Queries that ask every machine without being listed for it, and listed ones that do not."""
     for name, query in queries.items():
-        parts = [(table, conditions) for table, conditions in _PART.findall(query) if column_of(table)]
+        parts = [
+            (table, conditions) for table, conditions in _PART.findall(_NAMED.sub("%s", query)) if column_of(table)
+        ]
         is_local = all(f"{column_of(table)} = %s" in conditions for table, conditions in parts)
         if is_local == (name in FAN_OUTS):
             yield name

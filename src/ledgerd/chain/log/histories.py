@@ -96,6 +96,15 @@ class SequenceRange(NamedTuple):
     last: int
 
 
+class EntryPage(NamedTuple):
+    """Some entries of an account, and which it has."""
+
+    known: SequenceRange
+    first: int
+    """The number of the first of them."""
+    entries: list[str]
+
+
 class TransactionPlace(NamedTuple):
     """Where on the chain a transaction stands."""
 
@@ -144,6 +153,19 @@ class HistoryView(ABC):
     @abstractmethod
     def entries_of(self, account: AccountName, first: int, last: int) -> list[str]:
         """The entries of an account from one number to another, both included, in their order."""
+
+    def page_of(self, account: AccountName, last: int | None, more: int) -> EntryPage | None:
+        """An entry of an account, or its newest one, and so many before it, in their order.
+
+        Nothing when the account has no entries; no entries when it does not have that one.
+        """
+        known = self.range_of(account)
+        if known is None:
+            return None
+        end = known.last if last is None else last
+        first = max(known.first, end - more)
+        is_there = known.first <= end <= known.last
+        return EntryPage(known, first, self.entries_of(account, first, end) if is_there else [])
 
     # -- looking for some operations among many; whoever asks does so in slices, so that none takes long
 

@@ -15,6 +15,17 @@ _COUNTS = (
     "UNION ALL SELECT block, operations FROM blocks_reversible WHERE block BETWEEN %s AND %s) AS both_kinds "
     "WHERE operations > 0 ORDER BY block {} LIMIT %s"
 )
+_OF_PAGE = "WHERE account = %(account)s AND sequence BETWEEN last - %(more)s AND last ORDER BY sequence"
+_PAGE = (
+    "WITH known AS MATERIALIZED (SELECT is_indexed, head, coalesce("
+    "(SELECT max(sequence) + 1 FROM account_operations_reversible WHERE account = %(account)s), "
+    "(SELECT entries FROM accounts WHERE account = %(account)s), 0) AS following FROM feed), "
+    "page AS MATERIALIZED (SELECT *, least(%(last)s, following - 1) AS last FROM known) "
+    "SELECT is_indexed, head, following, "
+    f"ARRAY(SELECT entry FROM account_operations {_OF_PAGE}) || "
+    f"ARRAY(SELECT entry FROM account_operations_reversible {_OF_PAGE}) FROM page"
+)
+"""All that `get_account_history` needs, in one answer of the server."""
 
 
 def _twins(name: str, query: str) -> dict[str, str]:
@@ -25,6 +36,7 @@ def _twins(name: str, query: str) -> dict[str, str]:
 
 
 QUERIES: dict[str, str] = {
+    "page": _PAGE,
     "feed": "SELECT head, irreversible, is_indexed FROM feed",
     "range": (
         "SELECT (SELECT entries FROM accounts WHERE account = %s), "

@@ -16,14 +16,12 @@ from ledgerd.chain.log.histories import History, HistoryView
 from ledgerd.history.postgres.connection import PatientConnection, connect, unavailable
 from ledgerd.history.postgres.errors import PostgresUnavailable
 from ledgerd.history.postgres.migrations import require_schema
-from ledgerd.history.postgres.view import PostgresView
+from ledgerd.history.postgres.view import END, PostgresView
 from ledgerd.history.settings import HistorySettings
 
 ANSWER_SECONDS = 1.0
 LONGEST_PAUSE = 8.0
 FIRST_PAUSE = 0.25
-
-_END = "ROLLBACK"
 
 
 class PostgresHistory(History):
@@ -46,8 +44,9 @@ class PostgresHistory(History):
     def reading(self) -> Iterator[HistoryView]:
         connection = self._connected()
         try:
-            yield PostgresView(connection)
-            connection.execute(_END)
+            view = PostgresView(connection.cursor(binary=True))
+            yield view
+            view.end()
         except psycopg.Error as problem:
             self._fail(unavailable(problem))
             raise self._problem from problem
@@ -79,7 +78,7 @@ class PostgresHistory(History):
     def _leave(self, connection: PatientConnection) -> None:
         """End the transaction of a request that failed for a reason of its own."""
         try:
-            connection.execute(_END)
+            connection.execute(END)
         except psycopg.Error as problem:
             self._fail(unavailable(problem))
 

@@ -41,14 +41,15 @@ def get_account_history(view: ApiView, account: str, from_: UInt32, limit: UInt3
     """
     name, service = cut_name(account), view.service(History)
     with service.reading() as history:
-        entries = history.range_of(name)
-        if entries is None:
+        page = history.page_of(name, None if from_ == NEWEST else from_, min(limit, MOST_ENTRIES))
+        if page is None:
             raise _refuse(
                 "itr_range != idx_range.end()",
                 "Account not found in history index, it may have been purged since the last  ${b} blocks are stored "
                 "in the history",
                 b=service.count_blocks,
             )
+        entries = page.known
         if from_ != NEWEST and from_ < entries.first:
             raise _refuse(
                 "from >= itr_range->start_sequence",
@@ -63,7 +64,4 @@ def get_account_history(view: ApiView, account: str, from_: UInt32, limit: UInt3
             )
         if limit > MOST_ENTRIES:
             raise _refuse("limit <= 1000", "Limit of ${l} is greater than maxmimum allowed (1000)", l=limit)
-        last = entries.last if from_ == NEWEST else from_
-        first = max(entries.first, last - limit)
-        texts = history.entries_of(name, first, last)
-        return f"[{','.join([f'[{number},{text}]' for number, text in enumerate(texts, first)])}]"
+        return f"[{','.join([f'[{number},{text}]' for number, text in enumerate(page.entries, page.first)])}]"
