@@ -109,14 +109,9 @@ class Chromium:
         target = self.send("Target.createTarget", url="about:blank", browserContextId=context)["targetId"]
         session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         tab = Tab(self, session, target)
-        is_phone = width < 500
         for domain in ("Page", "Runtime", "Log", "Network"):
             tab.send(f"{domain}.enable")
-        tab.send(
-            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=is_phone
-        )
-        scheme = {"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}
-        tab.send("Emulation.setEmulatedMedia", features=[scheme])
+        tab.look(width, height, is_dark=is_dark, scale=scale)
         tab.send("Page.navigate", url=url)
         tab.wait_for("document.readyState === 'complete' && location.href !== 'about:blank'")
         return tab
@@ -131,6 +126,15 @@ class Tab:
     def send(self, method: str, **params: object) -> dict[str, Any]:
         """Carry a command out in this page."""
         return self._browser.send(method, self._session, **params)
+
+    def look(self, width: int, height: int, *, is_dark: bool = False, scale: float = 1) -> None:
+        """Have a screen of another size and another scheme of colours, without loading the page again."""
+        is_phone = width < 500
+        self.send(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=is_phone
+        )
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}
+        self.send("Emulation.setEmulatedMedia", features=[scheme])
 
     def evaluate(self, expression: str) -> Any:  # noqa: ANN401 - whatever the page says
         """The value of an expression, awaited if it is a promise."""

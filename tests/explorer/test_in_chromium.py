@@ -6,8 +6,9 @@ import json
 import os
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from itertools import product
+from typing import NamedTuple
 
 import pytest
 
@@ -21,13 +22,32 @@ from tests.explorer.recorded_node import RecordedExplorer, recorded_explorer
 
 AXE = CLIENTS / "js" / "node_modules" / "axe-core" / "axe.min.js"
 EVERYTHING = os.environ.get("EXPLORER_PAGES") == "all"
-"""Whether axe looks at each page in each theme, size and language, and not at each of them once."""
+"""Whether each page is looked at in each theme, size and language, and not at each of them once."""
 
-FAULTS = """axe.run(document, {resultTypes: ["violations"]}).then((found) => found.violations.map(
+FAULTS = """axe.run(document, {resultTypes: ["violations"], selectors: false, preload: false}).then((found) =>
+  found.violations.map(
   (each) => each.id + ": " + each.nodes.map((node) => node.html.slice(0, 160)).slice(0, 3).join(" | ")))"""
-BELOW = "[...document.querySelectorAll(%s)].filter((each) => each.getBoundingClientRect().bottom > innerHeight).length"
-FIRST_SCREEN = ("#q", "#live-figures .figure", "#pulse", "#live-round .slot", "#live-blocks li:nth-child(-n+4)",
-                "#live-transfers li:nth-child(-n+4)")  # fmt: skip
+PLACES = """[...document.querySelectorAll(%s)].map((each) => {
+  const place = each.getBoundingClientRect();
+  return [place.left, place.top, place.right, place.bottom];
+})"""
+FIRST_SCREEN = {
+    "#q": 1, "#pulse": 1, "#pulse [data-ago]": 1, "#live-figures .figure": 4, "#live-round .slot": 21,
+    "#live-blocks li:nth-child(-n+4)": 4, "#live-transfers li:nth-child(-n+4)": 4,
+}  # fmt: skip
+"""What is seen without scrolling: the search, the head and its age, figures (head, participation, supply, fund), the
+slots of the round, the latest blocks and transfers; and how many of each."""
+
+REACHABLE = """[...document.querySelectorAll('a[href], button, input, select, summary, [tabindex="0"]')]
+  .filter((each) => each.getClientRects().length)"""
+MARKS = """window.order = [];
+document.addEventListener("focusin", (event) => { event.target.isReached = true; window.order.push(event.target); })"""
+UNREACHED = f"{REACHABLE}.filter((each) => !each.isReached).map((each) => each.outerHTML.slice(0, 160))"
+MOST_STOPS = f"{REACHABLE}.length + 4 * document.querySelectorAll('[type=date]').length"
+"""A field for a date stops at its day, month, year and calendar."""
+IS_IN_ORDER = (
+    "order.slice(0, new Set(order).size).every((each, at) => !at || order[at - 1].compareDocumentPosition(each) & 4)"
+)
 
 
 @pytest.fixture(scope="module")
@@ -48,109 +68,129 @@ def browser() -> Iterator[Chromium]:
         yield started
 
 
-@pytest.mark.parametrize(("size", "language"), [*product(SIZES, LANGUAGES)])
+@pytest.fixture(scope="module")
+def tabs(browser: Chromium, site: SiteInThread) -> Iterator[dict[str, Tab]]:
+    """A page for each language; tests give it the size and theme that they need, as to load one takes long."""
+    with ExitStack() as opened:
+        yield {each: opened.enter_context(window(browser, site, "desk", "light", each)) for each in LANGUAGES}
+
+
+class Survey(NamedTuple):
+    """What was found on a page of each kind, each loaded once."""
+
+    wide: list[str]
+    """Those that do not fit their screen."""
+    axe: list[str]
+    reports: list[str]
+    """Errors that the browser has noted."""
+
+
+@pytest.fixture(scope="module")
+def survey(tabs: dict[str, Tab], site: SiteInThread, explorer: RecordedExplorer) -> Survey:
+    found = Survey([], [], [])
+    looks = [*product(SIZES, THEMES, LANGUAGES)]
+    axe = "" if is_left_out("js") else AXE.read_text(encoding="utf-8")
+    for number, (kind, address) in enumerate(kinds_of(explorer).items()):
+        of_page = looks if EVERYTHING else [looks[number % len(looks)]]
+        for language in {language: None for _, _, language in of_page}:
+            tab = tabs[language]
+            show(tab, f"{site.url}{address}")
+            tab.evaluate(axe or "1")
+            for size, screen in SIZES.items():
+                tab.look(*screen)
+                if not tab.evaluate("document.documentElement.scrollWidth <= innerWidth"):
+                    found.wide.append(f"{kind} {size}")
+            for size, theme in [each[:2] for each in of_page if axe and each[2] == language]:
+                tab.look(*SIZES[size], is_dark=theme == "dark")
+                found.axe.extend(f"{kind} {size} {theme} {language}: {each}" for each in tab.evaluate(FAULTS))
+    for tab in tabs.values():
+        noted = [each["entry"] for each in tab.events("Log.entryAdded")]
+        found.reports.extend(each["text"] for each in noted if each["level"] == "error" and "404" not in each["text"])
+        found.reports.extend(map(str, tab.events("Runtime.exceptionThrown")))
+    return found
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_the_first_screen_has_what_a_person_wants_to_know_without_scrolling(
-    browser: Chromium, site: SiteInThread, size: str, language: str
+    tabs: dict[str, Tab], site: SiteInThread, language: str
 ) -> None:
-    with window(browser, site, size, "light", language) as tab:
-        show(tab, f"{site.url}/")
-        for selector in FIRST_SCREEN:
-            shown = json.dumps(selector)
-            assert tab.evaluate(f"document.querySelectorAll({shown}).length") > 0, selector
-            assert tab.evaluate(BELOW % shown) == 0, selector
-        assert tab.evaluate("document.querySelectorAll('#live-round .slot').length") == 21
+    tab = tabs[language]
+    show(tab, f"{site.url}/")
+    for size, (width, height) in SIZES.items():
+        tab.look(width, height)
+        for selector, count in FIRST_SCREEN.items():
+            places = tab.evaluate(PLACES % json.dumps(selector))
+            assert len(places) == count, (size, selector)
+            for left, top, right, bottom in places:
+                assert 0 <= left < right <= width, (size, selector)
+                assert 0 <= top < bottom <= height, (size, selector)
 
 
-def test_no_page_is_wider_than_its_screen_and_none_reports_a_fault(
-    browser: Chromium, site: SiteInThread, explorer: RecordedExplorer
-) -> None:
-    for size in SIZES:
-        with window(browser, site, size, "dark", "ru") as tab:
-            for kind, address in kinds_of(explorer).items():
-                show(tab, f"{site.url}{address}")
-                assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth"), (kind, size)
-            noted = [
-                each["entry"]["text"] for each in tab.events("Log.entryAdded") if each["entry"]["level"] == "error"
-            ]
-            assert [each for each in noted if "404" not in each] == []
-            assert tab.events("Runtime.exceptionThrown") == []
+def test_no_page_is_wider_than_its_screen_and_none_reports_a_fault(survey: Survey) -> None:
+    assert survey.wide == []
+    assert survey.reports == []
 
 
 @pytest.mark.skipif(is_left_out("js"), reason="axe-core is not installed: run scripts/clients where there is npm")
-def test_axe_finds_nothing(browser: Chromium, site: SiteInThread, explorer: RecordedExplorer) -> None:
-    axe, found = AXE.read_text(encoding="utf-8"), []
-    turns = [*product(SIZES, THEMES, LANGUAGES)]
-    for place, looks in enumerate(turns):
-        with window(browser, site, *looks) as tab:
-            for number, (kind, address) in enumerate(kinds_of(explorer).items()):
-                if EVERYTHING or number % len(turns) == place or kind == "front":
-                    show(tab, f"{site.url}{address}")
-                    tab.evaluate(axe)
-                    found += [f"{kind} {' '.join(looks)}: {each}" for each in tab.evaluate(FAULTS)]
-    assert found == [], "\n".join(found)
+def test_axe_finds_nothing(survey: Survey) -> None:
+    assert survey.axe == [], "\n".join(survey.axe)
 
 
-def focused(tab: Tab) -> str:
-    """What has the focus, in a few words."""
-    word: str = tab.evaluate(
-        "(() => {const it = document.activeElement; return it.tagName + ' ' + (it.id || it.getAttribute('href') || "
-        "it.name || it.className || it.innerText || '')})()"
-    )
-    return word
+@pytest.mark.skipif(is_left_out("js"), reason="the same")
+def test_axe_finds_a_fault_that_is_planted(tabs: dict[str, Tab], site: SiteInThread) -> None:
+    tab = tabs["en"]
+    show(tab, f"{site.url}/proposals")
+    tab.evaluate(AXE.read_text(encoding="utf-8"))
+    tab.evaluate("document.querySelector('label').remove(); document.getElementById('q').placeholder = ''")
+    assert [each for each in tab.evaluate(FAULTS) if each.startswith("label:")] != []
 
 
-def test_everything_is_reached_by_keyboard_in_its_order(browser: Chromium, site: SiteInThread) -> None:
-    for address in ("/", "/account/viz", "/market/326"):
-        with window(browser, site, "desk", "light", "en") as tab:
-            show(tab, f"{site.url}{address}")
-            wanted = tab.evaluate(
-                "[...document.querySelectorAll('a[href], button, input, select, summary, [tabindex=\"0\"]')]"
-                ".filter((each) => each.offsetParent || each.getClientRects().length).length"
-            )
-            order = []
-            for _ in range(wanted + 20):
-                tab.press("Tab")
-                order.append(focused(tab))
-                if order[-1].startswith("BODY") and len(order) > 3:
-                    break
-            reached = tab.evaluate("[...document.querySelectorAll('a[href], button, input, select, summary')].length")
-            assert order[0] == "A #main"
-            assert "INPUT q" in order
-            assert len(order) >= min(wanted, reached) - 2, address
+def test_everything_is_reached_by_keyboard_in_its_order(
+    tabs: dict[str, Tab], site: SiteInThread, explorer: RecordedExplorer
+) -> None:
+    tab = tabs["en"]
+    tab.look(*SIZES["desk"])
+    for address in kinds_of(explorer).values() if EVERYTHING else ("/", "/account/viz", "/market/326"):
+        show(tab, f"{site.url}{address}")
+        tab.evaluate(MARKS)
+        for _ in range(tab.evaluate(MOST_STOPS)):
+            tab.press("Tab")
+        assert tab.evaluate("order[0].getAttribute('href')") == "#main"
+        assert tab.evaluate(UNREACHED) == [], address
+        assert tab.evaluate(IS_IN_ORDER), address
 
 
-def test_the_search_and_the_skip_link_work_by_keyboard(browser: Chromium, site: SiteInThread) -> None:
-    with window(browser, site, "desk", "light", "en") as tab:
-        show(tab, f"{site.url}/")
-        tab.press("Tab")
-        tab.press("Enter")
-        assert tab.evaluate("document.activeElement.id") == "main"
-        tab.evaluate("document.getElementById('q').focus()")
-        tab.send("Input.insertText", text="viz")
-        tab.press("Enter")
-        tab.wait_for("location.pathname === '/account/viz'")
+def test_the_search_and_the_skip_link_work_by_keyboard(tabs: dict[str, Tab], site: SiteInThread) -> None:
+    tab = tabs["en"]
+    show(tab, f"{site.url}/invites")
+    tab.press("Tab")
+    tab.press("Enter")
+    assert tab.evaluate("document.activeElement.id") == "main"
+    tab.evaluate("document.getElementById('q').focus()")
+    tab.send("Input.insertText", text="viz")
+    tab.press("Enter")
+    tab.wait_for("location.pathname === '/account/viz'")
 
 
 def test_a_block_appears_by_itself_and_ages_go_on(
-    browser: Chromium, site: SiteInThread, explorer: RecordedExplorer
+    tabs: dict[str, Tab], site: SiteInThread, explorer: RecordedExplorer
 ) -> None:
-    watch = explorer.watch
-    with window(browser, site, "desk", "light", "ru") as tab:
-        show(tab, f"{site.url}/")
-        tab.wait_for("document.getElementById('pulse').classList.contains('beat')")
-        tab.evaluate("window.stays = 1")
-        block = BlockFacts(watch.head + 1, "ab" * 20, text_of(watch.head_seconds + 3), "viz", 7, 9)
-        watch.blocks.appendleft(block)
-        site.tell()
-        tab.wait_for(f"document.querySelector('#live-blocks a').getAttribute('href') === '/block/{block.number}'")
-        watch.blocks.popleft()
-        watch.away = "gone"
-        site.tell()
-        tab.wait_for("!document.getElementById('away').hidden")
-        watch.away = ""
-        site.tell()
-        tab.wait_for("document.getElementById('away').hidden")
-        assert tab.evaluate("window.stays") == 1
+    watch, tab = explorer.watch, tabs["ru"]
+    show(tab, f"{site.url}/")
+    tab.wait_for("document.getElementById('pulse').classList.contains('beat')")
+    tab.evaluate("window.stays = 1")
+    block = BlockFacts(watch.head + 1, "ab" * 20, text_of(watch.head_seconds + 3), "viz", 7, 9)
+    watch.blocks.appendleft(block)
+    site.tell()
+    tab.wait_for(f"document.querySelector('#live-blocks a').getAttribute('href') === '/block/{block.number}'")
+    watch.blocks.popleft()
+    watch.away = "gone"
+    site.tell()
+    tab.wait_for("!document.getElementById('away').hidden")
+    watch.away = ""
+    site.tell()
+    tab.wait_for("document.getElementById('away').hidden")
+    assert tab.evaluate("window.stays") == 1
 
 
 def test_the_theme_changes_at_once_with_a_script_and_stays(browser: Chromium, site: SiteInThread) -> None:

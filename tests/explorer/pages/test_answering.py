@@ -77,7 +77,7 @@ def test_what_is_not_there_is_a_clear_page_with_its_status(
     assert explorer.reply(address, "ru").status == status
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(
     st.one_of(
         st.text(max_size=60),
