@@ -97,7 +97,8 @@ class LogData:
         offsets = log.offsets
         if random.random() < 0.3:
             offsets = random.choice((b"", damaged(random, log.offsets)))
-        return Files(place, damaged(random, log.data, (*map(OFFSET.pack, log.starts), bytes(40))), offsets, some_sums(random, log))
+        data = damaged(random, log.data, (*map(OFFSET.pack, log.starts), bytes(40)))
+        return Files(place, data, offsets, some_sums(random, log))
 
     def survive(self, given: Files) -> bool:
         log, (kind, _, _) = sound(given.place), KINDS[given.place]

@@ -309,7 +309,7 @@ def test_a_vote_of_an_account_that_is_missing_is_refused(store: Store) -> None:
     state = small_state()
     state["validator_vote"][0]["account"] = 4_000
 
-    with pytest.raises(SnapshotError, match="a vote for a validator .* is of an account that is not in it"):
+    with pytest.raises(SnapshotError, match=r"a vote for a validator .* is of an account that is not in it"):
         load_state(store, state)
 
 
