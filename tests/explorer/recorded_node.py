@@ -13,8 +13,7 @@ from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.histories import History
 from ledgerd.client.envelope import ErrorAnswer, NodeCall, packed, parsed, request_of, result_of
-from ledgerd.explorer.node.connection import NodePool
-from ledgerd.explorer.node.errors import NodeAway
+from ledgerd.client.pool import NodeAway, NodePool
 from ledgerd.explorer.node.following import HeadFollower
 from ledgerd.explorer.node.watch import ChainWatch
 from ledgerd.explorer.pages.answering import PageMaker, PageReply, PageRequest

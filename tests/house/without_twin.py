@@ -35,7 +35,7 @@ GROUPS = (
     Group(
         "declarations without a rule, and what starts them: the command is run as a process",
         ("cli/test_explorer.py",),
-        "explorer/settings explorer/process explorer/node/errors",
+        "explorer/settings explorer/process",
     ),
     Group(
         "sections of the block's market step: proven by recorded chains that reach them, and by worked settlements",

@@ -26,7 +26,8 @@ from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.view import ApiView, Node, nothing_to_read
 from ledgerd.rpc.http.responses import Page
 from ledgerd.rpc.http.service import Service
-from ledgerd.rpc.link.link import Link, Subscription
+from ledgerd.rpc.link.link import Link
+from ledgerd.rpc.link.subscribers import Subscription
 
 NOW = 1_800_000_000
 

@@ -26,6 +26,7 @@ NAMES = (
     "key",
     "wallet",
     "explorer",
+    "api",
     "dev",
     "testnet",
     "debug",

@@ -74,19 +74,20 @@ def node_arguments(version: Callable[[], str], commands: Sequence[str]) -> NodeA
     for section in SECTIONS.values():
         group = parser.add_argument_group(section.title, section.about)
         for option in section.with_meaning:
-            _add(group, option)
+            add_option(group, option)
             for older in option.older():
-                _add(group, older)
+                add_option(group, older)
     group = parser.add_argument_group(WITHOUT_MEANING, "They are accepted, and named in one line of the log.")
     for section in SECTIONS.values():
         for option in section.without_meaning:
-            _add(group, option)
+            add_option(group, option)
     for prefix, name in PREFIXES.items():
         parser.add_argument(f"--{prefix}", dest=name, action="append", help=argparse.SUPPRESS)
     return parser
 
 
-def _add(group: argparse._ArgumentGroup, option: Option) -> None:
+def add_option(group: argparse._ArgumentGroup, option: Option) -> None:
+    """Declare an option of the node; its texts are listed under its name."""
     names = [f"--{option.name}"]
     if option.short:
         names.insert(0, f"-{option.short}")

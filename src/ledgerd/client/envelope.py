@@ -28,10 +28,11 @@ class NotAnAnswer(Exception):
 class ErrorAnswer(Exception):
     """The node answers with an error."""
 
-    def __init__(self, message: str, data: object = None) -> None:
+    def __init__(self, message: str, data: object = None, code: object = None) -> None:
         super().__init__(message)
         self.message = message
         self.data = data
+        self.code = code
 
     @property
     def is_missing(self) -> bool:
@@ -80,7 +81,7 @@ def result_of(answer: Json, number: int) -> Any:  # noqa: ANN401 - JSON, of whic
         return answer["result"]
     if not isinstance(error, dict):
         raise NotAnAnswer
-    raise ErrorAnswer(str(error.get("message", "")), error.get("data"))
+    raise ErrorAnswer(str(error.get("message", "")), error.get("data"), error.get("code"))
 
 
 def results_of(raw: bytes, count: int) -> Sequence[Any]:

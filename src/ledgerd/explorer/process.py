@@ -7,7 +7,7 @@ import logging
 import signal
 import time
 
-from ledgerd.explorer.node.connection import NodePool
+from ledgerd.client.pool import NodePool
 from ledgerd.explorer.node.following import HeadFollower
 from ledgerd.explorer.node.watch import ChainWatch
 from ledgerd.explorer.pages.answering import PageMaker

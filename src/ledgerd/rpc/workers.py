@@ -7,7 +7,7 @@ import socket
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -23,6 +23,9 @@ from ledgerd.supervision.processes import PIPE, RETURNS_MEMORY, Child, module_co
 from ledgerd.supervision.tasks import first_of
 from ledgerd.supervision.work import Ended, Work, Working
 
+if TYPE_CHECKING:
+    from ledgerd.rpc.settings import WebserverSettings
+
 COMMAND = module_command("ledgerd.rpc.worker")
 
 START_SECONDS = 30.0
@@ -36,6 +39,15 @@ class ClientEndpoint(NamedTuple):
     host: str
     port: int
     speech: Speech
+
+
+def endpoints_of(options: WebserverSettings) -> list[ClientEndpoint]:
+    """The endpoints of JSON-RPC; one for HTTP and WebSocket together if their options are equal."""
+    http, websocket = options.http_endpoint, options.ws_endpoint
+    if http is not None and http == websocket:
+        return [ClientEndpoint(http.host, http.port, Speech.BOTH)]
+    spoken = ((http, Speech.HTTP), (websocket, Speech.WEBSOCKET))
+    return [ClientEndpoint(each.host, each.port, speech) for each, speech in spoken if each is not None]
 
 
 class Slot:

@@ -60,6 +60,11 @@ def check_header(transaction: LmdbTransaction, database: Database, tables: tuple
     return True
 
 
+def has_layout(transaction: LmdbTransaction, database: Database, wanted: bytes) -> bool:
+    """Whether a state is whole, and has this layout."""
+    return transaction.get(LAYOUT_KEY, db=database) == wanted
+
+
 class Header:
     """The header of a store that is open for writing."""
 

@@ -1,15 +1,24 @@
-"""One writer at a time: a lock on a file beside the state, which the system releases when its process ends."""
+"""One writer at a time: a lock on a file beside the state, which the system releases when its process ends.
+
+Another lock keeps those who open the state from those who replace its files.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
 from ledgerd.state.errors import StoreLocked
 
 LOCK_FILE = "writer.lock"
+SWAP_FILE = "swap.lock"
+"""Locked while the files of a state are put in the place of others, and, shared, while a process of another program
+opens them: LMDB's two files must be of the same state.
+"""
 
 
 def holder_of(folder: Path) -> int | None:
@@ -50,6 +59,33 @@ def lock_writer(folder: Path) -> IO[bytes]:
     return file
 
 
+@contextmanager
+def swapping(folder: Path) -> Iterator[None]:
+    """Put other files of a state in place within the block, while nobody opens them."""
+    if not folder.is_dir():
+        yield
+        return
+    with (folder / SWAP_FILE).open("a+b") as file:
+        _wait_and_lock(file)
+        yield
+
+
+@contextmanager
+def files_stay(folder: Path) -> Iterator[None]:
+    """Open the files of a state within the block, while nobody puts others in their place.
+
+    Raises:
+        StoreLocked: Somebody does at the moment.
+        OSError: The folder is missing, or may not be written.
+    """
+    with (folder / SWAP_FILE).open("a+b") as file:
+        try:
+            _try_shared(file)
+        except OSError as error:
+            raise StoreLocked(f"the files of {folder} are being replaced") from error
+        yield
+
+
 if sys.platform == "win32":
     import msvcrt
 
@@ -62,6 +98,10 @@ if sys.platform == "win32":
 
     _try_shared = _lock
 
+    def _wait_and_lock(file: IO[bytes]) -> None:
+        file.seek(_LOCKED_BYTE)
+        msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
+
 else:
     import fcntl
 
@@ -70,3 +110,6 @@ else:
 
     def _try_shared(file: IO[bytes]) -> None:
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+
+    def _wait_and_lock(file: IO[bytes]) -> None:
+        fcntl.flock(file, fcntl.LOCK_EX)

@@ -16,11 +16,19 @@ import lmdb
 
 from ledgerd.state.disk import DATA_FILE, MAX_DATABASES, MAX_READERS, Database, LmdbTransaction, failure
 from ledgerd.state.errors import StorageError, UnknownKey, unreadable
-from ledgerd.state.header import HEADER, check_header, database_names, read_next_id, read_revision, read_value
+from ledgerd.state.header import (
+    HEADER,
+    check_header,
+    database_names,
+    has_layout,
+    read_next_id,
+    read_revision,
+    read_value,
+)
 from ledgerd.state.keys import INT64, integer_of, integers_of
 from ledgerd.state.ranges import Range, entries, runs
 from ledgerd.state.records import RecordForm
-from ledgerd.state.tables import E, Index, Key, Table
+from ledgerd.state.tables import E, Index, Key, Table, layout
 from ledgerd.state.view import T, TableOrIndex, View, index_of, searched_key, span
 
 if TYPE_CHECKING:
@@ -218,6 +226,7 @@ class StateReader:
         self._folder = folder
         self._forms: Forms = {table: RecordForm(table) for table in tables}
         self._derivations: Derivations = {}
+        self._layout = layout(tables).encode()
         if not (folder / DATA_FILE).exists():
             raise StorageError(f"there is no state in {folder}: start the node first")
         try:
@@ -260,6 +269,20 @@ class StateReader:
         """
         with self._transaction() as transaction:
             yield CommitView(transaction, self._databases, self._forms, self._derivations)
+
+    @property
+    def commit_number(self) -> int:
+        """A number that each commit changes; it is read from the map, without a call of the system."""
+        return int(self._environment.info()["last_txnid"])
+
+    def is_current(self) -> bool:
+        """Whether the state still has the layout with which it was opened."""
+        with self._transaction() as transaction:
+            return has_layout(transaction, self._databases[HEADER], self._layout)
+
+    def free_dead_readers(self) -> int:
+        """Free the places of readers whose processes have ended: the writer would keep for them what they read."""
+        return int(self._environment.reader_check())
 
     def _transaction(self) -> LmdbTransaction:
         try:

@@ -11,9 +11,8 @@ import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
 from ledgerd.client.envelope import ErrorAnswer, NodeCall
+from ledgerd.client.pool import NodeAway, NodePool
 from ledgerd.explorer.node import following
-from ledgerd.explorer.node.connection import NodePool
-from ledgerd.explorer.node.errors import NodeAway
 from ledgerd.explorer.node.following import HeadFollower
 from ledgerd.explorer.node.watch import BLOCKS_KEPT, ChainWatch
 from ledgerd.protocol.errors import OperatorError

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ledgerd.rpc.call.envelope import RECOVERING
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.http.connection import HttpConnection, Speech
 from ledgerd.rpc.http.service import ALWAYS_HELD, PARSED_BYTES, Service
@@ -388,7 +389,7 @@ def test_while_the_state_is_rebuilt_every_request_is_put_off() -> None:
         async with serving(serves) as server:
             client = await server.connect()
             assert await client.ask(CALL) == ANSWER
-            serves.is_starting = True
+            serves.refusal = RECOVERING
             await client.say(http_request(CALL))
             status, _, body = await client.answer()
             assert status == "HTTP/1.1 503 Service Unavailable"

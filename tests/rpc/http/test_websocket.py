@@ -15,6 +15,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 from websockets.frames import Frame, Opcode
 
+from ledgerd.rpc.call.envelope import RECOVERING
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.http.connection import Speech
 from ledgerd.rpc.http.service import ALWAYS_HELD
@@ -384,7 +385,7 @@ def test_no_bytes_on_one_connection_harm_another(said: list[bytes]) -> None:
 def test_while_the_state_is_rebuilt_every_message_is_put_off() -> None:
     async def scene() -> None:
         serves = service()
-        serves.is_starting = True
+        serves.refusal = RECOVERING
         async with serving(serves) as server, talking(server) as client:
             await client.send(CALL)
             assert json.loads(await client.recv())["error"]["code"] == -32003

@@ -15,17 +15,8 @@ from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.http.routes import NodeHealth
 from ledgerd.rpc.link import switchboard
 from ledgerd.rpc.link.frames import Reply, TopicEvent, frame
-from ledgerd.rpc.link.link import (
-    HEAD,
-    MAX_QUEUED_BYTES,
-    MAX_QUEUED_EVENTS,
-    MOST_UNTOLD,
-    STOP,
-    TOLD_AT_ONCE,
-    Link,
-    Unreachable,
-    Violation,
-)
+from ledgerd.rpc.link.link import HEAD, STOP, Link, Unreachable, Violation
+from ledgerd.rpc.link.subscribers import MAX_QUEUED_BYTES, MAX_QUEUED_EVENTS, MOST_UNTOLD, TOLD_AT_ONCE
 from ledgerd.rpc.link.switchboard import Switchboard, WorkerLink
 from ledgerd.rpc.link.topics import HEALTH, WAITING, HealthReport, packed_topic
 from ledgerd.rpc.worker import attach

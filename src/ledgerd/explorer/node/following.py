@@ -14,8 +14,7 @@ from websockets.exceptions import WebSocketException
 
 from ledgerd.client.address import SECURE_SOCKET, SOCKET, read_address
 from ledgerd.client.envelope import ErrorAnswer, NodeCall, packed, request_of
-from ledgerd.explorer.node.connection import NodePool
-from ledgerd.explorer.node.errors import NodeAway
+from ledgerd.client.pool import NodeAway, NodePool
 from ledgerd.explorer.node.watch import BLOCKS_KEPT, TRANSFERS_KEPT, BlockFacts, ChainWatch, TransferFacts
 
 log = logging.getLogger(__name__)

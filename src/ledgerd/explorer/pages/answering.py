@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from ledgerd.client.envelope import ErrorAnswer
-from ledgerd.explorer.node.connection import NodePool
-from ledgerd.explorer.node.errors import NodeAway
+from ledgerd.client.pool import NodeAway, NodePool
 from ledgerd.explorer.node.watch import ChainWatch
 from ledgerd.explorer.pages.assets_served import PREFIX, asset_path, assets
 from ledgerd.explorer.pages.drawing import draw

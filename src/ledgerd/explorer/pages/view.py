@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 from ledgerd.client.envelope import ErrorAnswer, NodeCall
-from ledgerd.explorer.node.connection import NodePool
+from ledgerd.client.pool import NodePool
 from ledgerd.explorer.node.watch import ChainWatch
 
 MOST_FIELDS = 16

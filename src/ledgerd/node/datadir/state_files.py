@@ -16,7 +16,7 @@ from ledgerd.chain.log.rolling import ROLLING_LOG
 from ledgerd.rpc.blocks.records import FILE_NAME as BLOCK_INFO
 from ledgerd.state.disk import DATA_FILE, Space
 from ledgerd.state.errors import StorageError
-from ledgerd.state.lock import lock_writer
+from ledgerd.state.lock import lock_writer, swapping
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.former import FORMERS
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
@@ -105,8 +105,9 @@ class StateFiles:
 
     def remove(self) -> None:
         """Delete the state only."""
-        for name in (DATA_FILE, LOCKS, DAMAGED):
-            (self.folder / name).unlink(missing_ok=True)
+        with swapping(self.folder):
+            for name in (DATA_FILE, LOCKS, DAMAGED):
+                (self.folder / name).unlink(missing_ok=True)
 
     def remove_all(self) -> None:
         """Delete the state, the logs and all that is derived from them."""
@@ -133,7 +134,9 @@ class StateFiles:
             return
         shutil.rmtree(aside, ignore_errors=True)
         aside.mkdir()
-        (self.folder / DATA_FILE).replace(aside / DATA_FILE)
+        with swapping(self.folder):
+            (self.folder / DATA_FILE).replace(aside / DATA_FILE)
+            (self.folder / LOCKS).unlink(missing_ok=True)
         sync_folder(self.folder)
         self.remove()
 
@@ -156,8 +159,9 @@ class StateFiles:
 
     def put_in_place(self) -> None:
         """Replace the state by the new one. If this is interrupted, the old state remains in use."""
-        (self.folder / LOCKS).unlink(missing_ok=True)
-        (self.folder / NEW / DATA_FILE).replace(self.folder / DATA_FILE)
+        with swapping(self.folder):
+            (self.folder / LOCKS).unlink(missing_ok=True)
+            (self.folder / NEW / DATA_FILE).replace(self.folder / DATA_FILE)
         sync_folder(self.folder)
         shutil.rmtree(self.folder / NEW, ignore_errors=True)
         (self.folder / DAMAGED).unlink(missing_ok=True)

@@ -21,6 +21,7 @@ from ledgerd.node.datadir.state_files import LOCKS, StateFiles
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.state.copying import copy_state
 from ledgerd.state.disk import DATA_FILE
+from ledgerd.state.lock import swapping
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.former import FORMERS
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
@@ -128,9 +129,10 @@ class VerifiedCopy:
         files, copy = self._files, self._folder / DATA_FILE
         if copy.exists():
             self._cut_logs(self._last_logged())
-            (files.folder / LOCKS).unlink(missing_ok=True)
-            (self._folder / LOCKS).unlink(missing_ok=True)
-            copy.replace(files.folder / DATA_FILE)
+            with swapping(files.folder):
+                (files.folder / LOCKS).unlink(missing_ok=True)
+                (self._folder / LOCKS).unlink(missing_ok=True)
+                copy.replace(files.folder / DATA_FILE)
             # After a loss of power, the note that the node goes back must not be gone before the copy has arrived.
             sync_folder(files.folder)
             sync_folder(self._folder)

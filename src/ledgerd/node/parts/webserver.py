@@ -30,26 +30,16 @@ from ledgerd.rpc.link.topics import (
     PendingChange,
     packed_topic,
 )
-from ledgerd.rpc.workers import ClientEndpoint, Workers
+from ledgerd.rpc.workers import Workers, endpoints_of
 from ledgerd.supervision.part import Part
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
     from ledgerd.metrics.memory import SharedMemory
-    from ledgerd.rpc.settings import WebserverSettings
     from ledgerd.state.records import Row
     from ledgerd.supervision.health import HealthNews
 
 log = logging.getLogger(__name__)
-
-
-def endpoints_of(options: WebserverSettings) -> list[ClientEndpoint]:
-    """The endpoints of JSON-RPC; one for HTTP and WebSocket together if their options are equal."""
-    http, websocket = options.http_endpoint, options.ws_endpoint
-    if http is not None and http == websocket:
-        return [ClientEndpoint(http.host, http.port, Speech.BOTH)]
-    spoken = ((http, Speech.HTTP), (websocket, Speech.WEBSOCKET))
-    return [ClientEndpoint(each.host, each.port, speech) for each, speech in spoken if each is not None]
 
 
 def worker_settings(configuration: Configuration) -> WorkerSettings:

@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ledgerd.rpc.call.dispatch import Dispatcher
+from ledgerd.rpc.call.envelope import RECOVERING
 from ledgerd.rpc.call.view import Node, nothing_to_read
 from ledgerd.rpc.http.connection import HttpConnection
 from ledgerd.rpc.http.listeners import listen
@@ -51,7 +52,7 @@ class EarlyAnswers(Part):
         self.sockets = [listen(each.host, each.port, self._count) for each in self._endpoints]
         node = Node(self._network, nothing_to_read, Link())
         self._service = Service(Dispatcher((), node, time.time, limits=self._limits), self._limits)
-        self._service.is_starting = True
+        self._service.refusal = RECOVERING
         self._service.routes = {**routes_of((), node, time.time), b"/ready": _not_ready}
         loop = asyncio.get_running_loop()
         for endpoint, sockets in zip(self._endpoints, self.sockets, strict=True):

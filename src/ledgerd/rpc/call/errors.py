@@ -48,12 +48,13 @@ CODEC_EXCEPTIONS: dict[int, tuple[str, str]] = {
 
 
 class PlainError(Exception):
-    """A refusal of which the client gets only a text."""
+    """A refusal of which the client gets only a text, and the JSON that another node gave besides."""
 
-    def __init__(self, message: str, code: int = OTHER) -> None:
+    def __init__(self, message: str, code: int = OTHER, data: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.code = code
+        self.data = data
 
 
 class Layered(RuleViolation):
@@ -100,7 +101,7 @@ class ErrorObject(NamedTuple):
 def error_object(error: PlainError | RuleViolation | DecodeError, now: int) -> ErrorObject:
     """The error object for an exception, at a time in seconds since 1970."""
     if isinstance(error, PlainError):
-        return ErrorObject(error.code, error.message[:MOST_SHOWN])
+        return ErrorObject(error.code, error.message[:MOST_SHOWN], error.data)
     name, what = _words(error)
     room = _Room(MOST_SHOWN)
     layers = [Layer(room.taken(each.format), room.shown(each.data)) for each in _layers(error)]

@@ -15,7 +15,6 @@ from ledgerd.codec.errors import DecodeError
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.rpc.call.asker import Asker
 from ledgerd.rpc.call.dispatch import AnswerMaker, Later
-from ledgerd.rpc.call.envelope import RECOVERING
 from ledgerd.rpc.http import responses
 from ledgerd.rpc.http.event_stream import EventStreamConnection
 from ledgerd.rpc.http.gate import Gate
@@ -178,8 +177,8 @@ class HttpConnection(Connection):
             self._begin_events(request)
         elif not request.body:
             self._show(request, self._page(request))
-        elif service.is_starting:
-            self._show(request, Page(RECOVERING, status=503))
+        elif service.refusal:
+            self._show(request, Page(service.refusal, status=503))
         else:
             self._give(request, service.dispatcher.answer(request.body, self._client(request)))
 

@@ -237,8 +237,8 @@ class Service:
         self.negotiated: NegotiatedRoutes = {}
         self.event_streams: Mapping[bytes, Callable[[bytes, bytes], AsyncGenerator[bytes, None]]] = {}
         """Paths that answer a GET with events, by its query and its `Last-Event-ID`."""
-        self.is_starting = False
-        """Whether the state is being opened or rebuilt: every request is answered with 503 (spec 05, section 2.2)."""
+        self.refusal = b""
+        """The answer to every request, with status 503, while there is no state (spec 05, section 2.2)."""
         self.is_stopping = False
         self.is_private = False
         """Whether clients can do more than read, or read more than others, so that web pages are refused unless their
@@ -359,7 +359,7 @@ class Service:
     @property
     def is_open(self) -> bool:
         """Whether every request is answered, without a check of rate or state."""
-        return not (self.is_starting or self.is_stopping or self.limits.address_rate)
+        return not (self.refusal or self.is_stopping or self.limits.address_rate)
 
     def may_ask(self, address: str) -> bool:
         """Whether an address may have another request answered."""

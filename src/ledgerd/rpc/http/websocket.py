@@ -22,7 +22,6 @@ from websockets.utils import accept_key as accepted
 
 from ledgerd.rpc.call.asker import Asker
 from ledgerd.rpc.call.dispatch import AnswerMaker, Later
-from ledgerd.rpc.call.envelope import RECOVERING
 from ledgerd.rpc.http.places.connection_table import Activity
 from ledgerd.rpc.http.service import PARSED_BYTES, PART_BYTES, Connection, Service
 
@@ -195,8 +194,8 @@ class WebSocketConnection(Connection):
         if not service.may_ask(self.address):
             self._end(CloseCode.POLICY_VIOLATION, "too many requests from this address")
             return
-        if service.is_starting:
-            self._send(RECOVERING)
+        if service.refusal:
+            self._send(service.refusal)
             return
         answer = service.dispatcher.answer(message, self.asker)
         if not isinstance(answer, Later):

@@ -7,12 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import defaultdict, deque
-from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import suppress
-from functools import partial
-from itertools import islice
-from typing import Any, cast
+from collections.abc import AsyncGenerator, Callable
+from typing import cast
 
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.rpc.call.errors import PlainError
@@ -29,6 +25,7 @@ from ledgerd.rpc.link.frames import (
     Unsubscribe,
     frame,
 )
+from ledgerd.rpc.link.subscribers import Subscribers
 from ledgerd.supervision.tasks import Tasks
 
 log = logging.getLogger(__name__)
@@ -40,15 +37,6 @@ STOP = "stop"
 """The topic that asks a worker to stop."""
 
 MAX_QUESTIONS = 4_096
-MAX_QUEUED_EVENTS = 256
-MAX_QUEUED_BYTES = 16 << 20
-"""Events of a topic that are kept for a subscriber, in bytes; all subscribers keep the same ones."""
-
-TOLD_AT_ONCE = 256
-"""Subscribers that hear of an event before the loop does something else; each then has work of its own."""
-
-MOST_UNTOLD = 8
-"""Events of which not all subscribers have been told; with more, all are told of the oldest at once."""
 
 ANSWER_SECONDS = 60.0
 """A request takes one turn of the chain's thread at most; what takes longer, such as a confirmation, is an event."""
@@ -71,34 +59,6 @@ class Violation(RuleViolation):
         self.code, self.name, self.what = refused.code, refused.name, refused.what
 
 
-class Subscription(AsyncGenerator[bytes, None]):
-    """The events of one subscriber. It subscribes at once; a generator function would do so at its first `asend`,
-    and miss earlier events.
-    """
-
-    def __init__(self, queue: asyncio.Queue[bytes | None], leave: Callable[[], None]) -> None:
-        self._queue = queue
-        self._leave = leave
-        self._is_over = False
-
-    async def asend(self, value: None) -> bytes:  # noqa: ARG002 - events take no value
-        event = None if self._is_over else await self._queue.get()
-        if event is None:
-            await self.aclose()
-            raise StopAsyncIteration
-        return event
-
-    async def athrow(self, *args: Any) -> bytes:  # noqa: ANN401 - as generators declare it
-        """Raise an exception in place of the next event."""
-        await self.aclose()
-        raise args[0]
-
-    async def aclose(self) -> None:
-        if not self._is_over:
-            self._is_over = True
-            self._leave()
-
-
 class Link(asyncio.Protocol):
     """The link of one worker. When it is closed, the node has ended, and the worker ends."""
 
@@ -111,9 +71,7 @@ class Link(asyncio.Protocol):
         self._answer_seconds = answer_seconds
         self._questions: dict[int, asyncio.Future[bytes]] = {}
         self._next_question = 0
-        self._queues: dict[str, set[asyncio.Queue[bytes | None]]] = defaultdict(set)
-        self._untold: deque[tuple[str, bytes, Iterator[asyncio.Queue[bytes | None]]]] = deque()
-        """Events of which not all subscribers have been told, in their order."""
+        self._subscribers = Subscribers(self._begin_topic, self._end_topic)
         self._callbacks: dict[str, Callable[[bytes], None]] = {}
         self._beat: asyncio.TimerHandle | None = None
         self.tasks = Tasks(self._failed)
@@ -146,20 +104,13 @@ class Link(asyncio.Protocol):
 
     def events(self, topic: str) -> AsyncGenerator[bytes, None]:
         """Subscribe to a topic; see `MainProcess`."""
-        queue: asyncio.Queue[bytes | None] = asyncio.Queue(MAX_QUEUED_EVENTS)
-        if topic not in self._queues:
-            self._send(Subscribe(topic))
-        self._queues[topic].add(queue)
-        if self.lost.is_set():
-            _end(queue)
-        return Subscription(queue, partial(self._leave, topic, queue))
+        return self._subscribers.events(topic)
 
-    def _leave(self, topic: str, queue: asyncio.Queue[bytes | None]) -> None:
-        queues = self._queues[topic]
-        queues.discard(queue)
-        if not queues:
-            del self._queues[topic]
-            self._send(Unsubscribe(topic))
+    def _begin_topic(self, topic: str) -> None:
+        self._send(Subscribe(topic))
+
+    def _end_topic(self, topic: str) -> None:
+        self._send(Unsubscribe(topic))
 
     def on(self, topic: str, callback: Callable[[bytes], None]) -> None:
         """Call a function at each event of a topic, before its subscribers get it."""
@@ -191,9 +142,7 @@ class Link(asyncio.Protocol):
         for answer in self._questions.values():
             if not answer.done():
                 answer.set_exception(Unreachable("the link is down"))
-        for queues in self._queues.values():
-            for queue in queues:
-                _end(queue)
+        self._subscribers.end()
 
     # -- messages
 
@@ -210,41 +159,9 @@ class Link(asyncio.Protocol):
             case TopicEvent(topic, payload):
                 if topic in self._callbacks:
                     self._callbacks[topic](payload)
-                self._queue(topic, payload)
+                self._subscribers.tell(topic, payload)
             case _:
                 raise LinkFault(f"a worker was told {message!r}")
-
-    def _queue(self, topic: str, payload: bytes) -> None:
-        queues = self._queues.get(topic)
-        if queues:
-            self._untold.append((topic, payload, iter(tuple(queues))))
-            if len(self._untold) == 1:
-                self._tell_on()
-            while len(self._untold) > MOST_UNTOLD:
-                self._tell()
-
-    def _tell_on(self) -> None:
-        """Tell the next subscribers, and the others in the next round of the loop."""
-        if self._untold:
-            self._tell()
-        if self._untold:
-            asyncio.get_running_loop().call_soon(self._tell_on)
-
-    def _tell(self) -> None:
-        topic, payload, rest = self._untold[0]
-        queues = self._queues.get(topic, ())
-        room = min(MAX_QUEUED_EVENTS, MAX_QUEUED_BYTES // max(1, len(payload)))
-        told = list(islice(rest, TOLD_AT_ONCE))
-        for queue in told:
-            if queue not in queues:
-                continue
-            if queue.qsize() >= max(1, room):
-                # Back-pressure: a subscriber that reads too slowly is ended, so that its queue stays bounded.
-                _end(queue)
-            else:
-                queue.put_nowait(payload)
-        if len(told) < TOLD_AT_ONCE:
-            self._untold.popleft()
 
     def _send(self, message: LinkMessage) -> None:
         if self._transport is not None and not self._transport.is_closing():
@@ -253,11 +170,3 @@ class Link(asyncio.Protocol):
 
 def _refusal(refused: ErrorReply) -> Exception:
     return Violation(refused) if refused.name else PlainError(refused.message, refused.code)
-
-
-def _end(queue: asyncio.Queue[bytes | None]) -> None:
-    """End a queue after its last event, or at once if it is full."""
-    with suppress(asyncio.QueueEmpty):
-        if queue.full():
-            queue.get_nowait()
-    queue.put_nowait(None)

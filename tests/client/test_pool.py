@@ -9,10 +9,9 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from ledgerd.client import pool as connection
 from ledgerd.client.envelope import ErrorAnswer, NodeCall
-from ledgerd.explorer.node import connection
-from ledgerd.explorer.node.connection import MOST_CONNECTIONS, NodePool
-from ledgerd.explorer.node.errors import NodeAway
+from ledgerd.client.pool import MOST_CONNECTIONS, NodeAway, NodePool
 from tests.rpc.loopback import play
 
 PING = NodeCall("database_api", "ping", (1,))

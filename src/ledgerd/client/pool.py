@@ -12,17 +12,21 @@ import httptools
 
 from ledgerd.client.address import NodeAddress, read_address
 from ledgerd.client.envelope import ErrorAnswer, NodeCall, NotAnAnswer, packed, request_of, results_of
-from ledgerd.explorer.node.errors import NodeAway
 
 SECONDS = 5.0
 """From a request to the end of its answer."""
 LARGEST_ANSWER = 32 << 20
 MOST_CONNECTIONS = 8
-"""To the node, so that the explorer's visitors cannot take all of it."""
+"""To the node, so that those for whom it is asked cannot take all of it."""
 MOST_WAITING = 256
 """Requests that wait for a connection; with more, the node is too busy for another."""
 
-_HEAD = "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+_HEAD = "POST %s HTTP/1.1\r\nHost: %s\r\n%sContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+_FOR = "X-Forwarded-For: %s\r\n"
+
+
+class NodeAway(Exception):
+    """The node did not answer, or with what cannot be read; the text says which."""
 
 
 class NodeLink(asyncio.Protocol):
@@ -99,8 +103,8 @@ class NodePool:
         self.requests = self.failures = 0
         """Batches that were sent, and how many of them had no answer."""
 
-    async def ask(self, *calls: NodeCall) -> Sequence[Any]:
-        """The results of a batch, an `ErrorAnswer` for each that the node refuses.
+    async def ask(self, *calls: NodeCall, asker: str = "") -> Sequence[Any]:
+        """The results of a batch, an `ErrorAnswer` for each that the node refuses. It may be told who asks: an address.
 
         Raises:
             NodeAway: There is no answer, or none that can be read.
@@ -113,7 +117,7 @@ class NodePool:
             async with asyncio.timeout(SECONDS):
                 await self._place()
                 try:
-                    return results_of(await self._exchange(body), len(calls))
+                    return results_of(await self._exchange(body, asker), len(calls))
                 finally:
                     self._leave()
         except ErrorAnswer as error:
@@ -165,11 +169,12 @@ class NodePool:
                 return
         self._in_use -= 1
 
-    async def _exchange(self, body: bytes) -> bytes:
+    async def _exchange(self, body: bytes, asker: str) -> bytes:
         """Send on an open connection; where the node has closed it meanwhile, on a new one."""
         address = self._address
         host = f"[{address.host}]" if ":" in address.host else address.host
-        request = (_HEAD % (address.path, f"{host}:{address.port}", len(body))).encode() + body
+        told = _FOR % asker if asker else ""
+        request = (_HEAD % (address.path, f"{host}:{address.port}", told, len(body))).encode() + body
         while self._idle:
             link = self._idle.pop()
             if link.is_open:

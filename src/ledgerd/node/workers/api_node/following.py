@@ -1,0 +1,177 @@
+"""Follows the commits of a data directory, and tells the APIs of a worker what the main process of a node would tell.
+
+While there are clients it looks at the directory some tens of times a second, which takes microseconds. It can tell of
+heads and blocks; what only a node can do is sent on to one, or refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Callable
+from typing import TYPE_CHECKING
+
+from ledgerd.codec import codec_of
+from ledgerd.node.workers.api_node.forwarding import NOT_HERE
+from ledgerd.protocol.block import Block
+from ledgerd.rpc.call.errors import PlainError
+from ledgerd.rpc.link.link import HEAD
+from ledgerd.rpc.link.subscribers import Subscribers
+from ledgerd.rpc.link.topics import APPLIED_BLOCK, INCLUDED, Inclusion, packed_topic
+
+if TYPE_CHECKING:
+    from ledgerd.node.workers.api_node.directory import DirectoryState, Head
+    from ledgerd.node.workers.api_node.forwarding import Forwarder
+    from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
+    from ledgerd.state.reader import CommitView
+    from ledgerd.state.standing import Standing, StandingFile
+
+LOOK_SECONDS = 0.02
+"""Between two looks while there are clients."""
+IDLE_SECONDS = 0.25
+"""The same without clients, and while there is nothing to read."""
+CHECK_SECONDS = 30.0
+"""Between two searches for the places of readers that were killed."""
+
+BLOCKS_AT_ONCE = 20
+"""Blocks that are told of before others have their turn."""
+IDS_KEPT = 256
+"""Of the latest heads."""
+ID_BYTES = 20
+"""A block begins with the id of the one before it."""
+
+NEWS = frozenset((HEAD, APPLIED_BLOCK, INCLUDED))
+"""The topics that a directory can tell of."""
+
+log = logging.getLogger(__name__)
+
+
+class DirectoryFollower:
+    """The `MainProcess` of a worker of an API node."""
+
+    def __init__(self, state: DirectoryState, standing: StandingFile, blocks: KeptBlocks, forwarder: Forwarder) -> None:
+        self._state = state
+        self._file = standing
+        self._blocks = blocks
+        self._forwarder = forwarder
+        self._subscribers = Subscribers(_unheeded, _unheeded)
+        self._told: dict[int, bytes] = {}
+        """The ids of the latest heads, by their numbers, in the order in which they came."""
+        self.standing: Standing | None = None
+        self.reason = state.reason
+        """Why no request is answered now; empty while they are."""
+        self.on_change: list[Callable[[], None]] = []
+        """Called when there is another head, or when it begins or ends that requests are answered."""
+        self.on_undone: list[Callable[[], None]] = []
+        """Called when the new head does not follow any that is remembered: the past may be another one."""
+
+    # -- what the APIs ask
+
+    async def ask(self, topic: str, payload: bytes) -> bytes:
+        """Send on what only a node can do."""
+        return await self._forwarder.ask(topic, payload)
+
+    def events(self, topic: str) -> AsyncGenerator[bytes, None]:
+        """The events of a topic from this call on."""
+        if topic not in NEWS:
+            raise PlainError(NOT_HERE)
+        return self._subscribers.events(topic)
+
+    # -- following
+
+    async def run(self, has_clients: Callable[[], bool]) -> None:
+        """Look for ever."""
+        loop = asyncio.get_running_loop()
+        check_at = loop.time() + CHECK_SECONDS
+        while True:
+            more = self.look()
+            if loop.time() >= check_at:
+                check_at = loop.time() + CHECK_SECONDS
+                self._state.free_dead_readers()
+            is_awake = has_clients() and not self.reason
+            await asyncio.sleep(0.0 if more else LOOK_SECONDS if is_awake else IDLE_SECONDS)
+
+    def look(self) -> bool:
+        """Take notice of what has changed; whether there are more blocks to tell of at once."""
+        has_moved = self._state.look()
+        self.standing = self._file.look()
+        reason = self._reason()
+        if reason != self.reason:
+            self._turn(reason)
+            has_moved = True
+        head = self._state.head
+        if has_moved:
+            for action in self.on_change:
+                action()
+        if head is None or self._told.get(head.number) == head.block_id:
+            return False
+        return self._tell(head)
+
+    def _reason(self) -> str:
+        if self._state.head is None:
+            return self._state.reason
+        return "" if self.standing is None else self.standing.reason
+
+    def _turn(self, reason: str) -> None:
+        self.reason = reason
+        head = self._state.head
+        if reason:
+            log.warning("requests are refused: %(reason)s", {"reason": reason})
+        elif head is not None:
+            log.info("requests are answered: the state stands at block %(block)d", {"block": head.number})
+
+    # -- telling
+
+    def _tell(self, head: Head) -> bool:
+        """Tell of the blocks up to a head, or of the first ones of them; whether there are more."""
+        if any(number >= head.number for number in self._told):
+            self._undo()
+        last, block_id, blocks = head.number, head.block_id, list[bytes]()
+        if self._subscribers.are_of(APPLIED_BLOCK) or self._subscribers.are_of(INCLUDED):
+            with self._state.snapshot() as view:
+                first = self._first_new(view, head)
+                last = min(last, first + BLOCKS_AT_ONCE - 1)
+                found = [self._blocks.packed(view, number) for number in range(first, last + 1)]
+                after = self._blocks.packed(view, last + 1) if last < head.number else None
+            block_id = block_id if after is None else after[:ID_BYTES]
+            last = head.number if after is None else last
+            blocks = [packed for packed in found if packed is not None]
+        self._remember(last, block_id)
+        self._subscribers.tell(HEAD, b"")
+        for packed in blocks:
+            self._tell_block(packed)
+        return last < head.number
+
+    def _first_new(self, view: CommitView, head: Head) -> int:
+        """The first block after the last one that was told and is still on the trunk; the head where none is."""
+        for number in sorted(self._told, reverse=True):
+            if number < head.number:
+                after = self._blocks.packed(view, number + 1)
+                if after is not None and after[:ID_BYTES] == self._told[number]:
+                    return number + 1
+        if self._told:
+            self._undo()
+        return head.number
+
+    def _tell_block(self, packed: bytes) -> None:
+        self._subscribers.tell(APPLIED_BLOCK, packed)
+        if self._subscribers.are_of(INCLUDED):
+            block = codec_of(Block).decode_exactly(packed)
+            ids = tuple(bytes(transaction.id) for transaction in block.transactions)
+            self._subscribers.tell(INCLUDED, packed_topic(Inclusion(block.number, block.timestamp, ids)))
+
+    def _undo(self) -> None:
+        for action in self.on_undone:
+            action()
+
+    def _remember(self, number: int, block_id: bytes) -> None:
+        """Note a head; those above it were undone."""
+        for above in [each for each in self._told if each >= number]:
+            del self._told[above]
+        self._told[number] = block_id
+        while len(self._told) > IDS_KEPT:
+            del self._told[next(iter(self._told))]
+
+
+def _unheeded(_topic: str) -> None:
+    pass
