@@ -16,7 +16,6 @@ from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.histories import History
 from ledgerd.chain.log.rolling import RollingBlockLogReader
-from ledgerd.codec.json_text import Json
 from ledgerd.node.config.logging.setup import set_up_child_logging
 from ledgerd.node.config.options.application import OPERATION_HISTORY as HISTORY_PLUGIN
 from ledgerd.node.time_source import MICRO, TimeSource
@@ -51,8 +50,8 @@ from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.standing import StandingFile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
 
+    from ledgerd.protocol.parameters import ChainParameters
     from ledgerd.rpc.call.limits import Limits
     from ledgerd.rpc.link.link import Link
 
@@ -67,7 +66,7 @@ def logged_service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
     """The service of a process of its own, whose lines of the log go to standard error."""
     settings = msgspec.json.decode(order, type=ApiNodeSettings)
     set_up_child_logging(settings.log_format)
-    made, follower = service(link, limits, settings)
+    made, follower = service(link, limits, settings, parameters_of(settings.chain))
     follower.look()
     link.tasks.begin(follower.run(lambda: bool(made.connections)))
     if settings.metrics != NO_METRICS:
@@ -75,14 +74,15 @@ def logged_service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
     return made
 
 
-def service(link: Link, limits: Limits, settings: ApiNodeSettings) -> tuple[Service, DirectoryFollower]:
+def service(
+    link: Link, limits: Limits, settings: ApiNodeSettings, network: ChainParameters
+) -> tuple[Service, DirectoryFollower]:
     """A worker's service over a directory, and what follows the directory."""
     state = DirectoryState(Path(settings.state), STORED_TABLES)
     logs = Path(settings.data_dir) / STATE_FOLDER
     rolling = RollingBlockLogReader.open(logs)
     rolling.earlier = ArchivedBlocks(Path(settings.archive))
     blocks = KeptBlocks(BlockLogReader.open(logs), rolling)
-    network = parameters_of(settings.chain)
     time = TimeSource(network.clock)
     forwarder = Forwarder(settings.node, lambda: state.head.time if state.head else 0, lambda: time.wall() / MICRO)
     follower = DirectoryFollower(state, StandingFile(Path(settings.data_dir)), blocks, forwarder)
