@@ -21,7 +21,7 @@ from tests.slowest import place_of
 if TYPE_CHECKING:
     from tests.scheduling import ByFileOrFolder
 
-pytest_plugins = ["tests.postgres"]
+pytest_plugins = ["tests.postgres", "tests.proxies"]
 
 ENOUGH = 2 << 30
 """Bytes of memory for what the tests write, of which a run has used a tenth at a time."""

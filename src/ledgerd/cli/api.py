@@ -63,7 +63,7 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def configuration_of(chosen: argparse.Namespace) -> Configuration:
-    """The configuration: that of the node, where no other is named, but for the addresses."""
+    """The configuration: that of the node, where no other is named, but for the addresses and the files of the log."""
     from msgspec.structs import replace  # noqa: PLC0415 - not loaded for `--help`
 
     from ledgerd.node.config.configuration import read_configuration  # noqa: PLC0415
@@ -86,7 +86,7 @@ def configuration_of(chosen: argparse.Namespace) -> Configuration:
             ws_endpoint=web.ws_endpoint if WS in given else None,
         )
         metrics = replace(metrics, endpoint=metrics.endpoint if METRICS in given else None)
-        configuration = replace(configuration, webserver=web, metrics=metrics)
+        configuration = replace(configuration, webserver=web, metrics=metrics, logging=None)
     if configuration.webserver.http_endpoint is None and configuration.webserver.ws_endpoint is None:
         raise OperatorError("there is nothing to listen on: give --http HOST:PORT, --ws HOST:PORT or both")
     return configuration

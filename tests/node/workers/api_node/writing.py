@@ -11,13 +11,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tests.chain.recorded_chains import advance
 from tests.rpc.api.serving import chain_with_history
-
-if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
 
 
 class Writer:

@@ -50,7 +50,6 @@ from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.standing import StandingFile
 
 if TYPE_CHECKING:
-
     from ledgerd.protocol.parameters import ChainParameters
     from ledgerd.rpc.call.limits import Limits
     from ledgerd.rpc.link.link import Link
