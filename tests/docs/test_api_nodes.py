@@ -82,7 +82,7 @@ SOME = {
 def api_node(data_dir: Path, node: NodeProcess) -> Iterator[NodeProcess]:
     place = f"http://127.0.0.1:{node.port()}"
     words = ("--http", "127.0.0.1:0", "--ws", "127.0.0.1:0", "--workers", "1", "--node", place)
-    more = ("--webserver-trusted-proxies", "127.0.0.1", "--webserver-allowed-origins", "*")
+    more: tuple[str, ...] = ("--webserver-trusted-proxies", "127.0.0.1", "--webserver-allowed-origins", "*")
     more += ("--webserver-max-requests-per-second", str(RATE))
     with NodeProcess("api", "--data-dir", str(data_dir), *words, *more) as made:
         yield made

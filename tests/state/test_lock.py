@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ledgerd.state import StateReader, Store, StoreLocked
-from ledgerd.state.lock import LOCK_FILE, holder_of, lock_writer
+from ledgerd.state.lock import LOCK_FILE, files_stay, holder_of, lock_writer, swapping
 from tests.state.items import TABLES
 
 
@@ -59,3 +59,25 @@ def test_whoever_asks_for_the_holder_learns_its_number_and_takes_nothing(tmp_pat
 
     lock_writer(tmp_path).close()
     assert (tmp_path / LOCK_FILE).read_text() == str(os.getpid())
+
+
+def test_nobody_opens_files_that_are_being_replaced_and_a_replacement_waits_for_who_opens(tmp_path: Path) -> None:
+    with swapping(tmp_path), pytest.raises(StoreLocked, match="are being replaced"), files_stay(tmp_path):
+        pass
+    waits = "import sys, pathlib; from ledgerd.state.lock import swapping\nprint(1, flush=True)\n"
+    waits += f"with swapping(pathlib.Path({str(tmp_path)!r})):\n    print(2, flush=True)"
+    with files_stay(tmp_path), files_stay(tmp_path):
+        process = subprocess.Popen([sys.executable, "-c", waits], stdout=subprocess.PIPE, text=True)  # noqa: S603 - our own code
+        assert process.stdout is not None
+        assert process.stdout.readline() == "1\n"
+        (tmp_path / "still-open").touch()
+        assert process.poll() is None
+    assert process.stdout.readline() == "2\n"
+    assert process.wait(60) == 0
+    process.stdout.close()
+
+
+def test_a_folder_that_is_missing_has_nothing_to_replace(tmp_path: Path) -> None:
+    with swapping(tmp_path / "missing"):
+        pass
+    assert not (tmp_path / "missing").exists()

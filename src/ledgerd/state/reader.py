@@ -241,6 +241,7 @@ class StateReader:
         except (lmdb.Error, OSError) as error:
             raise failure(folder, error) from error
         try:
+            self._require_whole()
             self._databases = self._open_databases(tables)
         except BaseException:
             self._environment.close()
@@ -274,6 +275,13 @@ class StateReader:
     def commit_number(self) -> int:
         """A number that each commit changes; it is read from the map, without a call of the system."""
         return int(self._environment.info()["last_txnid"])
+
+    def _require_whole(self) -> None:
+        """Find a truncated file, or one that is being copied: to read a page beyond its end would kill the process."""
+        pages = int(self._environment.info()["last_pgno"]) + 1
+        used = pages * int(self._environment.stat()["psize"])
+        if (self._folder / DATA_FILE).stat().st_size < used:
+            raise unreadable(f"{self._folder}: pages of it are missing")
 
     def is_current(self) -> bool:
         """Whether the state still has the layout with which it was opened."""

@@ -4,25 +4,33 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.history.settings import HistorySettings
+from ledgerd.node.workers.api_node.directory import NO_STATE
 from ledgerd.node.workers.api_node.following import DirectoryFollower
+from ledgerd.node.workers.api_node.past import NO_HISTORY
 from ledgerd.node.workers.api_node.settings import ApiNodeSettings
-from ledgerd.node.workers.api_node.worker import service
+from ledgerd.node.workers.api_node.worker import MOST_BEHIND, REFUSED, service
 from ledgerd.node.workers.known_methods import EVERY_API
 from ledgerd.rpc.blocks.records import FILE_NAME
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.http.service import Service
 from ledgerd.rpc.link.link import Link
+from ledgerd.state.standing import Standing, write_standing
 from tests.chain.recorded_chains import network_of
+from tests.chain.replays import copy_replayed
 from tests.node.workers.api_node.writing import Writer, writer
+from tests.recorded import ALL_CHAINS, recorded_answers
 from tests.rpc.api.serving import copy_followed, recorded_api_answers, without_stack
 from tests.rpc.api.test_recorded_answers import STANDS
+from tests.rpc.loopback import http_request, play, serving
 
 EVERY = os.environ.get("EVERY_CHAIN")
 """Set: all recorded chains at all heights with answers; else two of them."""
@@ -71,14 +79,19 @@ def asked(made: Service, api: str, method: str, *arguments: object) -> str:
 def test_recorded_requests_get_the_recorded_answers_while_another_process_writes(
     name: str, height: int, files: tuple[str, ...], tmp_path: Path, writing: Writer
 ) -> None:
-    copy_followed(name, height - AT_ONCE, tmp_path)
+    logged = min(height, ALL_CHAINS.get(name, height))
+    first = logged - AT_ONCE
+    copy_followed(name, first, tmp_path)
     (tmp_path / FILE_NAME).rename(tmp_path / STATE_FOLDER / FILE_NAME)
     (tmp_path / FILE_NAME).symlink_to(tmp_path / STATE_FOLDER / FILE_NAME)
-    assert writing.do("open", name, tmp_path) == height - AT_ONCE
+    assert writing.do("open", name, tmp_path) == first
     made, follower = over(name, tmp_path)
     follower.look()
-    assert f'"head_block_number":{height - AT_ONCE},' in asked(made, *PROPERTIES)
-    assert writing.do("advance", height) == height
+    assert f'"head_block_number":{first},' in asked(made, *PROPERTIES)
+    assert writing.do("advance", logged) == logged
+    for number in range(logged + 1, height + 1):
+        raw = json.loads(recorded_answers(name, height)["get_raw_block"][(number,)])["raw_block"]
+        assert writing.do("push", raw) == number
     follower.look()
     assert f'"head_block_number":{height},' in asked(made, *PROPERTIES)
     count = 0
@@ -88,4 +101,54 @@ def test_recorded_requests_get_the_recorded_answers_while_another_process_writes
         assert without_stack(answer.decode("utf-8", "surrogateescape")) == without_stack(recorded), request["params"]
         count += 1
     assert count > 100
+    past = recorded_answers(name, height).get("get_ops_in_block", {}) if f"answers-{height}" in files else {}
+    for arguments, result in list(past.items())[-100:]:
+        answered = asked(made, "operation_history", "get_ops_in_block", *arguments)
+        assert answered == f'{{"jsonrpc":"2.0","result":{result},"id":1}}', arguments
     writing.do("close")
+
+
+def test_without_a_state_requests_are_refused_and_answered_as_soon_as_there_is_one(tmp_path: Path) -> None:
+    made, follower = over("open-2", tmp_path)
+    copy_replayed("open-2", 200, tmp_path / "other")
+    body = json.dumps({"jsonrpc": "2.0", "method": "call", "params": [*PROPERTIES, []], "id": 1}).encode()
+
+    async def scene() -> None:
+        async with serving(made) as server:
+            client = await server.connect()
+
+            async def get(path: str) -> tuple[str, Any]:
+                await client.say(http_request(b"", method="GET", path=path))
+                status, _, text = await client.answer()
+                return status.split(" ")[1], json.loads(text)
+
+            async def post() -> tuple[str, Any]:
+                await client.say(http_request(body))
+                status, _, text = await client.answer()
+                return status.split(" ")[1], json.loads(text)
+
+            for step, reason in ((None, NO_STATE), (Standing("it is made anew"), "it is made anew")):
+                if step is not None:
+                    shutil.copytree(tmp_path / "other" / STATE_FOLDER, tmp_path / STATE_FOLDER)
+                    write_standing(tmp_path, step)
+                follower.look()
+                assert await get("/health") == ("503", {"healthy": False, "reason": reason})
+                assert await get("/ready") == ("503", {"ready": False, "reason": reason})
+                status, answer = await post()
+                assert (status, answer["error"]["message"]) == ("503", f"{REFUSED}: {reason}")
+            write_standing(tmp_path, Standing(behind=MOST_BEHIND + 1))
+            follower.look()
+            assert await get("/health") == ("200", {"healthy": True})
+            status, answer = await get("/ready")
+            assert (status, answer["reason"]) == ("503", f"{MOST_BEHIND + 1} blocks behind the followed node")
+            status, answer = await post()
+            assert (status, answer["result"]["head_block_number"]) == ("200", 200)
+            assert (
+                json.loads(asked(made, "operation_history", "get_ops_in_block", 1, False))["error"]["message"]
+                == NO_HISTORY
+            )
+            (tmp_path / STATE_FOLDER / "data.mdb").unlink()
+            follower.look()
+            assert (await post())[0] == "503"
+
+    play(scene)

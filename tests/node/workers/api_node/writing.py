@@ -1,18 +1,21 @@
 """A process that writes recorded chains while a test reads their directories: it does what is said on its input.
 
-`open NAME FOLDER` opens a chain with all that plugins keep, `advance HEIGHT` applies its blocks, `close`
-closes it. Each is answered with a line that has the height.
+`open NAME FOLDER` opens a chain with all that plugins keep, `advance HEIGHT` applies its blocks, `push BLOCK`
+one in base64 that is in no log, `close` closes it. Each is answered with a line that has the height.
 """
 
 from __future__ import annotations
 
+import base64
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from tests.chain.recorded_chains import advance
+from ledgerd.codec import codec_of
+from ledgerd.protocol.block import Block
+from tests.chain.recorded_chains import LIKE_THE_RECORDING, advance
 from tests.rpc.api.serving import chain_with_history
 
 
@@ -54,6 +57,8 @@ def main() -> None:
                 chain = opened.enter_context(chain_with_history(name, Path(rest[1])))
             elif chain is not None and word == "advance":
                 advance(chain, name, int(rest[0]))
+            elif chain is not None and word == "push":
+                chain.push_block(codec_of(Block).decode(base64.b64decode(rest[0])), LIKE_THE_RECORDING).or_raise()
             elif chain is not None and word == "close":
                 opened.close()
             sys.stdout.write(f"{chain.head_number if chain and word != 'close' else 0}\n")

@@ -126,20 +126,27 @@ class DirectoryFollower:
         """Tell of the blocks up to a head, or of the first ones of them; whether there are more."""
         if any(number >= head.number for number in self._told):
             self._undo()
-        last, block_id, blocks = head.number, head.block_id, list[bytes]()
+        found: dict[int, bytes | None] = {head.number: None}
         if self._subscribers.are_of(APPLIED_BLOCK) or self._subscribers.are_of(INCLUDED):
             with self._state.snapshot() as view:
                 first = self._first_new(view, head)
-                last = min(last, first + BLOCKS_AT_ONCE - 1)
-                found = [self._blocks.packed(view, number) for number in range(first, last + 1)]
-                after = self._blocks.packed(view, last + 1) if last < head.number else None
-            block_id = block_id if after is None else after[:ID_BYTES]
-            last = head.number if after is None else last
-            blocks = [packed for packed in found if packed is not None]
-        self._remember(last, block_id)
+                numbers = range(first, min(head.number, first + BLOCKS_AT_ONCE) + 1)
+                found = {number: self._blocks.packed(view, number) for number in numbers}
+                if None in found.values():  # the logs have a gap
+                    found = {head.number: self._blocks.packed(view, head.number)}
+        last = max(found)
+        for number in found:
+            after = found.get(number + 1)
+            if number == head.number:
+                self._remember(number, head.block_id)
+            elif after is not None:
+                self._remember(number, after[:ID_BYTES])
+        if last < head.number:
+            del found[last]  # it is told next time, when the block behind it says what its id is
         self._subscribers.tell(HEAD, b"")
-        for packed in blocks:
-            self._tell_block(packed)
+        for packed in found.values():
+            if packed is not None:
+                self._tell_block(packed)
         return last < head.number
 
     def _first_new(self, view: CommitView, head: Head) -> int:

@@ -93,7 +93,7 @@ class Forwarder:
 
 def address_in(share: str) -> str:
     """The address of who asks; empty where that is not known."""
-    address = share.partition(" ")[0]
+    address = share.partition(" ")[0].partition("/")[0]
     try:
         ip_address(address)
     except ValueError:

@@ -57,6 +57,8 @@ if TYPE_CHECKING:
 MOST_BEHIND = 20
 """Blocks: a minute. With more, a load balancer should send requests elsewhere."""
 
+REFUSED = "This API node has nothing to answer from"
+
 EXCLUDED = frozenset(("dev_api",))
 """APIs that only the process of the chain can serve."""
 
@@ -120,7 +122,7 @@ def _turn(service: Service, follower: DirectoryFollower) -> None:
     """Drop what was answered from the former head, and refuse requests while there is nothing to answer from."""
     service.dispatcher.cache.clear()
     reason = follower.reason
-    refusal = ErrorObject(OTHER, f"This API node has nothing to answer from: {reason}")
+    refusal = ErrorObject(OTHER, f"{REFUSED}: {reason}")
     service.refusal = error_answer(refusal, NO_ID) if reason else b""
 
 
