@@ -17,6 +17,21 @@ class Group(NamedTuple):
 
 GROUPS = (
     Group(
+        "an API node as processes: run behind nginx, with a node that it sends broadcasts to",
+        ("docs/test_api_nodes.py", "cli/test_api.py"),
+        "node/workers/api_node/process node/workers/api_node/settings",
+    ),
+    Group(
+        "the history of a directory, missing and there: asked through the service of a worker",
+        ("node/workers/api_node/test_worker.py",),
+        "node/workers/api_node/past",
+    ),
+    Group(
+        "the subscribers of a worker: proven through its link, and through what follows a directory",
+        ("rpc/link/test_link.py", "node/workers/api_node/test_following.py"),
+        "rpc/link/subscribers",
+    ),
+    Group(
         "pages of the explorer: each is drawn over recorded chains, and its figures are compared with the answers",
         ("explorer/test_recorded_pages.py", "explorer/pages/test_answering.py", "explorer/test_in_chromium.py"),
         """

@@ -175,3 +175,33 @@ with StateReader.open(Path(sys.argv[1]), TABLES) as other, other.snapshot() as v
 def test_without_a_state_there_is_nothing_to_read(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="there is no state in"):
         StateReader.open(tmp_path, TABLES)
+
+
+READ_FOR_EVER = """
+import signal
+import sys
+from pathlib import Path
+from ledgerd.state import StateReader
+from tests.state.items import TABLES
+
+with StateReader.open(Path(sys.argv[1]), TABLES) as reader, reader.snapshot():
+    print("reads", flush=True)
+    signal.pause()
+"""
+
+
+def test_the_place_of_a_reader_that_was_killed_is_freed(tmp_path: Path) -> None:
+    with Store.open(tmp_path, TABLES, space=SMALL) as store:
+        make_block(store)
+        store.commit()
+    command = [sys.executable, "-c", READ_FOR_EVER, str(tmp_path)]
+    with (
+        StateReader.open(tmp_path, TABLES) as reader,
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process,  # noqa: S603 - our own code
+    ):
+        assert process.stdout is not None
+        assert process.stdout.readline() == "reads\n"
+        assert reader.free_dead_readers() == 0
+        process.kill()
+        process.wait(60)
+        assert reader.free_dead_readers() == 1

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.state.standing import MOST_BYTES, STANDING_FILE, UNREADABLE, Standing, StandingFile, write_standing
+from ledgerd.state.standing import MOST_BYTES, STANDING_FILE, UNREADABLE, FollowedStanding, StandingFile, write_standing
 
 
 def test_each_standing_that_is_written_is_read(tmp_path: Path) -> None:
     file = StandingFile(tmp_path)
     assert file.look() is None
-    for standing in (Standing(behind=3), Standing("the digest differs", 7), Standing()):
+    for standing in (FollowedStanding(behind=3), FollowedStanding("the digest differs", 7), FollowedStanding()):
         write_standing(tmp_path, standing)
         assert file.look() == standing
         assert file.look() == standing
@@ -24,4 +24,4 @@ def test_each_standing_that_is_written_is_read(tmp_path: Path) -> None:
 def test_a_file_that_says_something_else_is_a_reason_not_to_serve(text: bytes, tmp_path: Path) -> None:
     file = StandingFile(tmp_path)
     (tmp_path / STANDING_FILE).write_bytes(text)
-    assert file.look() == Standing(UNREADABLE)
+    assert file.look() == FollowedStanding(UNREADABLE)

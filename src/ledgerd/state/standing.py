@@ -16,7 +16,7 @@ MOST_BYTES = 4_096
 UNREADABLE = "the file that says how the state stands cannot be read"
 
 
-class Standing(msgspec.Struct, frozen=True, omit_defaults=True):
+class FollowedStanding(msgspec.Struct, frozen=True, omit_defaults=True):
     """How a followed state stands."""
 
     reason: str = ""
@@ -25,7 +25,7 @@ class Standing(msgspec.Struct, frozen=True, omit_defaults=True):
     """Blocks that the followed node has and the state has not."""
 
 
-def write_standing(data_dir: Path, standing: Standing) -> None:
+def write_standing(data_dir: Path, standing: FollowedStanding) -> None:
     """Replace the file, so that a reader finds the former one or this one."""
     new = data_dir / f"{STANDING_FILE}.new"
     new.write_bytes(msgspec.json.encode(standing))
@@ -38,9 +38,9 @@ class StandingFile:
     def __init__(self, data_dir: Path) -> None:
         self._path = data_dir / STANDING_FILE
         self._read = (0, 0)
-        self._standing: Standing | None = None
+        self._standing: FollowedStanding | None = None
 
-    def look(self) -> Standing | None:
+    def look(self) -> FollowedStanding | None:
         """What it says now; nothing where the directory follows nobody."""
         try:
             found = self._path.stat()
@@ -51,9 +51,9 @@ class StandingFile:
             self._read, self._standing = (found.st_ino, found.st_mtime_ns), self._parsed()
         return self._standing
 
-    def _parsed(self) -> Standing:
+    def _parsed(self) -> FollowedStanding:
         try:
             with self._path.open("rb") as file:
-                return msgspec.json.decode(file.read(MOST_BYTES), type=Standing)
+                return msgspec.json.decode(file.read(MOST_BYTES), type=FollowedStanding)
         except (OSError, msgspec.DecodeError):
-            return Standing(UNREADABLE)
+            return FollowedStanding(UNREADABLE)

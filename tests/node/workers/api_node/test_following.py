@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 
 from ledgerd.codec import codec_of
-from ledgerd.node.workers.api_node.directory import NO_STATE, DirectoryState, Head
+from ledgerd.node.workers.api_node.directory import NO_STATE, DirectoryState, StateHead
 from ledgerd.node.workers.api_node.following import BLOCKS_AT_ONCE, IDS_KEPT, DirectoryFollower
 from ledgerd.node.workers.api_node.forwarding import NOT_HERE, Forwarder
 from ledgerd.protocol.block import Block
@@ -19,7 +19,7 @@ from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.link.link import HEAD
 from ledgerd.rpc.link.topics import APPLIED_BLOCK, INCLUDED, STATUS, inclusion_of
-from ledgerd.state.standing import Standing, StandingFile, write_standing
+from ledgerd.state.standing import FollowedStanding, StandingFile, write_standing
 from tests.recorded import recorded_blocks
 from tests.rpc.loopback import play
 
@@ -41,7 +41,7 @@ class Scripted:
 
     def __init__(self) -> None:
         self.reason = NO_STATE
-        self.head: Head | None = None
+        self.head: StateHead | None = None
         self.blocks: dict[int, bytes] = {}
         self._is_new = False
 
@@ -49,7 +49,7 @@ class Scripted:
         """Have a trunk from a block on."""
         self.blocks = {number: packed for number, packed in self.blocks.items() if number < first}
         self.blocks |= dict(enumerate(trunk, first))
-        self.head, self._is_new = Head(first + len(trunk) - 1, head_id, 0), True
+        self.head, self._is_new = StateHead(first + len(trunk) - 1, head_id, 0), True
 
     def look(self) -> bool:
         was_new, self._is_new = self._is_new, False
@@ -179,9 +179,9 @@ def test_a_reason_not_to_serve_comes_and_goes_and_each_head_is_told_of(tmp_path:
     assert (follower.reason, changes) == (NO_STATE, [])
     script.stand(1, branch(1, 3, 1, 1), block_id(3, 1))
     follower.look()
-    write_standing(tmp_path, Standing("its digest differs"))
+    write_standing(tmp_path, FollowedStanding("its digest differs"))
     follower.look()
-    write_standing(tmp_path, Standing(behind=2))
+    write_standing(tmp_path, FollowedStanding(behind=2))
     follower.look()
     follower.look()
     assert changes == ["", "its digest differs", ""]

@@ -23,7 +23,7 @@ from ledgerd.rpc.blocks.records import FILE_NAME
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.http.service import Service
 from ledgerd.rpc.link.link import Link
-from ledgerd.state.standing import Standing, write_standing
+from ledgerd.state.standing import FollowedStanding, write_standing
 from tests.chain.recorded_chains import network_of
 from tests.chain.replays import copy_replayed
 from tests.node.workers.api_node.writing import Writer, writer
@@ -127,7 +127,7 @@ def test_without_a_state_requests_are_refused_and_answered_as_soon_as_there_is_o
                 status, _, text = await client.answer()
                 return status.split(" ")[1], json.loads(text)
 
-            for step, reason in ((None, NO_STATE), (Standing("it is made anew"), "it is made anew")):
+            for step, reason in ((None, NO_STATE), (FollowedStanding("it is made anew"), "it is made anew")):
                 if step is not None:
                     shutil.copytree(tmp_path / "other" / STATE_FOLDER, tmp_path / STATE_FOLDER)
                     write_standing(tmp_path, step)
@@ -136,7 +136,7 @@ def test_without_a_state_requests_are_refused_and_answered_as_soon_as_there_is_o
                 assert await get("/ready") == ("503", {"ready": False, "reason": reason})
                 status, answer = await post()
                 assert (status, answer["error"]["message"]) == ("503", f"{REFUSED}: {reason}")
-            write_standing(tmp_path, Standing(behind=MOST_BEHIND + 1))
+            write_standing(tmp_path, FollowedStanding(behind=MOST_BEHIND + 1))
             follower.look()
             assert await get("/health") == ("200", {"healthy": True})
             status, answer = await get("/ready")

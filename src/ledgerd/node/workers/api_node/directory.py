@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 Inodes = tuple[tuple[int, int], ...]
 
 
-class Head(NamedTuple):
+class StateHead(NamedTuple):
     """The head block of a state."""
 
     number: int
@@ -51,7 +51,7 @@ class DirectoryState:
         self._reader: StateReader | None = None
         self._inodes: Inodes = ()
         self._commit = -1
-        self.head: Head | None = None
+        self.head: StateHead | None = None
         """None while there is nothing to read."""
         self.reason = NO_STATE
         """Why there is nothing to read."""
@@ -120,7 +120,7 @@ class DirectoryState:
             found = view.find(DYNAMIC_GLOBAL_PROPERTIES, 0)
         self._commit = number
         self.reason = NO_STATE
-        self.head = None if found is None else Head(found.head_block_number, found.head_block_id, found.time)
+        self.head = None if found is None else StateHead(found.head_block_number, found.head_block_id, found.time)
 
     def _inodes_now(self) -> Inodes:
         try:

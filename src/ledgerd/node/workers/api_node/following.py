@@ -20,11 +20,11 @@ from ledgerd.rpc.link.subscribers import Subscribers
 from ledgerd.rpc.link.topics import APPLIED_BLOCK, INCLUDED, Inclusion, packed_topic
 
 if TYPE_CHECKING:
-    from ledgerd.node.workers.api_node.directory import DirectoryState, Head
+    from ledgerd.node.workers.api_node.directory import DirectoryState, StateHead
     from ledgerd.node.workers.api_node.forwarding import Forwarder
     from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
     from ledgerd.state.reader import CommitView
-    from ledgerd.state.standing import Standing, StandingFile
+    from ledgerd.state.standing import FollowedStanding, StandingFile
 
 LOOK_SECONDS = 0.02
 """Between two looks while there are clients."""
@@ -57,7 +57,7 @@ class DirectoryFollower:
         self._subscribers = Subscribers(_unheeded, _unheeded)
         self._told: dict[int, bytes] = {}
         """The ids of the latest heads, by their numbers, in the order in which they came."""
-        self.standing: Standing | None = None
+        self.standing: FollowedStanding | None = None
         self.reason = state.reason
         """Why no request is answered now; empty while they are."""
         self.on_change: list[Callable[[], None]] = []
@@ -122,7 +122,7 @@ class DirectoryFollower:
 
     # -- telling
 
-    def _tell(self, head: Head) -> bool:
+    def _tell(self, head: StateHead) -> bool:
         """Tell of the blocks up to a head, or of the first ones of them; whether there are more."""
         if any(number >= head.number for number in self._told):
             self._undo()
@@ -149,7 +149,7 @@ class DirectoryFollower:
                 self._tell_block(packed)
         return last < head.number
 
-    def _first_new(self, view: CommitView, head: Head) -> int:
+    def _first_new(self, view: CommitView, head: StateHead) -> int:
         """The first block after the last one that was told and is still on the trunk; the head where none is."""
         for number in sorted(self._told, reverse=True):
             if number < head.number:
