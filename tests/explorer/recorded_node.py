@@ -51,7 +51,7 @@ class RecordedNode(NodePool):
         self.away = ""
         self.asked: list[NodeCall] = []
 
-    async def ask(self, *calls: NodeCall) -> Sequence[Any]:
+    async def ask(self, *calls: NodeCall, asker: str = "") -> Sequence[Any]:  # noqa: ARG002 - the pool has it
         if self.away:
             raise NodeAway(self.away)
         self.asked += calls

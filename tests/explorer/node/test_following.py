@@ -41,7 +41,7 @@ class ScriptedNode(NodePool):
     def id_of(self, number: int) -> str:
         return f"{number:08x}{self.branch[number]:0>32}"
 
-    async def ask(self, *calls: NodeCall) -> Sequence[Any]:
+    async def ask(self, *calls: NodeCall, asker: str = "") -> Sequence[Any]:  # noqa: ARG002 - the pool has it
         if self.is_away:
             raise NodeAway("nobody is there")
         self.batches.append([each.method for each in calls])
