@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from ledgerd.archive.sealed import ArchivedBlocks
@@ -30,9 +30,11 @@ def extend(chosen: argparse.Namespace) -> int:
     """Record the past, and hand it over to the node."""
     configuration = configuration_of(chosen)
     options = configuration.chain
-    with _log_of(chosen.data_dir / STATE_FOLDER, options.block_archive_dir) as log:
+    with ExitStack() as opened:
+        log = opened.enter_context(_log_of(chosen.data_dir / STATE_FOLDER, options.block_archive_dir))
         settings = settings_of(configuration.history, is_rolling=bool(log.kind.header))
         past = PastHistory(chosen.data_dir, network_of(configuration), settings, log, Space())
+        opened.callback(past.close)
         if past.is_whole:
             past.clear()
             sys.stdout.write("the history begins with block 1 already\n")

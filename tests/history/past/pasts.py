@@ -51,9 +51,12 @@ def past_of(folder: Path, name: str, settings: HistorySettings = SETTINGS) -> It
     log = RollingBlockLogReader.open(folder / STATE_FOLDER)
     log.earlier = archive = ArchivedBlocks(folder / ARCHIVE)
     wanted = settings_of(settings, is_rolling=True)
-    yield PastHistory(folder, network_of(name), wanted, log, SMALL)
-    archive.close()
-    log.close()
+    past = PastHistory(folder, network_of(name), wanted, log, SMALL)
+    try:
+        yield past
+    finally:
+        for each in (past, archive, log):
+            each.close()
 
 
 def taken(folder: Path, name: str, settings: HistorySettings = SETTINGS) -> bool:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.chain import Chain
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.offline.reapply import reapply
 from ledgerd.history.embedded import EmbeddedStore
@@ -36,7 +36,7 @@ LOOKS_WITHOUT_NODE = 10
 SPARE_BYTES = 256 << 20
 """Bytes that stay free on the disk."""
 TIMES_BLOCKS = 4
-"""What is written for each byte of a block: the log of the replay, the copy in the history, its rows and their pages."""
+"""Bytes that are written for each of a block: in the log of the replay, the copy in the history, its rows."""
 
 
 class PastBlocks:
@@ -106,10 +106,13 @@ class PastHistory:
             outcome = self._offered()
             if outcome is not Handed.NOT_YET:
                 break
-        self._source.close()
         if outcome is Handed.TAKEN:
             self.clear()
         return outcome is Handed.TAKEN
+
+    def close(self) -> None:
+        """Let all files go."""
+        self._source.close()
 
     def clear(self) -> None:
         """Delete everything of it."""
@@ -119,12 +122,12 @@ class PastHistory:
     @property
     def is_whole(self) -> bool:
         """Whether the history of the node begins with the first block already."""
-        return self._begins_and_irreversible()[0] == 1
+        return self._begins_and_head()[0] == 1
 
     def _prepare(self) -> None:
         if self._settings.count_blocks != ALL_BLOCKS:
             raise OperatorError("the history is to keep its latest blocks only (history-count-blocks)")
-        self._begins_and_irreversible()  # the history of the node is in its place, and nothing of it is aside
+        self._begins_and_head()  # the history of the node is in its place, and nothing of it is aside
         next(PastBlocks(self._log, 1).scan(1, 1))
         wanted, note = msgspec.json.encode(self._settings), self._folder / WANTED
         if note.exists() and note.read_bytes() == wanted and not self._offer.is_taken:
@@ -134,36 +137,44 @@ class PastHistory:
         note.write_bytes(wanted)
 
     def _fill(self, advance: Callable[[int], None]) -> None:
-        """Until it has every irreversible block that the history of the node has."""
+        """Until it has every block that the history of the node has."""
         self._offer.withdraw()
         while True:
-            begins, irreversible = self._begins_and_irreversible()
+            begins, head = self._begins_and_head()
             with self._opened() as store:
-                while begins <= store.head_number + 1 and store.head_number < irreversible:
+                while begins <= store.head_number + 1 and store.head_number < head:
                     self._copy(store)
                     advance(store.head_number)
-                    begins, irreversible = self._begins_and_irreversible()
-                if store.head_number >= irreversible:
-                    return
-            self._replay(begins - 1, advance)
+                    begins, head = self._begins_and_head()
+                reached = store.head_number
+            if reached >= head:
+                return
+            last = min(begins - 1, self._log.head_number)
+            if last > reached:
+                self._replay(last, advance)
+            else:
+                time.sleep(LOOK_SECONDS)  # the history began with a block that is not in the log yet
 
-    def _begins_and_irreversible(self) -> tuple[int, int]:
+    def _begins_and_head(self) -> tuple[int, int]:
         with self._source() as facts:
-            return copyable_from(facts, with_balances=self._settings.balances), facts.irreversible
+            return copyable_from(facts, with_balances=self._settings.balances), facts.head
 
     def _opened(self) -> EmbeddedStore:
-        log = BlockLogReader.open(self._folder / STATE_FOLDER)
-        return EmbeddedStore(self._folder / HISTORY_FOLDER, self._settings, log, self._space)
+        return EmbeddedStore(self._folder / HISTORY_FOLDER, self._settings, self._log, self._space)
 
     def _copy(self, store: EmbeddedStore) -> None:
         with self._source() as facts:
-            copy_blocks(facts, store, min(facts.irreversible, store.head_number + BLOCKS_AT_ONCE))
+            common = min(store.head_number, facts.head)
+            while common > facts.irreversible and store.block(common) != facts.packed(common):
+                common -= 1  # the node has switched to another branch
+            store.truncate(common)
+            copy_blocks(facts, store, min(facts.head, common + BLOCKS_AT_ONCE))
 
     def _replay(self, last: int, advance: Callable[[int], None]) -> None:
         folder = self._folder
         with (
             Chain.open(folder, self._network, clock=time.monotonic, space=self._space) as chain,
-            EmbeddedStore(folder / HISTORY_FOLDER, self._settings, chain.block_log, self._space) as store,
+            self._opened() as store,
         ):
             if store.head_number < chain.head_number:
                 raise PastRefused(f"what is in {folder} does not fit together: delete it, and begin again")
