@@ -150,10 +150,12 @@ class PastHistory:
             if reached >= head:
                 return
             last = min(begins - 1, self._log.head_number)
-            if last > reached:
-                self._replay(last, advance)
-            else:
-                time.sleep(LOOK_SECONDS)  # the history began with a block that is not in the log yet
+            if last <= reached:
+                raise PastRefused(
+                    f"the history of the node begins behind block {begins - 1}, which is not irreversible yet: "
+                    "try again later"
+                )
+            self._replay(last, advance)
 
     def _begins_and_head(self) -> tuple[int, int]:
         with self._source() as facts:
