@@ -12,15 +12,18 @@ import pytest
 from ledgerd.archive.sealed import SealedFile
 from ledgerd.chain.log.rolling import RollingBlockLogReader
 from ledgerd.chain.offline import reapply
+from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.errors import HistoryDamaged, PastRefused
 from ledgerd.history.following import HISTORY_FOLDER
 from ledgerd.history.past import handing_over, recording
-from ledgerd.history.past.handing_over import FORMER_SUFFIX, PAST_FOLDER, READY, REFUSED
+from ledgerd.history.past.handing_over import FORMER_SUFFIX, PAST_FOLDER, READY, REFUSED, WANTED
 from ledgerd.history.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
 from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.identifiers import NO_BLOCK
 from tests.chain.recorded_chains import advance
-from tests.history.histories import closed_view, shown_operations
+from tests.history.histories import SMALL, closed_view, shown_operations
+from tests.history.made_blocks import block_on, told
 from tests.history.past.pasts import ARCHIVE, SETTINGS, born_of_snapshot, node_of, past_of, taken
 from tests.recorded import recorded_answers
 
@@ -140,11 +143,12 @@ def test_a_history_with_other_options_is_refused_and_the_other_process_told(offe
 
 def test_another_chains_history_is_refused(offered: Path) -> None:
     past = offered / PAST_FOLDER
-    settings = msgspec.json.decode((past / "wanted.json").read_bytes(), type=HistorySettings)
+    settings = msgspec.json.decode((past / WANTED).read_bytes(), type=HistorySettings)
     shutil.rmtree(past / HISTORY_FOLDER)
-    born_of_snapshot(offered.parent / "foreign", "open-pm2", 100, 200)
-    shutil.copytree(offered.parent / "foreign" / HISTORY_FOLDER, past / HISTORY_FOLDER)
-    assert settings.keep_blocks
+    log = RollingBlockLogReader.open(offered / "state")
+    with EmbeddedStore(past / HISTORY_FOLDER, settings, log, SMALL) as foreign:
+        foreign.record([told(block_on(NO_BLOCK, 1, [[1]]))])
+    log.close()
     assert not taken(offered, NAME)
     assert "another chain" in (past / REFUSED).read_text()
     with node_of(offered, NAME) as (chain, store):
