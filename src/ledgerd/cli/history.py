@@ -24,6 +24,7 @@ MOST_DIFFERENCES = 20
 
 ACTIONS = {
     "rebuild": "record what happened again, while the node is stopped",
+    "extend": "record what happened before the history of the node begins, also while the node runs",
     "feed": "feed PostgreSQL beside the node, until it is interrupted",
     "verify": "compare PostgreSQL with the history of the node",
     "migrate": "bring the schema in PostgreSQL up to date, or back with --back-to",
@@ -38,7 +39,8 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
         "history",
         help="rebuild the history of operations, feed it to PostgreSQL, or compare the two",
         description="rebuild replays all blocks beside the state and records what happened in them; run again, it goes "
-        "on where it was interrupted, and the old history stays in use until the new one is complete. The other "
+        "on where it was interrupted, and the old history stays in use until the new one is complete. extend does the "
+        "same beside a node that began with a snapshot, from the blocks of its archive (docs/archives.md). The other "
         "actions are about the history in PostgreSQL (docs/sql.md).",
     )
     arguments.add_argument(
@@ -61,6 +63,7 @@ def run(chosen: argparse.Namespace) -> int:
     """Carry an action out."""
     actions = {
         "rebuild": _rebuild,
+        "extend": _extend,
         "feed": _feed,
         "verify": _verify,
         "migrate": _migrate,
@@ -84,6 +87,13 @@ def _rebuild(chosen: argparse.Namespace) -> int:
     )
     sys.stdout.write(f"{count} blocks replayed; the history is complete up to block {head}\n")
     return 0
+
+
+def _extend(chosen: argparse.Namespace) -> int:
+    """Record the past beside the node, and print what became of it."""
+    from ledgerd.cli.past_history import extend  # noqa: PLC0415 - not loaded for `--help`
+
+    return extend(chosen)
 
 
 def _store_of(chosen: argparse.Namespace) -> tuple[Configuration, str]:

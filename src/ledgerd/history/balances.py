@@ -66,6 +66,11 @@ class Balances:
         if changes:
             self._put(_BLOCK.pack(event.block.number), changes)
 
+    def copy(self, number: int, changes: list[KeptChange]) -> None:
+        """Record the changes of a block as another history has them."""
+        if changes and self.standing_at is not None:
+            self._put(_BLOCK.pack(number), changes)
+
     def _put(self, key: bytes, changes: list[KeptChange]) -> None:
         self._transaction.put(key, _with_sum(key, msgspec.msgpack.encode(changes)), db=self._table)
 

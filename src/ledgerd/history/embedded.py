@@ -7,19 +7,21 @@ here.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 import lmdb
 
 from ledgerd.chain.events import AFTER_TRANSACTIONS, Amounts, AppliedOperation, BlockApplied, BlocksUndone, Event
 from ledgerd.history.account_rows import AccountRows, Reference, reference
-from ledgerd.history.balances import Balances
+from ledgerd.history.balances import Balances, KeptChange
 from ledgerd.history.block_rows import BlockPart
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.filters import AccountFilter, OperationFilter
 from ledgerd.history.interface import BlockBytes
+from ledgerd.history.kept_facts import KeptFacts, ReadLoggedBlock
 from ledgerd.history.missed import MissedSlots
 from ledgerd.history.pieces import PIECE_KEY, Piece, pieces_of, shown_order
 from ledgerd.history.settings import HistorySettings
@@ -42,6 +44,14 @@ from ledgerd.state.errors import StoreCorrupt
 from ledgerd.state.lock import lock_writer
 
 
+class CopiedBlock(NamedTuple):
+    """A block of another history."""
+
+    event: BlockApplied
+    """With the operations that were recorded, and without balances."""
+    balances: list[KeptChange]
+
+
 class EmbeddedStore:
     """A history, open for writing."""
 
@@ -56,10 +66,17 @@ class EmbeddedStore:
         self._log = log
         self._operations = OperationFilter(settings)
         self._accounts = AccountFilter(settings.account_ranges)
+        self._folder, self._space = folder, space
+        self._purged_at = 0
+        """The block of the last purge since the start."""
+        self._open()
+
+    def _open(self) -> None:
+        folder = self._folder
         folder.mkdir(parents=True, exist_ok=True)
         self._lock = lock_writer(folder)
         try:
-            self._disk = Disk(folder, space)
+            self._disk = Disk(folder, self._space)
             self._tables = Tables.open(self._disk.environment, self._disk.transaction, create=True)
             self._watermarks = read_watermarks(self._disk.transaction, self._tables) or Watermarks()
             write_watermarks(self._disk.transaction, self._tables, self._watermarks)
@@ -74,8 +91,6 @@ class EmbeddedStore:
         except BaseException:
             self._lock.close()
             raise
-        self._purged_at = 0
-        """The block of the last purge since the start."""
 
     @property
     def head_number(self) -> int:
@@ -91,6 +106,10 @@ class EmbeddedStore:
         """Record events, in one commit."""
         self._change(lambda commit: commit.take(events))
 
+    def copy(self, blocks: Sequence[CopiedBlock], irreversible: int) -> None:
+        """Record blocks as another history of the same chain has kept them, in one commit."""
+        self._change(lambda commit: commit.copy(blocks, irreversible))
+
     def truncate(self, number: int) -> None:
         """Remove every block above this one."""
         if number < self.head_number:
@@ -101,6 +120,27 @@ class EmbeddedStore:
         kept = self._disk.transaction.get(BLOCK_KEY.pack(number), db=self._tables.blocks)
         self._disk.abort()
         return self._log.read(number) if kept is None else kept
+
+    @contextmanager
+    def keeping(self, logged: ReadLoggedBlock) -> Iterator[KeptFacts]:
+        """What it has kept of blocks, as it is now."""
+        with self._disk.environment.begin() as transaction:
+            yield KeptFacts(transaction, self._tables, logged)
+
+    def replace_with(self, folder: Path, aside: Path) -> None:
+        """Go on with the history in another folder, which takes the place of this one; the files of this are moved
+        aside. Where that fails, this one goes on.
+        """
+        self.close()
+        try:
+            self._folder.rename(aside)
+            try:
+                folder.rename(self._folder)
+            except OSError:
+                aside.rename(self._folder)
+                raise
+        finally:
+            self._open()
 
     def _change(self, change: Callable[[HistoryCommit], None]) -> None:
         """Make a change in one commit; when the map is full, enlarge it and start the change again."""
@@ -208,6 +248,14 @@ class HistoryCommit:
                 self.truncate(event.head_number)
         self._advance_irreversible(irreversible)
 
+    def copy(self, blocks: Sequence[CopiedBlock], irreversible: int) -> None:
+        """Add blocks of another history, whose operations were chosen there."""
+        irreversible = max(irreversible, self.watermarks.irreversible)
+        for event, balances in blocks:
+            self._record(event, list(event.operations), irreversible)
+            self._balances.copy(event.block.number, balances)
+        self._advance_irreversible(irreversible)
+
     def stand(self, block: int, balances: Sequence[tuple[str, Amounts]]) -> None:
         """Begin with the balances after a block."""
         self._balances.stand(block, balances)
@@ -224,10 +272,14 @@ class HistoryCommit:
         if number <= self.watermarks.head:
             self.truncate(number - 1)
         kept = self._operations.kept(event)
+        self._record(event, kept, irreversible)
+        self._balances.record(event, kept)
+
+    def _record(self, event: BlockApplied, kept: list[AppliedOperation], irreversible: int) -> None:
+        number = event.block.number
         if kept:
             self._put_operations(event.block, kept)
         self._missed.record(event)
-        self._balances.record(event, kept)
         if number > irreversible or self._settings.keep_blocks:
             self._transaction.put(BLOCK_KEY.pack(number), event.block.packed, db=self._tables.blocks)
         self.watermarks = self.watermarks._replace(head=number)

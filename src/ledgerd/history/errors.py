@@ -13,3 +13,7 @@ class HistoryDamaged(OperatorError):
     def __init__(self, what: str) -> None:
         super().__init__(f"the history is damaged ({what}): {REMEDY}")
         self.what = what
+
+
+class PastRefused(OperatorError):
+    """A history that was made beside the node is not one that the node can go on with."""

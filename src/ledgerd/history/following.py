@@ -80,7 +80,7 @@ def follow_with_balances(chain: Chain, store: EmbeddedStore, settings: HistorySe
 
 def follow(chain: Chain, store: HistoryStore) -> None:
     """Make a history consistent with a chain, and record the chain's events from now on."""
-    common = _last_in_common(chain, store)
+    common = last_in_common(chain, store)
     if common < store.head_number:
         log.info(
             "the history is cut back from block %(block)d to block %(common)d",
@@ -120,7 +120,7 @@ def _until_damaged(store: HistoryStore) -> Recorder:
     return record
 
 
-def _last_in_common(chain: Chain, store: HistoryStore) -> int:
+def last_in_common(chain: Chain, store: HistoryStore) -> int:
     """The last block that history and chain have in common."""
     number = min(chain.head_number, store.head_number)
     while number > chain.irreversible:

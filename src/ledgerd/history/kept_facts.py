@@ -76,6 +76,23 @@ class KeptFacts:
         return first_block(self._transaction, self._tables)
 
     @property
+    def whole_from(self) -> int:
+        """The first block from which on it has all of every block, with its bytes; one behind the head if it has none.
+
+        Blocks in the log are not counted: whether it was told of them cannot be seen.
+        """
+        head, table = self._watermarks.head, self._tables.blocks
+        cursor = self._transaction.cursor(table)
+        count: int = self._transaction.stat(table)["entries"]
+        first = BLOCK_KEY.unpack(cursor.key())[0] if cursor.first() else head + 1
+        if count != head + 1 - first:
+            first, found = head + 1, cursor.last()
+            while found and cursor.key() == BLOCK_KEY.pack(first - 1):
+                first, found = first - 1, cursor.prev()
+        missed = self._missed_slots
+        return max(first, self._watermarks.forgotten + 1, head + 1 if missed is None else missed.first)
+
+    @property
     def balances_stand_at(self) -> int | None:
         """The block behind which changes of balances are recorded; nothing where they are not."""
         balances = self._balances
@@ -93,12 +110,12 @@ class KeptFacts:
 
     def id_of(self, number: int) -> BlockId | None:
         """The id of a block; nothing where its bytes are not at hand."""
-        packed = self._packed(number)
+        packed = self.packed(number)
         return None if packed is None else _header_of(number, packed).id
 
     def time_of(self, number: int) -> int:
         """The time of a block; 0 where its bytes are not at hand."""
-        packed = self._packed(number)
+        packed = self.packed(number)
         return 0 if packed is None else _header_of(number, packed).timestamp
 
     def block(self, number: int) -> KeptBlock:
@@ -107,7 +124,7 @@ class KeptFacts:
         Raises:
             HistoryDamaged: It is not at hand, or not what was recorded.
         """
-        packed = self._packed(number)
+        packed = self.packed(number)
         if packed is None:
             raise HistoryDamaged(f"block {number} is neither in it nor in the block log")
         operations, part = list[KeptOperation](), BlockPart(number, packed)
@@ -117,15 +134,20 @@ class KeptFacts:
         changes = [] if balances is None else balances.of_block(number)
         return KeptBlock(number, _header_of(number, packed), len(packed), operations, self._missed(number), changes)
 
-    def _packed(self, number: int) -> bytes | None:
+    def packed(self, number: int) -> bytes | None:
+        """The bytes of a block, if they are at hand."""
         kept: bytes | None = self._transaction.get(BLOCK_KEY.pack(number), db=self._tables.blocks)
         return self._logged(number) if kept is None else kept
 
     def _missed(self, number: int) -> MissedSlotOwners:
-        if self._tables.missed is None:
-            return NOTHING_MISSED
-        slots = MissedSlots(self._transaction, self._tables.header, self._tables.missed)
-        return next((each.validators for each in slots.between(number, number)), NOTHING_MISSED)
+        slots = self._missed_slots
+        found = () if slots is None else slots.between(number, number)
+        return next((each.validators for each in found), NOTHING_MISSED)
+
+    @property
+    def _missed_slots(self) -> MissedSlots | None:
+        table = self._tables.missed
+        return None if table is None else MissedSlots(self._transaction, self._tables.header, table)
 
 
 def _header_of(number: int, packed: bytes) -> SignedHeader:

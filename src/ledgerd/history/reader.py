@@ -5,6 +5,7 @@ Open a reader in the process that uses it: it must not be used after a fork. `vi
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,23 +25,36 @@ from ledgerd.history.settings import HistorySettings
 from ledgerd.history.soundness import Soundness
 from ledgerd.history.tables import Tables
 from ledgerd.history.view import EmbeddedView, ShownTexts
-from ledgerd.state.disk import MAX_DATABASES, MAX_READERS, LmdbTransaction
+from ledgerd.state.disk import DATA_FILE, MAX_DATABASES, MAX_READERS, LmdbTransaction
 
 RESERVED_ADDRESSES = 1 << 40 if sys.platform != "win32" and sys.maxsize > 1 << 32 else 0
 """Address space for a file of any size, so that the map never moves; no memory is allocated."""
 
 SPARE_TRANSACTIONS = 16
 
+CLOSED = -1
+"""Instead of the number of a file: another one has taken its place, and could not be opened."""
+
 
 class EmbeddedHistory(History):
-    """A history, open for reading beside its writer."""
+    """A history, open for reading beside its writer, who may put another one in its place."""
 
-    def __init__(self, environment: lmdb.Environment, log: LogBytes, settings: HistorySettings) -> None:
+    def __init__(
+        self,
+        environment: lmdb.Environment,
+        log: LogBytes,
+        settings: HistorySettings,
+        place: tuple[Path, int] | None = None,
+    ) -> None:
         self._count_blocks = settings.count_blocks
         self._environment = environment
         self._log = log
         self._remembered = ShownTexts()
         self._tables = Tables.open(environment, None, create=False)
+        self._place = place
+        """Its folder, and the number of its file; nothing in the process of the writer, who opens the file there."""
+        self._readers = 0
+        """Who reads now: until they have ended, the file stays open."""
 
     @classmethod
     def open(cls, folder: Path, log_folder: Path, settings: HistorySettings, log_kind: LogKind = FULL_LOG) -> Self:
@@ -50,16 +64,10 @@ class EmbeddedHistory(History):
             HistoryDamaged: The history is missing or cannot be read.
         """
         try:
-            environment = lmdb.Environment(
-                str(folder),
-                map_size=RESERVED_ADDRESSES,
-                readonly=True,
-                max_dbs=MAX_DATABASES,
-                max_readers=MAX_READERS,
-                max_spare_txns=SPARE_TRANSACTIONS,
-            )
+            place = folder, _inode_in(folder)
+            environment = _environment(folder)
             try:
-                return cls(environment, LogBytes(log_folder, log_kind), settings)
+                return cls(environment, LogBytes(log_folder, log_kind), settings, place)
             except BaseException:
                 environment.close()
                 raise
@@ -77,7 +85,7 @@ class EmbeddedHistory(History):
     @contextmanager
     def reading(self) -> Iterator[HistoryView]:
         self._log.refresh()
-        with self._begin() as transaction:
+        with self._transaction() as transaction:
             yield EmbeddedView(transaction, self._tables, self._log, self._remembered)
 
     def missed(self, first: int, last: int) -> tuple[int, list[MissedBefore]]:
@@ -85,23 +93,50 @@ class EmbeddedHistory(History):
 
         0 stands for a history that has none of them.
         """
-        table = self._tables.missed
-        if table is None:
-            return 0, []
-        with self._begin() as transaction:
+        with self._transaction() as transaction:
+            table = self._tables.missed
+            if table is None:
+                return 0, []
             slots = MissedSlots(transaction, self._tables.header, table)
             return slots.first, [*slots.between(first, last)]
 
     def faults(self, logged: ReadLoggedBlock) -> Iterator[str]:
         """What is wrong with all of it; the blocks that are not here are given by the log."""
-        with self._begin() as transaction:
+        with self._transaction() as transaction:
             yield from Soundness(transaction, self._tables, logged).faults()
 
     @contextmanager
     def keeping(self, logged: ReadLoggedBlock) -> Iterator[KeptFacts]:
         """What it has kept of blocks, as it is now: for a moment, since meanwhile no space of it is used again."""
-        with self._begin() as transaction:
+        with self._transaction() as transaction:
             yield KeptFacts(transaction, self._tables, logged)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[LmdbTransaction]:
+        if self._place is not None and not self._readers:
+            folder, file = self._place
+            found = _inode_in(folder)
+            if file == CLOSED or found not in {0, file}:
+                self._reopen(folder, found)
+        self._readers += 1
+        try:
+            with self._begin() as transaction:
+                yield transaction
+        finally:
+            self._readers -= 1
+
+    def _reopen(self, folder: Path, file: int) -> None:
+        """Read the history that the writer has put in the place of this one: a process opens a folder only once."""
+        self._environment.close()
+        self._place = folder, CLOSED
+        self.forget()
+        try:
+            self._environment = _environment(folder)
+            self._tables = Tables.open(self._environment, None, create=False)
+        except (lmdb.Error, OSError) as problem:
+            self._environment.close()
+            raise HistoryDamaged(f"{folder}: {problem}") from problem
+        self._place = folder, file
 
     def _begin(self) -> LmdbTransaction:
         try:
@@ -120,3 +155,22 @@ class EmbeddedHistory(History):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _environment(folder: Path) -> lmdb.Environment:
+    return lmdb.Environment(
+        str(folder),
+        map_size=RESERVED_ADDRESSES,
+        readonly=True,
+        max_dbs=MAX_DATABASES,
+        max_readers=MAX_READERS,
+        max_spare_txns=SPARE_TRANSACTIONS,
+    )
+
+
+def _inode_in(folder: Path) -> int:
+    """The number of the file of a history; 0 while there is none."""
+    try:
+        return os.stat(folder / DATA_FILE).st_ino  # noqa: PTH116 - for every request: `Path.stat` takes longer
+    except OSError:
+        return 0

@@ -21,6 +21,7 @@ from ledgerd.history.settings import HistorySettings
 from ledgerd.node.config.logging.setup import set_up_child_logging
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.node.workers.known_methods import EVERY_API, known_methods
+from ledgerd.node.workers.known_past import tell_changes
 from ledgerd.node.workers.settings import NO_METRICS, WorkerSettings
 from ledgerd.node.workers.worker_metrics import WorkerMetrics
 from ledgerd.protocol.chain_file import parameters_of
@@ -41,6 +42,7 @@ from ledgerd.rpc.http.routes import NodeHealth, routes_of
 from ledgerd.rpc.http.service import Service
 from ledgerd.rpc.link.topics import HEALTH, STATUS, WAITING
 from ledgerd.rpc.link.waiting import WaitingReader
+from ledgerd.state.disk import DATA_FILE
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.reader import StateReader
 
@@ -90,6 +92,9 @@ def service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
     dispatcher = Dispatcher(apis, node, lambda: time.wall() / MICRO, cache=cache, limits=limits)
     if settings.history.store:
         dispatcher.uncached = HISTORY_APIS
+
+    history_file = Path(settings.history_folder) / DATA_FILE if settings.history_folder else None
+    link.tasks.begin(tell_changes(Path(settings.archive), history_file, dispatcher.cache.clear))
 
     def more_waits(payload: bytes) -> None:
         waiting.take(payload)

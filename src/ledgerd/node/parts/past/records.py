@@ -16,6 +16,7 @@ import msgspec
 
 from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.following import HISTORY_FOLDER, open_history
+from ledgerd.history.past.handing_over import Acceptance
 from ledgerd.history.postgres.news import FeedNews
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.options.application import OPERATION_HISTORY
@@ -23,6 +24,7 @@ from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.workers.settings import FeedOrder
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.rpc.blocks.records import BlockRecorder
+from ledgerd.state.disk import Space
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.processes import Child, module_command
 
@@ -39,6 +41,8 @@ DRIVER = "psycopg"
 FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 60.0
 ENDING_SECONDS = 5.0
+LOOK_SECONDS = 0.5
+"""Between two looks whether a history of the past is ready."""
 FEED = "feed"
 
 
@@ -51,14 +55,30 @@ class HistoryPart(Part):
         self._folder = configuration.invocation.data_dir / HISTORY_FOLDER
         self._chain = chain
         self._store: EmbeddedStore | None = None
+        self._past = Acceptance(configuration.invocation.data_dir, self._settings, Space())
 
     async def start(self) -> None:
         """Attach the history to the chain: it catches up, then records each commit."""
         await self._chain.attach(self._follow)
+        self.work.keep("the past of the history", self._look_for_past)
 
     def _follow(self, chain: Chain) -> None:
         self._close()
+        self._past.finish()
         self._store = open_history(chain, self._folder, self._settings)
+        self._take_past(chain)
+
+    async def _look_for_past(self, works: Working) -> None:
+        """Take a history of the past that was made beside this node (`ledgerd history extend`)."""
+        works()
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            if self._past.is_offered:
+                await self._chain.run(lambda: self._take_past(self._chain.chain))
+
+    def _take_past(self, chain: Chain) -> None:
+        if self._store is not None and self._past.is_offered:
+            self._past.take(chain, self._store)
 
     @property
     def head(self) -> int | None:
@@ -77,6 +97,7 @@ class HistoryPart(Part):
 
     async def stop(self) -> None:
         """Close the history after the last event of the chain."""
+        await self.work.stop()
         await self._chain.run(self._close)
 
 

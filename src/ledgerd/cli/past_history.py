@@ -1,0 +1,72 @@
+"""`ledgerd history extend`: records what happened before the history of a node begins, also while the node runs."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from ledgerd.archive.sealed import ArchivedBlocks
+from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.log.block_log import BlockLogReader
+from ledgerd.chain.log.rolling import RollingBlockLogReader
+from ledgerd.cli.data_directory import configuration_of
+from ledgerd.cli.progress import progress
+from ledgerd.history.past.handing_over import settings_of
+from ledgerd.history.past.recording import SPARE_BYTES, PastHistory
+from ledgerd.node.config.network import network_of
+from ledgerd.protocol.errors import OperatorError
+from ledgerd.state.disk import Space
+
+LOWEST_PRIORITY = 19
+MEGABYTE = 1 << 20
+
+
+def extend(chosen: argparse.Namespace) -> int:
+    """Record the past, and hand it over to the node."""
+    configuration = configuration_of(chosen)
+    options = configuration.chain
+    with ExitStack() as opened:
+        log = opened.enter_context(_log_of(chosen.data_dir / STATE_FOLDER, options.block_archive_dir))
+        settings = settings_of(configuration.history, is_rolling=bool(log.kind.header))
+        past = PastHistory(chosen.data_dir, network_of(configuration), settings, log, Space())
+        opened.callback(past.close)
+        if past.is_whole:
+            past.clear()
+            sys.stdout.write("the history begins with block 1 already\n")
+            return 0
+        _require_room(past.needs(options.block_archive_dir, options.shared_file_dir), chosen.data_dir)
+        os.nice(LOWEST_PRIORITY)
+        with progress("recording", log.head_number) as advance:
+            is_taken = past.run(advance)
+    if is_taken:
+        sys.stdout.write("the node has the history from block 1 on\n")
+    else:
+        sys.stdout.write("the history from block 1 on is ready: the node takes it when it starts\n")
+    return 0
+
+
+@contextmanager
+def _log_of(logs: Path, archive: Path) -> Iterator[BlockLogReader]:
+    """The log of a directory with the archive before it."""
+    whole, rolling, past = BlockLogReader.open(logs), RollingBlockLogReader.open(logs), ArchivedBlocks(archive)
+    rolling.earlier = past
+    try:
+        yield whole if whole.head_number else rolling
+    finally:
+        for each in (whole, rolling, past):
+            each.close()
+
+
+def _require_room(needed: int, folder: Path) -> None:
+    """Say how much is needed, and refuse to begin where it is not there."""
+    free = shutil.disk_usage(folder).free
+    said = f"about {-(-needed // MEGABYTE)} MB are needed for a while, and {free // MEGABYTE} MB are free"
+    if needed + SPARE_BYTES > free:
+        raise OperatorError(f"{said}: make room on the disk of {folder}")
+    sys.stdout.write(f"{said}\n")
+    sys.stdout.flush()

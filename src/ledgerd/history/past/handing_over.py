@@ -1,0 +1,149 @@
+"""Hands a history that was made beside the node over to the node, by files in a folder that both know.
+
+The process that has made it puts a note there; the node takes the history and removes the note, or removes the note
+alone where the history does not reach far enough yet, or writes why it does not want it.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import suppress
+from enum import Enum
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from ledgerd.chain.chain import Chain
+from ledgerd.history.embedded import EmbeddedStore
+from ledgerd.history.errors import PastRefused
+from ledgerd.history.following import HISTORY_FOLDER, last_in_common
+from ledgerd.history.past.copying import copy_blocks, copyable_from
+from ledgerd.history.settings import HistorySettings
+from ledgerd.protocol.errors import OperatorError
+from ledgerd.state.disk import Space
+from ledgerd.state.errors import StoreLocked
+from ledgerd.state.lock import holder_of
+
+log = logging.getLogger(__name__)
+
+PAST_FOLDER = "history.past"
+"""The folder, in the data directory, of the history that is made, and of the state that it is made with."""
+READY, REFUSED, WANTED = "ready", "refused", "wanted.json"
+FORMER_SUFFIX = ".former"
+"""The suffix of the folder of the history that the node had before."""
+
+MOST_AT_ONCE = 100
+"""Blocks that the node copies, while it does nothing else."""
+
+
+def settings_of(settings: HistorySettings, *, is_rolling: bool) -> HistorySettings:
+    """How a history is kept: that of a log which drops its oldest blocks keeps their bytes itself."""
+    return replace(settings, keep_blocks=True) if is_rolling else settings
+
+
+class Handed(Enum):
+    """What became of a history that was offered."""
+
+    NOT_YET = "not yet"
+    TAKEN = "taken"
+    NO_NODE = "no node"
+
+
+class Offer:
+    """The side of the process that makes the history."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self.folder = data_dir / PAST_FOLDER
+        self._history = data_dir / HISTORY_FOLDER
+
+    def make(self) -> None:
+        """Say that the history may be taken."""
+        (self.folder / READY).touch()
+
+    def withdraw(self) -> None:
+        """Say that it may not: it is written to."""
+        (self.folder / READY).unlink(missing_ok=True)
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether the node has it."""
+        return not (self.folder / HISTORY_FOLDER).exists()
+
+    def outcome(self) -> Handed | None:
+        """What the node has done so far; nothing while it has not looked.
+
+        Raises:
+            PastRefused: Why it does not want it.
+        """
+        refused = self.folder / REFUSED
+        if refused.exists():
+            why = refused.read_text(encoding="utf-8")
+            refused.unlink()
+            raise PastRefused(why)
+        if self.is_taken:
+            return Handed.TAKEN
+        if not (self.folder / READY).exists():
+            return Handed.NOT_YET
+        return Handed.NO_NODE if holder_of(self._history) is None else None
+
+
+class Acceptance:
+    """The side of the node, on the thread of the chain."""
+
+    def __init__(self, data_dir: Path, settings: HistorySettings, space: Space) -> None:
+        self._folder = data_dir / PAST_FOLDER
+        self._history = data_dir / HISTORY_FOLDER
+        self._settings = settings
+        self._space = space
+
+    @property
+    def is_offered(self) -> bool:
+        """Whether there is something to take."""
+        return (self._folder / READY).exists()
+
+    def finish(self) -> None:
+        """Give the history its name, where a node was killed in between."""
+        if self.is_offered and not self._history.exists() and (self._folder / HISTORY_FOLDER).exists():
+            (self._folder / HISTORY_FOLDER).rename(self._history)
+        if self.is_offered and not (self._folder / HISTORY_FOLDER).exists():
+            (self._folder / READY).unlink()
+
+    def take(self, chain: Chain, store: EmbeddedStore) -> bool:
+        """Take what is offered, if it reaches far enough: the store goes on with it. Never raises for its sake."""
+        try:
+            is_level = self._is_made_level(chain, store)
+            if is_level:
+                aside = self._history.with_name(HISTORY_FOLDER + FORMER_SUFFIX)
+                store.replace_with(self._folder / HISTORY_FOLDER, aside)
+                log.info("the history begins with block %(block)d from now on", {"block": 1})
+        except StoreLocked:
+            return False
+        except (OperatorError, OSError) as problem:
+            with suppress(OSError):
+                (self._folder / REFUSED).write_text(str(problem), encoding="utf-8")
+            log.warning("the history of the past is not taken: %(reason)s", {"reason": problem})
+            is_level = False
+        (self._folder / READY).unlink(missing_ok=True)
+        return is_level
+
+    def _is_made_level(self, chain: Chain, store: EmbeddedStore) -> bool:
+        """Copy the latest blocks, where they are few; whether the history offered has what the node has."""
+        wanted = msgspec.json.encode(settings_of(self._settings, is_rolling=chain.is_rolling))
+        if (self._folder / WANTED).read_bytes() != wanted:
+            raise PastRefused("it was recorded with other options of the history")
+        settings = msgspec.json.decode(wanted, type=HistorySettings)
+        with (
+            EmbeddedStore(self._folder / HISTORY_FOLDER, settings, chain.block_log, self._space) as past,
+            store.keeping(chain.packed_at) as facts,
+        ):
+            common = last_in_common(chain, past)
+            if past.block(common) != chain.packed_at(common):
+                raise PastRefused("it is of another chain")
+            past.truncate(common)
+            head = chain.head_number
+            begins = copyable_from(facts, with_balances=settings.balances)
+            if facts.head != head or head - common > MOST_AT_ONCE or begins > common + 1:
+                return False
+            copy_blocks(facts, past, head)
+        return True

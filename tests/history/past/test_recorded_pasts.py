@@ -1,0 +1,77 @@
+"""A history that was recorded from an archive gives the recorded answers, for every block and every account.
+
+Two chains in a usual run; all of them with `PASTS=all`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ledgerd.chain.log.histories import HistoryView, entry_text
+from ledgerd.history.past import recording
+from ledgerd.protocol.names import AccountName
+from tests.history.histories import closed_view, recorded_histories, shown_operations
+from tests.history.past.pasts import born_of_snapshot, past_of, taken
+from tests.history.test_recorded_histories import RESULT
+from tests.recorded import ANSWERED, recorded_answers
+
+NAMES = (*ANSWERED,) if os.environ.get("PASTS") == "all" else ("open-hf0", "open-pm2")
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def folder(name: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp(name)
+    height = ANSWERED[name]
+    born_of_snapshot(folder, name, height // 2, height)
+    with pytest.MonkeyPatch.context() as patch, past_of(folder, name) as past:
+        patch.setattr(recording, "LOOK_SECONDS", 0.0)
+        assert not past.is_whole
+        assert past.needs(folder / "block-archive", folder / "state") > 0
+        assert not past.run(), "no node runs"
+    with closed_view(folder) as view:
+        assert view.operations_of(1) == []
+    assert taken(folder, name)
+    with past_of(folder, name) as past:
+        assert past.is_whole
+        past.clear()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def view(folder: Path) -> Iterator[HistoryView]:
+    with closed_view(folder) as view:
+        yield view
+
+
+def test_the_operations_of_every_block_are_the_recorded_ones(name: str, view: HistoryView) -> None:
+    height = ANSWERED[name]
+    assert view.head_number == height
+    answers = recorded_answers(name, height)["get_ops_in_block"]
+    for (number, only_virtual), text in answers.items():
+        assert shown_operations(view, number, only_virtual=only_virtual) == text, f"{name}, block {number}"
+
+
+def test_the_history_of_every_account_is_the_recorded_one(name: str, view: HistoryView) -> None:
+    compared = 0
+    for (account, start, limit), answer in recorded_histories(name).items():
+        entries = view.range_of(AccountName(account))
+        if not answer.startswith(RESULT):
+            assert entries is None or start > entries.last
+            continue
+        assert entries is not None
+        last = entries.last if start < 0 else start
+        first = max(last - limit, 0)
+        found = view.entries_of(AccountName(account), first, last)
+        text = f"[{','.join(map(entry_text, range(first, last + 1), found))}]"
+        assert answer.startswith(f'{RESULT}{text},"id":'), f"{name}, {account} from {start}"
+        compared += len(found)
+    assert compared > 100
