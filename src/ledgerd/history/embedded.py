@@ -13,7 +13,15 @@ from typing import Self
 
 import lmdb
 
-from ledgerd.chain.events import AFTER_TRANSACTIONS, Amounts, AppliedOperation, BlockApplied, BlocksUndone, Event
+from ledgerd.chain.events import (
+    AFTER_TRANSACTIONS,
+    Amounts,
+    AppliedOperation,
+    BlockApplied,
+    BlocksUndone,
+    Event,
+    PenaltyChange,
+)
 from ledgerd.history.account_rows import AccountRows, Reference, reference
 from ledgerd.history.balances import Balances
 from ledgerd.history.block_rows import BlockPart
@@ -139,9 +147,9 @@ class EmbeddedStore:
         finally:
             self._disk.abort()
 
-    def stand(self, block: int, balances: Sequence[tuple[str, Amounts]]) -> None:
-        """Record changes of balances from behind a block on, after which accounts have these."""
-        self._change(lambda commit: commit.stand(block, balances))
+    def stand(self, block: int, balances: Sequence[tuple[str, Amounts]], penalties: Sequence[PenaltyChange]) -> None:
+        """Record changes of balances and penalties from behind a block on, after which there are these."""
+        self._change(lambda commit: commit.stand(block, balances, penalties))
 
     def close(self) -> None:
         """Let the files go."""
@@ -208,9 +216,9 @@ class HistoryCommit:
                 self.truncate(event.head_number)
         self._advance_irreversible(irreversible)
 
-    def stand(self, block: int, balances: Sequence[tuple[str, Amounts]]) -> None:
-        """Begin with the balances after a block."""
-        self._balances.stand(block, balances)
+    def stand(self, block: int, balances: Sequence[tuple[str, Amounts]], penalties: Sequence[PenaltyChange]) -> None:
+        """Begin with the balances and penalties after a block."""
+        self._balances.stand(block, balances, penalties)
 
     def finish(self) -> None:
         """Write what was gathered."""
