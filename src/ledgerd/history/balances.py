@@ -1,4 +1,5 @@
-"""What accounts have after each change, by block, from a block on; and what all had then, where the changes begin from.
+"""What accounts have after each change, and the penalties of validators, by block, from a block on; and what there was
+then, where the changes begin from.
 
 Kept only where it is wanted: the chain tells it with its events, and consumers beside the node read it.
 """
@@ -12,16 +13,16 @@ from zlib import crc32
 
 import msgspec
 
-from ledgerd.chain.events import NOTHING, AccountChange, Amounts, AppliedOperation, BlockApplied
+from ledgerd.chain.events import NOTHING, AccountChange, Amounts, AppliedOperation, BlockApplied, PenaltyChange
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.pieces import INTACT
 from ledgerd.state.disk import Database, LmdbTransaction
 
 _BLOCK = struct.Struct(">I")
 _SUM = struct.Struct("<I")
-_FROM_KEY = b"balances from"
+_FROM_KEY = b"changes from"
 _STANDING = b"standing"
-"""The key of what all accounts had: longer than those of blocks."""
+"""The key of what there was then: longer than those of blocks."""
 
 NO_OPERATION = -1
 
@@ -37,6 +38,16 @@ class KeptChange(NamedTuple):
     after: Amounts
 
 
+class KeptChanges(NamedTuple):
+    """What a block has changed, in the order of the changes."""
+
+    balances: list[KeptChange]
+    penalties: list[PenaltyChange]
+
+
+NO_CHANGES = KeptChanges([], [])
+
+
 class Balances:
     """The table, in a transaction that may write it."""
 
@@ -47,14 +58,17 @@ class Balances:
 
     @property
     def standing_at(self) -> int | None:
-        """The block after which all accounts were written down: changes are recorded of those behind it."""
+        """The block after which all of it was written down: changes are recorded of those behind it."""
         raw = self._transaction.get(_FROM_KEY, db=self._header)
         return None if raw is None else int(_BLOCK.unpack(_without_sum(_FROM_KEY, raw))[0])
 
-    def stand(self, block: int, balances: Iterable[tuple[str, Amounts]]) -> None:
-        """Begin behind a block, after which accounts have this; what was there before goes."""
+    def stand(
+        self, block: int, balances: Iterable[tuple[str, Amounts]], penalties: Iterable[PenaltyChange] = ()
+    ) -> None:
+        """Begin behind a block, after which accounts and validators have this; what was there before goes."""
         self._transaction.drop(self._table, delete=False)
-        self._put(_STANDING, [KeptChange(name, NO_OPERATION, "standing", NOTHING, each) for name, each in balances])
+        standing = [KeptChange(name, NO_OPERATION, "standing", NOTHING, each) for name, each in balances]
+        self._put(_STANDING, KeptChanges(standing, [*penalties]))
         self._transaction.put(_FROM_KEY, _with_sum(_FROM_KEY, _BLOCK.pack(block)), db=self._header)
 
     def record(self, event: BlockApplied, kept: Sequence[AppliedOperation]) -> None:
@@ -62,16 +76,18 @@ class Balances:
         if event.balances is None or self.standing_at is None:
             return
         places = {id(operation): place for place, operation in enumerate(kept)}
-        changes = [_kept(change, event.operations, places) for change in event.balances]
-        if changes:
+        changes = KeptChanges(
+            [_kept(change, event.operations, places) for change in event.balances], [*event.penalties]
+        )
+        if changes != NO_CHANGES:
             self._put(_BLOCK.pack(event.block.number), changes)
 
-    def copy(self, number: int, changes: list[KeptChange]) -> None:
+    def copy(self, number: int, changes: KeptChanges) -> None:
         """Record the changes of a block as another history has them."""
-        if changes and self.standing_at is not None:
+        if changes != NO_CHANGES and self.standing_at is not None:
             self._put(_BLOCK.pack(number), changes)
 
-    def _put(self, key: bytes, changes: list[KeptChange]) -> None:
+    def _put(self, key: bytes, changes: KeptChanges) -> None:
         self._transaction.put(key, _with_sum(key, msgspec.msgpack.encode(changes)), db=self._table)
 
     def truncate(self, number: int) -> None:
@@ -88,12 +104,12 @@ class Balances:
         while found and len(cursor.key()) == _BLOCK.size:
             found = cursor.delete()
 
-    def of_block(self, number: int) -> list[KeptChange]:
+    def of_block(self, number: int) -> KeptChanges:
         """The changes of a block."""
         return self._get(_BLOCK.pack(number))
 
-    def standing(self) -> list[KeptChange]:
-        """What all accounts had, as changes from nothing."""
+    def standing(self) -> KeptChanges:
+        """What there was where the changes begin, as changes from nothing."""
         return self._get(_STANDING)
 
     def require_sound(self) -> None:
@@ -102,9 +118,9 @@ class Balances:
             for key, raw in self._transaction.cursor(self._table):
                 _without_sum(key, raw)
 
-    def _get(self, key: bytes) -> list[KeptChange]:
+    def _get(self, key: bytes) -> KeptChanges:
         raw = self._transaction.get(key, db=self._table)
-        return [] if raw is None else msgspec.msgpack.decode(_without_sum(key, raw), type=list[KeptChange])
+        return NO_CHANGES if raw is None else msgspec.msgpack.decode(_without_sum(key, raw), type=KeptChanges)
 
 
 def _kept(change: AccountChange, operations: Sequence[AppliedOperation], places: dict[int, int]) -> KeptChange:

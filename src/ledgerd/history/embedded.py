@@ -14,9 +14,17 @@ from typing import NamedTuple, Self
 
 import lmdb
 
-from ledgerd.chain.events import AFTER_TRANSACTIONS, Amounts, AppliedOperation, BlockApplied, BlocksUndone, Event
+from ledgerd.chain.events import (
+    AFTER_TRANSACTIONS,
+    Amounts,
+    AppliedOperation,
+    BlockApplied,
+    BlocksUndone,
+    Event,
+    PenaltyChange,
+)
 from ledgerd.history.account_rows import AccountRows, Reference, reference
-from ledgerd.history.balances import Balances, KeptChange
+from ledgerd.history.balances import Balances, KeptChanges
 from ledgerd.history.block_rows import BlockPart
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.filters import AccountFilter, OperationFilter
@@ -49,7 +57,7 @@ class CopiedBlock(NamedTuple):
 
     event: BlockApplied
     """With the operations that were recorded, and without balances."""
-    balances: list[KeptChange]
+    changes: KeptChanges
 
 
 class EmbeddedStore:
@@ -179,9 +187,9 @@ class EmbeddedStore:
         finally:
             self._disk.abort()
 
-    def stand(self, block: int, balances: Sequence[tuple[str, Amounts]]) -> None:
-        """Record changes of balances from behind a block on, after which accounts have these."""
-        self._change(lambda commit: commit.stand(block, balances))
+    def stand(self, block: int, balances: Sequence[tuple[str, Amounts]], penalties: Sequence[PenaltyChange]) -> None:
+        """Record changes of balances and penalties from behind a block on, after which there are these."""
+        self._change(lambda commit: commit.stand(block, balances, penalties))
 
     def close(self) -> None:
         """Let the files go."""
@@ -251,14 +259,14 @@ class HistoryCommit:
     def copy(self, blocks: Sequence[CopiedBlock], irreversible: int) -> None:
         """Add blocks of another history, whose operations were chosen there."""
         irreversible = max(irreversible, self.watermarks.irreversible)
-        for event, balances in blocks:
+        for event, changes in blocks:
             self._record(event, list(event.operations), irreversible)
-            self._balances.copy(event.block.number, balances)
+            self._balances.copy(event.block.number, changes)
         self._advance_irreversible(irreversible)
 
-    def stand(self, block: int, balances: Sequence[tuple[str, Amounts]]) -> None:
-        """Begin with the balances after a block."""
-        self._balances.stand(block, balances)
+    def stand(self, block: int, balances: Sequence[tuple[str, Amounts]], penalties: Sequence[PenaltyChange]) -> None:
+        """Begin with the balances and penalties after a block."""
+        self._balances.stand(block, balances, penalties)
 
     def finish(self) -> None:
         """Write what was gathered."""

@@ -74,7 +74,7 @@ def follow_with_balances(chain: Chain, store: EmbeddedStore, settings: HistorySe
     is_known = store.balances_stand_at is not None and store.head_number == chain.head_number
     if settings.balances and not is_known:
         with chain.standing() as accounts:
-            store.stand(chain.head_number, list(accounts.balances))
+            store.stand(chain.head_number, list(accounts.balances), list(accounts.penalties))
         log.info("balances are recorded from behind block %(block)d on", {"block": chain.head_number})
 
 

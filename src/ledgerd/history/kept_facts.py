@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ledgerd.chain.events import AFTER_TRANSACTIONS, NO_TRANSACTION, NOTHING_MISSED, MissedSlotOwners
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import DecodeError
-from ledgerd.history.balances import Balances, KeptChange
+from ledgerd.history.balances import NO_CHANGES, Balances, KeptChanges
 from ledgerd.history.block_rows import BlockPart
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.missed import MissedSlots
@@ -47,8 +47,8 @@ class KeptBlock(NamedTuple):
     """In the order in which clients see them."""
     missed: MissedSlotOwners
     """Whose slots before it have no block."""
-    balances: list[KeptChange]
-    """What accounts have since, if it is recorded, in the order of the changes."""
+    changes: KeptChanges
+    """What accounts have since, and the penalties of validators, if they are recorded."""
 
 
 class KeptFacts:
@@ -98,10 +98,10 @@ class KeptFacts:
         balances = self._balances
         return None if balances is None else balances.standing_at
 
-    def standing(self) -> list[KeptChange]:
-        """What all accounts had after that block."""
+    def standing(self) -> KeptChanges:
+        """What all accounts had after that block, and the penalties of validators."""
         balances = self._balances
-        return [] if balances is None else balances.standing()
+        return NO_CHANGES if balances is None else balances.standing()
 
     @property
     def _balances(self) -> Balances | None:
@@ -131,7 +131,7 @@ class KeptFacts:
         for piece in pieces_at(self._transaction, self._tables, number, self._watermarks):
             operations += _operations_of(piece, part)
         balances = self._balances
-        changes = [] if balances is None else balances.of_block(number)
+        changes = NO_CHANGES if balances is None else balances.of_block(number)
         return KeptBlock(number, _header_of(number, packed), len(packed), operations, self._missed(number), changes)
 
     def packed(self, number: int) -> bytes | None:

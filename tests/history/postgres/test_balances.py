@@ -1,4 +1,6 @@
-"""What accounts have at any height is what the state had then; what lies before the first rows is not known."""
+"""What accounts have at any height is what the state had then, and so are the penalties of validators; what lies before
+the first rows is not known.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ from tests.postgres import sql
 from tests.recorded import recorded_blocks
 
 SETTINGS = HistorySettings(balances=True)
-NAME, LAST, EACH = "open-2", 400, 20
+NAME, LAST, EACH = "open-main", 400, 20
 """A recorded chain, how much of it, and at how many heights the state is looked at."""
 
 Balances = dict[tuple[str, str], Decimal]
@@ -47,21 +49,34 @@ AT = """
     ) AS newest WHERE amount <> 0
 """
 
+PENALTIES_AT = """
+    SELECT validator, percent FROM (
+        SELECT DISTINCT ON (validator) validator, percent FROM (
+            SELECT * FROM ledger.penalties UNION ALL SELECT * FROM ledger.penalties_reversible
+        ) AS both_kinds
+        WHERE block <= {height} ORDER BY validator, block DESC
+    ) AS newest WHERE percent <> 0
+"""
+PENALTY = "penalty"
+
 
 def standing(chain: Chain) -> Balances:
-    """What accounts have in the state."""
+    """What accounts have in the state, and the penalties of validators."""
     found: Balances = {}
     with chain.standing() as accounts:
         for name, amounts in accounts.balances:
             for held, amount in zip(Held, amounts, strict=True):
                 if amount:
                     found[name, held.name.lower()] = amount_of(Asset(amount, held.symbol))[0]
+        found |= {(name, PENALTY): Decimal(percent) for name, percent in accounts.penalties}
     return found
 
 
 def balances_at(address: str, height: int) -> Balances:
     rows: Any = sql(address, AT.format(height=height))
-    return {(account, holding): amount for account, holding, amount in rows}
+    penalties: Any = sql(address, PENALTIES_AT.format(height=height))
+    found = {(account, holding): amount for account, holding, amount in rows}
+    return found | {(validator, PENALTY): Decimal(percent) for validator, percent in penalties}
 
 
 @contextmanager
@@ -98,6 +113,7 @@ def test_the_balances_at_any_height_are_those_of_the_state(postgres: str, tmp_pa
     for height, expected in heights.items():
         assert balances_at(postgres, height) == expected, height
     assert sql(postgres, "SELECT count(*) FROM ledger.balances WHERE change = 0") == [(0,)]
+    assert sum(holding == PENALTY for _, holding in heights[LAST]) > 5
     tied = "SELECT count(*) > 20 FROM ledger.statement WHERE type IS NOT NULL"
     assert sql(postgres, tied) == [(True,)]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from ledgerd.history.postgres.connection import connect
@@ -14,9 +16,16 @@ from ledgerd.history.postgres.migrations import (
     require_schema,
     roll_back,
 )
+from tests.history.postgres.test_feeder import Told, grow, told
+from tests.history.postgres.test_verify import compared
 from tests.postgres import sql
 
 TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'ledger' AND tablename NOT LIKE '%yoyo%'"
+
+KEYS = (
+    "SELECT conrelid::regclass::text, pg_get_constraintdef(oid) FROM pg_constraint "
+    "WHERE connamespace = 'ledger'::regnamespace AND contype = 'p' ORDER BY 1, 2"
+)
 
 
 def versions_of(address: str) -> list[str]:
@@ -51,6 +60,24 @@ def test_an_older_schema_is_brought_up_to_date(postgres: str) -> None:
     with connect(postgres, 5, "test") as connection, pytest.raises(PostgresUnavailable, match="lacks version"):
         require_schema(connection)
     assert brought_up(postgres) == known_versions()[-1:]
+
+
+def test_a_filled_database_has_all_keys_after_an_upgrade(postgres: str, tmp_path: Path) -> None:
+    """The keys of a new database are made after the first load, which this one has behind it."""
+    with told(postgres, tmp_path) as made:
+        grow(made, 12)
+        made.check()
+        made.close()
+        keys = sql(postgres, KEYS)
+        roll_back(postgres, "0003.balances")
+        assert sql(postgres, KEYS) != keys
+        assert brought_up(postgres) == known_versions()[2:]
+        assert sql(postgres, KEYS) == keys
+        again = Told(made.teller, postgres)
+        grow(again, 3)
+        again.check()
+        assert list(compared(again).differences()) == []
+        again.close()
 
 
 def test_a_schema_of_the_future_is_not_touched(postgres: str) -> None:

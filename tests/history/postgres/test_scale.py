@@ -23,6 +23,7 @@ DISTRIBUTED_BY = {
     "account_operations": "account",
     "accounts": "account",
     "missed_slots": "block_range",
+    "penalties": "block_range",
     "votes": "voter",
     "balances": "account",
 }

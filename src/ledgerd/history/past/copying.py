@@ -59,4 +59,4 @@ def _copied(facts: KeptFacts, number: int) -> CopiedBlock:
         for each in kept.operations
     )
     event = BlockApplied(codec_of(Block).decode_exactly(packed), operations, 0, 0, facts.irreversible, kept.missed)
-    return CopiedBlock(event, kept.balances)
+    return CopiedBlock(event, kept.changes)

@@ -46,7 +46,7 @@ class FeedPosition(NamedTuple):
     irreversible: int
     is_indexed: bool
     balances_from: int | None = None
-    """The block behind which changes of balances are known, and after which it is known what all accounts had."""
+    """The block behind which changes of balances and penalties are known, and after which all of them are known."""
 
 
 class FeedBatch(NamedTuple):
@@ -182,7 +182,7 @@ class Feeder:
             if moved > before.irreversible:
                 self._move(moved)
             if before.balances_from not in {None, batch.balances_from}:
-                self._forget_balances()
+                self._forget_changes()
             self._load_following(batch.rows.accounts)
             batch.rows.number_entries(self._following)
             self._insert(batch)
@@ -198,9 +198,9 @@ class Feeder:
             self.connection.execute(_named("DELETE FROM {reversible} WHERE block > %s", table), (common,))
         self._following.clear()
 
-    def _forget_balances(self) -> None:
-        """What accounts had between is not known any more."""
-        for table in ("balances", "balances_reversible"):
+    def _forget_changes(self) -> None:
+        """What accounts and validators had between is not known any more."""
+        for table in ("balances", "balances_reversible", "penalties", "penalties_reversible"):
             self.connection.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(table)))
 
     def _move(self, number: int) -> None:

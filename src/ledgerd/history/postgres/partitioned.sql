@@ -21,7 +21,7 @@ BEGIN
         SELECT * FROM (VALUES
             ('blocks', 'block_range'), ('transactions', 'id'), ('operations', 'block_range'),
             ('account_operations', 'account'), ('accounts', 'account'), ('missed_slots', 'block_range'),
-            ('votes', 'voter'), ('balances', 'account')
+            ('penalties', 'block_range'), ('votes', 'voter'), ('balances', 'account')
         ) AS spread
     LOOP
         EXECUTE format('ALTER TABLE ledger.%I RENAME TO former', table_name);

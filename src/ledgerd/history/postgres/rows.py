@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from ledgerd.chain.events import AFTER_TRANSACTIONS, Held
+from ledgerd.chain.events import AFTER_TRANSACTIONS, Held, PenaltyChange
 from ledgerd.history.balances import NO_OPERATION, KeptChange
 from ledgerd.history.filters import AccountFilter
 from ledgerd.history.kept_facts import KeptBlock, KeptFacts, KeptOperation
@@ -39,6 +39,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "balances": (
         "account", "holding", "block", "ordinal", "time", "amount", "change", "symbol", "place", "step",
     ),
+    "penalties": ("block_range", "block", "validator", "percent", "time"),
     "votes": ("voter", "block", "place", "time", "kind", "target", "weight"),
 }  # fmt: skip
 """The tables that grow, and their columns."""
@@ -94,7 +95,8 @@ class BlockRows:
         for validator in dict.fromkeys(block.missed.cycle):
             missed = block.missed.count(validator)
             self.tables["missed_slots"].append((block_range, number, name_text(validator), missed, time))
-        self.add_balances(number, block.balances, time)
+        self.add_balances(number, block.changes.balances, time)
+        self.add_penalties(number, block.changes.penalties, time)
         self.operations += len(operations)
         self.ids[number] = block.header.id
 
@@ -111,13 +113,19 @@ class BlockRows:
                     what = name, held.name.lower(), number, self._ordinal, time, amount, change, symbol
                     rows.append((*what, at, step or None))
 
+    def add_penalties(self, number: int, changes: list[PenaltyChange], time: datetime) -> None:
+        """Add the penalties of validators from a block on."""
+        rows = ((number // BLOCKS_A_RANGE, number, name_text(name), percent, time) for name, percent in changes)
+        self.tables["penalties"] += rows
+
     def add_standing(self, facts: KeptFacts) -> None:
-        """Add what all accounts had where their changes begin; nothing else is known of that block."""
+        """Add what all accounts and validators had where the changes begin; nothing else is known of that block."""
         standing = facts.balances_stand_at
         if standing is not None:
             self._ordinal = 0
-            time = facts.time_of(standing) or facts.time_of(standing + 1)
-            self.add_balances(standing, facts.standing(), moment(time))
+            time, changes = moment(facts.time_of(standing) or facts.time_of(standing + 1)), facts.standing()
+            self.add_balances(standing, changes.balances, time)
+            self.add_penalties(standing, changes.penalties, time)
 
     def _add_operation(self, number: int, place: int, kept: KeptOperation) -> None:
         operation, virtual, time = kept.operation, kept.virtual_operation, moment(kept.timestamp)

@@ -28,6 +28,7 @@ ORDERS = {
     "account_operations": ("block", "place", "account"),
     "missed_slots": ("block", "validator"),
     "balances": ("block", "ordinal"),
+    "penalties": ("block", "validator"),
     "votes": ("block", "place"),
 }
 """The order in which the rows of each table are compared."""
