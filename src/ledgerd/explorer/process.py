@@ -20,6 +20,7 @@ from ledgerd.explorer.serving.visitors import Visitors
 from ledgerd.explorer.settings import ExplorerSettings
 from ledgerd.explorer.words.language import CODES
 from ledgerd.rpc.http.listeners import accept_on, listen
+from ledgerd.supervision.loading import lasting_modules, search_rarely
 from ledgerd.supervision.main_loop import on_a_loop
 from ledgerd.supervision.part import Part, Supervisor
 from ledgerd.supervision.tasks import first_of
@@ -70,8 +71,11 @@ class ExplorerPart(Part):
 
     async def start(self) -> None:
         """Follow the node, and listen."""
-        for code in CODES:
-            environment(code)
+        with lasting_modules():
+            for code in CODES:
+                for name in environment(code).list_templates():
+                    environment(code).get_template(name)
+        search_rarely()
         plug = _plug(self._settings)
         self.address = plug.getsockname()[:2]
         self._servers = await accept_on(plug, lambda: BrowserConnection(self.visitors))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from ledgerd.explorer.pages import answering
 from ledgerd.explorer.pages.answering import HTML, PageReply
 from ledgerd.explorer.pages.assets_served import asset_path
+from ledgerd.explorer.pages.ledger import blocks
 from ledgerd.explorer.words.language import CODES
 from tests.explorer.recorded_node import RecordedExplorer, names_of, recorded_explorer
 
@@ -118,6 +119,33 @@ def test_ids_lead_to_their_block_or_transaction_and_beginnings_to_names(explorer
     assert (explorer.reply(f"/search?q={transaction}").headers or {})["Location"] == f"/tx/{transaction}"
     assert 'href="/account/pm0' in explorer.page("/search?q=pm0")
     assert explorer.page("/search?q=").count("<form") == 1
+
+
+def test_many_operations_of_a_transaction_or_block_are_paged(
+    explorer: RecordedExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blocks, "MOST_OPERATIONS", 2)
+    monkeypatch.setattr(blocks, "MOST_IN_FULL", 1)
+    explorer.watch.tell()
+    busy = max(explorer.watch.blocks, key=lambda each: each.operations)
+    done = explorer.ask("operation_history", "get_ops_in_block", busy.number, False)
+    largest = max(explorer.watch.blocks, key=lambda each: each.operations / max(1, each.transactions))
+    content = explorer.ask("database_api", "get_block", largest.number)
+    one = max(content["transactions"], key=lambda each: len(each["operations"]))
+    rows = explorer.ask("operation_history", "get_ops_in_block", largest.number, False)
+    identifier = next(each["trx_id"] for each in rows if each["op"] in one["operations"])
+    for address, mark, count, size in (
+        (f"/block/{busy.number}", '<li>\n<span class="chip', len(done), 2),
+        (f"/tx/{identifier}", '<dl class="facts code">', len(one["operations"]), 1),
+    ):
+        assert count > size
+        seen = 0
+        for start in range(0, count, size):
+            page = explorer.page(f"{address}?from={start or ''}")
+            assert (f"from={start + size}" in page) is (start + size < count)
+            seen += page.count(mark)
+        assert seen == count
+    explorer.watch.tell()
 
 
 def test_a_page_is_kept_until_the_next_block(explorer: RecordedExplorer) -> None:
