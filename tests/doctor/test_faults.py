@@ -369,12 +369,13 @@ def test_drop_in_files_of_the_unit_count(ward: Ward) -> None:
     assert ward.names() == ["service-restarted-in-vain"]
 
 
-def test_the_port_of_the_metrics_is_looked_at_too(ward: Ward) -> None:
-    ward.change(metrics_endpoint=ward.around.seeds[0].endpoint)
+@pytest.mark.parametrize("field", ["metrics_endpoint", "explorer_endpoint"])
+def test_the_ports_of_metrics_and_explorer_are_looked_at_too(ward: Ward, field: str) -> None:
+    ward.change(**{field: ward.around.seeds[0].endpoint})
     assert ward.names() == ["port-taken"]
 
     ward.run()
-    ward.change(metrics_endpoint=closed_port())
+    ward.change(**{field: closed_port()})
     assert ward.names() == ["port-closed"]
 
 

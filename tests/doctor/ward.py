@@ -74,6 +74,7 @@ class Ward:
             http_endpoint=closed_port(),
             websocket_endpoint=None,
             metrics_endpoint=None,
+            explorer_endpoint=None,
             time_servers=tuple(each.endpoint for each in around.time_servers),
             snapshot_peers=(around.snapshot_peer.endpoint,),
             key_files=(self.key_file,),

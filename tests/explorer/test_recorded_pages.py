@@ -12,6 +12,7 @@ from urllib.parse import quote
 import pytest
 
 from ledgerd.explorer.pages.every import ROUTES
+from ledgerd.explorer.pages.ledger.blocks import MOST_IN_FULL, MOST_OPERATIONS
 from ledgerd.explorer.words.language import CODES
 from ledgerd.explorer.words.numbers import micro_text, milli_text
 from tests.explorer.recorded_figures import text_of
@@ -101,12 +102,12 @@ def test_blocks_and_their_transactions_say_what_the_history_has(explorer: Record
     for place, number in enumerate((*range(1, last, BLOCK_STEP), last)):
         done = explorer.ask("operation_history", "get_ops_in_block", number, False)
         page = explorer.page(f"/block/{number}", code_of(place))
-        assert page.count(OPERATION) == min(len(done), 200), number
+        assert page.count(OPERATION) == min(len(done), MOST_OPERATIONS), number
         for identifier in sorted({each["trx_id"] for each in done if each["trx_in_block"] != 0xFFFF})[:1]:
             text = explorer.page(f"/tx/{identifier}", code_of(place + 1))
             assert identifier in text
             own = [each for each in done if each["trx_id"] == identifier and not each["virtual_op"]]
-            assert text.count('<dl class="facts code">') == len(own)
+            assert text.count('<dl class="facts code">') == min(len(own), MOST_IN_FULL)
 
 
 def test_lists_lead_through_all_that_there_is(explorer: RecordedExplorer) -> None:

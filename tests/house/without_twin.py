@@ -49,8 +49,8 @@ GROUPS = (
     ),
     Group(
         "declarations without a rule, and what starts them: the command is run as a process",
-        ("cli/test_explorer.py",),
-        "explorer/settings explorer/process",
+        ("cli/test_explorer.py", "node/parts/clients/test_explorer.py"),
+        "explorer/settings explorer/process node/workers/explorer_worker",
     ),
     Group(
         "sections of the block's market step: proven by recorded chains that reach them, and by worked settlements",
@@ -119,7 +119,7 @@ GROUPS = (
         node/config/options/metrics node/config/options/testnet_plugin
         node/config/options/snapshot
         node/config/options/validator node/config/options/validator_guard node/config/options/webserver
-        node/config/options/webhooks
+        node/config/options/webhooks node/config/options/explorer
         """,
     ),
     Group(

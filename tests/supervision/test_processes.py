@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.supervision.processes import NOTHING, PIPE, RETURNS_MEMORY, Child, module_command
+from ledgerd.supervision import processes
+from ledgerd.supervision.processes import NOTHING, PIPE, RETURNS_MEMORY, Child, module_command, parent_ended
 from tests.supervision.limits import no_descriptor_left, open_descriptors
 
 PATIENCE = 60
@@ -28,6 +29,14 @@ def play(scene: Callable[[], Awaitable[None]]) -> None:
             await scene()
 
     asyncio.run(bounded())
+
+
+def test_a_child_hears_that_its_parent_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    parents = [7, 7, 1]
+    monkeypatch.setattr(processes, "LOOK_SECONDS", 0)
+    monkeypatch.setattr("os.getppid", lambda: parents.pop(0))
+    play(lambda: parent_ended(7))
+    assert parents == []
 
 
 def test_the_end_is_waited_for_by_as_many_as_want_to() -> None:

@@ -36,6 +36,7 @@ class Patient(msgspec.Struct, frozen=True, kw_only=True):
     http_endpoint: Endpoint | None
     websocket_endpoint: Endpoint | None
     metrics_endpoint: Endpoint | None
+    explorer_endpoint: Endpoint | None
     time_servers: tuple[Endpoint, ...]
     snapshot_peers: tuple[Endpoint, ...]
     key_files: tuple[Path, ...]

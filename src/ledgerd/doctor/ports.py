@@ -27,6 +27,7 @@ def ports(patient: Patient, now: int) -> Iterator[Finding]:
         ("webserver-http-endpoint", patient.http_endpoint),
         ("webserver-ws-endpoint", patient.websocket_endpoint),
         ("metrics-endpoint", patient.metrics_endpoint),
+        ("explorer-endpoint", patient.explorer_endpoint),
     )
     for option, endpoint in dict.fromkeys((option, each) for option, each in named if each is not None):
         yield from _closed(option, endpoint) if patient.is_running else _taken(option, endpoint)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
+import socket
 import time
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 from ledgerd.client.pool import NodePool
 from ledgerd.explorer.node.following import HeadFollower
@@ -17,6 +20,7 @@ from ledgerd.explorer.serving.visitors import Visitors
 from ledgerd.explorer.settings import ExplorerSettings
 from ledgerd.explorer.words.language import CODES
 from ledgerd.rpc.http.listeners import accept_on, listen
+from ledgerd.supervision.loading import lasting_modules, search_rarely
 from ledgerd.supervision.main_loop import on_a_loop
 from ledgerd.supervision.part import Part, Supervisor
 from ledgerd.supervision.tasks import first_of
@@ -27,12 +31,15 @@ log = logging.getLogger(__name__)
 STOPPED = 0
 
 
-def run_explorer(settings: ExplorerSettings) -> int:
-    """Run until asked to stop; returns the exit code."""
-    return on_a_loop(lambda: live(settings))
+Wait = Callable[[], Coroutine[Any, Any, object]]
 
 
-async def live(settings: ExplorerSettings) -> int:
+def run_explorer(settings: ExplorerSettings, until: Wait | None = None) -> int:
+    """Run until asked to stop, or until something else has come; returns the exit code."""
+    return on_a_loop(lambda: live(settings, until))
+
+
+async def live(settings: ExplorerSettings, until: Wait | None = None) -> int:
     """Serve until a signal comes or a part fails."""
     supervisor, part = Supervisor(), ExplorerPart(settings)
     supervisor.take(part)
@@ -40,7 +47,8 @@ async def live(settings: ExplorerSettings) -> int:
     for each in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(each, stopping.set)
     await part.start()
-    await first_of(stopping.wait(), supervisor.failed())
+    ends = [] if until is None else [until()]
+    await first_of(stopping.wait(), supervisor.failed(), *ends)
     await part.stop()
     if supervisor.failure is not None:
         raise supervisor.failure
@@ -63,9 +71,12 @@ class ExplorerPart(Part):
 
     async def start(self) -> None:
         """Follow the node, and listen."""
-        for code in CODES:
-            environment(code)
-        (plug,) = listen(self._settings.listen.host, self._settings.listen.port, 1)
+        with lasting_modules():
+            for code in CODES:
+                for name in environment(code).list_templates():
+                    environment(code).get_template(name)
+        search_rarely()
+        plug = _plug(self._settings)
         self.address = plug.getsockname()[:2]
         self._servers = await accept_on(plug, lambda: BrowserConnection(self.visitors))
         self.work.keep("the node", self._follower.run)
@@ -81,3 +92,13 @@ class ExplorerPart(Part):
         await self.work.stop()
         await self.visitors.stop()
         self._node.close()
+
+
+def _plug(settings: ExplorerSettings) -> socket.socket:
+    """The socket that browsers connect to."""
+    if settings.inherited < 0:
+        (plug,) = listen(settings.listen.host, settings.listen.port, 1)
+    else:
+        plug = socket.socket(fileno=settings.inherited)
+        plug.setblocking(False)
+    return plug

@@ -17,3 +17,12 @@ class ExplorerSettings(msgspec.Struct, frozen=True, kw_only=True):
     listen: Endpoint
     trusted_proxies: tuple[str, ...] = ()
     """Addresses and networks whose `X-Forwarded-For` says who the client is."""
+    inherited: int = -1
+    """The descriptor of a socket that listens already, in place of one that is opened here; -1 for none."""
+
+
+class ExplorerOptions(msgspec.Struct, frozen=True):
+    """The options of an explorer that a node starts beside it; without an endpoint there is none."""
+
+    endpoint: Endpoint | None
+    trusted_proxies: tuple[str, ...] = ()

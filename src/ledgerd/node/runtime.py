@@ -17,6 +17,7 @@ from ledgerd.node.metering.part import MetricsPart
 from ledgerd.node.parts.bootstrap import BootstrapPart
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.clients.broadcasts import Broadcasts
+from ledgerd.node.parts.clients.explorer import EXPLORER, ExplorerProcessPart
 from ledgerd.node.parts.clients.simulations import Simulations
 from ledgerd.node.parts.clients.webhooks import WEBHOOKS, WebhooksPart
 from ledgerd.node.parts.past.archiving import ArchivePart
@@ -53,7 +54,7 @@ FIRST = (EARLY, "chain", METRICS, BOOTSTRAP, AUDIT, ASSUMPTION, RECOVERY, "opera
 """Early answers come first, so that clients hear at once that the node is starting. History and `block_info` follow the
 chain directly, so that they record every change, those of a replay included."""
 
-LAST = (WEBHOOKS, MONITOR, "validator", "validator_guard", "webserver", STATUS, SELF_CHECK, WATCH)
+LAST = (WEBHOOKS, MONITOR, "validator", "validator_guard", "webserver", EXPLORER, STATUS, SELF_CHECK, WATCH)
 """Started last and stopped first: the monitor sees the first block that we make, the guard needs production to stop
 cleanly, the webserver needs all other parts."""
 
@@ -134,13 +135,14 @@ class Runtime:
 
     def _metering(self, configuration: Configuration) -> MetricsPart | None:
         self._parts[WEBHOOKS] = webhooks = WebhooksPart(configuration)
+        self._parts[EXPLORER] = explorer = ExplorerProcessPart(configuration, self.webserver)
         endpoint = configuration.metrics.endpoint
         if endpoint is None:
             return None
         memory = SharedMemory.create(configuration.webserver.thread_pool_size)
         metrics = self._parts[METRICS] = MetricsPart(configuration, endpoint, memory, self.chain, self.time)
         metrics.look_at(self.peers, self.history, self.webserver, self.monitor, self.production)
-        metrics.webhooks = webhooks
+        metrics.webhooks, metrics.explorer = webhooks, explorer
         self.webserver.count_in(memory)
         return metrics
 
@@ -181,7 +183,7 @@ class Runtime:
     def _chosen(self) -> Iterator[Part]:
         """The parts to run, in start order; for `--create-snapshot`, only those that it needs."""
         plugins = (*self.configuration.application.plugins, BOOTSTRAP, REPLAY, CREATE_SNAPSHOT, MONITOR, WATCH)
-        plugins += () if self.is_one_shot else (METRICS, STATUS, SELF_CHECK, AUDIT, ASSUMPTION, WEBHOOKS)
+        plugins += () if self.is_one_shot else (METRICS, STATUS, SELF_CHECK, AUDIT, ASSUMPTION, WEBHOOKS, EXPLORER)
         plugins += (EARLY,) if "webserver" in plugins and not self.is_one_shot else ()
         plugins += (RECOVERY,) if "p2p" in plugins and not self.is_one_shot else ()
         plugins += (FEED,) if self.configuration.history.store and not self.is_one_shot else ()

@@ -34,6 +34,16 @@ def module_command(module: str) -> tuple[str, ...]:
     return (sys.executable, "-m", module)
 
 
+LOOK_SECONDS = 1.0
+"""Between two looks of a child whether its parent still runs."""
+
+
+async def parent_ended(parent: int) -> None:
+    """Wait, in a child, until another process is the parent: its own is gone."""
+    while os.getppid() == parent:  # noqa: ASYNC110 - nothing tells it
+        await asyncio.sleep(LOOK_SECONDS)
+
+
 _left: list[subprocess.Popen[bytes]] = []
 
 

@@ -135,6 +135,45 @@ def test_without_histories_blocks_are_followed_all_the_same() -> None:
     assert watch.blocks[0].kinds == (("transfer", 1),)
 
 
+def test_the_first_block_of_a_chain_is_followed_and_so_is_a_chain_whose_blocks_are_not_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    node = ScriptedNode()
+    follower, watch = followed(node)
+    assert (watch.head, list(watch.blocks)) == (0, [])
+    node.grow()
+    asyncio.run(follower.look())
+    assert (watch.head, watch.blocks[0].number) == (1, 1)
+    node = ScriptedNode(head=7)
+    monkeypatch.setattr(node, "get_block", lambda _: None)
+    follower, watch = followed(node)
+    node.grow()
+    asyncio.run(follower.look())
+    assert (watch.head, watch.away, list(watch.blocks)) == (8, "", [])
+
+
+def test_answers_of_something_else_than_a_node_are_said_and_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(following, "PAUSE", 0.0)
+    node, watch, told = ScriptedNode(head=3), ChainWatch(), asyncio.Event()
+    nonsense: list[object] = [{}, {"head_block_number": "many"}, {"head_block_number": None}]
+
+    def properties() -> object:
+        return nonsense.pop() if nonsense else ScriptedNode.get_dynamic_global_properties(node)
+
+    monkeypatch.setattr(node, "get_dynamic_global_properties", properties)
+    watch.followers.append(lambda: None if watch.away else told.set())
+
+    async def scene() -> None:
+        running = asyncio.ensure_future(HeadFollower(node, watch).run(lambda: None))
+        while not told.is_set():
+            assert not running.done()
+            await asyncio.sleep(0)
+        running.cancel()
+
+    play(scene)
+    assert (watch.head, nonsense) == (3, [])
+
+
 def test_a_node_that_goes_away_is_told_of_and_comes_back_by_itself(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

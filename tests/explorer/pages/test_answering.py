@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ledgerd.client.envelope import NodeCall
 from ledgerd.explorer.pages import answering
 from ledgerd.explorer.pages.answering import HTML, PageReply
 from ledgerd.explorer.pages.assets_served import asset_path
+from ledgerd.explorer.pages.betting import markets
+from ledgerd.explorer.pages.ledger import blocks
 from ledgerd.explorer.words.language import CODES
 from tests.explorer.recorded_node import RecordedExplorer, names_of, recorded_explorer
 
@@ -118,6 +122,78 @@ def test_ids_lead_to_their_block_or_transaction_and_beginnings_to_names(explorer
     assert (explorer.reply(f"/search?q={transaction}").headers or {})["Location"] == f"/tx/{transaction}"
     assert 'href="/account/pm0' in explorer.page("/search?q=pm0")
     assert explorer.page("/search?q=").count("<form") == 1
+
+
+def test_many_operations_of_a_transaction_or_block_are_paged(
+    explorer: RecordedExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blocks, "MOST_OPERATIONS", 2)
+    monkeypatch.setattr(blocks, "MOST_IN_FULL", 1)
+    explorer.watch.tell()
+    busy = max(explorer.watch.blocks, key=lambda each: each.operations)
+    done = explorer.ask("operation_history", "get_ops_in_block", busy.number, False)
+    largest = max(explorer.watch.blocks, key=lambda each: each.operations / max(1, each.transactions))
+    content = explorer.ask("database_api", "get_block", largest.number)
+    one = max(content["transactions"], key=lambda each: len(each["operations"]))
+    rows = explorer.ask("operation_history", "get_ops_in_block", largest.number, False)
+    identifier = next(each["trx_id"] for each in rows if each["op"] in one["operations"])
+    for address, mark, count, size in (
+        (f"/block/{busy.number}", '<li>\n<span class="chip', len(done), 2),
+        (f"/tx/{identifier}", '<dl class="facts code">', len(one["operations"]), 1),
+    ):
+        assert count > size
+        seen = 0
+        for start in range(0, count, size):
+            page = explorer.page(f"{address}?from={start or ''}")
+            assert (f"from={start + size}" in page) is (start + size < count)
+            seen += page.count(mark)
+        assert seen == count
+    explorer.watch.tell()
+
+
+def test_open_disputes_of_every_oracle_come_from_the_state(
+    explorer: RecordedExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api, whole = "prediction_market_api", explorer.node.ask
+    owners = [each["owner"] for each in explorer.ask(api, "list_oracles", 0, 100)]
+    cards = explorer.ask(api, "list_markets", 3, 0, len(owners), True, "newest")
+    of_oracle = dict(zip(owners, cards, strict=False))
+
+    async def ask(*calls: NodeCall) -> list[object]:
+        return [
+            [dispute_of(of_oracle[str(each.arguments[0])])] if each.method == "list_oracle_disputes" else found
+            for each, found in zip(calls, await whole(*calls), strict=True)
+        ]
+
+    def dispute_of(card: dict[str, object]) -> dict[str, object]:
+        return {"market": card, "market_id": card["id"], "disputer": "viz", "voting_end_time": "2027-01-01T00:00:00"}
+
+    assert "Open now" not in explorer.page("/disputes")
+    explorer.watch.tell()
+    monkeypatch.setattr(markets, "ORACLES_AT_ONCE", 4)
+    monkeypatch.setattr(explorer.node, "ask", ask)
+    shown = explorer.page("/disputes").partition("Open now")[2].partition("</section>")[0]
+    assert sorted(re.findall('href="/market/([0-9]+)"', shown)) == sorted(
+        str(each["id"]) for each in of_oracle.values()
+    )
+    assert len(of_oracle) == len(owners) > 4
+    explorer.watch.tell()
+
+
+def test_lists_from_a_history_that_began_later_say_so(
+    explorer: RecordedExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = ("/proposals", "/disputes", "/account/viz?cursor=before:1")
+    assert all("may be missing" not in explorer.page(each) for each in pages)
+    explorer.watch.tell()
+    monkeypatch.setattr(
+        explorer.watch, "properties", {**explorer.watch.properties, "earliest_available_block_num": 1_234}
+    )
+    assert all("before block 1\u202f234 may be missing" in explorer.page(each) for each in pages[2:])
+    for each in pages[:2]:
+        page = explorer.page(each)
+        assert ("may be missing" in page) is ('rel="next' not in page), each
+    explorer.watch.tell()
 
 
 def test_a_page_is_kept_until_the_next_block(explorer: RecordedExplorer) -> None:

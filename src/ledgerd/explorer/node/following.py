@@ -28,6 +28,8 @@ LONGEST_SILENCE = 4.0
 PAUSE = 1.0
 """Before a node that is away is asked again."""
 MOST_KINDS = 3
+BEFORE_THE_FIRST = "0" * 40
+"""What stands in the first block in place of the id of one before it."""
 
 PROPERTIES = NodeCall("database_api", "get_dynamic_global_properties")
 SCHEDULE = NodeCall("validator_api", "get_validator_schedule")
@@ -64,10 +66,17 @@ class HeadFollower:
                     await self.look()
                     await self._next()
             except NodeAway as problem:
-                if not self._watch.away:
-                    log.warning("the node %(url)s is away: %(why)s", {"url": self._node.url, "why": str(problem)})
-                self._watch.lose(str(problem))
+                self._lose(str(problem))
+            except (LookupError, TypeError, ValueError) as problem:
+                # Whatever stands at the address, it is asked again: an explorer waits for its node, and does not end.
+                log.debug("what the node answers cannot be read", exc_info=problem)
+                self._lose("what it answers is not what a node says")
             await asyncio.sleep(PAUSE)
+
+    def _lose(self, why: str) -> None:
+        if not self._watch.away:
+            log.warning("the node %(url)s is away: %(why)s", {"url": self._node.url, "why": why})
+        self._watch.lose(why)
 
     async def listen(self, working: Callable[[], None]) -> None:
         """Be told of blocks over a WebSocket, for as long as it lasts."""
@@ -129,7 +138,8 @@ class HeadFollower:
         if properties["head_block_id"] == watch.properties["head_block_id"]:
             return
         blocks = await self._blocks(known + 1, head) if known < head <= known + AT_ONCE else []
-        is_next = len(blocks) == head - known > 0 and blocks[0].content["previous"] == watch.blocks[0].id
+        newest = watch.blocks[0].id if watch.blocks else BEFORE_THE_FIRST
+        is_next = len(blocks) == head - known > 0 and blocks[0].content["previous"] == newest
         if not is_next:  # another branch, or many blocks at once
             await self._begin()
             return

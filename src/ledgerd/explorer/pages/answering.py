@@ -200,6 +200,7 @@ class PageMaker:
             "head": watch.head,
             "head_time": str(watch.properties.get("time", "")),
             "node_words": hardfork,
+            "first_block": int(watch.properties.get("earliest_available_block_num") or 1),
             "has_markets": watch.has_markets,
         }
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from functools import cache, partial
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache, partial
 from importlib.resources import files
 from typing import Any
 
@@ -70,6 +70,7 @@ class DrawingTime:
 MOMENT = DrawingTime()
 
 
+@lru_cache(maxsize=1024)
 def chip(spoken: Language, name: str, is_virtual: bool = False) -> Markup:
     """The kind of an operation, in its colour."""
     kind = f"{family_of(name)} virtual" if is_virtual else family_of(name)
@@ -99,6 +100,11 @@ def operation_line(spoken: Language, row: Mapping[str, Any], *, with_time: bool 
     )
 
 
+def operation_lines(spoken: Language, rows: Sequence[Mapping[str, Any]], *, with_time: bool = True) -> Markup:
+    """The lines of a list."""
+    return Markup("".join(operation_line(spoken, each, with_time=with_time) for each in rows))  # noqa: S704 - as above
+
+
 def ages_of(spoken: Language) -> str:
     """The words for ages, for the script that keeps them right."""
     words: dict[str, object] = {name: spoken.texts[f"span.{name}"] for _, name in STEPS}
@@ -115,7 +121,7 @@ def _said(spoken: Language) -> dict[str, object]:
         "asset": asset_path,
         "text": spoken.text,
         "counted": lambda key, number: spoken.counted(key, number, numbers.grouped(number)),
-        "op": partial(operation_line, spoken),
+        "ops": partial(operation_lines, spoken),
         "chip": partial(chip, spoken),
         "sentence": partial(sentence, spoken),
         "fields": partial(table_of, spoken),

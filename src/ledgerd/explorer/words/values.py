@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -15,6 +16,8 @@ WEB = ("http://", "https://")
 LONGEST_URL = 2_048
 SHOWN_URL = 60
 NO_TRANSACTION = "0" * 40
+REMEMBERED = 4_096
+"""Values of a kind whose links are remembered: on the pages of one chain the same ones stand again and again."""
 
 NULL_KEY = "1111111111111111111111111111111114T1Anm"
 """The key of nobody, behind the letters of the network."""
@@ -39,12 +42,16 @@ def quoted(text: object, most: int = LONGEST_TEXT) -> Markup:
     shown = visible(str(text))
     if len(shown) > most:
         shown = shown[: most - 1] + "…"
-    return Markup("<bdi>%s</bdi>") % shown
+    return Markup(f"<bdi>{escape(shown)}</bdi>")  # noqa: S704 - escaped
 
 
 def account(name: object) -> Markup:
     """A link to an account."""
-    text = str(name)
+    return _account(str(name))
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _account(text: str) -> Markup:
     if not text:
         return NONE
     return Markup('<a class="name" href="/account/%s">%s</a>') % (quote(text, safe=""), visible(text))
@@ -52,7 +59,11 @@ def account(name: object) -> Markup:
 
 def key(text: object, *, full: bool = False) -> Markup:
     """A link to a public key, shortened unless there is room for all of it."""
-    shown = str(text)
+    return _key(str(text), full)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _key(shown: str, full: bool) -> Markup:
     if shown.endswith(NULL_KEY):
         return NONE
     if full:
@@ -67,10 +78,13 @@ def key(text: object, *, full: bool = False) -> Markup:
 
 def block(number: object) -> Markup:
     """A link to a block."""
-    return Markup('<a class="num" href="/block/%d">%s</a>') % (
-        int(str(number)),
-        f"{int(str(number)):,}".replace(",", "\u202f"),
-    )
+    return _block(int(str(number)))
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _block(number: int) -> Markup:
+    shown = f"{number:,}".replace(",", "\u202f")
+    return Markup(f'<a class="num" href="/block/{number}">{shown}</a>')  # noqa: S704 - a number
 
 
 def transaction(identifier: object) -> Markup:

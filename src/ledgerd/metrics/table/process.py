@@ -32,6 +32,13 @@ SCRAPE_TIME = histogram(
     (0.005, 0.01, 0.02, 0.05, 0.1, 0.15, 0.25, 0.5, 1.0),
     writer=Writer.READER,
 )
+EXPLORER_RUNNING = gauge(
+    "ledgerd_explorer_process",
+    "1 while the explorer of `explorer-endpoint` runs, 0 where it does not or there is none.",
+)
+EXPLORER_STARTS = counter(
+    "ledgerd_explorer_process_starts_total", "Starts of that process: more than one mean restarts."
+)
 
 PROCESS_FAMILIES = (
     BUILD,
@@ -44,4 +51,6 @@ PROCESS_FAMILIES = (
     LOOP_DELAY,
     SCRAPES,
     SCRAPE_TIME,
+    EXPLORER_RUNNING,
+    EXPLORER_STARTS,
 )

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from ledgerd.explorer.settings import ExplorerOptions
 from ledgerd.history.settings import HistorySettings
 from ledgerd.history.webhooks.settings import WebhookSettings
 from ledgerd.metrics.settings import MetricsSettings
@@ -44,6 +45,9 @@ from ledgerd.protocol.secrets import PUBLISHED_COMMITTEE_KEY, holds_key, without
 from ledgerd.rpc.settings import WebserverSettings
 from ledgerd.snapshot.settings import SnapshotSettings
 
+EXPLORER_NEEDS = ("webserver", "database_api", "validator_api")
+"""Plugins without which the explorer has no page; what needs others says so."""
+
 
 class Configuration(msgspec.Struct, frozen=True):
     """The whole configuration of a node."""
@@ -60,6 +64,7 @@ class Configuration(msgspec.Struct, frozen=True):
     snapshot: SnapshotSettings
     history: HistorySettings
     webhooks: WebhookSettings
+    explorer: ExplorerOptions
     custom_protocol: CustomProtocolOptions
     prediction_market: MarketRecordOptions
     testnet: TestnetOptions
@@ -114,6 +119,7 @@ def read_configuration(
         raise ConfigurationError(faults)
     _require_one_holder(records)
     _require_history(records)
+    _require_what_is_asked(records)
     _tell_others(records)
     return Configuration(
         **records,
@@ -147,6 +153,17 @@ def _require_history(records: dict[str, Any]) -> None:
     """Webhooks are sent from the history."""
     if records["webhooks"].hooks and OPERATION_HISTORY not in records["application"].plugins:
         raise ConfigurationError(["history-webhook: there is no history to send from: add plugin = operation_history"])
+
+
+def _require_what_is_asked(records: dict[str, Any]) -> None:
+    """The explorer asks the node, over HTTP."""
+    if records["explorer"].endpoint is None:
+        return
+    missing = [name for name in EXPLORER_NEEDS if name not in records["application"].plugins]
+    if missing:
+        raise ConfigurationError([f"explorer-endpoint: its pages need them: add plugin = {' '.join(missing)}"])
+    if records["webserver"].http_endpoint is None:
+        raise ConfigurationError(["explorer-endpoint: the explorer asks this node: add webserver-http-endpoint"])
 
 
 def _tell_others(records: dict[str, Any]) -> None:

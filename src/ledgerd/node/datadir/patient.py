@@ -35,6 +35,7 @@ def patient_of(configuration: Configuration) -> Patient:
         http_endpoint=configuration.webserver.http_endpoint,
         websocket_endpoint=configuration.webserver.ws_endpoint,
         metrics_endpoint=configuration.metrics.endpoint,
+        explorer_endpoint=configuration.explorer.endpoint,
         time_servers=validator.ntp.servers,
         snapshot_peers=configuration.snapshot.trusted_peers if "snapshot" in plugins else (),
         key_files=validator.key_files,

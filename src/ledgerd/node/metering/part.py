@@ -34,6 +34,7 @@ from ledgerd.supervision.threads import in_thread
 if TYPE_CHECKING:
     from ledgerd.node.config.configuration import Configuration
     from ledgerd.node.parts.chain import ChainPart
+    from ledgerd.node.parts.clients.explorer import ExplorerProcessPart
     from ledgerd.node.parts.clients.webhooks import WebhooksPart
     from ledgerd.node.parts.past.records import HistoryPart
     from ledgerd.node.parts.peers import PeersPart
@@ -100,6 +101,8 @@ class MetricsPart(Part):
         self._webserver: WebserverPart | None = None
         self.webhooks: WebhooksPart | None = None
         """Set before the start, where there are webhooks."""
+        self.explorer: ExplorerProcessPart | None = None
+        """The same, where there is an explorer."""
         self.board = Switchboard({})
         self._loop: asyncio.AbstractEventLoop | None = None
         self._sockets: list[socket.socket] = []
@@ -185,6 +188,8 @@ class MetricsPart(Part):
             if self._webserver is not None:
                 running.set(self._webserver.running)
                 starts.reach(self._webserver.starts)
+            if self.explorer is not None:
+                self.explorer.count_in(self._cells)
             working()
 
         await every_second(delays, sample)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import sys
 import time
@@ -22,13 +21,14 @@ from ledgerd.node.config.logging.setup import set_up_child_logging
 from ledgerd.node.config.options.application import LogFormat
 from ledgerd.supervision.main_loop import on_a_loop
 from ledgerd.supervision.niceness import give_way
+from ledgerd.supervision.processes import parent_ended
 from ledgerd.supervision.tasks import all_of, first_of
 
 YIELDING = 5
 """The `nice` value: blocks are more urgent."""
 
 LOOK_SECONDS = 1.0
-"""Between two looks whether the node still runs, or whether there is a history by now."""
+"""Between two looks whether there is a history by now."""
 
 
 class WebhookArguments(msgspec.Struct, frozen=True):
@@ -50,13 +50,7 @@ async def serve(order: WebhookArguments) -> None:
     stopping = asyncio.Event()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopping.set)
-    await first_of(stopping.wait(), _lost(order.node), _follow(order))
-
-
-async def _lost(node: int) -> None:
-    """Wait until another process is the parent: the node is gone."""
-    while os.getppid() == node:  # noqa: ASYNC110 - nothing tells it
-        await asyncio.sleep(LOOK_SECONDS)
+    await first_of(stopping.wait(), parent_ended(order.node), _follow(order))
 
 
 async def _follow(order: WebhookArguments) -> None:

@@ -23,6 +23,8 @@ TYPES = [
     "pm_create_market", "pm_oracle_accept_market", "pm_market_accepted", "pm_resolve_market", "pm_no_contest",
     "pm_dispute_create", "pm_dispute_finalize", "pm_dispute_auto_close", "pm_dispute_resolve",
 ]  # fmt: skip
+ORACLES_AT_ONCE, MOST_ORACLES = 100, 500
+"""Whose open disputes are asked for."""
 HALF = 5_000
 WHOLE = 10_000
 
@@ -140,17 +142,31 @@ def _picture(points: Any, labels: Sequence[str]) -> Picture | None:  # noqa: ANN
 
 @ROUTES.page("/disputes")
 async def disputes(visit: Visit) -> PageAnswer:
-    """Disputes, as they were opened and decided, the newest first."""
+    """Disputes that are open by the state, and all as they were opened and decided, the newest first."""
     cursor = visit.cursor()
     types = [each for each in TYPES if "dispute" in each]
     (page,) = await visit.ask(NodeCall("history_api", "get_operations", ({"types": types}, cursor, OF_A_PAGE)))
     facts = {
+        "open": await _open_disputes(visit) if cursor == "newest" else [],
         "rows": list(reversed(page["operations"])),
         "older": visit.link(cursor=page["older"]) if page.get("older") else "",
         "newer": visit.link(cursor=page["newer"]) if cursor != "newest" and page["operations"] else "",
         "newest": visit.link(cursor="") if cursor != "newest" else "",
     }
     return PageView("disputes.html", facts)
+
+
+async def _open_disputes(visit: Visit) -> list[dict[str, Any]]:
+    """Those of every oracle, from the state, so that none is missing where the history began later."""
+    found: list[dict[str, Any]] = []
+    for skipped in range(0, MOST_ORACLES, ORACLES_AT_ONCE):
+        oracles = await visit.one(API, "list_oracles", skipped, ORACLES_AT_ONCE)
+        asked = (NodeCall(API, "list_oracle_disputes", (each["owner"], 0, ORACLES_AT_ONCE)) for each in oracles)
+        for each in await visit.ask(*asked):
+            found += each
+        if len(oracles) < ORACLES_AT_ONCE:
+            break
+    return sorted(found, key=lambda each: str(each["voting_end_time"]))
 
 
 @ROUTES.page("/oracles")

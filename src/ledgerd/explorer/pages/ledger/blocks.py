@@ -12,8 +12,10 @@ from ledgerd.explorer.pages.view import Away, BadQuery, NotThere, PageAnswer, Pa
 
 ROUTES = PageFamily()
 OF_A_PAGE = 25
-MOST_OPERATIONS = 200
+MOST_OPERATIONS = 50
 """Of a block that are shown as sentences at once; the rest is paged."""
+MOST_IN_FULL = 20
+"""Of a transaction that are shown with all their fields at once; the same."""
 NO_TRANSACTION = "0" * 40
 LAST_NUMBER = 0xFFFF_FFFF
 HASH = re.compile("[0-9a-f]{40}")
@@ -91,10 +93,17 @@ async def block(visit: Visit) -> PageAnswer:
         "has_history": not isinstance(done, ErrorAnswer),
         "previous": number - 1,
         "next": 0 if following is None else number + 1,
-        "older": visit.link(**{"from": start + MOST_OPERATIONS}) if start + MOST_OPERATIONS < len(rows) else "",
-        "newer": visit.link(**{"from": max(0, start - MOST_OPERATIONS) or ""}) if start else "",
+        **_beside(visit, start, MOST_OPERATIONS, len(rows)),
     }
     return PageView("block.html", facts)
+
+
+def _beside(visit: Visit, start: int, shown: int, count: int) -> dict[str, str]:
+    """The addresses of the operations before and behind those that are shown."""
+    return {
+        "older": visit.link(**{"from": start + shown}) if start + shown < count else "",
+        "newer": visit.link(**{"from": max(0, start - shown) or ""}) if start else "",
+    }
 
 
 def _operations(number: int, content: Any, done: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - JSON
@@ -123,6 +132,8 @@ async def transaction(visit: Visit) -> PageAnswer:
         NodeCall("database_api", "get_block_header", (number,)),
         NodeCall("operation_history", "get_ops_in_block", (number, False)),
     )
+    start = visit.number("from") or 0
+    followed = [each for each in done if each["trx_id"] == identifier and each["virtual_op"]]
     facts = {
         "id": identifier,
         "transaction": content,
@@ -130,6 +141,8 @@ async def transaction(visit: Visit) -> PageAnswer:
         "time": header["timestamp"],
         "validator": header["validator"],
         "is_irreversible": number <= visit.watch.properties["last_irreversible_block_num"],
-        "followed": [each for each in done if each["trx_id"] == identifier and each["virtual_op"]],
+        "followed": followed[:MOST_OPERATIONS],
+        "operations": content["operations"][start : start + MOST_IN_FULL],
+        **_beside(visit, start, MOST_IN_FULL, len(content["operations"])),
     }
     return PageView("transaction.html", facts)

@@ -8,6 +8,7 @@ from typing import Any
 from ledgerd.node.config.options.application import APPLICATION
 from ledgerd.node.config.options.chain import CHAIN
 from ledgerd.node.config.options.declaration import Option, OptionSection
+from ledgerd.node.config.options.explorer import EXPLORER
 from ledgerd.node.config.options.history import CUSTOM_PROTOCOL, HISTORY
 from ledgerd.node.config.options.invocation import INVOCATION
 from ledgerd.node.config.options.metrics import METRICS
@@ -34,6 +35,7 @@ SECTIONS: dict[str, OptionSection[Any]] = {
     "snapshot": SNAPSHOT,
     "history": HISTORY,
     "webhooks": WEBHOOKS,
+    "explorer": EXPLORER,
     "custom_protocol": CUSTOM_PROTOCOL,
     "prediction_market": PREDICTION_MARKET,
     "testnet": TESTNET_PLUGIN,

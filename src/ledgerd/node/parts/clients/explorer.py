@@ -1,0 +1,111 @@
+"""The explorer as a part of the node: its process, which is started again when it ends, and which nothing waits for."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+from ipaddress import ip_address
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ledgerd.explorer.settings import ExplorerSettings
+from ledgerd.metrics.table import process
+from ledgerd.node.parts.webserver import endpoints_of
+from ledgerd.node.workers.explorer_worker import ExplorerArguments
+from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.rpc.http.connection import Speech
+from ledgerd.rpc.http.listeners import listen
+from ledgerd.supervision.part import Part
+from ledgerd.supervision.processes import PIPE, RETURNS_MEMORY, Child, module_command
+
+if TYPE_CHECKING:
+    from ledgerd.metrics.cells import Cells
+    from ledgerd.node.config.configuration import Configuration
+    from ledgerd.node.parts.webserver import WebserverPart
+    from ledgerd.supervision.work import Working
+
+log = logging.getLogger(__name__)
+
+EXPLORER = "explorer"
+"""The name of the part."""
+
+PROCESS = "ledgerd.node.workers.explorer_worker"
+STOP_SECONDS = 5.0
+
+
+class ExplorerProcessPart(Part):
+    """The explorer of this node, where one is configured.
+
+    The node listens for it, so that a port which another program has is said at the start, and visitors that come while
+    the process starts again wait for it.
+    """
+
+    def __init__(self, configuration: Configuration, webserver: WebserverPart) -> None:
+        super().__init__(EXPLORER)
+        self._options = configuration.explorer
+        self._log_format = configuration.application.log_format
+        self._speeches = [each.speech for each in endpoints_of(configuration.webserver)]
+        self._webserver = webserver
+        self._plug: socket.socket | None = None
+        self._child: Child | None = None
+        self._starts = 0
+
+    async def start(self) -> None:
+        """Listen, and start the process; the node answers clients by now."""
+        endpoint = self._options.endpoint
+        if endpoint is None:
+            return
+        (self._plug,) = listen(endpoint.host, endpoint.port, 1)
+        self.work.keep("the process that serves it", self._serve)
+
+    async def _serve(self, working: Working) -> None:
+        if self._plug is None:
+            return
+        order = ExplorerArguments(self.settings(self._plug), os.getpid(), self._log_format)
+        child = self._child = Child.start(
+            module_command(PROCESS),
+            stdin=PIPE,
+            inherited=(self._plug.fileno(),),
+            has_own_session=True,
+            environment=RETURNS_MEMORY,
+        )
+        self._starts += 1
+        child.tell(msgspec.json.encode(order))
+        working()
+        await child.ended()
+
+    def settings(self, plug: socket.socket) -> ExplorerSettings:
+        """What the process is told: where this node is reached from its own machine."""
+        places = zip(self._speeches, self._webserver.addresses, strict=True)
+        at = {speech: Endpoint(_reached(host), port) for speech, (host, port) in places}
+        http, told = (at.get(each, at.get(Speech.BOTH)) for each in (Speech.HTTP, Speech.WEBSOCKET))
+        return ExplorerSettings(
+            node=f"http://{http}",
+            live=f"ws://{told}" if told else "",
+            listen=Endpoint(*plug.getsockname()[:2]),
+            trusted_proxies=self._options.trusted_proxies,
+            inherited=plug.fileno(),
+        )
+
+    def count_in(self, cells: Cells) -> None:
+        """Show whether its process runs, to metrics."""
+        cells.gauge(process.EXPLORER_RUNNING).set(self._child is not None and self._child.is_running)
+        cells.counter(process.EXPLORER_STARTS).reach(self._starts)
+
+    async def stop(self) -> None:
+        """End the process."""
+        if self._child is not None:
+            self._child.terminate()
+            await self._child.stop(STOP_SECONDS)
+        if self._plug is not None:
+            self._plug.close()
+
+
+def _reached(host: str) -> str:
+    """The address at which a listening address is reached from its own machine."""
+    address = ip_address(host)
+    if not address.is_unspecified:
+        return host
+    return "127.0.0.1" if address.version == 4 else "::1"
