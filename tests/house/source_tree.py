@@ -26,6 +26,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("supervision", "metrics", "client"),
     ("rpc", "p2p", "producer", "history", "snapshot", "wallet"),
     ("doctor", "compare", "signer", "archive", "explorer"),
+    ("replica",),
     ("node",),
     ("adopt",),
     ("cli",),

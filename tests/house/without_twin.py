@@ -32,6 +32,15 @@ GROUPS = (
         "rpc/link/subscribers",
     ),
     Group(
+        "the two ends of a replica's connection, and what they write: proven with recorded chains, by states that are "
+        "equal byte for byte, by strangers and by nonsense",
+        ("replica/test_following.py", "replica/test_serving.py"),
+        """
+        node/workers/replica_server replica/conversation replica/hub replica/logged replica/node_digest replica/order
+        replica/server replica/source replica/state_copy
+        """,
+    ),
+    Group(
         "pages of the explorer: each is drawn over recorded chains, and its figures are compared with the answers",
         ("explorer/test_recorded_pages.py", "explorer/pages/test_answering.py", "explorer/test_in_chromium.py"),
         """

@@ -18,6 +18,7 @@ from ledgerd.node.parts.bootstrap import BootstrapPart
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.clients.broadcasts import Broadcasts
 from ledgerd.node.parts.clients.explorer import EXPLORER, ExplorerProcessPart
+from ledgerd.node.parts.clients.replicas import REPLICAS, ReplicasPart
 from ledgerd.node.parts.clients.simulations import Simulations
 from ledgerd.node.parts.clients.webhooks import WEBHOOKS, WebhooksPart
 from ledgerd.node.parts.past.archiving import ArchivePart
@@ -90,6 +91,7 @@ class Runtime:
             "p2p": self.peers,
             "operation_history": self.history,
             FEED: HistoryFeedPart(configuration, network),
+            REPLICAS: ReplicasPart(configuration, self.chain),
             BOOTSTRAP: self.bootstrap,
             "block_info": BlockInfoPart(self.chain),
             BLOCK_ARCHIVE: ArchivePart(configuration),
@@ -187,6 +189,7 @@ class Runtime:
         plugins += (EARLY,) if "webserver" in plugins and not self.is_one_shot else ()
         plugins += (RECOVERY,) if "p2p" in plugins and not self.is_one_shot else ()
         plugins += (FEED,) if self.configuration.history.store and not self.is_one_shot else ()
+        plugins += (REPLICAS,) if self.configuration.state_stream.place and not self.is_one_shot else ()
         between = [name for name in plugins if name not in {*FIRST, *LAST}]
         order = (*FIRST, CREATE_SNAPSHOT) if self.is_one_shot else (*FIRST, *between, *LAST)
         yield from (self._parts[name] for name in order if name in plugins and name in self._parts)

@@ -226,7 +226,7 @@ class PathListener:
 
 async def listen_on_path(path: Path, desk: Desk, clients: Clients, users: Collection[int]) -> PathListener:
     """Listen on a Unix socket, whose file only we may open unless other users are named."""
-    listener = PathListener(path, _bound(path, 0o666 if set(users) - {os.getuid(), 0} else 0o600))
+    listener = PathListener(path, bound_socket(path, 0o666 if set(users) - {os.getuid(), 0} else 0o600))
     await listener.begin(desk, clients, users)
     return listener
 
@@ -236,9 +236,9 @@ def _identity(path: Path) -> tuple[int, int]:
     return found.st_dev, found.st_ino
 
 
-def _bound(path: Path, mode: int) -> socket.socket:
-    """A socket at a path; a file that a signer has left there goes."""
-    _make_room(path)
+def bound_socket(path: Path, mode: int, option: str = "--listen") -> socket.socket:
+    """A socket at a path, which an option names; a file that a process of ours has left there goes."""
+    _make_room(path, option)
     plug, before = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM), os.umask(ALL_MODES & ~mode)
     try:
         plug.bind(str(path))
@@ -250,14 +250,14 @@ def _bound(path: Path, mode: int) -> socket.socket:
     return plug
 
 
-def _make_room(path: Path) -> None:
+def _make_room(path: Path, option: str) -> None:
     """Remove a socket of ours that nobody listens on; anything else that is there stays, and is said."""
     try:
         found = path.lstat()
     except OSError:
         return
     if not stat.S_ISSOCK(found.st_mode) or found.st_uid != os.getuid():
-        raise OperatorError(f"{path} exists, and is no socket of this user: remove it, or choose another --listen")
+        raise OperatorError(f"{path} exists, and is no socket of this user: remove it, or choose another {option}")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.setblocking(False)
         try:
@@ -268,4 +268,4 @@ def _make_room(path: Path) -> None:
         except OSError as problem:
             if problem.errno != errno.EAGAIN:  # it listens, and has more to accept than it can
                 raise OperatorError(f"{path} cannot be listened on: {problem.strerror}") from problem
-    raise OperatorError(f"another program listens on {path}: stop that one, or choose another --listen")
+    raise OperatorError(f"another program listens on {path}: stop that one, or choose another {option}")

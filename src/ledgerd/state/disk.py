@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import errno
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from pathlib import Path
-from typing import NamedTuple, NoReturn, TypeAlias
+from typing import NamedTuple, NoReturn, TypeAlias, cast
 
 import lmdb
 from lmdb import _Database
 
+from ledgerd.state.change_log import ChangeLog
 from ledgerd.state.errors import StorageError, StoreFull, unreadable
+from ledgerd.state.noted import NotedTransaction, Notes
 from ledgerd.state.pages import is_whole
 
 DATA_FILE = "data.mdb"
@@ -40,13 +42,15 @@ Cursor: TypeAlias = "lmdb.Cursor[bytes]"
 
 
 class Space(NamedTuple):
-    """The size of the file's map in bytes: hints, since the map grows when needed."""
+    """The size of the file's map in bytes: hints, since the map grows when needed; and what else is kept, and where."""
 
     initial: int = 4 << 30
     min_free: int = 256 << 20
     increment: int = 1 << 30
     folder: Path | None = None
     """The folder of a chain's state, if it is not the one of its block log."""
+    changes: ChangeLog | None = None
+    """Where what each commit changes is written too, for copies of the state."""
 
 
 def failure(folder: Path, error: Exception) -> StorageError:
@@ -73,6 +77,7 @@ class Disk:
         self.space = space
         self._transaction: LmdbTransaction | None = None
         self._after_begin: Callable[[LmdbTransaction], None] = lambda _: None
+        self._numbers: Mapping[Database, int] | None = None
         try:
             self.environment = lmdb.Environment(
                 str(folder), map_size=space.initial, max_dbs=MAX_DATABASES, max_readers=MAX_READERS
@@ -91,11 +96,22 @@ class Disk:
         self.abort()
         other = copy(self)
         other.on_begin(lambda _: None)
+        other.note_changes(None)
         return other
 
     def on_begin(self, action: Callable[[LmdbTransaction], None]) -> None:
         """Set what writes into each new transaction what an abandoned one has lost."""
         self._after_begin = action
+
+    def note_changes(self, numbers: Mapping[Database, int] | None) -> None:
+        """From the next transaction on, note what is written into these databases, which have numbers."""
+        self._numbers = numbers
+
+    @property
+    def notes(self) -> Notes:
+        """What the open transaction has written into these databases."""
+        transaction = self.transaction
+        return transaction.notes if isinstance(transaction, NotedTransaction) else {}
 
     def open_databases(self, names: Iterable[str]) -> dict[str, Database]:
         """The sub-databases of these names, made with the next commit where they are missing."""
@@ -114,13 +130,19 @@ class Disk:
         if self._transaction is None:
             while True:
                 self._make_room()
-                self._transaction = self.environment.begin(write=True)
+                self._transaction = self._begun()
                 try:
                     self._after_begin(self._transaction)
                     break
                 except lmdb.MapFullError:
                     self.grow()
         return self._transaction
+
+    def _begun(self) -> LmdbTransaction:
+        transaction = self.environment.begin(write=True)
+        if self._numbers is None:
+            return transaction
+        return cast("LmdbTransaction", NotedTransaction(transaction, self._numbers))
 
     def put_all(self, database: Database, removed: Iterable[bytes], added: Iterable[tuple[bytes, bytes]]) -> None:
         """Change entries; when the map is full, it grows and `on_begin` writes what was written before."""

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from ledgerd.state.committing import Committing
 from ledgerd.state.conversion import convert
 from ledgerd.state.disk import Disk, Space
 from ledgerd.state.editing import Editing
@@ -78,7 +79,7 @@ class Store(View):
         Args:
             path: Its folder.
             tables: All tables it holds.
-            space: Hints for the size of the file.
+            space: Hints for the size of the file, and where what commits change is written too.
             cached: How many decoded objects may stay in memory after a commit.
             formers: Former versions whose files are converted.
 
@@ -93,6 +94,8 @@ class Store(View):
             databases = self._disk.open_databases((*database_names(tables), JOURNAL))
             self._header = Header(self._disk, databases, tables)
             self._disk.commit()
+            self._committing = Committing(self._disk, self._header)
+            self._committing.begin(tables, databases)
         except BaseException:
             self._disk.close()
             raise
@@ -405,7 +408,7 @@ class Store(View):
             raise StoreMisuse("a commit stands between blocks: push, squash or undo the open session first")
         if self._changed():
             self._stack.mark_changed()
-        self._disk.carry_out(self._write)
+        self._committing.carry_out(self._write, self._stack.revision)
         self._mark_committed()
         self.commits += 1
 
@@ -459,6 +462,7 @@ class Store(View):
     def close(self) -> None:
         """Release the folder; what was not committed is lost."""
         self._disk.close()
+        self._committing.close()
         self._lock.close()
 
     def __enter__(self) -> Self:

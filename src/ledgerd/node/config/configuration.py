@@ -42,6 +42,7 @@ from ledgerd.p2p.shared.settings import Settings as P2PSettings
 from ledgerd.producer.settings import GuardSettings, ProducerSettings
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.secrets import PUBLISHED_COMMITTEE_KEY, holds_key, without_keys
+from ledgerd.replica.settings import StreamSettings
 from ledgerd.rpc.settings import WebserverSettings
 from ledgerd.snapshot.settings import SnapshotSettings
 
@@ -62,6 +63,7 @@ class Configuration(msgspec.Struct, frozen=True):
     validator_guard: GuardSettings
     validator_monitor: MonitorSettings
     snapshot: SnapshotSettings
+    state_stream: StreamSettings
     history: HistorySettings
     webhooks: WebhookSettings
     explorer: ExplorerOptions

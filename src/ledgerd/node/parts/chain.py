@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, TypeVar
@@ -20,6 +21,7 @@ from ledgerd.node.parts.chain_thread import ChainThread, Rank
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.node.unknown_hardforks import HardforkWarning
 from ledgerd.protocol.errors import OperatorError
+from ledgerd.state.change_log import CHANGES_FOLDER, RUN_BYTES, ChangeLog
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.work import Ending
 
@@ -157,7 +159,7 @@ class ChainPart(Part):
             clock=self._time.seconds,
             genesis_time=self._time.wall() // MICRO,
             checkpoints=dict(options.checkpoints),
-            space=self.files.space,
+            space=self.files.space._replace(changes=self._change_log()),
             rolling_blocks=options.dlt_block_log_max_blocks,
         )
         if assumption is not None:
@@ -167,6 +169,12 @@ class ChainPart(Part):
         follow_for_plugins(chain, self._configuration)
         chain.try_in_pieces(self._go_on_trying)
         return chain
+
+    def _change_log(self) -> ChangeLog | None:
+        """Where replicas find what each commit has changed; none where nobody may follow."""
+        if self._configuration.state_stream.place is None:
+            return None
+        return ChangeLog(self.folder / CHANGES_FOLDER, os.urandom(RUN_BYTES))
 
     def _go_on_trying(self) -> None:
         """Apply the next piece of a branch after what waits for the thread by now."""

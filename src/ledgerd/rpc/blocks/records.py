@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _FORM = struct.Struct("<20sIIQI")
+RECORD_BYTES = _FORM.size
 
 FILE_NAME = "block_info"
 
@@ -59,12 +60,13 @@ class BlockRecorder:
                 continue
             number = event.block.number
             if start + len(records) // _FORM.size != number:
-                self._write(start, records)
+                self.put(start, records)
                 start, records = number, bytearray()
             records += _packed(event)
-        self._write(start, records)
+        self.put(start, records)
 
-    def _write(self, start: int, records: bytearray) -> None:
+    def put(self, start: int, records: bytes | bytearray) -> None:
+        """Write packed records from a number on."""
         if records:
             self._file.seek(start * _FORM.size)
             self._file.write(records)
@@ -89,12 +91,12 @@ class BlockRecords:
         """One for each number from the start to before the end."""
         if end <= start:
             return
-        raw = self._read(start, end).ljust((end - start) * _FORM.size, b"\0")
+        raw = self.read(start, end).ljust((end - start) * _FORM.size, b"\0")
         for block_id, size, average, slot, irreversible in _FORM.iter_unpack(raw):
             yield BlockInfo(BlockId(block_id), size, average, slot, irreversible) if any(block_id) else UNKNOWN
 
-    def _read(self, start: int, end: int) -> bytes:
-        """The complete records in the file."""
+    def read(self, start: int, end: int) -> bytes:
+        """The complete records in the file, from the start to before the end, packed."""
         try:
             with self._path.open("rb") as file:
                 file.seek(start * _FORM.size)

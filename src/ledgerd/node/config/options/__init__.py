@@ -15,6 +15,7 @@ from ledgerd.node.config.options.metrics import METRICS
 from ledgerd.node.config.options.p2p import P2P
 from ledgerd.node.config.options.prediction_market import PREDICTION_MARKET
 from ledgerd.node.config.options.snapshot import SNAPSHOT
+from ledgerd.node.config.options.state_stream import STATE_STREAM
 from ledgerd.node.config.options.testnet_plugin import TESTNET_PLUGIN
 from ledgerd.node.config.options.validator import VALIDATOR
 from ledgerd.node.config.options.validator_guard import VALIDATOR_GUARD
@@ -33,6 +34,7 @@ SECTIONS: dict[str, OptionSection[Any]] = {
     "validator_guard": VALIDATOR_GUARD,
     "validator_monitor": VALIDATOR_MONITOR,
     "snapshot": SNAPSHOT,
+    "state_stream": STATE_STREAM,
     "history": HISTORY,
     "webhooks": WEBHOOKS,
     "explorer": EXPLORER,

@@ -1,0 +1,106 @@
+"""Replicas as a part of the node: the process that sends them the changes of the state, and who wakes it.
+
+The chain's thread writes each commit's changes to the log of changes. Everything else is done by that process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ledgerd.replica.order import ServerOrder
+from ledgerd.supervision.part import Part
+from ledgerd.supervision.processes import Child, module_command
+from ledgerd.supervision.work import Ended
+
+if TYPE_CHECKING:
+    from ledgerd.chain.chain import Chain
+    from ledgerd.chain.events import Event
+    from ledgerd.node.config.configuration import Configuration
+    from ledgerd.node.parts.chain import ChainPart
+    from ledgerd.supervision.work import Working
+
+log = logging.getLogger(__name__)
+
+REPLICAS = "replicas"
+"""The name of the part."""
+COMMAND = module_command("ledgerd.node.workers.replica_server")
+ENDING_SECONDS = 5.0
+NOTICE = b"\n"
+
+
+class ReplicasPart(Part):
+    """The process that serves replicas; the node does not need it."""
+
+    def __init__(self, configuration: Configuration, chain: ChainPart) -> None:
+        super().__init__(REPLICAS)
+        self._chain = chain
+        self._settings = configuration.state_stream
+        self._order = ServerOrder.of(
+            configuration.chain.shared_file_dir,
+            chain.folder,
+            configuration.chain.block_archive_dir,
+            configuration.state_stream,
+            configuration.application.log_format,
+        )
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._socket: socket.socket | None = None
+        self._child: Child | None = None
+        self._is_noticed = False
+
+    async def start(self) -> None:
+        """Start the process; from now on it hears of each commit."""
+        self._loop = asyncio.get_running_loop()
+        await self._chain.attach(self._follow)
+        self.work.keep("the process that serves replicas", self._live)
+        log.info("changes of the state are sent at %(place)s", {"place": str(self._settings)})
+
+    def _follow(self, chain: Chain) -> None:
+        """A chain that was opened again has other files: so has the process, once it is started again."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._end_child)
+        chain.subscribe(self._tell)
+
+    def _end_child(self) -> None:
+        if self._child is not None:
+            self._child.terminate()
+
+    def _tell(self, _event: Event) -> None:
+        """On the chain's thread, after a commit; of the events of one commit, the first is enough."""
+        loop = self._loop
+        if loop is not None and not self._is_noticed and not loop.is_closed():
+            self._is_noticed = True
+            loop.call_soon_threadsafe(self._notice)
+
+    def _notice(self) -> None:
+        self._is_noticed = False
+        if self._socket is not None:
+            with suppress(OSError):  # it has enough to wake up for, or has ended
+                self._socket.send(NOTICE)
+
+    async def _live(self, working: Working) -> None:
+        ours, theirs = socket.socketpair()
+        with ours:
+            with theirs:
+                child = self._child = Child.start(COMMAND, stdin=theirs.fileno())
+            try:
+                ours.sendall(msgspec.json.encode(self._order) + NOTICE)
+                ours.setblocking(False)
+                self._socket = ours
+                self._notice()
+                working()
+                raise Ended(f"its process has ended with code {await child.ended()}")
+            finally:
+                self._socket = None
+                ours.close()
+                await child.stop(ENDING_SECONDS)
+
+    async def stop(self) -> None:
+        """The process ends when its input is closed, with the task."""
+        self._loop = None
+        await self.work.stop()

@@ -1,0 +1,47 @@
+"""The process of a node that serves replicas: beside the chain, at a low priority, with its own memory.
+
+It reads its order from its input, a line, and then a byte for each commit; it ends when that is closed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+import sys
+from typing import TYPE_CHECKING, cast
+
+import msgspec
+
+from ledgerd.node.config.logging.setup import set_up_child_logging
+from ledgerd.replica.order import ServerOrder
+from ledgerd.replica.server import serve
+from ledgerd.supervision.main_loop import on_a_loop
+from ledgerd.supervision.niceness import give_way
+
+if TYPE_CHECKING:
+    from ledgerd.node.config.options.application import LogFormat
+
+NICENESS = 10
+MOST_ORDER = 65_536
+
+
+async def _serve() -> None:
+    """Read the order, and carry it out until the input is closed."""
+    reader, _ = await asyncio.open_connection(sock=socket.socket(fileno=sys.stdin.fileno()), limit=MOST_ORDER)
+    line = await reader.readline()
+    if line:
+        order = msgspec.json.decode(line, type=ServerOrder)
+        set_up_child_logging(cast("LogFormat", order.log_format))
+        await serve(order, reader)
+
+
+def main() -> None:
+    """Serve until the input is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group: the node handles it
+    give_way(NICENESS)
+    on_a_loop(_serve)
+
+
+if __name__ == "__main__":
+    main()

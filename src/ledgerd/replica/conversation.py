@@ -1,0 +1,263 @@
+"""One replica at a node: its hello, a whole state where it needs one, then changes for as long as it takes them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ledgerd.codec import codec_of
+from ledgerd.protocol.block import Block
+from ledgerd.replica.messages import (
+    MOST_HELLO,
+    VERSION,
+    LoggedBlocks,
+    MessageBuffer,
+    MessageKind,
+    News,
+    NotServed,
+    ReplicaHello,
+    StateBegins,
+    StateEnds,
+    Welcome,
+    packed,
+    packed_block_info,
+    packed_check,
+    read,
+)
+from ledgerd.replica.source import LAYOUT, NAMES
+from ledgerd.state.change_frames import PART_BYTES, PART_ENTRIES, ChangeFault, framed
+from ledgerd.state.change_log import LogGap
+from ledgerd.state.disk import DATA_FILE
+from ledgerd.supervision.tasks import first_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ledgerd.replica.hub import Hub
+    from ledgerd.replica.source import HeldCommit, NodeFiles
+    from ledgerd.state.change_log import Place
+
+log = logging.getLogger(__name__)
+
+HELLO_SECONDS = 5.0
+STALLED_SECONDS = 30.0
+"""A replica that takes nothing for so long is cut."""
+STATE_SECONDS = 3600.0
+"""A whole state takes no longer: while it is sent, the file of the node grows."""
+NEWS_SECONDS = 5.0
+RECENT_BLOCKS = 1000
+"""Blocks that a replica without a log gets."""
+MOST_MISSING = 20_000
+"""A replica whose log lacks more blocks begins a new one."""
+
+_encode = msgspec.msgpack.Encoder().encode
+
+
+class Cut(Exception):
+    """The conversation ends; the text says why."""
+
+
+class Conversation:
+    """Serves one connection."""
+
+    def __init__(self, hub: Hub, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, who: str) -> None:
+        self._hub, self._source = hub, hub.source
+        self._reader, self._writer = reader, writer
+        self.who = who
+        self._position = self._checked = b""
+        self._place: Place | None = None
+        self._next_block = 1
+        self._told_info = 0
+
+    async def greet(self) -> ReplicaHello:
+        """Hear its hello.
+
+        Raises:
+            Cut: It says none, or one that does not fit, of which it is told.
+        """
+        hello = await self._hello()
+        refusal = self._refusal(hello)
+        if refusal:
+            await self._send(packed(MessageKind.REFUSED, NotServed(refusal)))
+            raise Cut(refusal)
+        return hello
+
+    async def run(self, hello: ReplicaHello, states: asyncio.Semaphore) -> None:
+        """Serve until the connection ends.
+
+        Raises:
+            Cut: The replica is to be cut.
+        """
+        await first_of(self._serve(hello, states), self._closed())
+
+    async def _serve(self, hello: ReplicaHello, states: asyncio.Semaphore) -> None:
+        with self._source.snapshot() as now:
+            self._next_block = _first_block(self._source, now, hello)
+            chain_id = now.chain_id
+        await self._send(packed(MessageKind.WELCOME, Welcome(chain_id, self._hub.latest.revision, self._next_block)))
+        try:
+            self._position, self._place = hello.position, self._place_of(hello.position)
+            log.info("the replica %(who)s goes on from its last commit", {"who": self.who})
+        except LogGap:
+            async with states:
+                log.info("the replica %(who)s is sent a whole state", {"who": self.who})
+                await self._send_state()
+            log.info("the replica %(who)s has the whole state", {"who": self.who})
+        leave = self._hub.enter()
+        try:
+            await self._follow()
+        finally:
+            leave()
+
+    async def _closed(self) -> None:
+        """Wait until the replica ends the connection, or says what it should not."""
+        if await self._reader.read(1):
+            raise Cut("it speaks where it should listen")
+        raise Cut("it has ended the connection")
+
+    # -- hello
+
+    async def _hello(self) -> ReplicaHello:
+        frames = MessageBuffer(MOST_HELLO)
+        try:
+            async with asyncio.timeout(HELLO_SECONDS):
+                while (frame := frames.next()) is None:
+                    data = await self._reader.read(MOST_HELLO)
+                    if not data:
+                        raise Cut("it ended before its hello")
+                    frames.take(data)
+            if frame[0] != MessageKind.HELLO:
+                raise Cut(f"a frame of kind {frame[0]} in place of its hello")
+            return read(frame[1], ReplicaHello)
+        except TimeoutError:
+            raise Cut("it said no hello") from None
+        except ChangeFault as fault:
+            raise Cut(str(fault)) from None
+
+    def _refusal(self, hello: ReplicaHello) -> str:
+        if hello.version != VERSION:
+            return f"the node speaks version {VERSION}, the replica {hello.version}: run the same version on both"
+        if hello.layout != LAYOUT:
+            return "the states of node and replica have other tables: run the same version on both"
+        with self._source.snapshot() as now:
+            if hello.chain_id and hello.chain_id != now.chain_id:
+                return "the replica is of another chain: give it another --data-dir"
+        return ""
+
+    def _place_of(self, position: bytes) -> Place:
+        if not position:
+            raise LogGap("it has no state")
+        return self._source.changes.place_of(position)
+
+    # -- sending
+
+    async def _send(self, data: bytes) -> None:
+        """Send, and wait until there is room for more; never for long."""
+        self._writer.write(data)
+        try:
+            async with asyncio.timeout(STALLED_SECONDS):
+                await self._writer.drain()
+        except TimeoutError:
+            raise Cut(f"it took nothing for {STALLED_SECONDS:g} seconds") from None
+
+    async def _send_state(self) -> None:
+        with self._source.snapshot() as now:
+            place = self._source.changes.place_of(now.position)
+            size = (self._source.state / DATA_FILE).stat().st_size
+            await self._send(packed(MessageKind.STATE, StateBegins(now.position, now.revision, size)))
+            try:
+                async with asyncio.timeout(STATE_SECONDS):
+                    for number in (*range(1, len(NAMES)), 0):
+                        for rows in _pieces(now, number):
+                            await self._send(framed(MessageKind.ROWS, _encode({number: rows})))
+            except TimeoutError:
+                raise Cut(f"the whole state took more than {STATE_SECONDS:g} seconds") from None
+            await self._send(packed(MessageKind.STATE_END, StateEnds(now.position)))
+            self._position, self._place = now.position, place
+
+    async def _follow(self) -> None:
+        while True:
+            changed = self._hub.next_change
+            latest = self._hub.latest
+            await self._send_blocks(latest.irreversible)
+            await self._send_info(latest.revision, latest.irreversible)
+            await self._send(packed(MessageKind.NEWS, News(latest.revision)))
+            while self._position != latest.position:
+                await self._send_record()
+            await self._send_check()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(NEWS_SECONDS):
+                    await changed.wait()
+
+    async def _send_record(self) -> None:
+        if self._place is None:
+            raise LogGap("there is no place in the log")
+        log_of, (head, parts) = self._source.changes, self._source.changes.record_at(self._place)
+        if head.before != self._position:
+            raise LogGap("the log of changes goes on elsewhere")
+        self._writer.write(head.packed)
+        for piece in log_of.bytes_at(parts, head.size, PART_BYTES):
+            await self._send(piece)
+        self._position, self._place = head.after, parts._replace(offset=parts.offset + head.size)
+        await self._send_check()
+
+    async def _send_check(self) -> None:
+        """The digest at this position, once it is known."""
+        digest = self._hub.digests.get(self._position)
+        if digest is not None and self._position != self._checked:
+            self._checked = self._position
+            await self._send(packed_check(self._position, digest))
+
+    async def _send_blocks(self, irreversible: int) -> None:
+        """What became irreversible goes ahead of the changes that may delete it from the state."""
+        while self._next_block <= irreversible:
+            first, blocks, size = self._next_block, list[bytes](), 0
+            with self._source.snapshot() as now:
+                while self._next_block <= irreversible and size < PART_BYTES:
+                    block = self._source.blocks.packed(now.view, self._next_block)
+                    self._next_block += 1
+                    if block is None:
+                        break
+                    if blocks and size + len(block) > PART_BYTES:
+                        self._next_block -= 1
+                        break
+                    blocks.append(block)
+                    size += len(block)
+            if blocks:
+                await self._send(packed(MessageKind.BLOCKS, LoggedBlocks(first, tuple(blocks))))
+
+    async def _send_info(self, head: int, irreversible: int) -> None:
+        first = max(1, self._told_info or head - RECENT_BLOCKS)
+        for start in range(min(first, head), head + 1, PART_ENTRIES):
+            records = self._source.records.read(start, min(start + PART_ENTRIES, head + 1))
+            if records:
+                await self._send(packed_block_info(start, records))
+        self._told_info = irreversible
+
+
+def _pieces(now: HeldCommit, number: int) -> Iterator[dict[bytes, bytes]]:
+    """The entries of a database in pieces of bounded size."""
+    rows: dict[bytes, bytes] = {}
+    size = 0
+    for key, value in now.rows(number):
+        rows[key] = value
+        size += len(key) + len(value)
+        if size >= PART_BYTES or len(rows) >= 4 * PART_ENTRIES:
+            yield rows
+            rows, size = {}, 0
+    if rows:
+        yield rows
+
+
+def _first_block(source: NodeFiles, now: HeldCommit, hello: ReplicaHello) -> int:
+    """The first block that a replica is to be sent: behind its log, where that has our blocks and is not far behind."""
+    irreversible = now.irreversible
+    if hello.logged > 0 and irreversible - hello.logged <= MOST_MISSING:
+        block = source.blocks.packed(now.view, hello.logged)
+        if block is not None and codec_of(Block).decode_exactly(block).id == hello.logged_id:
+            return hello.logged + 1
+    return max(1, irreversible - RECENT_BLOCKS + 1)

@@ -1,0 +1,374 @@
+"""A replica: follows a node over a connection that may end at any time, and tells where it stands.
+
+It runs on a thread of its own, which blocks; what it is told by others is bounded in bytes and in time.
+"""
+
+from __future__ import annotations
+
+import logging
+import select
+import shutil
+import socket
+import ssl
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from threading import Event
+from typing import TYPE_CHECKING
+
+import lmdb
+import msgspec
+
+from ledgerd.producer.signer_place import tls_context
+from ledgerd.producer.signing_frames import printable
+from ledgerd.replica.logged import LoggedCopy
+from ledgerd.replica.messages import (
+    VERSION,
+    LoggedBlocks,
+    MessageBuffer,
+    MessageKind,
+    News,
+    NotServed,
+    ReplicaHello,
+    StateBegins,
+    StateEnds,
+    Welcome,
+    packed,
+    read,
+    read_block_info,
+    read_check,
+)
+from ledgerd.replica.source import LAYOUT
+from ledgerd.replica.state_copy import StateCopy
+from ledgerd.state.change_frames import FRAME, ChangeFault, RecordFrame, RecordHead, read_head, read_part
+from ledgerd.state.disk import failure
+from ledgerd.state.errors import StorageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ledgerd.replica.settings import StreamSettings
+
+log = logging.getLogger(__name__)
+
+CONNECT_SECONDS = 10.0
+SILENT_SECONDS = 20.0
+"""The node says something every five seconds."""
+MESSAGE_SECONDS = 60.0
+"""A message is whole within this time."""
+READ_AT_ONCE = 1 << 18
+RECORDS_AT_ONCE = 500
+"""Commits of the node that become one of ours while we are behind."""
+MOST_RECORD = 1 << 30
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
+STOP_SECONDS = 1.0
+"""How often a silent connection looks whether it is to stop."""
+LEAST_STATE = 1 << 20
+
+
+class FollowStatus(msgspec.Struct, frozen=True):
+    """Where a replica stands."""
+
+    head: int = 0
+    """The head block of its state; 0 while it has none."""
+    node_head: int = 0
+    """That of the node, as it was last told."""
+    heard_at: float = 0.0
+    """When the node was last heard, by the monotonic clock; 0.0 if never."""
+    is_sound: bool = False
+    """Whether its state may be served: it is whole, and no digest has differed."""
+    problem: str = ""
+    """Why the last connection ended; empty while one lasts."""
+
+    @property
+    def behind(self) -> int:
+        """How many blocks the node has that it lacks."""
+        return max(0, self.node_head - self.head)
+
+
+Tell = Callable[[FollowStatus], None]
+
+
+class LineEnded(Exception):
+    """The connection is over; the text says why."""
+
+
+class Differs(LineEnded):
+    """The state is another than the node's."""
+
+
+class Replica:
+    """Keeps a copy of a node's state in a folder, until it is stopped."""
+
+    def __init__(
+        self, place: StreamSettings, folder: Path, tell: Tell, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._place, self._tell, self._clock = place, tell, clock
+        self._context = None if place.files is None else tls_context(place.files, is_signer=False)
+        self._copy, self._blocks = StateCopy(folder), LoggedCopy(folder)
+        self._stopping = Event()
+        self.status = FollowStatus(head=self._copy.head, is_sound=bool(self._copy.position))
+
+    def run(self) -> None:
+        """Follow until `stop`."""
+        pause = FIRST_PAUSE
+        try:
+            self._say(self.status)
+            while not self._stopping.is_set():
+                heard = self.status.heard_at
+                problem = self._one_connection()
+                if self._stopping.is_set():
+                    break
+                log.warning(
+                    "the connection to the node at %(place)s ended: %(problem)s",
+                    {"place": str(self._place), "problem": problem},
+                )
+                self._say(msgspec.structs.replace(self.status, problem=problem))
+                pause = FIRST_PAUSE if self.status.heard_at != heard else min(2 * pause, LONGEST_PAUSE)
+                self._stopping.wait(pause)
+        finally:
+            self._blocks.close()
+            self._copy.close()
+
+    def stop(self) -> None:
+        """End soon; from any thread."""
+        self._stopping.set()
+
+    def _say(self, status: FollowStatus) -> None:
+        self.status = status
+        self._tell(status)
+
+    def _one_connection(self) -> str:
+        """Follow over one connection; returns why it has ended."""
+        try:
+            with self._connected() as plug:
+                FollowedLine(self, plug).run()
+        except Differs as problem:
+            self._copy.forget()
+            self._say(msgspec.structs.replace(self.status, is_sound=False))
+            return str(problem)
+        except (LineEnded, ChangeFault, StorageError, OSError) as problem:
+            return str(problem) or type(problem).__name__
+        except lmdb.MapFullError:
+            self._copy.grow()
+            return "the map of the state had to grow"
+        except lmdb.Error as problem:
+            return str(failure(self._copy.folder, problem))
+        finally:
+            with suppress(lmdb.Error, StorageError):
+                self._copy.abandon()
+        return "it was stopped"
+
+    def _connected(self) -> socket.socket:
+        place = self._place.place
+        if place is None:
+            raise LineEnded("no place is named")
+        if place.path is not None:
+            plug = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            plug.settimeout(CONNECT_SECONDS)
+            try:
+                plug.connect(str(place.path))
+            except OSError:
+                plug.close()
+                raise
+            return plug
+        if place.endpoint is None:
+            raise LineEnded("no place is named")
+        plain = socket.create_connection(place.endpoint, CONNECT_SECONDS)
+        if self._context is None:
+            return plain
+        try:
+            return self._context.wrap_socket(plain, server_hostname=place.endpoint.host)
+        except OSError:
+            plain.close()
+            raise
+
+    # -- what a conversation uses
+
+    @property
+    def copy(self) -> StateCopy:
+        """The state."""
+        return self._copy
+
+    @property
+    def blocks(self) -> LoggedCopy:
+        """The blocks."""
+        return self._blocks
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether it was stopped."""
+        return self._stopping.is_set()
+
+    def heard(self, node_head: int | None = None) -> None:
+        """The node has said something."""
+        status, copy = self.status, self._copy
+        self._say(
+            FollowStatus(
+                copy.head, status.node_head if node_head is None else node_head, self._clock(), bool(copy.position)
+            )
+        )
+
+    def now(self) -> float:
+        """Seconds of the monotonic clock."""
+        return self._clock()
+
+
+class FollowedLine:
+    """One connection."""
+
+    def __init__(self, replica: Replica, plug: socket.socket) -> None:
+        self._replica, self._plug = replica, plug
+        self._copy, self._blocks = replica.copy, replica.blocks
+        self._frames = MessageBuffer()
+        self._record: RecordHead | None = None
+        self._record_left = 0
+        self._position = self._copy.position
+        """Where what was taken leads to."""
+        self._taken = 0
+        self._loading = b""
+        self._load_left = 0
+        self._is_loading = False
+        self._handlers: dict[int, Callable[[bytes], None]] = {
+            RecordFrame.HEAD: self._take_head,
+            RecordFrame.PART: self._take_part,
+            MessageKind.STATE: self._begin_state,
+            MessageKind.ROWS: self._take_rows,
+            MessageKind.STATE_END: self._end_state,
+            MessageKind.BLOCKS: lambda body: self._blocks.take(read(body, LoggedBlocks)),
+            MessageKind.BLOCK_INFO: lambda body: self._blocks.take_records(*read_block_info(body)),
+            MessageKind.CHECK: self._check,
+            MessageKind.NEWS: lambda body: replica.heard(read(body, News).head),
+        }
+
+    def run(self) -> None:
+        """Say hello, then take what comes.
+
+        Raises:
+            LineEnded: The connection is over, or the node speaks nonsense.
+        """
+        copy, blocks = self._copy, self._blocks
+        hello = ReplicaHello(VERSION, LAYOUT, copy.chain_id, copy.position, blocks.head, blocks.head_id)
+        self._plug.sendall(packed(MessageKind.HELLO, hello))
+        kind, body = self._next()
+        if kind == MessageKind.REFUSED:
+            raise LineEnded(f"the node refuses: {printable(read(body, NotServed).reason)}")
+        if kind != MessageKind.WELCOME:
+            raise ChangeFault(f"a frame of kind {kind} in place of its welcome")
+        welcome = read(body, Welcome)
+        if copy.chain_id and welcome.chain_id != copy.chain_id:
+            raise ChangeFault("a node of another chain")
+        self._blocks.continue_from(welcome.log_from)
+        self._replica.heard(welcome.head)
+        while not self._replica.is_stopping:
+            kind, body = self._next()
+            handler = self._handlers.get(kind)
+            if handler is None:
+                raise ChangeFault(f"a frame of kind {kind}")
+            handler(body)
+
+    def _next(self) -> tuple[int, bytes]:
+        """The next frame; what was taken is committed before anything is waited for."""
+        began = self._replica.now()
+        while (frame := self._frames.next()) is None:
+            if not self._has_more() and self._record is None:
+                self._commit()
+            self._frames.take(self._received())
+            if self._replica.now() - began > MESSAGE_SECONDS:
+                raise LineEnded(f"a message took more than {MESSAGE_SECONDS:g} seconds")
+        return frame
+
+    def _has_more(self) -> bool:
+        if isinstance(self._plug, ssl.SSLSocket) and self._plug.pending():
+            return True
+        return bool(select.select([self._plug], [], [], 0)[0])
+
+    def _received(self) -> bytes:
+        silent = 0.0
+        self._plug.settimeout(STOP_SECONDS)
+        while not self._replica.is_stopping:
+            try:
+                data = self._plug.recv(READ_AT_ONCE)
+            except TimeoutError:
+                silent += STOP_SECONDS
+                if silent >= SILENT_SECONDS:
+                    raise LineEnded(f"the node said nothing for {SILENT_SECONDS:g} seconds") from None
+                continue
+            if not data:
+                raise LineEnded("the node has ended it")
+            return data
+        raise LineEnded("it was stopped")
+
+    # -- changes
+
+    def _take_head(self, body: bytes) -> None:
+        head = read_head(body)
+        if self._record is not None or self._is_loading:
+            raise ChangeFault("a record within another")
+        if head.before != self._position or not self._position:
+            raise ChangeFault("changes of another state")
+        if head.size > MOST_RECORD:
+            raise ChangeFault(f"a record of {head.size} bytes")
+        self._record, self._record_left = head, head.size
+        self._end_record()
+
+    def _take_part(self, body: bytes) -> None:
+        if self._record is None:
+            raise ChangeFault("changes without a record")
+        self._record_left -= FRAME.size + len(body)
+        self._copy.take(read_part(body))
+        self._end_record()
+
+    def _end_record(self) -> None:
+        record = self._record
+        if record is None or self._record_left > 0:
+            return
+        if self._record_left < 0:
+            raise ChangeFault("a record that is longer than it said")
+        self._position, self._record = record.after, None
+        self._taken += 1
+        if self._taken >= RECORDS_AT_ONCE:
+            self._commit()
+
+    def _commit(self) -> None:
+        if self._taken:
+            self._taken = 0
+            self._copy.commit(self._position)
+            self._replica.heard()
+
+    def _check(self, body: bytes) -> None:
+        position, digest = read_check(body)
+        if self._record is not None or position != self._position:
+            raise ChangeFault("the digest of another state")
+        if digest != self._copy.digest:
+            raise Differs("the digest of this state is not that of the node's: it is replaced by a whole one")
+
+    # -- a whole state
+
+    def _begin_state(self, body: bytes) -> None:
+        begins = read(body, StateBegins)
+        if self._record is not None or self._is_loading or self._taken:
+            raise ChangeFault("a whole state among changes")
+        free = shutil.disk_usage(self._copy.folder).free
+        if begins.size > free:
+            raise LineEnded(f"the state of the node has {begins.size} bytes, and {free} are free here")
+        log.info("loading the state of the node at block %(block)d", {"block": begins.revision})
+        self._copy.begin_loading()
+        self._is_loading, self._loading = True, begins.position
+        self._load_left = 2 * begins.size + LEAST_STATE
+        self._replica.heard()
+
+    def _take_rows(self, body: bytes) -> None:
+        self._load_left -= len(body)
+        if not self._is_loading or self._load_left < 0:
+            raise ChangeFault("rows of a state that was not begun, or is larger than it was said to be")
+        self._copy.load(read_part(body))
+
+    def _end_state(self, body: bytes) -> None:
+        ends = read(body, StateEnds)
+        if not self._is_loading or ends.position != self._loading:
+            raise ChangeFault("the end of a state that was not begun")
+        self._copy.end_loading(ends.position)
+        self._is_loading, self._position = False, ends.position
+        log.info("the state of the node at block %(block)d is here", {"block": self._copy.head})
+        self._replica.heard()

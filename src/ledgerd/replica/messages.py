@@ -1,0 +1,179 @@
+"""What a node and a replica say to each other: frames as in the log of changes, of bounded size.
+
+The replica says hello; from then on only the node speaks. Nothing here does I/O.
+"""
+
+from __future__ import annotations
+
+import struct
+from enum import IntEnum
+from typing import TypeVar
+
+import msgspec
+
+from ledgerd.replica.digest import DIGEST_BYTES
+from ledgerd.rpc.blocks.records import RECORD_BYTES
+from ledgerd.state.change_frames import FRAME, MOST_FRAME, POSITION, ChangeFault, framed, opened
+
+VERSION = 1
+MOST_HELLO = 4096
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+_NUMBER = struct.Struct(">Q")
+_RECORDS = RECORD_BYTES
+_CHECK = struct.Struct(f">{POSITION.size}s{DIGEST_BYTES}s")
+
+
+class MessageKind(IntEnum):
+    """The frames besides those of a record."""
+
+    HELLO = 10
+    WELCOME = 11
+    REFUSED = 12
+    STATE = 13
+    """A whole state follows, in rows."""
+    ROWS = 14
+    STATE_END = 15
+    BLOCKS = 16
+    BLOCK_INFO = 17
+    CHECK = 18
+    """The digest of the state at a position."""
+    NEWS = 19
+
+
+class ReplicaHello(msgspec.Struct, frozen=True):
+    """What a replica has."""
+
+    version: int
+    layout: bytes
+    chain_id: bytes
+    """Empty where it has no state."""
+    position: bytes
+    """Empty where it needs a whole state."""
+    logged: int
+    """The last block in its log, 0 without any."""
+    logged_id: bytes
+
+
+class Welcome(msgspec.Struct, frozen=True):
+    """What the node will send."""
+
+    chain_id: bytes
+    head: int
+    log_from: int
+    """The first block that it will send; where it does not continue the replica's log, that begins anew."""
+
+
+class NotServed(msgspec.Struct, frozen=True):
+    """Why the node sends nothing."""
+
+    reason: str
+
+
+class StateBegins(msgspec.Struct, frozen=True):
+    """A whole state follows."""
+
+    position: bytes
+    revision: int
+    size: int
+    """Bytes of the file that it is in."""
+
+
+class StateEnds(msgspec.Struct, frozen=True):
+    """The whole state was sent."""
+
+    position: bytes
+
+
+class News(msgspec.Struct, frozen=True):
+    """Where the node stands: after each commit, and every few seconds."""
+
+    head: int
+
+
+class LoggedBlocks(msgspec.Struct, frozen=True, array_like=True):
+    """Irreversible blocks, packed."""
+
+    first: int
+    blocks: tuple[bytes, ...]
+
+
+def packed(kind: MessageKind, content: msgspec.Struct) -> bytes:
+    """The frame of a message."""
+    return framed(kind, msgspec.msgpack.encode(content))
+
+
+def read(body: bytes, kind: type[T]) -> T:
+    """The message of a body.
+
+    Raises:
+        ChangeFault: It is none.
+    """
+    try:
+        return msgspec.msgpack.decode(body, type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as fault:
+        raise ChangeFault(f"no {kind.__name__}: {fault}") from fault
+
+
+def packed_check(position: bytes, digest: bytes) -> bytes:
+    """The frame of a digest at a position."""
+    return framed(MessageKind.CHECK, _CHECK.pack(position, digest))
+
+
+def read_check(body: bytes) -> tuple[bytes, bytes]:
+    """A position and the digest there.
+
+    Raises:
+        ChangeFault: It is none.
+    """
+    if len(body) != _CHECK.size:
+        raise ChangeFault(f"a digest of {len(body)} bytes")
+    position, digest = _CHECK.unpack(body)
+    return position, digest
+
+
+def packed_block_info(first: int, records: bytes) -> bytes:
+    """The frame of records of `block_info`."""
+    return framed(MessageKind.BLOCK_INFO, _NUMBER.pack(first) + records)
+
+
+def read_block_info(body: bytes) -> tuple[int, bytes]:
+    """The number of the first block, and the records.
+
+    Raises:
+        ChangeFault: It is none.
+    """
+    if len(body) < _NUMBER.size or (len(body) - _NUMBER.size) % _RECORDS:
+        raise ChangeFault(f"records of blocks in {len(body)} bytes")
+    return _NUMBER.unpack_from(body)[0], body[_NUMBER.size :]
+
+
+class MessageBuffer:
+    """Puts frames together from whatever pieces they come in."""
+
+    def __init__(self, most: int = MOST_FRAME) -> None:
+        self._waiting = bytearray()
+        self._most = most
+
+    def take(self, data: bytes) -> None:
+        """Add what has come."""
+        self._waiting += data
+
+    def next(self) -> tuple[int, bytes] | None:
+        """Take the next frame off: its kind and body; nothing while it is not whole.
+
+        Raises:
+            ChangeFault: It is none of ours.
+        """
+        if len(self._waiting) < FRAME.size:
+            return None
+        kind, length, checksum = FRAME.unpack_from(self._waiting)
+        if length > self._most:
+            raise ChangeFault(f"a frame of {length} bytes")
+        end = FRAME.size + length
+        if len(self._waiting) < end:
+            return None
+        body = opened(bytes(self._waiting[FRAME.size : end]), kind, length, checksum)
+        del self._waiting[:end]
+        return kind, body

@@ -1,0 +1,77 @@
+"""Where a node sends the changes of its state, and where a replica gets them."""
+
+from __future__ import annotations
+
+from ipaddress import ip_address
+from pathlib import Path
+
+import msgspec
+
+from ledgerd.producer.signer_place import PlaceFault, SignerPlace, TlsFiles, read_place
+
+_SCHEME = "tcp://"
+LOCAL_NAME = "localhost"
+
+
+class StreamSettings(msgspec.Struct, frozen=True):
+    """A place, and what is shown there."""
+
+    place: SignerPlace | None = None
+    """A Unix socket, or a host and a port; nothing where no changes are sent."""
+    certificate: Path | None = None
+    certificate_key: Path | None = None
+    authority: Path | None = None
+
+    @property
+    def files(self) -> TlsFiles | None:
+        """The files of TLS, where they are given."""
+        if self.certificate is None or self.certificate_key is None or self.authority is None:
+            return None
+        return TlsFiles(self.certificate, self.certificate_key, self.authority)
+
+    @property
+    def fault(self) -> str:
+        """What is wrong with them together; empty where nothing is."""
+        given = [each for each in (self.certificate, self.certificate_key, self.authority) if each is not None]
+        if self.place is None:
+            return "the certificates are for a place, and none is named" if given else ""
+        if self.place.path is not None:
+            return "a Unix socket needs no certificates" if given else ""
+        if given and self.files is None:
+            return "the certificate, its key and the authority belong together"
+        if not given and not is_of_this_machine(self.place):
+            return "without certificates it must be an address of this machine, as tcp://127.0.0.1:8095"
+        return ""
+
+    def __str__(self) -> str:
+        if self.place is None:
+            return "nowhere"
+        return f"unix:{self.place.path}" if self.place.path is not None else f"{_SCHEME}{self.place.endpoint}"
+
+
+def is_of_this_machine(place: SignerPlace) -> bool:
+    """Whether no other machine is on the way."""
+    if place.endpoint is None:
+        return True
+    host = place.endpoint.host
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == LOCAL_NAME
+
+
+def read_stream_place(text: str) -> SignerPlace:
+    """The place of a text, `unix:/path` or `tcp://host:port`.
+
+    Raises:
+        PlaceFault: It is neither.
+    """
+    try:
+        if text.startswith("unix:/"):
+            return read_place(text)
+        if text.startswith(_SCHEME):
+            return read_place(f"tls://{text.removeprefix(_SCHEME)}")
+    except PlaceFault as fault:
+        if text.startswith("unix:/"):
+            raise PlaceFault(str(fault)) from None
+    raise PlaceFault("is neither unix:/PATH nor tcp://HOST:PORT")

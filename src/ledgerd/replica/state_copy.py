@@ -1,0 +1,205 @@
+"""The state of a replica: the entries of a node's state, byte for byte, and the digest of what was written here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import lmdb
+
+from ledgerd.chain.chain import CHAIN_ID
+from ledgerd.protocol.errors import OperatorError
+from ledgerd.replica.digest import MODULUS, hash_of, packed_digest, read_digest
+from ledgerd.replica.source import NAMES
+from ledgerd.state.change_frames import ChangeFault
+from ledgerd.state.change_log import POSITION_VALUE
+from ledgerd.state.disk import DATA_FILE, Disk, Space
+from ledgerd.state.header import BEING_LOADED, FORMAT, FORMAT_KEY, LAYOUT_KEY, VALUE, read_revision, read_value
+from ledgerd.state.lock import lock_writer
+from ledgerd.state.objects import STORED_TABLES
+from ledgerd.state.tables import layout
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ledgerd.state.change_frames import ChangedEntries, ChangedPart
+
+OWN = "replica"
+"""A database that the node's state does not have."""
+DIGEST_KEY = b"digest"
+MARK = "replica"
+"""A file that says whose the folder is: what it holds may be replaced at any time."""
+
+POSITION_KEY = VALUE + POSITION_VALUE.encode()
+LOADED_AT_ONCE = 8 << 20
+APPLIED_AT_ONCE = 4 << 20
+
+
+class StateCopy:
+    """The state of a replica, open for writing."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder = folder
+        if (folder / DATA_FILE).exists() and not (folder / MARK).exists():
+            raise OperatorError(f"{folder} holds the state of a node: give the replica a --data-dir of its own")
+        (folder / MARK).touch()
+        self._lock = lock_writer(folder)
+        try:
+            self._disk = Disk(folder, Space())
+            databases = self._disk.open_databases((*NAMES, OWN))
+            self._disk.commit()
+        except BaseException:
+            self._lock.close()
+            raise
+        self._own = databases[OWN]
+        self._databases = [databases[name] for name in NAMES]
+        self._layout = layout(STORED_TABLES).encode()
+        self._pending: ChangedPart = {}
+        self._pending_bytes = 0
+        self._header: ChangedEntries = {}
+        self._total = 0
+        self._loaded_bytes = 0
+        self.is_changed = False
+        """Whether there is something to commit."""
+        self._read()
+
+    def _read(self) -> None:
+        """Take what the last commit says; no write transaction is begun, which would belong to this thread."""
+        header = self._databases[0]
+        with self._disk.environment.begin() as transaction:
+            digest = transaction.get(DIGEST_KEY, db=self._own)
+            is_whole = (
+                digest is not None
+                and transaction.get(FORMAT_KEY, db=header) == FORMAT
+                and transaction.get(LAYOUT_KEY, db=header) == self._layout
+            )
+            self.position = (read_value(transaction, header, POSITION_VALUE) or b"") if is_whole else b""
+            """That of its last commit; empty where it has no whole state."""
+            self.chain_id = (read_value(transaction, header, CHAIN_ID) or b"") if is_whole else b""
+            self.head = read_revision(transaction, header) if is_whole else 0
+        self._total = 0 if digest is None else read_digest(digest)
+
+    # -- changes
+
+    def take(self, part: ChangedPart) -> None:
+        """Take changes; of one entry, the last one counts."""
+        for number, entries in part.items():
+            if not 0 <= number < len(NAMES):
+                raise ChangeFault(f"changes of a database {number}")
+            self._pending.setdefault(number, {}).update(entries)
+            self._pending_bytes += sum([len(key) + len(value or b"") for key, value in entries.items()])
+        if self._pending_bytes > APPLIED_AT_ONCE:
+            self.apply()
+
+    def apply(self) -> None:
+        """Write what was taken; the digest is that of what is there then."""
+        try:
+            self._apply()
+        except lmdb.BadValsizeError as fault:
+            raise ChangeFault(f"an entry that no state has: {fault}") from fault
+
+    def _apply(self) -> None:
+        pending, self._pending, self._pending_bytes = self._pending, {}, 0
+        total = self._total
+        for number, entries in pending.items():
+            database = self._databases[number]
+            transaction = self._disk.transaction
+            for key, value in sorted(entries.items()):
+                before = transaction.get(key, db=database)
+                if before == value:
+                    continue
+                if before is not None:
+                    total -= hash_of(number, key, before)
+                if value is None:
+                    transaction.delete(key, db=database)
+                else:
+                    transaction.put(key, value, db=database)
+                    total += hash_of(number, key, value)
+        self._total = total % MODULUS
+        self.is_changed = True
+
+    def commit(self, position: bytes) -> None:
+        """Make what was taken durable, which leads to a position."""
+        self.apply()
+        transaction, header = self._disk.transaction, self._databases[0]
+        if read_value(transaction, header, POSITION_VALUE) != position:
+            raise ChangeFault("changes that lead elsewhere than they say")
+        transaction.put(DIGEST_KEY, packed_digest(self._total), db=self._own)
+        self._disk.commit()
+        self.is_changed = False
+        self._read()
+
+    @property
+    def digest(self) -> bytes:
+        """The digest of all that was taken."""
+        self.apply()
+        return packed_digest(self._total)
+
+    def abandon(self) -> None:
+        """Forget what was not committed."""
+        self._pending, self._pending_bytes, self._header = {}, 0, {}
+        self._disk.abort()
+        self.is_changed = False
+        self._read()
+
+    # -- a whole state
+
+    def begin_loading(self) -> None:
+        """Drop everything; until the end of the load nobody can take this for a state."""
+        self.abandon()
+        transaction = self._disk.transaction
+        for database in (*self._databases, self._own):
+            transaction.drop(database, delete=False)
+        transaction.put(LAYOUT_KEY, BEING_LOADED.encode() + self._layout, db=self._databases[0])
+        self._disk.commit()
+        self._read()
+        self._total = self._loaded_bytes = 0
+
+    def load(self, rows: Mapping[int, Mapping[bytes, bytes | None]]) -> None:
+        """Take rows of a whole state, which come in order."""
+        for number, entries in rows.items():
+            if not 0 <= number < len(NAMES) or None in entries.values():
+                raise ChangeFault(f"rows of a database {number}")
+            items = [(key, value) for key, value in entries.items() if value is not None]
+            self._total += sum([hash_of(number, key, value) for key, value in items])
+            if number == 0:
+                self._header.update(items)
+                continue
+            try:
+                _, added = self._disk.transaction.cursor(self._databases[number]).putmulti(items, append=True)
+            except lmdb.BadValsizeError as fault:
+                raise ChangeFault(f"a row that no state has: {fault}") from fault
+            if added != len(items):
+                raise ChangeFault(f"rows of {NAMES[number]} out of order")
+            self._loaded_bytes += sum([len(key) + len(value) for key, value in items])
+        if self._loaded_bytes > LOADED_AT_ONCE:
+            self._disk.commit()
+            self._loaded_bytes = 0
+
+    def end_loading(self, position: bytes) -> None:
+        """The state is whole: the header comes last, in one commit with the digest."""
+        header, self._header = self._header, {}
+        if header.get(LAYOUT_KEY) != self._layout or header.get(POSITION_KEY) != position:
+            raise ChangeFault("a whole state that is another than it was said to be")
+        for key, value in header.items():
+            self._disk.transaction.put(key, value or b"", db=self._databases[0])
+        self._total %= MODULUS
+        self.commit(position)
+
+    def forget(self) -> None:
+        """This is no state of the node's: the next conversation begins with a whole one, after a restart too."""
+        self.abandon()
+        self._disk.transaction.delete(DIGEST_KEY, db=self._own)
+        self._disk.commit()
+        self._read()
+
+    def grow(self) -> None:
+        """Enlarge the map of the file; what was not committed is lost."""
+        self._disk.grow()
+        self.abandon()
+
+    def close(self) -> None:
+        """Close the file; what was not committed is lost."""
+        self._disk.close()
+        self._lock.close()

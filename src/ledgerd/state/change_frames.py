@@ -1,0 +1,125 @@
+"""The bytes of changes: the record of one commit, as it is in the log of changes and on its way to a copy of the state.
+
+A record is a head and parts. Each of these is a frame: its kind, its length, a checksum and a body of bounded size.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from enum import IntEnum
+from typing import TYPE_CHECKING, NamedTuple
+from zlib import crc32
+
+import msgspec
+
+if TYPE_CHECKING:
+    from ledgerd.state.noted import Notes
+
+FRAME = struct.Struct(">BII")
+"""MessageKind, length of the body, and its checksum."""
+
+MOST_FRAME = 8 << 20
+"""Bytes of a body. The largest value of a state is a block; parts are made so that they hold many entries or one."""
+
+PART_ENTRIES = 1024
+PART_BYTES = 256 << 10
+ENTRY_BYTES = 8
+"""What an entry takes besides its key and value, about."""
+
+POSITION = struct.Struct(">8sQ")
+"""A run of the writer and the number of a commit: no two commits of a state ever have the same."""
+
+_HEAD = struct.Struct(f">{POSITION.size}s{POSITION.size}sQQ")
+
+ChangedEntries = dict[bytes, bytes | None]
+ChangedPart = dict[int, ChangedEntries]
+_encode = msgspec.msgpack.Encoder().encode
+_decode_part = msgspec.msgpack.Decoder(ChangedPart).decode
+
+
+class ChangeFault(Exception):
+    """Bytes that are no frame, or no body of their kind."""
+
+
+class RecordFrame(IntEnum):
+    """The frames of a record."""
+
+    HEAD = 1
+    PART = 2
+
+
+class RecordHead(NamedTuple):
+    """What stands before the changes of a commit."""
+
+    before: bytes
+    """The position that the changes are to be applied at."""
+    after: bytes
+    revision: int
+    """The number of the head block after it."""
+    size: int
+    """Bytes of the frames that follow."""
+
+    @property
+    def packed(self) -> bytes:
+        """Its frame."""
+        return framed(RecordFrame.HEAD, _HEAD.pack(*self))
+
+
+def framed(kind: int, body: bytes) -> bytes:
+    """A frame."""
+    return FRAME.pack(kind, len(body), crc32(body)) + body
+
+
+def opened(raw: bytes, kind: int, length: int, checksum: int) -> bytes:
+    """The body of a frame whose head says this.
+
+    Raises:
+        ChangeFault: It is another.
+    """
+    if len(raw) != length or crc32(raw) != checksum:
+        raise ChangeFault(f"a frame of kind {kind} whose {len(raw)} bytes are not those that were written")
+    return raw
+
+
+def read_head(body: bytes) -> RecordHead:
+    """The head of a record.
+
+    Raises:
+        ChangeFault: It is none.
+    """
+    if len(body) != _HEAD.size:
+        raise ChangeFault(f"the head of a record with {len(body)} bytes")
+    return RecordHead(*_HEAD.unpack(body))
+
+
+def read_part(body: bytes) -> ChangedPart:
+    """A part of a record.
+
+    Raises:
+        ChangeFault: It is none.
+    """
+    try:
+        return _decode_part(body)
+    except msgspec.MsgspecError as fault:
+        raise ChangeFault(f"a part of a record that cannot be read: {fault}") from fault
+
+
+def parts_of(notes: Notes) -> Iterator[bytes]:
+    """The frames of what a commit has changed: small ones, so that nobody needs memory for all of it."""
+    if sum(map(len, notes.values())) <= PART_ENTRIES:
+        whole = _encode(dict(notes))
+        if len(whole) <= PART_BYTES:
+            yield framed(RecordFrame.PART, whole)
+            return
+    for number, entries in notes.items():
+        part: ChangedEntries = {}
+        size = 0
+        for key, value in entries.items():
+            part[key] = value
+            size += len(key) + len(value or b"") + ENTRY_BYTES
+            if size >= PART_BYTES:
+                yield framed(RecordFrame.PART, _encode({number: part}))
+                part, size = {}, 0
+        if part:
+            yield framed(RecordFrame.PART, _encode({number: part}))

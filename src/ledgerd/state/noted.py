@@ -1,0 +1,40 @@
+"""A write transaction that notes what is put and deleted, so that a copy of the file can be given the same."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import lmdb
+    from lmdb import _Database as Database
+
+Notes = dict[int, dict[bytes, bytes | None]]
+"""By the number of a database: its keys that were written, each with its last value, or none where it was deleted."""
+
+
+class NotedTransaction:
+    """Stands for a transaction of LMDB: reads go there directly, writes are noted on their way."""
+
+    def __init__(self, transaction: lmdb.Transaction[bytes], numbers: Mapping[Database, int]) -> None:
+        self._put, self._delete = transaction.put, transaction.delete
+        self.get, self.cursor, self.stat = transaction.get, transaction.cursor, transaction.stat
+        self.commit, self.abort = transaction.commit, transaction.abort
+        self._numbers = numbers
+        self.notes: Notes = defaultdict(dict)
+
+    def put(self, key: bytes, value: bytes, *, db: Database) -> bool:
+        """Put an entry."""
+        number = self._numbers.get(db)
+        if number is not None:
+            self.notes[number][key] = value
+        return self._put(key, value, db=db)
+
+    def delete(self, key: bytes, *, db: Database) -> bool:
+        """Delete an entry."""
+        number = self._numbers.get(db)
+        if number is not None:
+            self.notes[number][key] = None
+        return self._delete(key, db=db)
