@@ -12,7 +12,7 @@ import msgspec
 
 from ledgerd.explorer.settings import ExplorerSettings
 from ledgerd.metrics.table import process
-from ledgerd.node.parts.webserver import endpoints_of
+from ledgerd.rpc.workers import endpoints_of
 from ledgerd.node.workers.explorer_worker import ExplorerArguments
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.rpc.http.connection import Speech
