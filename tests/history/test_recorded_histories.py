@@ -10,7 +10,7 @@ import pytest
 from ledgerd.chain.log.histories import HistoryView, entry_text
 from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.protocol.names import AccountName
-from tests.history.histories import closed_view, recorded_histories, shown_operations
+from tests.history.histories import Question, closed_view, recorded_histories, shown_operations
 from tests.recorded import ANSWERED, recorded_answers
 from tests.rpc.api.serving import copy_followed
 
@@ -37,20 +37,23 @@ def test_the_operations_of_every_block_are_the_recorded_ones(name: str, view: Hi
 
 
 def test_the_history_of_every_account_is_the_recorded_one(name: str, view: HistoryView) -> None:
-    compared = 0
-    for (account, start, limit), answer in recorded_histories(name).items():
-        entries = view.range_of(AccountName(account))
-        if not answer.startswith(RESULT):
-            assert entries is None or start > entries.last
-            continue
-        assert entries is not None
-        last = entries.last if start < 0 else start
-        first = max(last - limit, 0)
-        found = view.entries_of(AccountName(account), first, last)
-        text = f"[{','.join(map(entry_text, range(first, last + 1), found))}]"
-        assert answer.startswith(f'{RESULT}{text},"id":'), f"{name}, {account} from {start}"
-        compared += len(found)
-    assert compared > 100
+    assert sum(assert_recorded(view, *fact) for fact in recorded_histories(name).items()) > 100
+
+
+def assert_recorded(view: HistoryView, question: Question, answer: str) -> int:
+    """A history gives the recorded answer about an account; how many entries that has."""
+    account, start, limit = question
+    entries = view.range_of(AccountName(account))
+    if not answer.startswith(RESULT):
+        assert entries is None or start > entries.last
+        return 0
+    assert entries is not None
+    last = entries.last if start < 0 else start
+    first = max(last - limit, 0)
+    found = view.entries_of(AccountName(account), first, last)
+    text = f"[{','.join(map(entry_text, range(first, last + 1), found))}]"
+    assert answer.startswith(f'{RESULT}{text},"id":'), f"{account} from {start}"
+    return len(found)
 
 
 def test_every_transaction_is_found_where_it_stands(name: str, view: HistoryView) -> None:

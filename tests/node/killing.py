@@ -72,9 +72,14 @@ class Serving:
         self._end: asyncio.Event | None = None
         self._loop = asyncio.new_event_loop()
         self.endpoint = Endpoint("", 0)
-        threading.Thread(target=lambda: self._loop.run_until_complete(self._serve()), daemon=True).start()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
         if not self._ready.wait(PATIENCE):
             raise AssertionError("the peer never listened")
+
+    def _run(self) -> None:
+        self._loop.run_until_complete(self._serve())
+        self._loop.close()
 
     async def _serve(self) -> None:
         peer = SocketPeer(1, self._packed, honest)
@@ -87,6 +92,7 @@ class Serving:
     def stop(self) -> None:
         if self._end is not None:
             self._loop.call_soon_threadsafe(self._end.set)
+            self._thread.join(PATIENCE)
 
 
 class Syncing:

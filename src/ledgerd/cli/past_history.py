@@ -41,7 +41,7 @@ def extend(chosen: argparse.Namespace) -> int:
             return 0
         _require_room(past.needs(options.block_archive_dir, options.shared_file_dir), chosen.data_dir)
         os.nice(LOWEST_PRIORITY)
-        with progress("recording", log.head_number) as advance:
+        with progress("recording", past.head) as advance:
             is_taken = past.run(advance)
     if is_taken:
         sys.stdout.write("the node has the history from block 1 on\n")

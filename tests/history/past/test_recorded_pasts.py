@@ -11,12 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.chain.log.histories import HistoryView, entry_text
+from ledgerd.chain.log.histories import HistoryView
 from ledgerd.history.past import recording
-from ledgerd.protocol.names import AccountName
 from tests.history.histories import closed_view, recorded_histories, shown_operations
 from tests.history.past.pasts import born_of_snapshot, past_of, taken
-from tests.history.test_recorded_histories import RESULT
+from tests.history.test_recorded_histories import assert_recorded
 from tests.recorded import ANSWERED, recorded_answers
 
 NAMES = (*ANSWERED,) if os.environ.get("PASTS") == "all" else ("open-hf0", "open-pm2")
@@ -61,17 +60,4 @@ def test_the_operations_of_every_block_are_the_recorded_ones(name: str, view: Hi
 
 
 def test_the_history_of_every_account_is_the_recorded_one(name: str, view: HistoryView) -> None:
-    compared = 0
-    for (account, start, limit), answer in recorded_histories(name).items():
-        entries = view.range_of(AccountName(account))
-        if not answer.startswith(RESULT):
-            assert entries is None or start > entries.last
-            continue
-        assert entries is not None
-        last = entries.last if start < 0 else start
-        first = max(last - limit, 0)
-        found = view.entries_of(AccountName(account), first, last)
-        text = f"[{','.join(map(entry_text, range(first, last + 1), found))}]"
-        assert answer.startswith(f'{RESULT}{text},"id":'), f"{name}, {account} from {start}"
-        compared += len(found)
-    assert compared > 100
+    assert sum(assert_recorded(view, *fact) for fact in recorded_histories(name).items()) > 100

@@ -33,6 +33,8 @@ READY, REFUSED, WANTED = "ready", "refused", "wanted.json"
 FORMER_SUFFIX = ".former"
 """The suffix of the folder of the history that the node had before."""
 
+OTHER_OPTIONS = "the node runs with other options of the history"
+
 MOST_AT_ONCE = 100
 """Blocks that the node copies, while it does nothing else."""
 
@@ -131,7 +133,9 @@ class Acceptance:
         """Copy the latest blocks, where they are few; whether the history offered has what the node has."""
         wanted = msgspec.json.encode(settings_of(self._settings, is_rolling=chain.is_rolling))
         if (self._folder / WANTED).read_bytes() != wanted:
-            raise PastRefused("it was recorded with other options of the history")
+            raise PastRefused(
+                "the node runs with other options of the history: put them into its configuration, and extend again"
+            )
         settings = msgspec.json.decode(wanted, type=HistorySettings)
         with (
             EmbeddedStore(self._folder / HISTORY_FOLDER, settings, chain.block_log, self._space) as past,

@@ -124,6 +124,11 @@ class PastHistory:
         """Whether the history of the node begins with the first block already."""
         return self._begins_and_head()[0] == 1
 
+    @property
+    def head(self) -> int:
+        """The last block of the history of the node."""
+        return self._begins_and_head()[1]
+
     def _prepare(self) -> None:
         if self._settings.count_blocks != ALL_BLOCKS:
             raise OperatorError("the history is to keep its latest blocks only (history-count-blocks)")
