@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import product
@@ -36,6 +37,8 @@ def kinds_of(explorer: RecordedExplorer) -> Mapping[str, str]:
     name = record["name"]
     disputes = ask("history_api", "get_operations", {"types": ["pm_dispute_opened"]}, "newest", 1)["operations"]
     market = disputes[-1]["op"][1]["market_id"]
+    bet_on = ask("history_api", "get_operations", {"types": ["pm_place_bet"]}, "newest", 100)["operations"]
+    busiest, _ = Counter(each["op"][1]["market_id"] for each in bet_on).most_common(1)[0]
     return {
         "front": "/",
         "blocks": "/blocks",
@@ -58,7 +61,8 @@ def kinds_of(explorer: RecordedExplorer) -> Mapping[str, str]:
         "subscriptions": "/subscriptions",
         "subscription": f"/subscription/{offers[0]['creator']}",
         "markets": "/markets",
-        "market": f"/market/{market}",
+        "market": f"/market/{busiest}",
+        "dispute": f"/market/{market}",
         "disputes": "/disputes",
         "oracles": "/oracles",
         "search": "/search?q=pm",

@@ -38,6 +38,8 @@ FIRST_SCREEN = {
 """What is seen without scrolling: the search, the head and its age, figures (head, participation, supply, fund), the
 slots of the round, the latest blocks and transfers; and how many of each."""
 
+ROWS, TALLEST_ROW = "[...document.querySelectorAll('tr')]", 100
+"""Where one column has no room, it breaks behind each letter, and a row becomes as high as a page."""
 REACHABLE = """[...document.querySelectorAll('a[href], button, input, select, summary, [tabindex="0"]')]
   .filter((each) => each.getClientRects().length)"""
 MARKS = """window.order = [];
@@ -100,6 +102,8 @@ def survey(tabs: dict[str, Tab], site: SiteInThread, explorer: RecordedExplorer)
                 tab.look(*screen)
                 if not tab.evaluate("document.documentElement.scrollWidth <= innerWidth"):
                     found.wide.append(f"{kind} {size}")
+                if not tab.evaluate(f"{ROWS}.every((each) => each.clientHeight < {TALLEST_ROW})"):
+                    found.wide.append(f"{kind} {size}: a row is as high as a page")
             for size, theme in [each[:2] for each in of_page if axe and each[2] == language]:
                 tab.look(*SIZES[size], is_dark=theme == "dark")
                 found.axe.extend(f"{kind} {size} {theme} {language}: {each}" for each in tab.evaluate(FAULTS))

@@ -211,7 +211,22 @@ def test_kept_pages_are_bounded(explorer: RecordedExplorer, monkeypatch: pytest.
     explorer.watch.tell()
     for name in names_of(explorer)[:30]:
         explorer.page(f"/account/{name}")
-    assert explorer.answering.kept_bytes <= 200_000
+    assert 100_000 < explorer.answering.kept_bytes <= 200_000
+
+
+def test_kept_replies_without_a_body_and_long_addresses_are_bounded(
+    explorer: RecordedExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answering, "KEPT_BYTES", 200_000)
+    explorer.watch.tell()
+    for number in range(300):
+        assert explorer.reply(f"/search?q=7&{number}={'x' * 1_000}").status == 303
+    assert 100_000 < explorer.answering.kept_bytes <= 200_000
+    drawn = explorer.answering.drawn
+    monkeypatch.setattr(explorer.node, "away", "gone")
+    assert explorer.reply(f"/search?q=7&299={'x' * 1_000}").status == 303
+    explorer.watch.tell()
+    assert (explorer.answering.kept_bytes, explorer.answering.drawn) == (0, drawn)
 
 
 def test_a_node_that_is_away_is_said_with_its_status_and_pages_come_back(explorer: RecordedExplorer) -> None:

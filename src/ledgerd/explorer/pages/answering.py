@@ -26,7 +26,9 @@ log = logging.getLogger(__name__)
 
 HTML = "text/html; charset=utf-8"
 KEPT_BYTES = 32 << 20
-"""Of drawn pages, until the next block."""
+"""Of replies and the addresses that they are kept by, until the next block."""
+KEPT_BESIDE = 1_024
+"""Bytes that a reply takes besides, so that those without a body are bounded too."""
 LATE_SECONDS = 30
 """An older head says that the chain or the node stands still."""
 THEMES = ("auto", "light", "dark")
@@ -117,10 +119,10 @@ class PageMaker:
             return
         if key not in self._kept:
             self._kept[key] = reply
-            self.kept_bytes += len(reply.body)
+            self.kept_bytes += _size(key, reply)
         while self.kept_bytes > KEPT_BYTES:
-            _, oldest = self._kept.popitem(last=False)
-            self.kept_bytes -= len(oldest.body)
+            oldest = self._kept.popitem(last=False)
+            self.kept_bytes -= _size(*oldest)
 
     def _asset(self, asked: PageRequest) -> PageReply:
         asset = assets().get(asset_path("icon.svg") if asked.path == ICON else asked.path)
@@ -213,3 +215,8 @@ class PageMaker:
             facts = facts_of(watch)
             parts |= {place: draw(template, code, facts, now) for place, template in LIVE.items()}
         return parts
+
+
+def _size(key: tuple[str, str, str], reply: PageReply) -> int:
+    """About how many bytes a kept reply takes."""
+    return KEPT_BESIDE + sum(map(len, key)) + len(reply.body)

@@ -16,7 +16,7 @@ from ledgerd.explorer.pages.assets_served import asset_path
 from ledgerd.explorer.words import numbers, values
 from ledgerd.explorer.words.language import CODES, NAMES, Language, language
 from ledgerd.explorer.words.sentences import note_of, sentence, table_of
-from ledgerd.explorer.words.times import STEPS, absolute, lasting, when
+from ledgerd.explorer.words.times import NEVER, STEPS, absolute, lasting, when
 
 NO_TRANSACTION = 0xFFFF
 """The place in its block of what no transaction did."""
@@ -149,6 +149,7 @@ def _said(spoken: Language) -> dict[str, object]:
         "stamp": lambda seconds: absolute(spoken, seconds),
         "whole_shares": lambda number: numbers.whole(numbers.micro_text(number)),
         "ages": ages_of(spoken),
+        "never": NEVER,
     }
 
 
