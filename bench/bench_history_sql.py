@@ -1,7 +1,8 @@
 """The history in PostgreSQL: how fast a long chain is fed, how soon a new block is there, and how fast it is read.
 
 A server of its own runs beside, with `fsync` on; its settings are printed. Chains are made up, as long as the
-environment says: `OPERATIONS=1000000` (the default) in blocks of ten operations, and `BLOCKS` near-empty blocks.
+environment says: `OPERATIONS=1000000` (the default) in blocks of ten operations, and `BLOCKS` near-empty blocks, as many
+by default; 0 leaves one of the two out.
 """
 
 from __future__ import annotations
@@ -249,14 +250,26 @@ async def measure_reading(address: str) -> None:
             )
 
 
-def main() -> None:
-    """Print every figure."""
+def measure_transfers() -> None:
+    """Blocks of ten operations: loaded, live and read."""
     with tempfile.TemporaryDirectory() as name, server() as address:
         fill(Path(name), entries=OPERATIONS, operations_a_block=A_BLOCK)
         feed_all(address, Path(name))
         measure_live(address, Path(name))
         asyncio.run(measure_reading(address))
+
+
+def measure_near_empty() -> None:
+    """Near-empty blocks: loaded."""
     with tempfile.TemporaryDirectory() as name, server() as address:
         fill_near_empty(Path(name), BLOCKS)
         print(f"  {BLOCKS:,} near-empty blocks:")
         feed_all(address, Path(name))
+
+
+def main() -> None:
+    """Print every figure."""
+    if OPERATIONS:
+        measure_transfers()
+    if BLOCKS:
+        measure_near_empty()

@@ -71,14 +71,19 @@ def ask(member: Member) -> None:
 
 @contextmanager
 def scraped(folder: Path, wishes: Wishes) -> Iterator[tuple[LocalNetwork, Prometheus]]:
-    """A network of nodes, the first of which watches all validators, and the Prometheus that scrapes it."""
+    """A network of nodes, and the Prometheus that scrapes it.
+
+    The first node watches all validators, and has a webhook whose receiver never answers.
+    """
     plan = prepare(folder / "network", wishes)
     targets = [f"{HOST}:{each.metrics_port}" for each in plan.members]
     times = int(BLOCK_INTERVAL / wishes.block_time)
     with LocalNetwork(plan, PROGRAM) as network, prometheus(folder / "prometheus", targets, times) as running:
         watched = "".join(f"validator-monitor = {name}\n" for each in plan.members for name in each.validators[:3])
-        config = plan.members[0].config
-        write_secret(config, watched + config.read_text(encoding="utf-8"))
+        config, secret = plan.members[0].config, plan.members[0].folder / "webhook.secret"
+        write_secret(secret, "between us")
+        hook = f"history-webhook = http://{HOST}:9/ secret={secret} start=1\n"
+        write_secret(config, watched + hook + config.read_text(encoding="utf-8"))
         snapshots = plan.members[0].folder / "snapshots"
         snapshots.mkdir(exist_ok=True)
         (snapshots / "snapshot-block-5.vizjson").write_bytes(bytes(4096))

@@ -402,6 +402,22 @@ HISTORY_BOARD = Dashboard(
             "Blocks; always 0 but in a rebuild.",
             (Query(f"ledgerd_chain_head_block{{{NODE}}} - ledgerd_history_last_block{{{NODE}}}"),),
         ),
+        DashboardPanel(
+            "Blocks that wait for webhooks",
+            "Of three seconds each; a webhook ends when too many wait.",
+            (
+                now("ledgerd_webhook_behind_blocks", "{{instance}} {{webhook}}"),
+                now("ledgerd_webhook_most_behind_blocks", "{{instance}} {{webhook}} at most"),
+            ),
+        ),
+        DashboardPanel(
+            "Webhooks without an answer",
+            "Failed attempts in a row, and 1 for a webhook that has ended.",
+            (
+                now("ledgerd_webhook_failures", "{{instance}} {{webhook}} failures"),
+                now("ledgerd_webhook_ended", "{{instance}} {{webhook}} has ended"),
+            ),
+        ),
         DashboardPanel("Snapshots", "In the directory.", (now("ledgerd_snapshots"),)),
         DashboardPanel(
             "Age of the newest snapshot",

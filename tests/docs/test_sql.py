@@ -84,6 +84,19 @@ def test_a_reader_reads_and_changes_nothing(fed: str) -> None:
             sql(reader, command)
 
 
+def test_a_reader_has_the_limits_of_the_page(fed: str) -> None:
+    make_readers(fed)
+    (commands,) = re.findall(r"\n\n((?:    [A-Z].* ROLE explorer .*;\n)+)\n", PAGE.read_text(encoding="utf-8"))
+    sql(fed, "DROP ROLE IF EXISTS explorer", *commands.splitlines())
+    explorer = fed.replace("ledgerd@", "explorer@")
+    limits = ("statement_timeout", "idle_in_transaction_session_timeout", "default_transaction_read_only")
+    assert [sql(explorer, f"SHOW {each}")[0][0] for each in limits] == ["10s", "30s", "on"]
+    assert sql(fed, "SELECT rolconnlimit FROM pg_roles WHERE rolname = 'explorer'") == [(10,)]
+    assert sql(explorer, "SELECT count(*) > 100 FROM operations") == [(True,)]
+    with pytest.raises(psycopg.errors.QueryCanceled):
+        sql(explorer, "SET statement_timeout = '50ms'", "SELECT pg_sleep(60)")
+
+
 def test_who_asks_gets_only_so_many_rows_and_changes_nothing(fed: str) -> None:
     make_readers(fed)
     asker = as_role(fed, "asker")

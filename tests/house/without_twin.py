@@ -302,7 +302,7 @@ GROUPS = (
         ),
         """
         history/balances history/kept_facts history/postgres/errors history/postgres/news history/postgres/queries
-        history/postgres/reader history/postgres/rows history/postgres/source
+        history/postgres/rows history/postgres/source
         """,
     ),
     Group(

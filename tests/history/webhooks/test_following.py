@@ -66,6 +66,22 @@ def test_pauses_grow_and_nothing_is_lost(tmp_path: Path, caplog: pytest.LogCaptu
     story.close()
 
 
+def test_what_waits_is_stored_until_nothing_does(tmp_path: Path) -> None:
+    """The node reads it there for the operator."""
+    story, sender = story_of(tmp_path / "chain", 9), TakingSender(refusals=1)
+    waiting = []
+
+    async def scene() -> None:
+        hook = follower(tmp_path, story, sender)
+        for _ in range(3):
+            await hook.step()
+            waiting.append(read_position(position_file(tmp_path, HOOK)).behind)
+
+    play(scene)
+    assert waiting == [9, 9, 0]
+    story.close()
+
+
 def test_after_a_kill_it_goes_on_behind_what_was_acknowledged(tmp_path: Path) -> None:
     story, sender = story_of(tmp_path / "chain", 2), TakingSender()
 

@@ -29,7 +29,7 @@ def order_for(folder: Path, port: int, secret: Path, node: int | None = None) ->
             folder=str(folder / "webhooks"),
             logs=str(folder / STATE_FOLDER),
             history_folder=str(folder / HISTORY_FOLDER),
-            history=HistorySettings(),
+            history=HistorySettings(store="postgresql:///ledger?host=/nowhere"),  # hooks are sent from the node's own
             webhooks=WebhookSettings((hook,)),
             node=node or os.getpid(),
         )

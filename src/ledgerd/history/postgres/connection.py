@@ -38,8 +38,10 @@ class PatientConnection(psycopg.Connection[Any]):
             raise
 
 
-def connect(address: str, seconds: float, name: str) -> PatientConnection:
+def connect(address: str, seconds: float, name: str, patience: int = CONNECT_SECONDS) -> PatientConnection:
     """Connect to the database of an address (`postgresql://...`) with a limit on each wait.
+
+    `patience` is that of the connection itself, of two seconds at least: it knows no shorter one.
 
     Raises:
         PostgresUnavailable: It cannot be reached now.
@@ -49,7 +51,7 @@ def connect(address: str, seconds: float, name: str) -> PatientConnection:
         made = PatientConnection.connect(
             address,
             autocommit=True,
-            connect_timeout=CONNECT_SECONDS,
+            connect_timeout=patience,
             application_name=name,
             options="-c search_path=ledger -c TimeZone=UTC -c client_encoding=UTF8 -c synchronous_commit=on",
         )

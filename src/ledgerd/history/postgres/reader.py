@@ -1,7 +1,7 @@
 """The history in PostgreSQL for the APIs: one connection of a worker, which is made again when it was lost.
 
-A server that is away costs a request an answer at once, and one that hangs a second, after which it is left alone for
-a while: other requests to this worker wait no longer than that.
+A server that is away costs a request an answer at once, and one that hangs a second, or two where it hangs while it is
+connected to. After that it is left alone for a while: other requests to this worker wait no longer than that.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from ledgerd.history.postgres.view import END, PostgresView
 from ledgerd.history.settings import HistorySettings
 
 ANSWER_SECONDS = 1.0
+CONNECT_SECONDS = 2
 LONGEST_PAUSE = 8.0
 FIRST_PAUSE = 0.25
 
@@ -60,7 +61,7 @@ class PostgresHistory(History):
         if self._clock() < self._again_at:
             raise self._problem
         try:
-            made = connect(self._address, ANSWER_SECONDS, "ledgerd api")
+            made = connect(self._address, ANSWER_SECONDS, "ledgerd api", CONNECT_SECONDS)
             try:
                 require_schema(made)
             except BaseException:

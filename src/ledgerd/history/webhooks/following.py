@@ -69,8 +69,10 @@ class HookFollower:
             self._store(replace(deliveries.position, ended=str(full)))
             return 0.0
         if delivery is None:
-            if deliveries.position.next_block - self._stored.next_block >= STORED_EVERY or not self._stored.next_block:
-                self._store(deliveries.position)
+            now, stored = deliveries.position, self._stored
+            is_far = now.next_block - stored.next_block >= STORED_EVERY or not stored.next_block
+            if is_far or now.behind != stored.behind:  # the operator reads there that nothing waits any more
+                self._store(now)
             return LOOK_SECONDS
         if delivery.attempted.sent != self._stored.sent:
             self._store(delivery.attempted)

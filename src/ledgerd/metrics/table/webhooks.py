@@ -14,4 +14,8 @@ WEBHOOK_FAILURES = gauge(
 )
 WEBHOOK_ENDED = gauge("ledgerd_webhook_ended", "1 where a webhook has ended, as too much waited for it.", WEBHOOK)
 
-WEBHOOK_FAMILIES = (WEBHOOK_BEHIND, WEBHOOK_FAILURES, WEBHOOK_ENDED)
+WEBHOOK_MOST_BEHIND = gauge(
+    "ledgerd_webhook_most_behind_blocks", "Blocks that may wait for the receiver of a webhook before it ends.", WEBHOOK
+)
+
+WEBHOOK_FAMILIES = (WEBHOOK_BEHIND, WEBHOOK_MOST_BEHIND, WEBHOOK_FAILURES, WEBHOOK_ENDED)

@@ -13,6 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from ledgerd.history.webhooks.position import HookPosition, position_file, write_position
+from ledgerd.history.webhooks.settings import MOST_BEHIND
 from ledgerd.metrics.table import webhooks as table
 from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.config.given import ConfigurationError
@@ -69,10 +70,10 @@ def test_a_node_tells_its_receiver_of_each_block(tmp_path: Path) -> None:
         server.server_close()
 
 
-def part_in(folder: Path) -> tuple[WebhooksPart, Path]:
+def part_in(folder: Path, more: dict[str, list[str]] | None = None) -> tuple[WebhooksPart, Path]:
     hook = HOOK.format(port=9, secret=secret_in(folder))
     configuration = read_configuration(
-        {"data-dir": [str(folder)], "plugin": ["operation_history"], "history-webhook": [hook]}, folder
+        {"data-dir": [str(folder)], "plugin": ["operation_history"], "history-webhook": [hook], **(more or {})}, folder
     )
     (folder / "webhooks").mkdir()
     return WebhooksPart(configuration), position_file(folder / "webhooks", configuration.webhooks.hooks[0])
@@ -95,12 +96,19 @@ def test_one_that_has_ended_makes_the_node_not_ready_and_one_that_fails_is_a_war
     with node_memory() as memory:
         part.count_in(memory.main())
         values = memory.values()
-        families = (table.WEBHOOK_BEHIND, table.WEBHOOK_FAILURES, table.WEBHOOK_ENDED)
-        assert [values[each.name]["1",] for each in families] == [[12], [MANY_FAILURES], [1]]
+        families = (table.WEBHOOK_BEHIND, table.WEBHOOK_MOST_BEHIND, table.WEBHOOK_FAILURES, table.WEBHOOK_ENDED)
+        assert [values[each.name]["1",] for each in families] == [[12], [MOST_BEHIND], [MANY_FAILURES], [1]]
 
     file.unlink()
     part.tell_all()
     assert supervisor.health.down == {}
+
+
+def test_no_more_may_wait_than_the_history_keeps(tmp_path: Path) -> None:
+    part, _ = part_in(tmp_path, {"history-count-blocks": ["700"]})
+    with node_memory() as memory:
+        part.count_in(memory.main())
+        assert memory.values()[table.WEBHOOK_MOST_BEHIND.name]["1",] == [700]
 
 
 def test_without_a_history_a_webhook_is_refused(tmp_path: Path) -> None:

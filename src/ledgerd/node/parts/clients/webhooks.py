@@ -38,6 +38,7 @@ class WebhooksPart(Part):
         super().__init__(WEBHOOKS, is_needed=True)
         data_dir = configuration.invocation.data_dir
         self._hooks = configuration.webhooks.hooks
+        self._most_behind = min(configuration.webhooks.most_behind, configuration.history.count_blocks)
         self._folder = data_dir / WEBHOOKS
         self._order = WebhookArguments(
             folder=str(self._folder),
@@ -81,6 +82,7 @@ class WebhooksPart(Part):
         """Show how far each is, to metrics."""
         for place, position in zip(table.WEBHOOK.values, self.positions(), strict=False):
             cells.gauge(table.WEBHOOK_BEHIND, place).set(position.behind)
+            cells.gauge(table.WEBHOOK_MOST_BEHIND, place).set(self._most_behind)
             cells.gauge(table.WEBHOOK_FAILURES, place).set(position.failures)
             cells.gauge(table.WEBHOOK_ENDED, place).set(bool(position.ended))
 
