@@ -47,8 +47,15 @@ takes longer to find the oldest one the more have been dropped before it.
 """
 
 Forms = dict[Table[Any], RecordForm[Any]]
-Derivations = dict[Callable[[Any], Any], dict[bytes, Any]]
-"""What functions have returned for objects, by the bytes of the object: equal bytes give equal values."""
+
+
+class Derivations(dict[Callable[[Any], Any], dict[bytes, Any]]):
+    """What functions have returned for objects, by the bytes of the object: equal bytes give equal values."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.most = most
+        """Objects that are remembered for each function."""
 
 
 class CommitView(View):
@@ -117,7 +124,7 @@ class CommitView(View):
     def _known(self, derive: Callable[[Any], T]) -> dict[bytes, T]:
         """What a function has returned, with room for one more value."""
         known = self._derivations.setdefault(derive, {})
-        if len(known) >= MOST_DERIVED:
+        if len(known) >= self._derivations.most:
             for oldest in list(islice(known, DROPPED)):
                 del known[oldest]
         return known
@@ -222,10 +229,10 @@ class CommitView(View):
 class StateReader:
     """A state that is open for reading while another process writes it."""
 
-    def __init__(self, folder: Path, tables: tuple[Table[Any], ...]) -> None:
+    def __init__(self, folder: Path, tables: tuple[Table[Any], ...], most_derived: int) -> None:
         self._folder = folder
         self._forms: Forms = {table: RecordForm(table) for table in tables}
-        self._derivations: Derivations = {}
+        self._derivations = Derivations(most_derived)
         self._layout = layout(tables).encode()
         if not (folder / DATA_FILE).exists():
             raise StorageError(f"there is no state in {folder}: start the node first")
@@ -248,9 +255,9 @@ class StateReader:
             raise
 
     @classmethod
-    def open(cls, path: Path | str, tables: Sequence[Table[Any]]) -> StateReader:
+    def open(cls, path: Path | str, tables: Sequence[Table[Any]], *, most_derived: int = MOST_DERIVED) -> StateReader:
         """Open a state that a `Store` has begun."""
-        return cls(Path(path), tuple(tables))
+        return cls(Path(path), tuple(tables), most_derived)
 
     def _open_databases(self, tables: tuple[Table[Any], ...]) -> dict[str, Database]:
         try:

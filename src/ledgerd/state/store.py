@@ -25,7 +25,7 @@ from ledgerd.state.open_index import OpenIndex
 from ledgerd.state.open_table import Edit, OpenTable
 from ledgerd.state.passing import PassingView
 from ledgerd.state.ranges import Range
-from ledgerd.state.reader import CommitView, Forms
+from ledgerd.state.reader import MOST_DERIVED, CommitView, Derivations, Forms
 from ledgerd.state.records import Row
 from ledgerd.state.sessions import Session, SessionStack
 from ledgerd.state.tables import E, Entity, Index, Key, Table
@@ -255,7 +255,7 @@ class Store(View):
         """
         with self._disk.environment.begin() as transaction:
             forms: Forms = {table: opened.cache.form for table, opened in self._tables.items()}
-            yield CommitView(transaction, self._databases, forms, {})
+            yield CommitView(transaction, self._databases, forms, Derivations(MOST_DERIVED))
 
     def find_at(self, table: Table[E], object_id: int, revision: int) -> E | None:
         """An object as it was at a revision that can still be gone back to; not to be changed."""

@@ -134,3 +134,13 @@ def test_the_answer_to_a_subscription_is_not_kept() -> None:
 
     assert isinstance(keeping.answer(asking), Later)
     assert isinstance(keeping.answer(asking), Later)
+
+
+def test_a_cache_with_room_for_few_bytes_begins_anew_when_they_are_used_up() -> None:
+    small, large = AnswerCache(most_bytes=1_000), AnswerCache()
+    for number in range(20):
+        asked = f'{{"jsonrpc":"2.0","method":"m{number}","id":1}}'.encode()
+        for cache in (small, large):
+            cache.keep(asked, "1", OPENING + b"0" * 200)
+    assert len(large) == 20
+    assert 0 < len(small) <= 4

@@ -35,8 +35,9 @@ class CachedAnswer:
 class AnswerCache:
     """Answers by request. When it is full, all are dropped."""
 
-    def __init__(self, entries: int = 10_000) -> None:
+    def __init__(self, entries: int = 10_000, most_bytes: int = MAX_BYTES) -> None:
         self._entries = entries
+        self._most_bytes = most_bytes
         self._openings: dict[bytes, CachedAnswer] = {}
         self._by_beginning: dict[bytes, CachedAnswer] = {}
         """The same for requests that end with a number as id, which most clients write."""
@@ -70,7 +71,7 @@ class AnswerCache:
         if not template or found != identity.encode("utf-8", "surrogateescape"):
             return
         size = len(template) + len(opening)
-        if len(self._openings) >= self._entries or self._bytes + size > MAX_BYTES:
+        if len(self._openings) >= self._entries or self._bytes + size > self._most_bytes:
             self.clear()
         kept = self._openings[template] = CachedAnswer(opening, method)
         self._bytes += size

@@ -88,6 +88,11 @@ def test_recorded_requests_get_the_recorded_answers_while_another_process_writes
     made, follower = over(name, tmp_path)
     follower.look()
     assert f'"head_block_number":{first},' in asked(made, *PROPERTIES)
+    assert writing.do("advance", logged - 1) == logged - 1
+    writing.do("close")
+    follower.look()
+    assert f'"head_block_number":{logged - 1},' in asked(made, *PROPERTIES)
+    writing.do("open", name, tmp_path)
     assert writing.do("advance", logged) == logged
     for number in range(logged + 1, height + 1):
         raw = json.loads(recorded_answers(name, height)["get_raw_block"][(number,)])["raw_block"]

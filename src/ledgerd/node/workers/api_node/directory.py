@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 LMDB_FILES = (DATA_FILE, "lock.mdb")
 
+MOST_DERIVED = 2_048
+"""Objects whose values are remembered, fewer than in a node: an API node has to be small, so that there can be many."""
+
 NO_STATE = "there is no state yet"
 REPLACED = "the state is being replaced"
 OUTDATED = "the state was written by another version of this program"
@@ -101,7 +104,7 @@ class DirectoryState:
                 self._close(NO_STATE)
                 return
             with files_stay(self._folder):
-                reader = StateReader.open(self._folder, self._tables)
+                reader = StateReader.open(self._folder, self._tables, most_derived=MOST_DERIVED)
                 self._inodes = self._inodes_now()
         except (StorageError, OSError) as problem:
             self._fail(problem)

@@ -57,6 +57,9 @@ if TYPE_CHECKING:
 MOST_BEHIND = 20
 """Blocks: a minute. With more, a load balancer should send requests elsewhere."""
 
+CACHED_BYTES = 8 << 20
+"""The most bytes of cached answers; a quarter of a node's."""
+
 REFUSED = "This API node has nothing to answer from"
 
 EXCLUDED = frozenset(("dev_api",))
@@ -104,7 +107,7 @@ def service(
     node = Node(network, state.snapshot, follower, services)
     apis = [api for api in EVERY_API if api.name in plugins]
     clock = lambda: time.wall() / MICRO  # noqa: E731 - the clock of the network, for two
-    dispatcher = Dispatcher(apis, node, clock, cache=AnswerCache(settings.cached_answers), limits=limits)
+    dispatcher = Dispatcher(apis, node, clock, cache=AnswerCache(settings.cached_answers, CACHED_BYTES), limits=limits)
     if settings.history.store:
         dispatcher.uncached = HISTORY_APIS
     health = NodeHealth()
