@@ -11,7 +11,7 @@ from itertools import islice
 from operator import itemgetter
 from typing import Generic
 
-from ledgerd.state.disk import Database, Disk, LmdbTransaction
+from ledgerd.state.disk import Database, Disk, LmdbTransaction, put_all
 from ledgerd.state.errors import StoreMisuse
 from ledgerd.state.keys import INT64
 from ledgerd.state.records import RecordForm
@@ -160,13 +160,16 @@ class ObjectCache(Generic[E]):
 
     def write(self, transaction: LmdbTransaction, is_entered: Callable[[int], bool]) -> None:
         """Put every object that changed into the transaction, whose ids may have been entered there before."""
-        database, objects, ranks, encode = self._database, self.objects, self.ranks, self.form.encode
+        objects, ranks, encode = self.objects, self.ranks, self.form.encode
+        removed: list[bytes] = []
+        added: list[tuple[bytes, bytes]] = []
         for object_id, (image, _) in sorted(self.committed.items(), key=_first):
             entity = objects[object_id]
             if entity is not None:
-                transaction.put(INT64.encode(object_id), encode(entity, ranks.get(object_id, ())), db=database)
+                added.append((INT64.encode(object_id), encode(entity, ranks.get(object_id, ()))))
             elif image is not None or is_entered(object_id):
-                transaction.delete(INT64.encode(object_id), db=database)
+                removed.append(INT64.encode(object_id))
+        put_all(transaction, self._database, removed, added)
 
     def mark_committed(self) -> None:
         """All is committed: nothing differs from the file any more."""

@@ -233,11 +233,9 @@ class ChangeLog:
         try:
             file = self._opened(revision)
             file.seek(self._end + HEAD_SIZE)
-            size = sum([file.write(part) for part in parts_of(notes)])
-            file.truncate()
+            size = sum([_write_all(file, part) for part in parts_of(notes)])
             file.seek(self._end)
-            file.write(RecordHead(before, self.following, revision, size).packed)
-            file.flush()
+            _write_all(file, RecordHead(before, self.following, revision, size).packed)
             self._written, self._committing = self._end + HEAD_SIZE + size, revision
         except OSError as problem:
             self._fail(problem)
@@ -259,8 +257,8 @@ class ChangeLog:
             file = None
         if file is None:
             self._number += 1
-            file = self._reader.path(self._number).open("w+b")
-            file.write(self._start)
+            file = self._reader.path(self._number).open("w+b", buffering=0)
+            _write_all(file, self._start)
             self._file, self._end, self._first_revision = file, START, revision
         return file
 
@@ -289,3 +287,11 @@ class ChangeLog:
         if self._file is not None:
             self._file.close()
             self._file = None
+
+
+def _write_all(file: IO[bytes], data: bytes) -> int:
+    """Write all of it, without a buffer; a disk takes some of it first when it is about to be full."""
+    written = file.write(data)
+    while written < len(data):
+        written += file.write(memoryview(data)[written:])
+    return written

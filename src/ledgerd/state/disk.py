@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import errno
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from copy import copy
 from pathlib import Path
 from typing import NamedTuple, NoReturn, TypeAlias, cast
@@ -144,7 +144,7 @@ class Disk:
             return transaction
         return cast("LmdbTransaction", NotedTransaction(transaction, self._numbers))
 
-    def put_all(self, database: Database, removed: Iterable[bytes], added: Iterable[tuple[bytes, bytes]]) -> None:
+    def put_all(self, database: Database, removed: Iterable[bytes], added: Collection[tuple[bytes, bytes]]) -> None:
         """Change entries; when the map is full, it grows and `on_begin` writes what was written before."""
         try:
             put_all(self.transaction, database, removed, added)
@@ -242,9 +242,12 @@ def put_all(
     transaction: LmdbTransaction,
     database: Database,
     removed: Iterable[bytes],
-    added: Iterable[tuple[bytes, bytes]],
+    added: Collection[tuple[bytes, bytes]],
 ) -> None:
     """Delete entries, then put others: a new one may have the key of a deleted one."""
+    if isinstance(transaction, NotedTransaction):
+        transaction.put_all(database, removed, added)
+        return
     for key in removed:
         transaction.delete(key, db=database)
     for key, value in added:

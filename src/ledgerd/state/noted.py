@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     import lmdb
     from lmdb import _Database as Database
@@ -24,6 +24,20 @@ class NotedTransaction:
         self.commit, self.abort = transaction.commit, transaction.abort
         self._numbers = numbers
         self.notes: Notes = defaultdict(dict)
+
+    def put_all(self, database: Database, removed: Iterable[bytes], added: Collection[tuple[bytes, bytes]]) -> None:
+        """Delete entries, then put others; noted all at once, as each commit has many."""
+        number = self._numbers.get(database)
+        if number is not None:
+            noted = self.notes[number]
+            removed = [*removed]
+            noted.update(dict.fromkeys(removed))
+            noted.update(added)
+        put, delete = self._put, self._delete
+        for key in removed:
+            delete(key, db=database)
+        for key, value in added:
+            put(key, value, db=database)
 
     def put(self, key: bytes, value: bytes, *, db: Database) -> bool:
         """Put an entry."""
