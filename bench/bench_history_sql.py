@@ -1,8 +1,8 @@
 """The history in PostgreSQL: how fast a long chain is fed, how soon a new block is there, and how fast it is read.
 
 A server of its own runs beside, with `fsync` on; its settings are printed. Chains are made up, as long as the
-environment says: `OPERATIONS=1000000` (the default) in blocks of ten operations, and `BLOCKS` near-empty blocks, as many
-by default; 0 leaves one of the two out.
+environment says: `OPERATIONS=1000000` (the default) in blocks of ten operations, and `BLOCKS` near-empty blocks, as
+many by default; 0 leaves one of the two out.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def measure_live(address: str, folder: Path) -> None:
     """How long after its commit in the history of the node a block is in PostgreSQL."""
     order = FeedOrder(str(folder), TESTNET.chain_id, HistorySettings(store=address), "text")
     ours, theirs = socket.socketpair()
-    command = (sys.executable, "-m", "ledgerd.node.workers.history_feeder")
+    command = (sys.executable, "-m", "ledgerd.node.workers.beside.history_feeder")
     plug = theirs.fileno()
     feeder = subprocess.Popen(command, stdin=plug, stdout=plug, stderr=subprocess.DEVNULL)  # noqa: S603 - ours
     theirs.close()

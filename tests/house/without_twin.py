@@ -36,8 +36,8 @@ GROUPS = (
         "equal byte for byte, by strangers and by nonsense",
         ("replica/test_following.py", "replica/test_serving.py"),
         """
-        node/workers/replica_server replica/conversation replica/hub replica/logged replica/node_digest replica/order
-        replica/server replica/source replica/state_copy
+        node/workers/beside/replica_server replica/conversation replica/hub replica/logged replica/node_digest
+        replica/order replica/server replica/source replica/state_copy
         """,
     ),
     Group(
@@ -59,7 +59,7 @@ GROUPS = (
     Group(
         "declarations without a rule, and what starts them: the command is run as a process",
         ("cli/test_explorer.py", "node/parts/clients/test_explorer.py"),
-        "explorer/settings explorer/process node/workers/explorer_worker",
+        "explorer/settings explorer/process node/workers/beside/explorer_worker",
     ),
     Group(
         "sections of the block's market step: proven by recorded chains that reach them, and by worked settlements",
@@ -88,18 +88,18 @@ GROUPS = (
         "what a part shows of itself: it is proven with parts that end, since without one there is nothing to show",
         ("supervision/test_work.py", "node/test_supervision.py", "rpc/test_worker_restarts.py"),
         """
-        supervision/health supervision/part supervision/main_loop
+        supervision/health supervision/main_loop supervision/part
         """,
     ),
     Group(
         "records, errors and words alone: there is nothing in them to call but what reads and writes them",
         ("codec/test_records.py", "node/config/options/test_declaration.py", "p2p/wire/test_messages.py", "rpc"),
         """
-        codec/errors codec/json_errors history/errors history/settings p2p/shared/settings p2p/wire/faults
-        pricing/errors producer/outcome producer/peers producer/settings protocol/block_exceptions protocol/endpoint
-        protocol/errors protocol/extensions rpc/api/database_api/declared rpc/call/asker rpc/call/limits rpc/settings
-        snapshot/errors snapshot/settings snapshot/terms node/config/values/public_nodes node/config/values/kind
-        history/interface metrics/settings p2p/shared/actions rpc/link/topics
+        codec/errors codec/json_errors history/errors history/interface history/settings metrics/settings
+        node/config/values/kind node/config/values/public_nodes p2p/shared/actions p2p/shared/settings
+        p2p/wire/faults pricing/errors producer/outcome producer/peers producer/settings protocol/block_exceptions
+        protocol/endpoint protocol/errors protocol/extensions rpc/api/database_api/declared rpc/call/asker
+        rpc/call/limits rpc/link/topics rpc/settings snapshot/errors snapshot/settings snapshot/terms
         """,
     ),
     Group(
@@ -107,12 +107,12 @@ GROUPS = (
         ("state/objects/test_declarations.py", "state/objects/test_orders.py", "chain/evaluators"),
         """
         state/objects/awards state/objects/bets state/objects/chain_properties state/objects/commitments
-        state/objects/disputes state/objects/lazy_pool state/objects/leverage
-        state/objects/leverage_ends state/objects/liquidity state/objects/oracles state/objects/settlements
-        state/objects/committee state/objects/content state/objects/custom_protocols
-        state/objects/discrepancies state/objects/escrow state/objects/hardfork state/objects/invites
-        state/objects/key_references state/objects/paid_subscriptions state/objects/proposals state/objects/recovery
-        state/objects/reversible state/objects/transactions state/objects/vesting
+        state/objects/committee state/objects/content state/objects/custom_protocols state/objects/discrepancies
+        state/objects/disputes state/objects/escrow state/objects/hardfork state/objects/invites
+        state/objects/key_references state/objects/lazy_pool state/objects/leverage state/objects/leverage_ends
+        state/objects/liquidity state/objects/oracles state/objects/paid_subscriptions state/objects/proposals
+        state/objects/recovery state/objects/reversible state/objects/settlements state/objects/transactions
+        state/objects/vesting
         """,
     ),
     Group(
@@ -123,12 +123,11 @@ GROUPS = (
             "node/test_wrong_values.py",
         ),
         """
-        node/config/options/application node/config/options/chain node/config/options/history
-        node/config/options/invocation node/config/options/p2p node/config/options/prediction_market
-        node/config/options/metrics node/config/options/testnet_plugin
-        node/config/options/snapshot
-        node/config/options/validator node/config/options/validator_guard node/config/options/webserver
-        node/config/options/webhooks node/config/options/explorer
+        node/config/options/application node/config/options/chain node/config/options/explorer
+        node/config/options/history node/config/options/invocation node/config/options/metrics
+        node/config/options/p2p node/config/options/prediction_market node/config/options/snapshot
+        node/config/options/testnet_plugin node/config/options/validator node/config/options/validator_guard
+        node/config/options/webhooks node/config/options/webserver
         """,
     ),
     Group(
@@ -147,8 +146,8 @@ GROUPS = (
         "parts of the compiler of codecs: no part does anything alone, and the whole is compared with recorded bytes",
         ("codec/test_records.py", "codec/test_limits.py", "codec/test_transcripts.py", "protocol/test_round_trips.py"),
         """
-        codec/annotations codec/codec codec/containers codec/kinds codec/lazy codec/numbers codec/source codec/strings
-        codec/variants
+        codec/annotations codec/codec codec/containers codec/kinds codec/lazy codec/numbers codec/source
+        codec/strings codec/variants
         """,
     ),
     Group(
@@ -189,18 +188,18 @@ GROUPS = (
         "the process that holds a wallet's keys, and what goes to and from it: proven with such processes",
         ("wallet/keys/test_session.py", "wallet/keys/test_wallet_file.py", "wallet/test_command_line.py"),
         """
-        wallet/keys/contents wallet/keys/entry wallet/keys/hardening wallet/keys/keeper wallet/keys/messages
-        wallet/keys/secret_input wallet/commands/keys wallet/arguments/keys
+        wallet/arguments/keys wallet/commands/keys wallet/keys/contents wallet/keys/entry wallet/keys/hardening
+        wallet/keys/keeper wallet/keys/messages wallet/keys/secret_input
         """,
     ),
     Group(
         "what commands do, and their arguments: proven by commands, on a chain and in processes of their own",
         ("wallet/test_on_a_chain.py", "wallet/test_command_line.py", "wallet/test_exit_codes.py"),
         """
-        cli/wallet wallet/errors wallet/arguments/common wallet/arguments/every_command wallet/arguments/outcome
+        cli/wallet wallet/arguments/common wallet/arguments/every_command wallet/arguments/outcome
         wallet/arguments/transactions wallet/commands/agents wallet/commands/asking wallet/commands/files
-        wallet/commands/memos wallet/commands/proposals wallet/commands/result
-        wallet/commands/show wallet/transactions/memos
+        wallet/commands/memos wallet/commands/proposals wallet/commands/result wallet/commands/show wallet/errors
+        wallet/transactions/memos
         """,
     ),
     Group(
@@ -217,8 +216,8 @@ GROUPS = (
         "what all rules stand on: proven by every evaluator and step, and by undo and recorded chains",
         ("chain/evaluators", "chain/steps", "chain/test_undo_is_identity.py", "chain/test_recorded_chains.py"),
         """
-        chain/ledger/arithmetic chain/ledger/discrepancies chain/ledger/evaluation chain/ledger/ledger
-        chain/ledger/block_context chain/ledger/skip chain/rules/transactions/transactions chain/steps/applying
+        chain/ledger/arithmetic chain/ledger/block_context chain/ledger/discrepancies chain/ledger/evaluation
+        chain/ledger/ledger chain/ledger/skip chain/rules/transactions/transactions chain/steps/applying
         chain/steps/transactions
         """,
     ),
@@ -231,8 +230,7 @@ GROUPS = (
         "the inside of the chain: proven through the chain itself, by its forks and what waits for a block",
         ("chain/test_chain.py", "chain/forks", "chain/test_probes.py", "p2p"),
         """
-        chain/forks/blocks chain/forks/trunk chain/pending/generation
-        chain/pending/pending
+        chain/forks/blocks chain/forks/trunk chain/pending/generation chain/pending/pending
         """,
     ),
     Group(
@@ -275,9 +273,8 @@ GROUPS = (
             "cli/test_main.py",
         ),
         """
-        cli/check cli/data_directory cli/dev cli/history cli/markets
-        cli/node_arguments cli/progress cli/rebuilding cli/replay cli/snapshot
-        cli/state
+        cli/check cli/data_directory cli/dev cli/history cli/markets cli/node_arguments cli/progress cli/rebuilding
+        cli/replay cli/snapshot cli/state
         """,
     ),
     Group(
@@ -289,8 +286,8 @@ GROUPS = (
             "history/test_kills.py",
         ),
         """
-        history/account_rows history/block_rows history/embedded history/former_pieces history/log_bytes history/pieces
-        history/selection history/tables history/view history/walks
+        history/account_rows history/block_rows history/embedded history/former_pieces history/log_bytes
+        history/pieces history/selection history/tables history/view history/walks
         """,
     ),
     Group(
@@ -327,8 +324,8 @@ GROUPS = (
         "parts of a node and their runtime: proven by nodes that run, which is all that they are for",
         ("node/test_parts.py", "node/test_lifecycle.py", "node/test_history.py", "node/test_sync.py", "node/parts"),
         """
-        node/parts/past/records node/parts/replaying
-        node/parts/webserver node/runtime node/workers/api_worker node/workers/history_feeder node/workers/settings
+        node/parts/past/records node/parts/replaying node/parts/webserver node/runtime node/workers/api_worker
+        node/workers/beside/history_feeder node/workers/settings
         """,
     ),
     Group(
@@ -357,10 +354,9 @@ GROUPS = (
             "sim",
         ),
         """
-        p2p/dialogue p2p/network_state p2p/shared/bans p2p/shared/batches
-        p2p/shared/core p2p/shared/peer p2p/sync/admission p2p/sync/fork_tracking p2p/sync/intake
-        p2p/sync/sync_ranges p2p/sync/commits p2p/sync/watch p2p/talk/mempool p2p/talk/peer_exchange
-        p2p/talk/relay p2p/wire/endpoints
+        p2p/dialogue p2p/network_state p2p/shared/bans p2p/shared/batches p2p/shared/core p2p/shared/peer
+        p2p/sync/admission p2p/sync/commits p2p/sync/fork_tracking p2p/sync/intake p2p/sync/sync_ranges
+        p2p/sync/watch p2p/talk/mempool p2p/talk/peer_exchange p2p/talk/relay p2p/wire/endpoints
         """,
     ),
     Group(
@@ -397,12 +393,12 @@ GROUPS = (
             "rpc/api/test_former_keys.py",
         ),
         """
-        rpc/api/account_by_key rpc/api/block_info rpc/api/committee_api
-        rpc/api/custom_protocol_api rpc/api/database_api/account_sales rpc/api/database_api/accounts
-        rpc/api/database_api/agents rpc/api/database_api/authorities rpc/api/database_api/blocks
-        rpc/api/database_api/escrow rpc/api/database_api/globals rpc/api/database_api/key_history
-        rpc/api/database_api/proposals rpc/api/database_api/recovery rpc/api/database_api/vesting
-        rpc/api/invite_api rpc/api/paid_subscription_api rpc/api/properties rpc/api/raw_block rpc/api/validator_api
+        rpc/api/account_by_key rpc/api/block_info rpc/api/committee_api rpc/api/custom_protocol_api
+        rpc/api/database_api/account_sales rpc/api/database_api/accounts rpc/api/database_api/agents
+        rpc/api/database_api/authorities rpc/api/database_api/blocks rpc/api/database_api/escrow
+        rpc/api/database_api/globals rpc/api/database_api/key_history rpc/api/database_api/proposals
+        rpc/api/database_api/recovery rpc/api/database_api/vesting rpc/api/invite_api rpc/api/paid_subscription_api
+        rpc/api/properties rpc/api/raw_block rpc/api/validator_api
         """,
     ),
     Group(
@@ -485,8 +481,8 @@ GROUPS = (
         "questions to two nodes: proven over nodes of recorded chains, one of which may lie",
         ("compare/test_comparison.py", "compare/test_hostile_nodes.py"),
         """
-        cli/compare compare/asking compare/blocks compare/difference compare/errors compare/heads compare/node
-        compare/pace compare/reads compare/seen client/timely
+        cli/compare client/timely compare/asking compare/blocks compare/difference compare/errors compare/heads
+        compare/node compare/pace compare/reads compare/seen
         """,
     ),
     Group(

@@ -19,7 +19,7 @@ from tests.node.processes import PATIENCE, NodeProcess
 from tests.node.test_history import dev_words
 from tests.postgres import SharedServer, address_of, sql
 
-FEEDER = "ledgerd.node.workers.history_feeder"
+FEEDER = "ledgerd.node.workers.beside.history_feeder"
 LOOK = 0.05
 
 

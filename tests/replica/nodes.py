@@ -26,7 +26,7 @@ from ledgerd.state.change_log import CHANGES_FOLDER, RUN_BYTES, ChangeLog
 from ledgerd.supervision.processes import Child, module_command
 from tests.chain.networks import SMALL
 
-COMMAND = module_command("ledgerd.node.workers.replica_server")
+COMMAND = module_command("ledgerd.node.workers.beside.replica_server")
 PATIENCE = 60.0
 Databases = dict[str, dict[bytes, bytes]]
 

@@ -12,11 +12,11 @@ import msgspec
 
 from ledgerd.explorer.settings import ExplorerSettings
 from ledgerd.metrics.table import process
-from ledgerd.rpc.workers import endpoints_of
-from ledgerd.node.workers.explorer_worker import ExplorerArguments
+from ledgerd.node.workers.beside.explorer_worker import ExplorerArguments
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.rpc.http.connection import Speech
 from ledgerd.rpc.http.listeners import listen
+from ledgerd.rpc.workers import endpoints_of
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.processes import PIPE, RETURNS_MEMORY, Child, module_command
 
@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 EXPLORER = "explorer"
 """The name of the part."""
 
-PROCESS = "ledgerd.node.workers.explorer_worker"
+PROCESS = "ledgerd.node.workers.beside.explorer_worker"
 STOP_SECONDS = 5.0
 
 

@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 REPLICAS = "replicas"
 """The name of the part."""
-COMMAND = module_command("ledgerd.node.workers.replica_server")
+COMMAND = module_command("ledgerd.node.workers.beside.replica_server")
 ENDING_SECONDS = 5.0
 NOTICE = b"\n"
 

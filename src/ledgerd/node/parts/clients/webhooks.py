@@ -12,7 +12,7 @@ from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.history.following import HISTORY_FOLDER
 from ledgerd.history.webhooks.position import HookPosition, position_file, read_position
 from ledgerd.metrics.table import webhooks as table
-from ledgerd.node.workers.webhook_worker import WebhookArguments
+from ledgerd.node.workers.beside.webhook_worker import WebhookArguments
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.processes import PIPE, Child, module_command
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 WEBHOOKS = "webhooks"
 """The name of the part, and of its folder in the data directory."""
 
-PROCESS = "ledgerd.node.workers.webhook_worker"
+PROCESS = "ledgerd.node.workers.beside.webhook_worker"
 LOOK_SECONDS = 1.0
 STOP_SECONDS = 5.0
 MANY_FAILURES = 8

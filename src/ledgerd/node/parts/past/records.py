@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-COMMAND = module_command("ledgerd.node.workers.history_feeder")
+COMMAND = module_command("ledgerd.node.workers.beside.history_feeder")
 DRIVER = "psycopg"
 
 FIRST_PAUSE = 1.0

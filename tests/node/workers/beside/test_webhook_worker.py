@@ -14,7 +14,7 @@ import msgspec
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.history.settings import HistorySettings
 from ledgerd.history.webhooks.settings import Webhook, WebhookSettings
-from ledgerd.node.workers.webhook_worker import WebhookArguments
+from ledgerd.node.workers.beside.webhook_worker import WebhookArguments
 from tests.history.histories import HISTORY_FOLDER
 from tests.history.webhooks.receivers import HttpReceiver, receiving
 from tests.history.webhooks.test_deliveries import Receiver
@@ -45,7 +45,7 @@ def shop_of(receiver: HttpReceiver) -> Receiver:
 
 
 def started(order: bytes) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "ledgerd.node.workers.webhook_worker"]
+    command = [sys.executable, "-m", "ledgerd.node.workers.beside.webhook_worker"]
     process = subprocess.Popen(command, stdin=subprocess.PIPE)  # noqa: S603 - our own program
     assert process.stdin is not None
     process.stdin.write(order)
