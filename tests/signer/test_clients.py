@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ledgerd.signer.clients import (
     BURST,
+    KNOWN_ADDRESSES,
     MOST_CONNECTIONS,
     MOST_HANDSHAKES,
     MOST_HANDSHAKES_OF_ADDRESS,
@@ -53,6 +54,27 @@ def test_an_address_shows_so_many_certificates_at_once_and_so_do_all() -> None:
     assert clients.begin_handshake("192.0.2.1")
     others = [clients.begin_handshake(f"198.51.100.{number}") for number in range(MOST_HANDSHAKES)]
     assert others.count(True) == MOST_HANDSHAKES - MOST_HANDSHAKES_OF_ADDRESS - 1
+
+
+def test_an_address_that_showed_a_right_certificate_needs_no_place_of_strangers() -> None:
+    clients = Clients()
+    assert clients.begin_handshake("192.0.2.1")
+    clients.end_handshake("192.0.2.1", is_right=True)
+    assert all(clients.begin_handshake(f"198.51.100.{number}") for number in range(MOST_HANDSHAKES))
+    assert not clients.begin_handshake("198.51.100.99")
+
+    assert [clients.begin_handshake("192.0.2.1") for _ in range(5)].count(True) == MOST_HANDSHAKES_OF_ADDRESS
+
+
+def test_so_many_addresses_are_known() -> None:
+    clients = Clients()
+    for number in range(KNOWN_ADDRESSES + 1):
+        assert clients.begin_handshake(f"192.0.2.{number}")
+        clients.end_handshake(f"192.0.2.{number}", is_right=True)
+    assert all(clients.begin_handshake(f"198.51.100.{number}") for number in range(MOST_HANDSHAKES))
+
+    assert not clients.begin_handshake("192.0.2.0")
+    assert clients.begin_handshake("192.0.2.1")
 
 
 def test_who_asks_too_often_waits_and_nobody_else() -> None:

@@ -10,7 +10,10 @@ MOST_OF_CLIENT = 4
 """Of one user or certificate; the oldest goes for a new one."""
 MOST_HANDSHAKES = 16
 MOST_HANDSHAKES_OF_ADDRESS = 4
-"""Connections that have not shown a certificate yet."""
+"""Connections that have not shown a certificate yet. Addresses that showed a right one before are not among them: strangers
+take no place of a node's.
+"""
+KNOWN_ADDRESSES = 64
 QUESTIONS_A_SECOND = 10.0
 BURST = 20.0
 """Questions of one client; whoever asks more often is read later."""
@@ -38,6 +41,8 @@ class Clients:
         self._connections: dict[Closable, str] = {}
         self._budgets: OrderedDict[str, _Budget] = OrderedDict()
         self._handshakes: Counter[str] = Counter()
+        self._known: OrderedDict[str, None] = OrderedDict()
+        """Addresses that have shown a right certificate, the latest last."""
 
     # -- connections
 
@@ -63,15 +68,23 @@ class Clients:
 
     def begin_handshake(self, address: str) -> bool:
         """Whether an address may show a certificate now; if so, `end_handshake` must follow."""
-        if self._handshakes.total() >= MOST_HANDSHAKES or self._handshakes[address] >= MOST_HANDSHAKES_OF_ADDRESS:
+        strangers = sum(count for each, count in self._handshakes.items() if each not in self._known)
+        if address not in self._known and strangers >= MOST_HANDSHAKES:
+            return False
+        if self._handshakes[address] >= MOST_HANDSHAKES_OF_ADDRESS:
             return False
         self._handshakes[address] += 1
         return True
 
-    def end_handshake(self, address: str) -> None:
-        """It has shown one, or not."""
+    def end_handshake(self, address: str, *, is_right: bool = False) -> None:
+        """It has shown a right one, or not."""
         self._handshakes[address] -= 1
         self._handshakes += Counter()  # without those that are zero
+        if is_right:
+            self._known[address] = None
+            self._known.move_to_end(address)
+            if len(self._known) > KNOWN_ADDRESSES:
+                self._known.popitem(last=False)
 
     # -- questions
 

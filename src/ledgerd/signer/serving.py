@@ -155,6 +155,7 @@ class TlsListener:
 
     async def _shake_hands(self, address: str, accepted: socket.socket) -> None:
         """Have a connection show its certificate."""
+        is_right = False
         try:
             await asyncio.get_running_loop().connect_accepted_socket(
                 lambda: AskingConnection(self._desk, self._clients, certificate_of),
@@ -162,6 +163,7 @@ class TlsListener:
                 ssl=self._context,
                 ssl_handshake_timeout=HANDSHAKE_SECONDS,
             )
+            is_right = True
         except OSError as problem:
             reason = str(problem) or type(problem).__name__
             log.warning(
@@ -171,7 +173,7 @@ class TlsListener:
             )
             accepted.close()
         finally:
-            self._clients.end_handshake(address)
+            self._clients.end_handshake(address, is_right=is_right)
 
 
 def certificate_of(transport: asyncio.BaseTransport) -> str:
