@@ -10,8 +10,8 @@ MOST_OF_CLIENT = 4
 """Of one user or certificate; the oldest goes for a new one."""
 MOST_HANDSHAKES = 16
 MOST_HANDSHAKES_OF_ADDRESS = 4
-"""Connections that have not shown a certificate yet. Addresses that showed a right one before are not among them: strangers
-take no place of a node's.
+"""Connections that have not shown a certificate yet. Addresses that showed a right one before are not among them:
+strangers take no place of a node's.
 """
 KNOWN_ADDRESSES = 64
 QUESTIONS_A_SECOND = 10.0
