@@ -1,8 +1,8 @@
 """The history in PostgreSQL: how fast a long chain is fed, how soon a new block is there, and how fast it is read.
 
 A server of its own runs beside, with `fsync` on; its settings are printed. Chains are made up, as long as the
-environment says: `OPERATIONS=1000000` (the default) in blocks of ten operations, and `BLOCKS` near-empty blocks, as
-many by default; 0 leaves one of the two out.
+environment says: `OPERATIONS=1000000` (the default) in blocks of ten operations, and `BLOCKS` near-empty blocks, also
+a million by default; 0 leaves one of the two out.
 """
 
 from __future__ import annotations

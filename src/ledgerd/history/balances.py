@@ -13,7 +13,7 @@ from zlib import crc32
 
 import msgspec
 
-from ledgerd.chain.events import NOTHING, AccountChange, Amounts, AppliedOperation, BlockApplied, PenaltyChange
+from ledgerd.chain.events import NOTHING, Amounts, AppliedOperation, BlockApplied, PenaltyChange
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.pieces import INTACT
 from ledgerd.state.disk import Database, LmdbTransaction
@@ -75,19 +75,25 @@ class Balances:
         """Record the changes of a block, whose recorded operations are given in their order."""
         if event.balances is None or self.standing_at is None:
             return
+        if not event.balances and not event.penalties:
+            return
         places = {id(operation): place for place, operation in enumerate(kept)}
-        changes = KeptChanges(
-            [_kept(change, event.operations, places) for change in event.balances], [*event.penalties]
-        )
-        if changes != NO_CHANGES:
-            self._put(_BLOCK.pack(event.block.number), changes)
+        operations = event.operations
+        # Plain tuples in the form of a `KeptChange`: a node spends this time on every block.
+        changes = [
+            (name, NO_OPERATION, cause, before, after)
+            if isinstance(cause, str)
+            else (name, places.get(id(operations[cause]), NO_OPERATION), "", before, after)
+            for name, cause, before, after in event.balances
+        ]
+        self._put(_BLOCK.pack(event.block.number), (changes, event.penalties))
 
     def copy(self, number: int, changes: KeptChanges) -> None:
         """Record the changes of a block as another history has them."""
         if changes != NO_CHANGES and self.standing_at is not None:
             self._put(_BLOCK.pack(number), changes)
 
-    def _put(self, key: bytes, changes: KeptChanges) -> None:
+    def _put(self, key: bytes, changes: tuple[object, object]) -> None:
         self._transaction.put(key, _with_sum(key, msgspec.msgpack.encode(changes)), db=self._table)
 
     def truncate(self, number: int) -> None:
@@ -121,13 +127,6 @@ class Balances:
     def _get(self, key: bytes) -> KeptChanges:
         raw = self._transaction.get(key, db=self._table)
         return NO_CHANGES if raw is None else msgspec.msgpack.decode(_without_sum(key, raw), type=KeptChanges)
-
-
-def _kept(change: AccountChange, operations: Sequence[AppliedOperation], places: dict[int, int]) -> KeptChange:
-    if isinstance(change.cause, str):
-        return KeptChange(change.account, NO_OPERATION, change.cause, change.before, change.after)
-    place = places.get(id(operations[change.cause]), NO_OPERATION)
-    return KeptChange(change.account, place, "", change.before, change.after)
 
 
 def _with_sum(key: bytes, value: bytes) -> bytes:

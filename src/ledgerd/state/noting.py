@@ -24,15 +24,15 @@ def noting_editor(
         if entity.id not in notes:
             notes[entity.id] = entity, read(entity)
 
-    def editing(entity: Entity, *others: Entity) -> Edit[Any] | Editing:
+    def editing(entity: Any, *others: Any) -> Edit[Any] | Editing:  # noqa: ANN401 - the same
         kind = type(entity)
-        if kind is record:
-            note(entity)
         if not others:
+            if kind is record and entity.id not in notes:  # without a call: most edits are of one object
+                notes[entity.id] = entity, read(entity)
             return Edit(tables[kind], entity)
-        for other in others:
-            if type(other) is record:
-                note(other)
+        for each in (entity, *others):
+            if type(each) is record:
+                note(each)
         return Editing([Edit(tables[type(each)], each) for each in (entity, *others)])
 
     return editing
