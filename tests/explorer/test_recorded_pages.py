@@ -108,6 +108,8 @@ def test_blocks_and_their_transactions_say_what_the_history_has(explorer: Record
             assert identifier in text
             own = [each for each in done if each["trx_id"] == identifier and not each["virtual_op"]]
             assert text.count('<dl class="facts code">') == min(len(own), MOST_IN_FULL)
+            followed = [each for each in done if each["trx_id"] == identifier and each["virtual_op"]]
+            assert text.count('<li><span class="chip') == len(followed)
 
 
 def test_lists_lead_through_all_that_there_is(explorer: RecordedExplorer) -> None:
