@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 import pytest
 
+from ledgerd.explorer.pages.betting import markets
 from ledgerd.explorer.pages.every import ROUTES
 from ledgerd.explorer.pages.ledger.blocks import MOST_IN_FULL, MOST_OPERATIONS
 from ledgerd.explorer.words.language import CODES
@@ -108,6 +109,8 @@ def test_blocks_and_their_transactions_say_what_the_history_has(explorer: Record
             assert identifier in text
             own = [each for each in done if each["trx_id"] == identifier and not each["virtual_op"]]
             assert text.count('<dl class="facts code">') == min(len(own), MOST_IN_FULL)
+            followed = [each for each in done if each["trx_id"] == identifier and each["virtual_op"]]
+            assert text.count('<li><span class="chip') == len(followed)
 
 
 def test_lists_lead_through_all_that_there_is(explorer: RecordedExplorer) -> None:
@@ -126,6 +129,25 @@ def test_lists_lead_through_all_that_there_is(explorer: RecordedExplorer) -> Non
             older = re.search(r'class="right" href="([^"]+)" rel="next', page)
             address = older[1].replace("&amp;", "&") if older else ""
         assert seen >= {"/blocks": explorer.watch.head, "/accounts": len(names_of(explorer))}.get(start, pages - 1)
+
+
+def test_lists_beside_the_first_one_of_a_page_lead_through_all_that_there_is(
+    explorer: RecordedExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not explorer.watch.has_markets:
+        return
+    monkeypatch.setattr(markets, "OF_A_PAGE", 2)
+    ask, api = explorer.ask, "prediction_market_api"
+    listed = [(row["id"], ask(api, "get_market_liquidity", row["id"], 0, 100)) for row in markets_of(explorer)]
+    number, rows = max(listed, key=lambda each: len(each[1]))
+    address, seen = f"/market/{number}", 0
+    while address:
+        page = explorer.page(address)
+        section = page.partition("<h2>Liquidity</h2>")[2].partition("</section>")[0]
+        seen += section.count("<li ")
+        older = re.search(r'class="right" href="([^"]+funds=[^"]+)"', section)
+        address = older[1].replace("&amp;", "&") if older else ""
+    assert seen == len(rows) > 2
 
 
 def test_validators_have_the_figures_of_their_records(explorer: RecordedExplorer) -> None:

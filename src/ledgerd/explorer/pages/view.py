@@ -14,6 +14,7 @@ from ledgerd.explorer.node.watch import ChainWatch
 
 MOST_FIELDS = 16
 LONGEST_QUERY = 2_000
+MOST_SKIPPED = 100_000
 
 CURSOR = re.compile(r"newest|oldest|(?:before|after):[0-9]{1,10}")
 DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -117,6 +118,12 @@ class Visit:
         fields = {**self.query, **{name: str(value) for name, value in changed.items()}}
         given = urlencode([(name, value) for name, value in fields.items() if value])
         return f"{self.path}?{given}" if given else self.path
+
+    def beside(self, name: str, rows: Sequence[object], limit: int) -> tuple[str, str]:
+        """The addresses of what stands behind and before the rows of a list that a field of the query skips to."""
+        skipped = self.number(name, MOST_SKIPPED) or 0
+        older = self.link(**{name: skipped + limit}) if len(rows) == limit else ""
+        return older, self.link(**{name: max(0, skipped - limit) or ""}) if skipped else ""
 
     async def ask(self, *calls: NodeCall) -> list[Any]:
         """The results of several requests, each of which has to be answered."""

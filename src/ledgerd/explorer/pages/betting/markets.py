@@ -8,7 +8,7 @@ from typing import Any
 
 from ledgerd.client.envelope import ErrorAnswer, NodeCall
 from ledgerd.explorer.pages.betting.pictures import Picture, picture_of
-from ledgerd.explorer.pages.view import NotThere, PageAnswer, PageFamily, PageView, Visit, needed
+from ledgerd.explorer.pages.view import MOST_SKIPPED, NotThere, PageAnswer, PageFamily, PageView, Visit, needed
 
 ROUTES = PageFamily()
 OF_A_PAGE = 25
@@ -64,15 +64,15 @@ def state_of(market: Mapping[str, Any]) -> str:
 async def market(visit: Visit) -> PageAnswer:
     """One market: its outcomes with their prices, its bets, its liquidity, and its dispute."""
     number = visit.part("number", 0x7FFF_FFFF_FFFF_FFFF)
-    skipped = visit.number("skip", 100_000) or 0
+    skipped, funds, levers = (visit.number(each, MOST_SKIPPED) or 0 for each in ("skip", "funds", "levers"))
     full, points, rows, liquidity, dispute, votes, leverage, lent = await visit.node.ask(
         NodeCall(API, "get_market_full", (number,)),
         NodeCall(API, "get_market_kline", (number, 0, POINTS)),
         NodeCall(API, "get_market_bets", (number, skipped, OF_A_PAGE)),
-        NodeCall(API, "get_market_liquidity", (number, 0, OF_A_PAGE)),
+        NodeCall(API, "get_market_liquidity", (number, funds, OF_A_PAGE)),
         NodeCall(API, "get_dispute", (number,)),
         NodeCall(API, "get_dispute_votes", (number,)),
-        NodeCall(API, "get_market_leverage_positions", (number, 0, OF_A_PAGE)),
+        NodeCall(API, "get_market_leverage_positions", (number, levers, OF_A_PAGE)),
         NodeCall(API, "get_market_lazy_allocation", (number,)),
     )
     if full is None or (isinstance(full, ErrorAnswer) and not full.is_missing):
@@ -92,6 +92,8 @@ async def market(visit: Visit) -> PageAnswer:
         "bet_states": BETS,
         "liquidity": needed(liquidity),
         "leverage": needed(leverage),
+        "beside_funds": visit.beside("funds", liquidity, OF_A_PAGE),
+        "beside_levers": visit.beside("levers", leverage, OF_A_PAGE),
         "lent": None if isinstance(lent, ErrorAnswer) else lent,
         "dispute": None if isinstance(dispute, ErrorAnswer) else dispute,
         "dispute_states": DISPUTES,

@@ -130,7 +130,7 @@ async def transaction(visit: Visit) -> PageAnswer:
     number = content["block_num"]
     header, done = await visit.ask(
         NodeCall("database_api", "get_block_header", (number,)),
-        NodeCall("operation_history", "get_ops_in_block", (number, False)),
+        NodeCall("operation_history", "get_ops_in_block", (number, True)),  # virtual ones alone
     )
     start = visit.number("from") or 0
     followed = [each for each in done if each["trx_id"] == identifier and each["virtual_op"]]

@@ -8,7 +8,17 @@ from typing import Any
 from ledgerd.client.envelope import ErrorAnswer, NodeCall
 from ledgerd.explorer.pages.people.history import DIRECTIONS, GROUPS, chosen, history_call, links_of, page_call, page_in
 from ledgerd.explorer.pages.people.statement import statement
-from ledgerd.explorer.pages.view import FileDownload, NotThere, PageAnswer, PageFamily, PageView, Visit, name_in, needed
+from ledgerd.explorer.pages.view import (
+    MOST_SKIPPED,
+    FileDownload,
+    NotThere,
+    PageAnswer,
+    PageFamily,
+    PageView,
+    Visit,
+    name_in,
+    needed,
+)
 from ledgerd.explorer.words.numbers import units_of
 from ledgerd.explorer.words.times import seconds_of
 
@@ -155,16 +165,17 @@ async def shares(visit: Visit) -> PageAnswer:
 async def bets(visit: Visit) -> PageAnswer:
     """What an account has in prediction markets."""
     name = name_in(visit.parts["name"])
-    skipped, limit = visit.number("skip", 100_000) or 0, 25
+    skipped, levers, opened = (visit.number(each, MOST_SKIPPED) or 0 for each in ("skip", "levers", "opened"))
+    limit = 25
     api = "prediction_market_api"
     found, positions, leverage, deposit, commits, oracle, created = await visit.node.ask(
         NodeCall("database_api", "get_accounts", ([name],)),
         NodeCall(api, "get_account_positions", (name, skipped, limit)),
-        NodeCall(api, "get_account_leverage_positions", (name, 0, limit)),
+        NodeCall(api, "get_account_leverage_positions", (name, levers, limit)),
         NodeCall(api, "get_lazy_deposit", (name,)),
         NodeCall(api, "get_account_commits", (name, True)),
         NodeCall(api, "get_oracle", (name,)),
-        NodeCall(api, "list_markets_by_creator", (name, 0, limit)),
+        NodeCall(api, "list_markets_by_creator", (name, opened, limit)),
     )
     record = _only(needed(found), name)
     facts = {
@@ -175,6 +186,8 @@ async def bets(visit: Visit) -> PageAnswer:
         "commits": _found(commits) or [],
         "oracle": _found(oracle),
         "created": needed(created),
+        "beside_levers": visit.beside("levers", leverage, limit),
+        "beside_opened": visit.beside("opened", created, limit),
         "older": visit.link(skip=skipped + limit) if len(positions) == limit else "",
         "newer": visit.link(skip=max(0, skipped - limit) or "") if skipped else "",
     }
