@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ledgerd.protocol.authority import authority_of
 from ledgerd.protocol.names import AccountName
+from ledgerd.state import Store
 from ledgerd.state.objects.accounts import (
     ACCOUNT_AUTHORITIES,
     ACCOUNT_METADATA,
@@ -19,7 +20,12 @@ ACCOUNTS_A_COMMIT = 20_000
 
 def populate(network: Network, count: int) -> None:
     """Accounts by the thousand, as if they had been created long ago."""
-    store, authority = network.chain.parts.store, authority_of(VIZ_KEY.public)
+    populate_store(network.chain.parts.store, count)
+
+
+def populate_store(store: Store, count: int) -> None:
+    """The same, in any state."""
+    authority = authority_of(VIZ_KEY.public)
     for number in range(count):
         name = AccountName(f"member-{number}")
         store.create(ACCOUNTS, Account(name=name, memo_key=VIZ_KEY.public, balance=1, created=1))

@@ -34,10 +34,10 @@ GROUPS = (
     Group(
         "the two ends of a replica's connection, and what they write: proven with recorded chains, by states that are "
         "equal byte for byte, by strangers and by nonsense",
-        ("replica/test_following.py", "replica/test_serving.py"),
+        ("replica/test_following.py", "replica/test_serving.py", "replica/test_process.py"),
         """
         node/workers/beside/replica_server replica/conversation replica/hub replica/logged replica/node_digest
-        replica/order replica/server replica/source replica/state_copy
+        replica/order replica/part replica/server replica/source replica/state_copy
         """,
     ),
     Group(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,22 @@ from ledgerd.state.change_log import MOST_BLOCKS, ChangeLog, ChangeLogReader, Lo
 
 LAYOUT = b"l" * 16
 RUN, LATER_RUN = b"first---", b"second--"
+
+
+_opened: list[ChangeLogReader] = []
+
+
+@pytest.fixture(autouse=True)
+def _close_readers() -> Iterator[None]:
+    yield
+    while _opened:
+        _opened.pop().close()
+
+
+def reading(folder: Path) -> ChangeLogReader:
+    """A reader that is closed at the end of the test."""
+    _opened.append(ChangeLogReader(folder, LAYOUT))
+    return _opened[-1]
 
 
 def begun(folder: Path, run: bytes = RUN, position: bytes = b"", **bounds: int) -> ChangeLog:
@@ -45,7 +62,7 @@ def heads_from(reader: ChangeLogReader, position: bytes, last: bytes) -> list[Re
 
 
 def test_from_each_position_all_later_changes_are_found(tmp_path: Path) -> None:
-    log, reader = begun(tmp_path, file_bytes=500), ChangeLogReader(tmp_path, LAYOUT)
+    log, reader = begun(tmp_path, file_bytes=500), reading(tmp_path)
     positions = commits(log, 20)
     assert len(reader.numbers()) > 2, "over several files"
     for number, position in enumerate(positions):
@@ -56,7 +73,7 @@ def test_from_each_position_all_later_changes_are_found(tmp_path: Path) -> None:
 
 
 def test_a_commit_that_failed_is_overwritten(tmp_path: Path) -> None:
-    log, reader = begun(tmp_path), ChangeLogReader(tmp_path, LAYOUT)
+    log, reader = begun(tmp_path), reading(tmp_path)
     before = commit(log, b"", 1)
     log.write(before, 2, {1: {b"never": b"committed" * 1000}})
     after = commit(log, before, 2)
@@ -69,7 +86,7 @@ def test_a_commit_that_failed_is_overwritten(tmp_path: Path) -> None:
 
 
 def test_after_a_kill_the_log_goes_on_behind_the_last_commit(tmp_path: Path) -> None:
-    log, reader = begun(tmp_path), ChangeLogReader(tmp_path, LAYOUT)
+    log, reader = begun(tmp_path), reading(tmp_path)
     positions = commits(log, 3)
     log.write(positions[-1], 4, {1: {b"not": b"committed"}})
     log.close()
@@ -81,7 +98,7 @@ def test_after_a_kill_the_log_goes_on_behind_the_last_commit(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("position", [b"", POSITION.pack(LATER_RUN, 5)])
 def test_changes_that_do_not_lead_to_the_state_are_dropped(position: bytes, tmp_path: Path) -> None:
-    log, reader = begun(tmp_path), ChangeLogReader(tmp_path, LAYOUT)
+    log, reader = begun(tmp_path), reading(tmp_path)
     positions = commits(log, 3)
     log.close()
     again = begun(tmp_path, b"third---", position)
@@ -100,7 +117,7 @@ def test_the_log_of_other_tables_is_none(tmp_path: Path) -> None:
 
 
 def test_the_oldest_changes_go_by_bytes(tmp_path: Path) -> None:
-    log, reader = begun(tmp_path, most_bytes=4000, file_bytes=500), ChangeLogReader(tmp_path, LAYOUT)
+    log, reader = begun(tmp_path, most_bytes=4000, file_bytes=500), reading(tmp_path)
     positions = commits(log, 100)
     assert sum(reader.path(number).stat().st_size for number in reader.numbers()) < 5000
     with pytest.raises(LogGap):
@@ -110,7 +127,7 @@ def test_the_oldest_changes_go_by_bytes(tmp_path: Path) -> None:
 
 
 def test_the_oldest_changes_go_by_blocks(tmp_path: Path) -> None:
-    log, reader = begun(tmp_path, file_bytes=1), ChangeLogReader(tmp_path, LAYOUT)
+    log, reader = begun(tmp_path, file_bytes=1), reading(tmp_path)
     old = commits(log, 2)
     new = commits(log, 2, old[-1], MOST_BLOCKS + 2)
     assert len(heads_from(reader, old[-1], new[-1])) == 2
@@ -122,7 +139,7 @@ def test_the_oldest_changes_go_by_blocks(tmp_path: Path) -> None:
 def test_a_disk_that_is_full_ends_the_log_and_not_the_node(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    log, reader = begun(tmp_path), ChangeLogReader(tmp_path, LAYOUT)
+    log, reader = begun(tmp_path), reading(tmp_path)
     (before,) = commits(log, 1)
 
     def full(_log: ChangeLog, _revision: int) -> None:

@@ -52,6 +52,7 @@ def with_changes(state: Contents, folder: Path, until: bytes) -> Contents:
                         state[names[number]][key] = value
             raw = raw[end:]
         place, position = parts._replace(offset=parts.offset + head.size), head.after
+    reader.close()
     return state
 
 

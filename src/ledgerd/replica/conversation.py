@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -107,11 +107,8 @@ class Conversation:
                 log.info("the replica %(who)s is sent a whole state", {"who": self.who})
                 await self._send_state()
             log.info("the replica %(who)s has the whole state", {"who": self.who})
-        leave = self._hub.enter()
-        try:
-            await self._follow()
-        finally:
-            leave()
+        with ExitStack() as stack:
+            await self._follow(stack)
 
     async def _closed(self) -> None:
         """Wait until the replica ends the connection, or says what it should not."""
@@ -179,7 +176,9 @@ class Conversation:
             await self._send(packed(MessageKind.STATE_END, StateEnds(now.position)))
             self._position, self._place = now.position, place
 
-    async def _follow(self) -> None:
+    async def _follow(self, stack: ExitStack) -> None:
+        """Send what there is, for ever; the digest is of use once the replica has come up to the node."""
+        is_counted = False
         while True:
             changed = self._hub.next_change
             latest = self._hub.latest
@@ -188,6 +187,9 @@ class Conversation:
             await self._send(packed(MessageKind.NEWS, News(latest.revision)))
             while self._position != latest.position:
                 await self._send_record()
+            if not is_counted:
+                is_counted = True
+                stack.callback(self._hub.enter())
             await self._send_check()
             with suppress(TimeoutError):
                 async with asyncio.timeout(NEWS_SECONDS):

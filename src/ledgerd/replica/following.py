@@ -144,8 +144,8 @@ class Replica:
             with self._connected() as plug:
                 FollowedLine(self, plug).run()
         except Differs as problem:
+            self.end_serving()
             self._copy.forget()
-            self._say(msgspec.structs.replace(self.status, is_sound=False))
             return str(problem)
         except (LineEnded, ChangeFault, StorageError, OSError) as problem:
             return str(problem) or type(problem).__name__
@@ -208,6 +208,10 @@ class Replica:
                 copy.head, status.node_head if node_head is None else node_head, self._clock(), bool(copy.position)
             )
         )
+
+    def end_serving(self) -> None:
+        """The state is not to be served from now on."""
+        self._say(msgspec.structs.replace(self.status, is_sound=False))
 
     def now(self) -> float:
         """Seconds of the monotonic clock."""
@@ -353,10 +357,10 @@ class FollowedLine:
         if begins.size > free:
             raise LineEnded(f"the state of the node has {begins.size} bytes, and {free} are free here")
         log.info("loading the state of the node at block %(block)d", {"block": begins.revision})
+        self._replica.end_serving()
         self._copy.begin_loading()
         self._is_loading, self._loading = True, begins.position
         self._load_left = 2 * begins.size + LEAST_STATE
-        self._replica.heard()
 
     def _take_rows(self, body: bytes) -> None:
         self._load_left -= len(body)

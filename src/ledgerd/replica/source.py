@@ -85,5 +85,6 @@ class NodeFiles:
         return HeldCommit(self.reader)
 
     def close(self) -> None:
-        """Close the state."""
+        """Close the state and the log of changes."""
         self.reader.close()
+        self.changes.close()

@@ -76,6 +76,26 @@ class ChangeLogReader:
     def __init__(self, folder: Path, layout: bytes) -> None:
         self.folder = folder
         self._start = _MAGIC + layout
+        self._opened: tuple[int, IO[bytes]] | None = None
+        """The file that was read last."""
+
+    def close(self) -> None:
+        """Let the file go that was read last."""
+        if self._opened is not None:
+            self._opened[1].close()
+            self._opened = None
+
+    def _file(self, number: int) -> IO[bytes]:
+        """One of its files, open to be read.
+
+        Raises:
+            FileNotFoundError: It is not there, or not any more.
+        """
+        if self._opened is None or self._opened[0] != number:
+            file = self.path(number).open("rb", buffering=0)
+            self.close()
+            self._opened = number, file
+        return self._opened[1]
 
     def path(self, number: int) -> Path:
         """One of its files."""
@@ -91,7 +111,7 @@ class ChangeLogReader:
 
     def records(self, number: int) -> Iterator[tuple[RecordHead, Place]]:
         """The heads of the records of a file, each with the place behind its record, up to one that is not whole."""
-        with suppress(FileNotFoundError, ChangeFault, LogGap), self.path(number).open("rb") as file:
+        with suppress(FileNotFoundError, ChangeFault), self.path(number).open("rb") as file:
             end = os.fstat(file.fileno()).st_size
             place = Place(number, START)
             if file.read(START) != self._start:
@@ -124,7 +144,8 @@ class ChangeLogReader:
             LogGap: There is none.
         """
         for at in (place, Place(place.file + 1, START)):
-            with suppress(FileNotFoundError, ChangeFault, LogGap), self.path(at.file).open("rb") as file:
+            with suppress(FileNotFoundError, ChangeFault):
+                file = self._file(at.file)
                 if os.fstat(file.fileno()).st_size <= at.offset:
                     continue
                 file.seek(0)
@@ -141,14 +162,15 @@ class ChangeLogReader:
             LogGap: They are not there.
         """
         try:
-            with self.path(place.file).open("rb") as file:
+            while size:
+                file = self._file(place.file)
                 file.seek(place.offset)
-                while size:
-                    piece = file.read(min(size, at_once))
-                    if not piece:
-                        raise LogGap("a record of the log of changes is cut off")
-                    size -= len(piece)
-                    yield piece
+                piece = file.read(min(size, at_once))
+                if not piece:
+                    raise LogGap("a record of the log of changes is cut off")
+                size -= len(piece)
+                place = place._replace(offset=place.offset + len(piece))
+                yield piece
         except FileNotFoundError as error:
             raise LogGap("the changes there are not kept any more") from error
 
