@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 
 import msgspec
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 
 from ledgerd.codec import DecodeError, codec_of, record_kind, sorted_by
 from ledgerd.codec.kinds import Reading
@@ -67,6 +67,7 @@ def test_every_transaction_is_shown_as_it_is_printed(transaction: Transaction) -
     assert shown(Transaction, codec.encode(transaction))[0] == codec.to_json(transaction)
 
 
+@settings(max_examples=15)  # a block is large; each transaction is looked at above
 @given(printable_values_of(Block))
 @example(record_kind(Block).default())
 def test_every_block_is_transcribed_as_it_is_printed(block: Block) -> None:
