@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from ledgerd.state.objects.market_records import (
 )
 from ledgerd.state.reader import StateReader
 from ledgerd.state.tables import Table
+from ledgerd.supervision.loading import SEARCHED_AT
 from tests.recorded import recorded_log
 from tests.snapshot.recorded import recorded_file
 
@@ -75,7 +77,9 @@ def test_a_rebuild_gives_what_was_missed_while_the_plugin_was_off(
     assert kept(late) != kept(whole)
     assert kept(late)[2] == [f"PmRecordsSince(id=0, block={SWITCHED_ON + 1})"]
 
+    gc.set_threshold(700)
     assert main(["markets", "rebuild", "--data-dir", str(late)]) == 0
+    assert gc.get_threshold()[0] == SEARCHED_AT
 
     assert f"complete from block 1 to block {HEIGHT}" in capsys.readouterr().out
     assert kept(late) == kept(whole)

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 
 from ledgerd.codec import DecodeError, codec_of, record_kind, sorted_by
 from ledgerd.codec.kinds import Reading
@@ -67,10 +67,33 @@ def test_every_transaction_is_shown_as_it_is_printed(transaction: Transaction) -
     assert shown(Transaction, codec.encode(transaction))[0] == codec.to_json(transaction)
 
 
-def test_a_block_is_shown_as_it_is_printed() -> None:
+@settings(max_examples=15)  # a block is large; each transaction is looked at above
+@given(printable_values_of(Block))
+@example(record_kind(Block).default())
+def test_every_block_is_transcribed_as_it_is_printed(block: Block) -> None:
     codec = codec_of(Block)
-    packed = codec.encode(record_kind(Block).default())
-    assert shown(Block, packed) == (codec.to_json(codec.decode(packed)), len(packed))
+    packed = codec.encode(block)
+    assert codec.transcribe(packed) == codec.to_json(codec.decode(packed))
+
+
+@pytest.mark.parametrize("counts", [b"\0", b"\1", b"\2", b"\x80\0", b"\x81\0", b"\x82\0"])
+def test_a_count_may_have_any_form(counts: bytes) -> None:
+    """None, one and two, also in the longer form that a foreign program may write."""
+    packed = counts + bytes((7, 8)[: counts[0] & 127])
+    codec = codec_of(tuple[UInt8, ...])
+    assert codec.transcribe(packed) == codec.to_json(codec.decode(packed)) == ("[]", "[7]", "[7,8]")[counts[0] & 127]
+
+
+def test_what_is_transcribed_ends_where_its_bytes_end() -> None:
+    codec = codec_of(tuple[UInt8, ...])
+    for packed in (b"\1\7\0", b"\1", b"\2\7", b""):
+        with pytest.raises(DecodeError):
+            codec.transcribe(packed)
+
+
+def test_a_refusal_in_an_only_element_names_its_index() -> None:
+    with pytest.raises(DecodeError, match=r"operations\[0\]: unknown tag 127"):
+        codec_of(Transaction).transcribe(bytes(10) + b"\1\x7f\0\0")
 
 
 @given(printable_values_of(Shape))

@@ -61,6 +61,14 @@ class Codec(Generic[T]):
         own = getattr(value, "json_text", None)
         return str(own()) if own is not None else self._record.printer(value)
 
+    def transcribe(self, data: bytes) -> str:
+        """The JSON text of bytes that were decoded before, made without the value: nothing may follow it."""
+        made: tuple[str, int] = self._record.transcriber(data, 0, Reading())
+        text, end = made
+        if end != len(data):
+            raise DecodeError(f"the value ends at byte {end} of {len(data)}")
+        return text
+
     def from_json(self, value: object) -> T:
         """The value of parsed JSON."""
         parsed: T = self.kind.parse(value)

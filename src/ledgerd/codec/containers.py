@@ -61,7 +61,26 @@ class Vector(Kind):
         source.add(self.finish(source, target, self._gather(source, self.element.read)))
 
     def show(self, source: Source, target: str) -> None:
-        """Each element as it is read."""
+        """Each element as it is read: none or one, as in nearly all vectors of blocks, without a list of them."""
+        outer, index, item = source.index, source.fresh("i"), source.fresh("e")
+        source.add("if not buf[pos]:")
+        source.add("    pos += 1")
+        source.add(f"    {target} = '[]'")
+        source.add("elif buf[pos] == 1:")
+        source.indent += 1
+        source.add(f"pos, {index} = pos + 1, 0")
+        source.index = index
+        self.element.show(source, item)
+        source.add(f"{target} = f'[{{{item}}}]'")
+        source.index = outer
+        source.indent -= 1
+        source.add("else:")
+        source.indent += 1
+        self.show_many(source, target)
+        source.indent -= 1
+
+    def show_many(self, source: Source, target: str) -> None:
+        """The same of any number of elements."""
         source.add(f"{target} = '[' + ','.join({self._gather(source, self.element.show)}) + ']'")
 
     def _gather(self, source: Source, take: Callable[[Source, str], None]) -> str:
@@ -132,7 +151,7 @@ class SortedSet(Vector):
             reading.normalised = True
         return out
 
-    def show(self, source: Source, target: str) -> None:
+    def show_many(self, source: Source, target: str) -> None:
         """Only all of them together have an order."""
         Kind.show(self, source, target)
 

@@ -6,7 +6,9 @@ from base64 import b64encode
 
 import msgspec
 
+from ledgerd.codec import codec_of
 from ledgerd.codec.numbers import UInt32
+from ledgerd.protocol.block import SignedHeader
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
 from ledgerd.protocol.times import Time
 from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
@@ -28,7 +30,8 @@ class RawBlock(msgspec.Struct, frozen=True):
 @RAW_BLOCK.method(examples=[[1]])
 def get_raw_block(view: ApiView, block_num: UInt32) -> RawBlock:
     """A packed block; zeros for a block that the node does not have."""
-    block = view.service(KeptBlocks).block(view.state, block_num)
-    if block is None:
+    packed = view.service(KeptBlocks).packed(view.state, block_num)
+    if packed is None:
         return RawBlock()
-    return RawBlock(block.id, block.previous, block.timestamp, b64encode(block.packed).decode())
+    header = codec_of(SignedHeader).decode(packed)  # a block begins with it
+    return RawBlock(header.id, header.previous, header.timestamp, b64encode(packed).decode())

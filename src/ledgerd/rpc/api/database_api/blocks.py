@@ -23,36 +23,33 @@ BlockText = Annotated[str, Printed(Block)]
 
 
 @DATABASE_API.method(args=exactly(1), examples=[[1]])
-def get_block(view: ApiView, block_num: UInt32) -> Block | None:
+def get_block(view: ApiView, block_num: UInt32) -> BlockText | None:
     """A block of the trunk with its transactions."""
-    return view.service(KeptBlocks).block(view.state, block_num)
+    packed = view.service(KeptBlocks).packed(view.state, block_num)
+    return None if packed is None else codec_of(Block).transcribe(packed)
 
 
 @DATABASE_API.method(args=exactly(1), examples=[[1]])
 def get_block_header(view: ApiView, block_num: UInt32) -> BlockHeader | None:
     """The header of a block, without its signature."""
-    return _header(get_block(view, block_num))
+    packed = view.service(KeptBlocks).packed(view.state, block_num)
+    return None if packed is None else codec_of(BlockHeader).decode(packed)  # a block begins with its header
 
 
 @DATABASE_API.method(args=exactly(1), examples=[[1]])
-def get_irreversible_block(view: ApiView, block_num: UInt32) -> Block | None:
+def get_irreversible_block(view: ApiView, block_num: UInt32) -> BlockText | None:
     """An irreversible block."""
-    irreversible = view.state.get(DYNAMIC_GLOBAL_PROPERTIES, 0).last_irreversible_block_num
-    return get_block(view, block_num) if block_num <= irreversible else None
+    return get_block(view, block_num) if _is_irreversible(view, block_num) else None
 
 
 @DATABASE_API.method(args=exactly(1), examples=[[1]])
 def get_irreversible_block_header(view: ApiView, block_num: UInt32) -> BlockHeader | None:
     """The header of an irreversible block."""
-    return _header(get_irreversible_block(view, block_num))
+    return get_block_header(view, block_num) if _is_irreversible(view, block_num) else None
 
 
-def _header(block: Block | None) -> BlockHeader | None:
-    if block is None:
-        return None
-    return BlockHeader(
-        block.previous, block.timestamp, block.validator, block.transaction_merkle_root, block.extensions
-    )
+def _is_irreversible(view: ApiView, number: int) -> bool:
+    return number <= view.state.get(DYNAMIC_GLOBAL_PROPERTIES, 0).last_irreversible_block_num
 
 
 @DATABASE_API.method(args=exactly(1))
@@ -65,5 +62,5 @@ async def set_block_applied_callback(node: Node, callback: AnyValue) -> AsyncGen
 
 @lru_cache(maxsize=4)
 def text_of(packed: bytes) -> str:
-    """The JSON of a block for subscribers: decoded and printed once for all of them."""
-    return codec_of(Block).to_json(codec_of(Block).decode_exactly(packed))
+    """The JSON of a block for subscribers: made once for all of them."""
+    return codec_of(Block).transcribe(packed)
