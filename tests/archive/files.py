@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -70,6 +70,14 @@ class CountingHandler(SimpleHTTPRequestHandler):
         if not path.is_file():
             self.send_error(404)
             return
+        if server.is_endless and path.suffix == ".log":
+            self.send_response(200)
+            self.end_headers()
+            with suppress(OSError):
+                while True:
+                    self.wfile.write(bytes(1 << 16))
+            self.close_connection = True
+            return
         content = path.read_bytes()
         start = int(self.headers.get("Range", "bytes=0-").removeprefix("bytes=").removesuffix("-"))
         if start and start >= len(content):
@@ -78,6 +86,10 @@ class CountingHandler(SimpleHTTPRequestHandler):
         self.send_response(206 if start else 200)
         self.send_header("Content-Length", str(len(content) - start))
         self.end_headers()
+        if server.stalls and path.suffix == ".log":
+            server.stalls.wait()
+            self.close_connection = True
+            return
         if server.breaks and path.suffix == ".log":
             server.breaks -= 1
             self.wfile.write(content[start : start + (len(content) - start) // 2])
@@ -96,6 +108,9 @@ class FileServer(ThreadingHTTPServer):
         self.asked: list[tuple[str, str]] = []
         self.breaks = 0
         self.redirects = False
+        self.is_endless = False
+        self.stalls: threading.Event | None = None
+        """It sends the head of a file, and no byte of it until this is set."""
 
     @property
     def url(self) -> str:

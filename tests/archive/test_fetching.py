@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+import threading
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from ledgerd.archive.checking import check_archive
 from ledgerd.archive.errors import ArchiveRefused, SourceFault
 from ledgerd.archive.fetching import ARRIVING, Fetch, FetchProgress
 from ledgerd.archive.known import known_blocks
 from ledgerd.archive.listing import LIST_NAME, listed
+from ledgerd.archive.peers import PeerArchive
 from ledgerd.archive.sealed import ArchivedBlocks, SealedFile, sealed_files
 from ledgerd.archive.web import WebArchive
+from ledgerd.chain.log.files import LogDamaged
 from ledgerd.chain.log.rolling import RollingBlockLogReader
+from ledgerd.p2p.wire.messages import GetBlockRange
 from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.identifiers import NO_BLOCK
 from tests.archive.files import CHAIN, FIRST_KEPT, RANGE, FileServer, served, without_past, write_archive
+from tests.node.killing import Serving
+from tests.p2p.socket_peers import Pieces, SocketPeer, honest, stalling
 from tests.recorded import recorded_blocks
 
 
@@ -155,6 +165,114 @@ def test_a_server_that_redirects_or_lists_without_end_is_refused(
         monkeypatch.setattr("ledgerd.archive.web.MOST_BYTES", 100)
         with pytest.raises(SourceFault, match="more than 100 bytes"):
             fetch(server, logs)
+
+
+def test_a_file_without_end_is_cut_at_what_its_blocks_can_have(
+    others: Path, logs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (others / LIST_NAME).unlink()
+    monkeypatch.setattr("ledgerd.archive.sealed.LARGEST_ENTRY", 5_000)
+    with served(others) as server:
+        server.is_endless = True
+        with pytest.raises(SourceFault, match="more bytes than its blocks can have"):
+            fetch(server, logs)
+        [arrived] = (logs.parent / "block-archive" / ARRIVING).iterdir()
+        assert arrived.stat().st_size <= SealedFile(400, 499).most_bytes
+        server.is_endless = False
+        assert fetch(server, logs)[0] == 1
+    is_whole(logs)
+
+
+def test_a_file_of_more_bytes_than_its_blocks_can_have_is_not_begun(
+    others: Path, logs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ledgerd.archive.sealed.LARGEST_ENTRY", 50)
+    with served(others) as server, pytest.raises(SourceFault, match="more bytes than its blocks can have"):
+        fetch(server, logs)
+    assert not [*(logs.parent / "block-archive" / ARRIVING).iterdir()]
+
+
+def test_a_file_of_too_many_blocks_is_not_asked_for(others: Path, logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ledgerd.archive.fetching.MOST_BLOCKS", RANGE - 1)
+    with served(others) as server:
+        with pytest.raises(ArchiveRefused, match="100 blocks: more than 99"):
+            fetch(server, logs)
+        assert len(server.asked) == 1, "only the list"
+
+
+def test_a_server_that_sends_nothing_is_given_up_in_time(
+    others: Path, logs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ledgerd.archive.web.SECONDS", 0.1)
+    with served(others) as server:
+        server.stalls = threading.Event()
+        with pytest.raises(SourceFault, match="does not answer: .*timed out"):
+            fetch(server, logs)
+        server.stalls.set()
+        server.stalls = None
+        assert fetch(server, logs)[0] == 1
+    is_whole(logs)
+
+
+def serving_peer(logs: Path, packed: Sequence[bytes], answer: Pieces) -> None:
+    """Fetch from a peer that answers like this."""
+    archive = logs.parent / "block-archive"
+    peer = Serving(packed, answer)
+    try:
+        with (
+            known_blocks(logs, logs, archive) as known,
+            closing(PeerArchive(peer.endpoint, known, RANGE)) as source,
+        ):
+            Fetch(archive, known, source).run()
+    finally:
+        peer.stop()
+
+
+def test_a_peer_that_lies_or_sends_nothing_is_refused_and_an_honest_one_gives_all(
+    logs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocks = recorded_blocks(CHAIN)
+    monkeypatch.setattr("ledgerd.archive.peers.SECONDS", 2.0)
+
+    async def others_in_their_place(peer: SocketPeer, request: GetBlockRange) -> bytes:
+        return await honest(peer, GetBlockRange(request.first + 1, request.last + 1, NO_BLOCK))
+
+    with pytest.raises(SourceFault, match="was asked for block 400, and sends 401"):
+        serving_peer(logs, blocks, others_in_their_place)
+    foreign = (*recorded_blocks("open-1")[:420], *blocks[420:])
+    with pytest.raises(ArchiveRefused, match="another block of that number"):
+        serving_peer(logs, foreign, honest)
+    monkeypatch.setattr("ledgerd.archive.peers.SECONDS", 0.1)
+    with pytest.raises(SourceFault, match="does not answer: .*timed out"):
+        serving_peer(logs, blocks, stalling)
+    assert sealed_files(logs.parent / "block-archive") == []
+    monkeypatch.setattr("ledgerd.archive.peers.SECONDS", 30.0)
+    serving_peer(logs, blocks, honest)
+    is_whole(logs)
+
+
+@pytest.mark.parametrize("suffix", [".index", ".sums"])
+def test_a_flipped_bit_beside_the_blocks_gives_an_error_or_the_right_block(
+    others: Path, logs: Path, suffix: str
+) -> None:
+    with served(others) as server:
+        fetch(server, logs)
+    archive = logs.parent / "block-archive"
+    path = archive / f"{SealedFile(200, 299).name}{suffix}"
+    flip(path)
+    blocks, past = recorded_blocks(CHAIN), ArchivedBlocks(archive)
+    wrong = 0
+    for number in range(200, 300):
+        try:
+            assert past.read(number) == blocks[number - 1]
+        except LogDamaged as problem:
+            assert "ledgerd archive fetch" in str(problem)  # noqa: PT017 - most blocks are read
+            wrong += 1
+    assert wrong <= 2
+    past.close()
+    with known_blocks(logs, logs, archive) as known:
+        faults = [*check_archive(archive, known)]
+    assert bool(faults) is (suffix == ".index")
 
 
 def test_a_full_disk_is_told_before_the_file_is_fetched(

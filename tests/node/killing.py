@@ -23,7 +23,7 @@ from ledgerd.protocol.parameters import TESTNET
 from tests.chain.networks import SMALL, Clock
 from tests.chain.whole_state import first_change, whole_state
 from tests.node.processes import LOOPBACK, PATIENCE, PROGRAM, NodeProcess
-from tests.p2p.socket_peers import SocketPeer, honest
+from tests.p2p.socket_peers import Pieces, SocketPeer, honest
 from tests.recorded import recorded_blocks
 from tests.snapshot.recorded import recorded_file
 
@@ -66,8 +66,9 @@ def kill_after(words: Sequence[str], folder: Path, seconds: float) -> bool:
 class Serving:
     """A peer that serves blocks from a thread of its own."""
 
-    def __init__(self, packed: Sequence[bytes]) -> None:
+    def __init__(self, packed: Sequence[bytes], answer: Pieces = honest) -> None:
         self._packed = packed
+        self._answer = answer
         self._ready = threading.Event()
         self._end: asyncio.Event | None = None
         self._loop = asyncio.new_event_loop()
@@ -82,7 +83,7 @@ class Serving:
         self._loop.close()
 
     async def _serve(self) -> None:
-        peer = SocketPeer(1, self._packed, honest)
+        peer = SocketPeer(1, self._packed, self._answer)
         self.endpoint = await peer.start()
         self._end = asyncio.Event()
         self._ready.set()

@@ -23,6 +23,9 @@ from ledgerd.protocol.identifiers import BlockId
 ARRIVING = "arriving"
 """The folder of what is being fetched, in that of the archive."""
 
+MOST_BLOCKS = 1_000_000
+"""Of a file: the places and checksums of its blocks are in memory until it is proven."""
+
 SPARE_BYTES = 256 << 20
 """Bytes that stay free on the disk."""
 
@@ -80,6 +83,11 @@ class Fetch:
             file = self._source.file_with(earliest - 1)
             if file is None:
                 break
+            count = file.last - file.first + 1
+            if count > MOST_BLOCKS:
+                raise ArchiveRefused(
+                    f"{file.name} has {count} blocks: more than {MOST_BLOCKS} are not taken in one file"
+                )
             self._drop_others(file)
             last_id = self._known.id_at(file.last)
             if last_id is None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ledgerd.chain.log.block_log import BlockLogReader
-from ledgerd.chain.log.files import OFFSET, LogKind, paths_of, sums_path, sync_folder
+from ledgerd.chain.log.files import LARGEST_ENTRY, OFFSET, LogKind, paths_of, sums_path, sync_folder
 
 SEALED_NAME = re.compile(r"blocks-(\d{10})-(\d{10})\.log", re.ASCII)
 
@@ -35,6 +35,11 @@ class SealedFile(NamedTuple):
     def name(self) -> str:
         """The name of the file with the blocks."""
         return f"blocks-{self.first:010}-{self.last:010}.log"
+
+    @property
+    def most_bytes(self) -> int:
+        """How large it may be."""
+        return (self.last - self.first + 1) * LARGEST_ENTRY
 
     @property
     def kind(self) -> LogKind:

@@ -109,10 +109,16 @@ class WebArchive:
                 raise SourceFault(
                     f"{file.name} needs {to_come >> 20} MB more, and the disk has {max(0, room) >> 20} MB"
                 )
+            most = file.most_bytes - begun
+            if (to_come or 0) > most:
+                raise _too_large(file)
             with path.open("r+b" if begun else "wb") as arriving:
                 arriving.seek(begun)
                 while data := answer.read(READ_BYTES):
                     room -= len(data)
+                    most -= len(data)
+                    if most < 0:
+                        raise _too_large(file)
                     if room < 0:
                         raise SourceFault(f"{file.name} does not end before the disk is full")
                     arriving.write(data)
@@ -152,6 +158,10 @@ class WebArchive:
     def _require(self, answer: http.client.HTTPResponse, status: int, name: str) -> None:
         if answer.status != status:
             raise SourceFault(f"{self._url}/{name}: the server answers with {answer.status} {answer.reason[:80]}")
+
+
+def _too_large(file: SealedFile) -> SourceFault:
+    return SourceFault(f"{file.name} has more bytes than its blocks can have")
 
 
 def _size_of(path: Path) -> int:
