@@ -235,7 +235,7 @@ def test_a_peer_that_lies_or_sends_nothing_is_refused_and_an_honest_one_gives_al
     monkeypatch.setattr("ledgerd.archive.peers.SECONDS", 2.0)
 
     async def others_in_their_place(peer: SocketPeer, request: GetBlockRange) -> bytes:
-        return await honest(peer, GetBlockRange(request.first + 1, request.last + 1, NO_BLOCK))
+        return await honest(peer, GetBlockRange(request.start_block_num + 1, request.end_block_num + 1, NO_BLOCK))
 
     with pytest.raises(SourceFault, match="was asked for block 400, and sends 401"):
         serving_peer(logs, blocks, others_in_their_place)

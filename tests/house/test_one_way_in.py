@@ -20,7 +20,7 @@ FORK_NAMES = frozenset({"forks", "_forks", "fork_database"})
 INSIDE = frozenset({"ForkDatabase", "ForkItem", "ForkChoice", "Linking", "Trunk", "Blocks", "Pending", "Parts"})
 """What is made of the chain's insides: nothing outside has a use for the names."""
 
-STATE_WRITERS = {"bench/bench_growth.py", "bench/market_rows.py"}
+STATE_WRITERS = {"bench/bench_growth.py", "bench/bench_replica.py", "bench/market_rows.py"}
 """Programs that make a state before any node runs on it, as an import does."""
 
 

@@ -11,7 +11,7 @@ from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.log.rolling import RollingBlockLogReader
 from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.following import HISTORY_FOLDER, open_history
-from ledgerd.history.past.handing_over import Acceptance, settings_of
+from ledgerd.history.past.handing_over import PastAcceptance, settings_of
 from ledgerd.history.past.recording import PastHistory
 from ledgerd.history.settings import HistorySettings
 from tests.archive.files import without_past, write_archive
@@ -40,7 +40,7 @@ def _first_kept(snapshot: int) -> int:
 def node_of(folder: Path, name: str, settings: HistorySettings = SETTINGS) -> Iterator[tuple[Chain, EmbeddedStore]]:
     """What a node has open."""
     with open_chain(name, folder) as chain:
-        Acceptance(folder, settings, SMALL).finish()
+        PastAcceptance(folder, settings, SMALL).finish()
         with open_history(chain, folder / HISTORY_FOLDER, settings, SMALL) as store:
             yield chain, store
 
@@ -62,4 +62,4 @@ def past_of(folder: Path, name: str, settings: HistorySettings = SETTINGS) -> It
 def taken(folder: Path, name: str, settings: HistorySettings = SETTINGS) -> bool:
     """Whether a node takes what is offered."""
     with node_of(folder, name, settings) as (chain, store):
-        return Acceptance(folder, settings, SMALL).take(chain, store)
+        return PastAcceptance(folder, settings, SMALL).take(chain, store)

@@ -33,8 +33,6 @@ READY, REFUSED, WANTED = "ready", "refused", "wanted.json"
 FORMER_SUFFIX = ".former"
 """The suffix of the folder of the history that the node had before."""
 
-OTHER_OPTIONS = "the node runs with other options of the history"
-
 MOST_AT_ONCE = 100
 """Blocks that the node copies, while it does nothing else."""
 
@@ -52,7 +50,7 @@ class Handed(Enum):
     NO_NODE = "no node"
 
 
-class Offer:
+class PastOffer:
     """The side of the process that makes the history."""
 
     def __init__(self, data_dir: Path) -> None:
@@ -90,7 +88,7 @@ class Offer:
         return Handed.NO_NODE if holder_of(self._history) is None else None
 
 
-class Acceptance:
+class PastAcceptance:
     """The side of the node, on the thread of the chain."""
 
     def __init__(self, data_dir: Path, settings: HistorySettings, space: Space) -> None:

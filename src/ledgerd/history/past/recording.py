@@ -20,7 +20,7 @@ from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.errors import PastRefused
 from ledgerd.history.following import HISTORY_FOLDER, follow_with_balances
 from ledgerd.history.past.copying import copy_blocks, copyable_from
-from ledgerd.history.past.handing_over import FORMER_SUFFIX, PAST_FOLDER, WANTED, Handed, Offer
+from ledgerd.history.past.handing_over import FORMER_SUFFIX, PAST_FOLDER, WANTED, Handed, PastOffer
 from ledgerd.history.postgres.source import HistorySource
 from ledgerd.history.settings import ALL_BLOCKS, HistorySettings
 from ledgerd.protocol.errors import OperatorError
@@ -78,7 +78,7 @@ class PastHistory:
         log: BlockLogReader,
         space: Space,
     ) -> None:
-        self._offer = Offer(data_dir)
+        self._offer = PastOffer(data_dir)
         self._folder = data_dir / PAST_FOLDER
         self._former = data_dir / (HISTORY_FOLDER + FORMER_SUFFIX)
         self._network = network

@@ -16,7 +16,7 @@ import msgspec
 
 from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.following import HISTORY_FOLDER, open_history
-from ledgerd.history.past.handing_over import Acceptance
+from ledgerd.history.past.handing_over import PastAcceptance
 from ledgerd.history.postgres.news import FeedNews
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.options.application import OPERATION_HISTORY
@@ -55,7 +55,7 @@ class HistoryPart(Part):
         self._folder = configuration.invocation.data_dir / HISTORY_FOLDER
         self._chain = chain
         self._store: EmbeddedStore | None = None
-        self._past = Acceptance(configuration.invocation.data_dir, self._settings, Space())
+        self._past = PastAcceptance(configuration.invocation.data_dir, self._settings, Space())
 
     async def start(self) -> None:
         """Attach the history to the chain: it catches up, then records each commit."""
