@@ -206,7 +206,7 @@ def test_a_server_that_sends_nothing_is_given_up_in_time(
     monkeypatch.setattr("ledgerd.archive.web.SECONDS", 0.1)
     with served(others) as server:
         server.stalls = threading.Event()
-        with pytest.raises(SourceFault, match="does not answer: .*timed out"):
+        with pytest.raises(SourceFault, match=r"does not answer: .*timed out"):
             fetch(server, logs)
         server.stalls.set()
         server.stalls = None
@@ -243,7 +243,7 @@ def test_a_peer_that_lies_or_sends_nothing_is_refused_and_an_honest_one_gives_al
     with pytest.raises(ArchiveRefused, match="another block of that number"):
         serving_peer(logs, foreign, honest)
     monkeypatch.setattr("ledgerd.archive.peers.SECONDS", 0.1)
-    with pytest.raises(SourceFault, match="does not answer: .*timed out"):
+    with pytest.raises(SourceFault, match=r"does not answer: .*timed out"):
         serving_peer(logs, blocks, stalling)
     assert sealed_files(logs.parent / "block-archive") == []
     monkeypatch.setattr("ledgerd.archive.peers.SECONDS", 30.0)

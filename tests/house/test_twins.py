@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.house.source_tree import PACKAGE, ROOT, python_files, write_tree
-from tests.house.without_twin import GROUPS, Group
+from tests.house.without_twin import GROUPS
+from tests.house.without_twin_group import Group
 
 
 def twinless(root: Path) -> set[str]:
