@@ -42,13 +42,16 @@ class Clock:
 _genesis_of: dict[str, dict[str, bytes]] = {}
 
 
-def _put_genesis(folder: Path, network: ChainParameters, genesis: int) -> None:
-    """The data directory of a chain without blocks, which is made once in a process for each kind of network.
+def put_genesis(folder: Path, network: ChainParameters, genesis: int = 0) -> None:
+    """Make a folder the data directory of a chain without blocks, unless it has a state.
 
-    To make the 65,536 records of block ids takes ten times as long as to copy them.
+    It is made once in a process for each kind of network: to make the 65,536 records of block ids takes ten times as
+    long as to copy them.
     """
     files = _genesis_of.get(kind := f"{genesis} {network}")
     state = folder / STATE_FOLDER
+    if state.exists():
+        return
     if files is None:
         Chain.open(folder, network, clock=Clock(), genesis_time=genesis, space=SMALL).close()
         _genesis_of[kind] = {each.name: each.read_bytes() for each in state.iterdir() if each.suffix != ".lock"}
@@ -68,8 +71,8 @@ class Network:
         self.folder = folder
         self.genesis = genesis
         self.space = space
-        if space == SMALL and not (folder / STATE_FOLDER).exists():
-            _put_genesis(folder, network, genesis)
+        if space == SMALL:
+            put_genesis(folder, network, genesis)
         self.chain = Chain.open(folder, network, clock=self.clock, genesis_time=genesis, space=space)
         self.keys = {VIZ: VIZ_KEY, COMMITTEE: COMMITTEE_KEY}
         self._salt = 0

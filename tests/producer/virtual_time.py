@@ -13,7 +13,7 @@ from ledgerd.producer.loop import Producer
 from ledgerd.producer.settings import ProducerSettings, keyring
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.parameters import TESTNET, ChainParameters
-from tests.chain.networks import COMMITTEE, COMMITTEE_KEY, GENESIS, SMALL
+from tests.chain.networks import COMMITTEE, COMMITTEE_KEY, GENESIS, SMALL, put_genesis
 
 SETTINGS = ProducerSettings(
     names=(COMMITTEE,), keys=keyring([COMMITTEE_KEY]), allows_stale=True, required_participation=0
@@ -73,6 +73,7 @@ class Station:
     def start(self) -> None:
         world = self.world
         self.clock = SteadyClock(world.monotonic, world.wall)
+        put_genesis(self.folder, self.network)
         self.chain = Chain.open(self.folder, self.network, clock=lambda: world.true / SECOND, space=SMALL)
         self.chain.subscribe(self._note)
         self.chain.precede(lambda _: world.write())

@@ -31,7 +31,7 @@ from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.transaction import Transaction
-from tests.chain.networks import GENESIS, SEVEN, SMALL
+from tests.chain.networks import GENESIS, SEVEN, SMALL, put_genesis
 from tests.sim.clocks import NodeClock
 
 FEW_PEERS = 2
@@ -77,6 +77,7 @@ class Node:
     def start(self) -> None:
         """As a new process on the same data."""
         began = self.genesis_time
+        put_genesis(self.folder, self.parameters, began)
         self.chain = Chain.open(self.folder, self.parameters, clock=lambda: 0.0, genesis_time=began, space=SMALL)
         self.chain.subscribe(self._note)
         access = ChainPeers(self.chain, self.clock())
