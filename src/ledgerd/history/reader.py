@@ -44,7 +44,7 @@ class EmbeddedHistory(History):
         environment: lmdb.Environment,
         log: LogBytes,
         settings: HistorySettings,
-        place: tuple[Path, int] | None = None,
+        place: tuple[str, int] | None = None,
     ) -> None:
         self._count_blocks = settings.count_blocks
         self._environment = environment
@@ -52,7 +52,7 @@ class EmbeddedHistory(History):
         self._remembered = ShownTexts()
         self._tables = Tables.open(environment, None, create=False)
         self._place = place
-        """Its folder, and the number of its file; nothing in the process of the writer, who opens the file there."""
+        """Its file, and the file's number; nothing in the process of the writer, who opens the file there."""
         self._readers = 0
         """Who reads now: until they have ended, the file stays open."""
 
@@ -64,7 +64,7 @@ class EmbeddedHistory(History):
             HistoryDamaged: The history is missing or cannot be read.
         """
         try:
-            place = folder, _inode_in(folder)
+            place = str(folder / DATA_FILE), _inode_of(str(folder / DATA_FILE))
             environment = _environment(folder)
             try:
                 return cls(environment, LogBytes(log_folder, log_kind), settings, place)
@@ -114,10 +114,10 @@ class EmbeddedHistory(History):
     @contextmanager
     def _transaction(self) -> Iterator[LmdbTransaction]:
         if self._place is not None and not self._readers:
-            folder, file = self._place
-            found = _inode_in(folder)
+            path, file = self._place
+            found = _inode_of(path)
             if file == CLOSED or found not in {0, file}:
-                self._reopen(folder, found)
+                self._reopen(path, found)
         self._readers += 1
         try:
             with self._begin() as transaction:
@@ -125,10 +125,11 @@ class EmbeddedHistory(History):
         finally:
             self._readers -= 1
 
-    def _reopen(self, folder: Path, file: int) -> None:
+    def _reopen(self, path: str, file: int) -> None:
         """Read the history that the writer has put in the place of this one: a process opens a folder only once."""
+        folder = Path(path).parent
         self._environment.close()
-        self._place = folder, CLOSED
+        self._place = path, CLOSED
         self.forget()
         try:
             self._environment = _environment(folder)
@@ -136,7 +137,7 @@ class EmbeddedHistory(History):
         except (lmdb.Error, OSError) as problem:
             self._environment.close()
             raise HistoryDamaged(f"{folder}: {problem}") from problem
-        self._place = folder, file
+        self._place = path, file
 
     def _begin(self) -> LmdbTransaction:
         try:
@@ -168,9 +169,12 @@ def _environment(folder: Path) -> lmdb.Environment:
     )
 
 
-def _inode_in(folder: Path) -> int:
-    """The number of the file of a history; 0 while there is none."""
+def _inode_of(path: str) -> int:
+    """The number of the file of a history; 0 while there is none.
+
+    For every request: a `Path` takes twice as long to be put together as the system does to answer.
+    """
     try:
-        return os.stat(folder / DATA_FILE).st_ino  # noqa: PTH116 - for every request: `Path.stat` takes longer
+        return os.stat(path).st_ino  # noqa: PTH116
     except OSError:
         return 0
