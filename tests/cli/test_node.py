@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -132,14 +133,32 @@ def test_a_template_that_is_not_there_is_wrong(capsys: pytest.CaptureFixture[str
     assert "--print-template other.ini: is none of them" in capsys.readouterr().err
 
 
+def test_a_node_loads_nothing_of_what_other_processes_do() -> None:
+    others = [
+        "jinja2",
+        "psycopg",
+        "pyarrow",
+        "ledgerd.explorer.pages",
+        "ledgerd.wallet",
+        "ledgerd.history.postgres.feeder",
+    ]
+
+    assert _loaded("import ledgerd.node.lifecycle", others) == []
+
+
 def test_reading_a_configuration_loads_neither_keys_nor_networks() -> None:
     heavy = ["coincurve", "lmdb", "ledgerd.chain", "ledgerd.protocol.keys", "ledgerd.protocol.parameters", "asyncio"]
     program = (
-        "import sys; from pathlib import Path; "
-        "from ledgerd.node.config.configuration import read_configuration as read; "
-        f"read({{}}, Path('.')); print([name for name in {heavy} if name in sys.modules])"
+        "from pathlib import Path; from ledgerd.node.config.configuration import read_configuration as read; "
+        "read({}, Path('.'))"
     )
 
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)  # noqa: S603
+    assert _loaded(program, heavy) == []
 
-    assert done.stdout == "[]\n"
+
+def _loaded(program: str, modules: list[str]) -> list[str]:
+    """Which of some modules a program has loaded when it ends."""
+    told = f"import json, sys; {program}; print(json.dumps([each for each in {modules} if each in sys.modules]))"
+    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)  # noqa: S603
+    found: list[str] = json.loads(done.stdout)
+    return found

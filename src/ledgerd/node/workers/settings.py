@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
+from ledgerd.explorer.settings import ExplorerSettings
 from ledgerd.history.settings import HistorySettings
 from ledgerd.node.config.options.application import LogFormat
 
@@ -52,3 +53,12 @@ class FeedOrder(msgspec.Struct, frozen=True):
     chain_id: bytes
     settings: HistorySettings
     log_format: LogFormat
+
+
+class ExplorerArguments(msgspec.Struct, frozen=True):
+    """What the process of the explorer is told on its standard input."""
+
+    settings: ExplorerSettings
+    node: int
+    """The process id of the node."""
+    log_format: LogFormat = "text"

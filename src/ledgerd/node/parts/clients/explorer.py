@@ -12,7 +12,7 @@ import msgspec
 
 from ledgerd.explorer.settings import ExplorerSettings
 from ledgerd.metrics.table import process
-from ledgerd.node.workers.beside.explorer_worker import ExplorerArguments
+from ledgerd.node.workers.settings import ExplorerArguments
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.rpc.http.connection import Speech
 from ledgerd.rpc.http.listeners import listen

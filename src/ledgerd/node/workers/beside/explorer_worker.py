@@ -7,23 +7,13 @@ import sys
 import msgspec
 
 from ledgerd.explorer.process import run_explorer
-from ledgerd.explorer.settings import ExplorerSettings
 from ledgerd.node.config.logging.setup import set_up_child_logging
-from ledgerd.node.config.options.application import LogFormat
+from ledgerd.node.workers.settings import ExplorerArguments
 from ledgerd.supervision.niceness import give_way
 from ledgerd.supervision.processes import parent_ended
 
 YIELDING = 5
 """The `nice` value: blocks are more urgent."""
-
-
-class ExplorerArguments(msgspec.Struct, frozen=True):
-    """The arguments of the process, read from standard input."""
-
-    settings: ExplorerSettings
-    node: int
-    """The process id of the node."""
-    log_format: LogFormat = "text"
 
 
 def main() -> None:
