@@ -21,6 +21,7 @@ SERVED = {
     "webserver-http-endpoint",
     "webserver-ws-endpoint",
     "snapshot-serve-endpoint",
+    "metrics-endpoint",
 }
 
 

@@ -24,6 +24,9 @@ DATA_FILE = "data.mdb"
 MAX_DATABASES = 512
 MAX_READERS = 512
 
+MANY = 8
+"""Entries from which on it pays to hand them over together: a cursor costs as much as some of them one by one."""
+
 NEARLY_FULL = 64 << 20
 """A short write is reported as a failure of the device; with less free space than this, the disk is taken as full."""
 
@@ -250,5 +253,9 @@ def put_all(
         return
     for key in removed:
         transaction.delete(key, db=database)
-    for key, value in added:
-        transaction.put(key, value, db=database)
+    if len(added) < MANY:
+        for key, value in added:
+            transaction.put(key, value, db=database)
+        return
+    with transaction.cursor(database) as cursor:
+        cursor.putmulti(added)
