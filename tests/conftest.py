@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 from ledgerd.supervision.loading import search_rarely
 from tests.chain.replays import PLACE
@@ -20,6 +21,11 @@ from tests.slowest import place_of
 
 if TYPE_CHECKING:
     from tests.scheduling import ByFileOrFolder
+
+# The same examples in every run, and neither a deadline nor a limit: a busy machine fails nothing.
+SUITE = settings(settings.get_profile("ci"), max_examples=40)
+settings.register_profile("suite", SUITE)
+settings.register_profile("long", SUITE, max_examples=2_000, derandomize=False)
 
 pytest_plugins = ["tests.postgres", "tests.proxies"]
 

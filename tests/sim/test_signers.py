@@ -14,7 +14,8 @@ from tests.sim import signers
 from tests.sim.grounds import Grounds
 from tests.sim.pairs import FEW, MANY, ONE, OTHER, PairEnding, PairWorld, pair
 
-SEEDS = range(1, 21)
+SEEDS = (2, 3, 4, 5, 8, 9, 14, 16, 30, 37)
+"""Those in which most different things go wrong; `scripts/long_runs signers` plays a thousand."""
 
 
 @pytest.fixture(scope="module")
@@ -35,10 +36,18 @@ def test_these_worlds_have_what_they_are_to_show(ending_of: Callable[[int], Pair
     endings = [ending_of(seed) for seed in SEEDS]
     missed = sum((each.missed for each in endings), Counter[str]())
 
-    assert sum(each.owed for each in endings) > 100
-    assert missed["the signer: WAITING"] > 0
-    assert missed["the signer was down"] > 0
-    assert missed["asked first by a node of the minority, or behind"] > 0
+    assert sum(each.owed for each in endings) > 70
+    assert missed.keys() >= {
+        "the signer: WAITING",
+        "the signer: CLOCK",
+        "the signer: LATE",
+        "the signer: AHEAD",
+        "the signer was down",
+        "the answer was lost",
+        "asked first by a node of the minority, or behind",
+        "not asked: LAG",
+        "not asked: SIGNER_AWAY",
+    }
 
 
 def test_the_same_seed_gives_the_same_run_to_the_byte(
