@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from ledgerd.history.postgres import migrations
 from ledgerd.history.postgres.connection import connect
 from ledgerd.history.postgres.errors import PostgresRefused, PostgresUnavailable
 from ledgerd.history.postgres.migrations import (
@@ -96,6 +98,19 @@ def test_what_a_killed_migration_left_locked_is_not_in_the_way(postgres: str) ->
     roll_back(postgres, known_versions()[-1])
     sql(postgres, "INSERT INTO ledger.yoyo_lock (locked, ctime, pid) VALUES (1, now(), 1)")
     assert brought_up(postgres) == known_versions()[-1:]
+
+
+def test_whoever_ends_is_waited_for(postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server notices only after a moment that the process of a connection was killed."""
+    monkeypatch.setattr(migrations, "LOCK_MILLISECONDS", 60_000)
+    waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database = %s"
+    with connect(postgres, 5, "test") as watcher, ThreadPoolExecutor(1) as thread:
+        [(database,)] = watcher.execute("SELECT oid FROM pg_database WHERE datname = current_database()").fetchall()
+        with opened_alone(postgres, 5, "test"):
+            brought = thread.submit(brought_up, postgres)
+            while watcher.execute(waiting, (database,)).fetchone() == (0,):
+                assert not brought.done()
+        assert brought.result() == []
 
 
 def test_a_user_who_may_not_make_tables_is_told_so(bare_postgres: str) -> None:

@@ -100,7 +100,10 @@ def test_a_database_that_comes_later_is_waited_for(
 
 
 def test_a_connection_that_is_cut_is_made_again(node: Node) -> None:
-    cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'ledgerd feed'"
+    cut = (
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+        "WHERE application_name = 'ledgerd feed' AND datname = current_database()"
+    )
     script = node.feed(lambda: sql(node.address, cut), node.grow, node.grow)
     node.check()
     assert len(node.reasons) == 1

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from psycopg.errors import LockNotAvailable
 from yoyo import read_migrations
 from yoyo.backends.core.postgresql import PostgresqlPsycopgBackend
 from yoyo.connections import DatabaseURI
@@ -17,6 +18,9 @@ from ledgerd.history.postgres.errors import PostgresRefused, PostgresUnavailable
 FOLDER = Path(__file__).parent / "schema"
 LOCK = 0x6C656467
 """The advisory lock of whoever changes the schema or feeds the tables; PostgreSQL gives it back when one dies."""
+
+LOCK_MILLISECONDS = 1_000
+"""How long it is waited for."""
 
 MIGRATION_SECONDS = 3_600.0
 """A change of the schema may rewrite tables."""
@@ -80,9 +84,18 @@ def _first_lacking(applied: list[str], known: list[str]) -> str:
 def opened_alone(address: str, seconds: float, name: str) -> Iterator[PatientConnection]:
     """A connection that nobody else has who feeds a database or changes its schema."""
     with attempted(lambda: connect(address, seconds, name)) as connection:
-        if attempted(lambda: connection.execute("SELECT pg_try_advisory_lock(%s)", (LOCK,)).fetchone()) != (True,):
-            raise PostgresUnavailable("the database is being fed by another process")
+        attempted(lambda: _lock(connection))
         yield connection
+
+
+def _lock(connection: PatientConnection) -> None:
+    """Be the one who feeds. The server sees the end of the one before a moment after that has ended."""
+    connection.execute(f"SET lock_timeout = {LOCK_MILLISECONDS}")
+    try:
+        connection.execute("SELECT pg_advisory_lock(%s)", (LOCK,))
+    except LockNotAvailable:
+        raise PostgresUnavailable("the database is being fed by another process") from None
+    connection.execute("RESET lock_timeout")
 
 
 def migrate(address: str, connection: PatientConnection) -> list[str]:
