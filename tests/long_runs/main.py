@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Event
 
 from tests.long_runs.crew import Crew, play, processors
-from tests.long_runs.progress import Counted, Progress, failures, table, written
+from tests.long_runs.progress import Counted, Progress, counts_of, failures, table, written
 from tests.long_runs.runs import BY_NAME, RUNS, Run, prepared
 from tests.long_runs.worker import Told
 
@@ -106,7 +106,7 @@ def write_document(progress: Progress, document: Path) -> None:
     """Put the counts into the document."""
     counted = [(run.name, run.target, run.unit, progress.of(run.name)) for run in RUNS]
     before = document.read_text(encoding="utf-8")
-    fresh = {"counts": table(counted, before), "failures": failures(counted, before)}
+    fresh = {"counts": table(counted), "failures": failures(counted)}
     document.write_text(written(before, fresh), encoding="utf-8")
 
 
@@ -146,7 +146,8 @@ def main() -> int:
     if chosen.seed is not None:
         play_one(runs[0], chosen.seed)
         return 0
-    progress, commit, is_sound = Progress(chosen.kept), commit_of(ROOT), True
+    progress = Progress(chosen.kept, counts_of(chosen.document.read_text(encoding="utf-8")))
+    commit, is_sound = commit_of(ROOT), True
     stop = Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())

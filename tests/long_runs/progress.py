@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 HEADING = "| run | done | of | seeds | accepted | failed | commit | date |"
 RULE = "|---|---|---|---|---|---|---|---|"
+FAILURE = re.compile(r"^- (\S+), commit (\S+): `scripts/long_runs (\S+) --seed (\d+)`: `(.*)`$", re.MULTILINE)
 
 
 class Failure(msgspec.Struct):
@@ -34,11 +35,6 @@ class Counted(msgspec.Struct):
     date: str = ""
     failures: list[Failure] = []
 
-    @property
-    def is_begun(self) -> bool:
-        """Whether a seed was played here."""
-        return bool(self.date)
-
     def count(self, seed: int, done: int, accepted: int | None, commit: str, date: str) -> None:
         """A seed is done."""
         self.done += done
@@ -61,17 +57,23 @@ class Counted(msgspec.Struct):
 
 
 class Progress:
-    """The counts of all runs, in a file that is replaced as a whole."""
+    """The counts of all runs, in a file that is replaced as a whole.
 
-    def __init__(self, path: Path) -> None:
+    Where it has nothing of a run, the run goes on from the counts that are known otherwise: the document's.
+    """
+
+    def __init__(self, path: Path, known: Mapping[str, Counted]) -> None:
         self._path = path
+        self._known = known
         self.runs: dict[str, Counted] = {}
         if path.exists():
             self.runs = msgspec.json.decode(path.read_bytes(), type=dict[str, Counted])
 
     def of(self, name: str) -> Counted:
         """The counts of a run."""
-        return self.runs.setdefault(name, Counted())
+        if name not in self.runs:
+            self.runs[name] = self._known.get(name, Counted())
+        return self.runs[name]
 
     def save(self) -> None:
         fresh = self._path.with_name(f"{self._path.name}.new")
@@ -79,16 +81,10 @@ class Progress:
         fresh.replace(self._path)
 
 
-def table(counted: Iterable[tuple[str, int, str, Counted]], before: str = "") -> str:
-    """The table of the document: of each run its name, its target and unit, and its counts.
-
-    A run that was never played here keeps the row that it has in the document before: another checkout has played it.
-    """
-    rows, known = [HEADING, RULE], {line.split(" | ")[0]: line for line in before.splitlines()}
+def table(counted: Iterable[tuple[str, int, str, Counted]]) -> str:
+    """The table of the document: of each run its name, its target and unit, and its counts."""
+    rows = [HEADING, RULE]
     for name, target, unit, each in counted:
-        if not each.is_begun and f"| {name}" in known:
-            rows.append(known[f"| {name}"])
-            continue
         commits = each.commit if each.first_commit == each.commit else f"{each.first_commit} to {each.commit}"
         accepted = "" if each.accepted is None else f"{each.accepted:,}"
         seeds = f"1 to {each.next_seed - 1:,}" if each.next_seed > 1 else ""
@@ -106,16 +102,38 @@ def table(counted: Iterable[tuple[str, int, str, Counted]], before: str = "") ->
     return "\n".join(rows) + "\n"
 
 
-def failures(counted: Sequence[tuple[str, int, str, Counted]], before: str = "") -> str:
-    """What failed, each with how to repeat it; of runs that were never played here, what the document has."""
-    elsewhere = [f"`scripts/long_runs {name} --seed " for name, _, _, counts in counted if not counts.is_begun]
-    lines = [f"{line}\n" for line in before.splitlines() if any(each in line for each in elsewhere)]
-    lines += [
+def failures(counted: Sequence[tuple[str, int, str, Counted]]) -> str:
+    """What failed, each with how to repeat it."""
+    lines = [
         f"- {each.date}, commit {each.commit}: `scripts/long_runs {name} --seed {each.seed}`: {_short(each.problem)}\n"
         for name, _, _, counts in counted
         for each in counts.failures
     ]
     return "".join(lines) or "None.\n"
+
+
+def counts_of(document: str) -> dict[str, Counted]:
+    """The counts of the document, from which a checkout goes on that has played nothing itself."""
+    found: dict[str, Counted] = {}
+    for line in _between(document, "counts")[1].splitlines()[2:]:
+        name, done, _, seeds, accepted, _, commits, date = (cell.strip() for cell in line.strip("|").split("|"))
+        first, _, last = commits.partition(" to ")
+        found[name] = Counted(
+            done=_number(done),
+            accepted=_number(accepted) if accepted else None,
+            next_seed=_number(seeds.removeprefix("1 to ")) + 1 if seeds else 1,
+            first_commit=first,
+            commit=last or first,
+            date=date,
+        )
+    for date, commit, name, seed, problem in FAILURE.findall(_between(document, "failures")[1]):
+        if name in found:
+            found[name].failures.append(Failure(int(seed), commit, date, problem))
+    return found
+
+
+def _number(text: str) -> int:
+    return int(text.replace(",", ""))
 
 
 def _short(problem: str) -> str:
@@ -127,10 +145,16 @@ def _short(problem: str) -> str:
 def written(document: str, marked: dict[str, str]) -> str:
     """The document with new text between the marks of each name."""
     for name, text in marked.items():
-        begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
-        before, found, rest = document.partition(begin)
-        _, closed, after = rest.partition(end)
-        if not found or not closed:
-            raise ValueError(f"the document has no place for {name}")
-        document = f"{before}{begin}{text}{closed}{after}"
+        before, _, after = _between(document, name)
+        document = before + text + after
     return document
+
+
+def _between(document: str, name: str) -> tuple[str, str, str]:
+    """The document before the text that has this name, that text, and what comes after it."""
+    begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+    before, found, rest = document.partition(begin)
+    text, closed, after = rest.partition(end)
+    if not found or not closed:
+        raise ValueError(f"the document has no place for {name}")
+    return before + begin, text, closed + after

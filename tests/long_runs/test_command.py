@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import signal
 import subprocess
 import sys
@@ -10,7 +9,7 @@ import time
 from pathlib import Path
 
 from tests.long_runs.main import DOCUMENT, ROOT
-from tests.long_runs.progress import Counted, Progress
+from tests.long_runs.progress import Counted, Progress, failures, table, written
 
 RUN = "last-signed-block"
 PATIENCE = 300.0
@@ -29,19 +28,19 @@ def begun(folder: Path) -> subprocess.Popen[str]:
 def stopped_after(folder: Path, seeds: int, how: signal.Signals) -> Counted:
     """Let it go on for so many seeds, and stop it."""
     command, deadline = begun(folder), time.monotonic() + PATIENCE
-    while Progress(folder / "kept.json").of(RUN).next_seed <= seeds:
+    while Progress(folder / "kept.json", {}).of(RUN).next_seed <= seeds:
         assert command.poll() is None
         assert time.monotonic() < deadline
     command.send_signal(how)
     out, _ = command.communicate(timeout=PATIENCE)
     assert command.returncode == 0
     assert f"{RUN}: " in out
-    return Progress(folder / "kept.json").of(RUN)
+    return Progress(folder / "kept.json", {}).of(RUN)
 
 
 def test_a_run_that_is_stopped_goes_on_where_it_was(tmp_path: Path) -> None:
     document = tmp_path / "long-runs.md"
-    shutil.copy(DOCUMENT, document)
+    document.write_text(written(DOCUMENT.read_text(), {"counts": table([]), "failures": failures([])}))
 
     first = stopped_after(tmp_path, 2, signal.SIGTERM)
     assert first.done == 1_000 * (first.next_seed - 1)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.long_runs.main import DOCUMENT, seeds_of
-from tests.long_runs.progress import Counted, Progress, failures, table, written
+from tests.long_runs.progress import Counted, Progress, counts_of, failures, table, written
 from tests.long_runs.runs import RUNS, Run, fuzzed
 from tests.long_runs.test_crew import Nothing
 
@@ -44,12 +44,12 @@ def test_a_seed_that_failed_counts_for_nothing_and_is_passed_over(run: Run) -> N
 
 
 def test_what_was_done_is_there_at_the_next_start(tmp_path: Path) -> None:
-    progress = Progress(tmp_path / "kept.json")
+    progress = Progress(tmp_path / "kept.json", {})
     progress.of("http").count(1, 1000, 300, "aaaa", "2026-01-01")
     progress.of("http").fail(2, "KeyError: 7", "bbbb", "2026-01-02")
     progress.save()
 
-    again = Progress(tmp_path / "kept.json")
+    again = Progress(tmp_path / "kept.json", {})
 
     assert again.runs == progress.runs
     assert again.of("http").accepted == 300
@@ -75,16 +75,21 @@ def test_a_failure_is_told_with_the_command_that_repeats_it() -> None:
     assert failures([("http", 1, "inputs", Counted())]) == "None.\n"
 
 
-def test_what_another_checkout_has_played_stays_in_the_document() -> None:
-    played = Counted()
-    played.count(1, 1000, None, "aaaa", "2026-01-01")
-    played.fail(2, "tests.Broken: a slot", "aaaa", "2026-01-01")
-    there = [("http", 9, "inputs", played), ("json", 9, "inputs", Counted())]
-    document = table(there) + failures(there)
-    here = [("http", 9, "inputs", Counted()), ("json", 9, "inputs", played)]
+def test_a_new_checkout_goes_on_from_the_document(tmp_path: Path) -> None:
+    played, failing = Counted(), Counted()
+    played.count(1, 1_000, 300, "aaaa", "2026-01-01")
+    played.fail(2, "tests.Broken: a slot", "bbbb", "2026-01-02")
+    played.count(3, 1_000, 0, "bbbb", "2026-01-02")
+    failing.fail(1, "KeyError: 7", "cccc", "2026-01-03")
+    there = [(name, 9_999, "inputs", each) for name, each in (("http", played), ("json", Counted()), ("log", failing))]
+    document = written(
+        "<!-- counts -->\n<!-- end of counts -->\n<!-- failures -->\n<!-- end of failures -->\n",
+        {"counts": table(there), "failures": failures(there)},
+    )
 
-    assert table(here, document).splitlines()[2:] == [table(there).splitlines()[2], table(here).splitlines()[3]]
-    assert failures(here, document) == failures(there) + failures(here)
+    here = Progress(tmp_path / "kept.json", counts_of(document))
+
+    assert [here.of(name) for name, *_ in there] == [each for *_, each in there]
 
 
 def test_a_document_without_a_place_for_the_counts_is_an_error() -> None:

@@ -154,6 +154,12 @@ def test_a_handshake_is_returned_with_the_bytes_after_it() -> None:
     assert handshake.headers[b"sec-websocket-version"] == b"13"
 
 
+def test_a_handshake_that_is_refused_is_none() -> None:
+    offer = b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+
+    assert read([b"GET / HTTP/1.1\r\n" + offer + b"\r\nframes"]) == [Refusal(400)]
+
+
 def test_where_no_handshake_is_taken_it_is_an_ordinary_request() -> None:
     reading = RequestReader(header_bytes=MAX_HEADER, body_bytes=MAX_BODY, takes_handshakes=False)
     offer = b"Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n"

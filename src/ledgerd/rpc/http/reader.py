@@ -152,6 +152,8 @@ class RequestReader:
 
         The parser reads no body after it, so a new parser reads the request without that header.
         """
+        if self.place is ENDED:
+            return rest
         method, headers = self._parser.get_method(), self._headers
         if self._is_handshake():
             self.place = ENDED
