@@ -111,6 +111,7 @@ def test_a_node_that_ends_is_said_to_have_and_one_that_comes_back_is_followed(br
         ports = [int(url.rstrip("/").rpartition(":")[2]) for url in node.urls]
     tab.wait_for("document.getElementById('connection').textContent.startsWith('not connected')")
     tab.wait_for("document.getElementById('problems').textContent === 'the node does not answer'")
+    tab.wait_for("document.getElementById('connection').textContent === 'not connected: Failed to fetch'")
     later = sample_status(now=time.time(), head=80_000_000)
     with sample_node(sample_details(later), ports):
         wait_for_head(tab, "80,000,000")
