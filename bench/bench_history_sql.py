@@ -28,10 +28,10 @@ from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.events import Event, IrreversibleAdvanced
 from ledgerd.chain.log.block_log import BlockLog
 from ledgerd.chain.log.histories import History
+from ledgerd.history.columns.source import HistorySource
 from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.postgres.feeder import Feeder
 from ledgerd.history.postgres.reader import PostgresHistory
-from ledgerd.history.postgres.source import HistorySource
 from ledgerd.history.settings import HistorySettings
 from ledgerd.node.workers.settings import FeedOrder
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId

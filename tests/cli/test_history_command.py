@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -59,3 +60,36 @@ def test_check_names_what_has_rotted_in_the_history(tmp_path: Path, capsys: pyte
     capsys.readouterr()
     assert main(["check", "--data-dir", str(tmp_path), *NETWORK]) == 1
     assert "ledgerd history rebuild" in capsys.readouterr().out
+
+
+def test_an_export_says_what_it_has_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data_dir, to = tmp_path / "node", tmp_path / "files"
+    assert replay(data_dir, "plugin = operation_history account_history\n") == 0
+    capsys.readouterr()
+    assert main(["history", "export", "--data-dir", str(data_dir), "--to", str(to), "--until", "300", *NETWORK]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("300 blocks added, ")
+    assert out.endswith(f"; {to} has blocks 1 to 300\n")
+    assert main(["history", "export", "--data-dir", str(data_dir), "--to", str(to), "--until", "300", *NETWORK]) == 0
+    assert capsys.readouterr().out == f"0 blocks added, 0 operations in 0 files written; {to} has blocks 1 to 300\n"
+
+
+def test_an_export_names_what_is_wrong_with_its_arguments(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    export = ["history", "export", "--data-dir", str(tmp_path), *NETWORK]
+    assert main(export) == 1
+    assert "give --to FOLDER" in capsys.readouterr().err
+    assert main([*export, "--to", str(tmp_path / "files")]) == 1
+    assert "the history cannot be read" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main([*export, "--to", str(tmp_path / "files"), "--from", "0"])
+    assert "--from: '0' is no number from 1 to 4294967295" in capsys.readouterr().err
+    (tmp_path / "a file").touch()
+    assert main([*export, "--to", str(tmp_path / "a file")]) == 1
+    assert "a file" in capsys.readouterr().err
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    for loaded in [each for each in sys.modules if each.startswith("ledgerd.history.parquet")]:
+        monkeypatch.delitem(sys.modules, loaded)
+    assert main([*export, "--to", str(tmp_path / "files")]) == 1
+    assert "install ledgerd[parquet]" in capsys.readouterr().err

@@ -14,8 +14,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from ledgerd.history.columns.source import HistorySource
 from ledgerd.history.postgres.migrations import make_readers
-from ledgerd.history.postgres.source import HistorySource
 from ledgerd.history.settings import HistorySettings
 from tests.history.postgres.feeding import feed_all, feeding
 from tests.postgres import TEMPLATE, SharedServer, sql

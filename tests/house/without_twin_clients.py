@@ -11,6 +11,11 @@ CLIENTS = (
         "cli/past_history history/past/copying history/past/recording",
     ),
     Group(
+        "the history as Parquet files: exported as a whole and by its command, and asked the questions of its document",
+        ("history/parquet/test_export.py", "cli/test_history_command.py", "docs/test_export.py"),
+        "cli/history_export history/parquet/folder",
+    ),
+    Group(
         "an API node as processes: run behind nginx, with a node that it sends broadcasts to",
         ("docs/test_api_nodes.py", "cli/test_api.py"),
         "node/workers/api_node/process node/workers/api_node/settings",
@@ -116,7 +121,7 @@ CLIENTS = (
         ),
         """
         history/balances history/kept_facts history/postgres/errors history/postgres/news history/postgres/queries
-        history/postgres/rows history/postgres/source
+        history/columns/rows history/columns/source
         """,
     ),
     Group(

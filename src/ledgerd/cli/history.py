@@ -1,4 +1,4 @@
-"""`ledgerd history`: rebuilds the history of a data directory, feeds it to PostgreSQL, and compares the two."""
+"""`ledgerd history`: rebuilds the history of a data directory, feeds it to PostgreSQL, compares the two, exports it."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ MOST_DIFFERENCES = 20
 ACTIONS = {
     "rebuild": "record what happened again, while the node is stopped",
     "extend": "record what happened before the history of the node begins, also while the node runs",
+    "export": "write it into Parquet files, also while the node runs",
     "feed": "feed PostgreSQL beside the node, until it is interrupted",
     "verify": "compare PostgreSQL with the history of the node",
     "migrate": "bring the schema in PostgreSQL up to date, or back with --back-to",
@@ -37,11 +38,12 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
     """Declare the command."""
     arguments = commands.add_parser(
         "history",
-        help="rebuild the history of operations, feed it to PostgreSQL, or compare the two",
+        help="rebuild the history of operations, export it, or feed it to PostgreSQL",
         description="rebuild replays all blocks beside the state and records what happened in them; run again, it goes "
         "on where it was interrupted, and the old history stays in use until the new one is complete. extend does the "
-        "same beside a node that began with a snapshot, from the blocks of its archive (docs/archives.md). The other "
-        "actions are about the history in PostgreSQL (docs/sql.md).",
+        "same beside a node that began with a snapshot, from the blocks of its archive (docs/archives.md). export "
+        "writes irreversible blocks into files for programs that analyse tables; run again, it adds what is new "
+        "(docs/export.md). The other actions are about the history in PostgreSQL (docs/sql.md).",
     )
     arguments.add_argument(
         "action", choices=ACTIONS, help="; ".join(f"{each}: {what}" for each, what in ACTIONS.items())
@@ -56,7 +58,23 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
     arguments.add_argument(
         "--parts", type=int, default=PARTS, metavar="N", help=f"partition: how many (default: {PARTS})"
     )
+    arguments.add_argument("--to", metavar="FOLDER", help="export: where the files are written")
+    arguments.add_argument("--from", dest="first", type=_height, metavar="N", help="export: the first block")
+    arguments.add_argument("--until", type=_height, metavar="N", help="export: the last block")
+    arguments.add_argument(
+        "--blocks-per-file",
+        type=_height,
+        metavar="N",
+        help="export: blocks of each file (default: 100000)",
+    )
     arguments.set_defaults(run=run)
+
+
+def _height(text: str) -> int:
+    number = int(text) if text.isascii() and text.isdecimal() else 0
+    if not 0 < number < 1 << 32:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 to {(1 << 32) - 1}")
+    return number
 
 
 def run(chosen: argparse.Namespace) -> int:
@@ -64,6 +82,7 @@ def run(chosen: argparse.Namespace) -> int:
     actions = {
         "rebuild": _rebuild,
         "extend": _extend,
+        "export": _export,
         "feed": _feed,
         "verify": _verify,
         "migrate": _migrate,
@@ -96,6 +115,13 @@ def _extend(chosen: argparse.Namespace) -> int:
     return extend(chosen)
 
 
+def _export(chosen: argparse.Namespace) -> int:
+    """Write the files, and print what is in them."""
+    from ledgerd.cli.history_export import export  # noqa: PLC0415 - not loaded for `--help`
+
+    return export(chosen)
+
+
 def _store_of(chosen: argparse.Namespace) -> tuple[Configuration, str]:
     """The configuration, and the address of the database."""
     from ledgerd.node.parts.past.records import require_driver  # noqa: PLC0415 - not loaded for `--help`
@@ -110,8 +136,8 @@ def _store_of(chosen: argparse.Namespace) -> tuple[Configuration, str]:
 
 def _feed(chosen: argparse.Namespace) -> int:
     """Feed until an interrupt."""
+    from ledgerd.history.columns.source import HistorySource  # noqa: PLC0415
     from ledgerd.history.postgres.running import EndlessFeed, UntilSignalled  # noqa: PLC0415 - an extra that may be missing
-    from ledgerd.history.postgres.source import HistorySource  # noqa: PLC0415
     from ledgerd.node.config.logging.setup import set_up_logging  # noqa: PLC0415
     from ledgerd.node.config.network import network_of  # noqa: PLC0415
 
@@ -127,7 +153,7 @@ def _feed(chosen: argparse.Namespace) -> int:
 
 def _verify(chosen: argparse.Namespace) -> int:
     """Compare, and print what differs."""
-    from ledgerd.history.postgres.source import HistorySource  # noqa: PLC0415 - not loaded for `--help`
+    from ledgerd.history.columns.source import HistorySource  # noqa: PLC0415 - not loaded for `--help`
     from ledgerd.history.postgres.verify import StoreComparison  # noqa: PLC0415
     from ledgerd.node.config.network import network_of  # noqa: PLC0415
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from ledgerd.history.columns.source import HistorySource
 from ledgerd.history.postgres.reader import PostgresHistory
-from ledgerd.history.postgres.source import HistorySource
 from ledgerd.history.settings import HistorySettings
 from ledgerd.rpc.call.dispatch import Dispatcher
 from tests.history.postgres.feeding import feed_all, feeding

@@ -18,10 +18,10 @@ from ledgerd.chain.chain import Chain
 from ledgerd.chain.events import Held
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE
 from ledgerd.codec import codec_of
+from ledgerd.history.columns.source import HistorySource
+from ledgerd.history.columns.typed_columns import amount_of
 from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.following import follow_with_balances
-from ledgerd.history.postgres.source import HistorySource
-from ledgerd.history.postgres.typed_columns import amount_of
 from ledgerd.history.postgres.verify import StoreComparison
 from ledgerd.history.settings import HistorySettings
 from ledgerd.protocol.assets import Asset

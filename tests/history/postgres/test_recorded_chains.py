@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from ledgerd.chain.log.histories import HistoryView
-from ledgerd.history.postgres.source import HistorySource
+from ledgerd.history.columns.source import HistorySource
 from ledgerd.history.postgres.verify import StoreComparison
 from ledgerd.history.settings import HistorySettings
 from tests.history.postgres.feeding import CHAIN, fed_view, feed_all, feeding

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ledgerd.chain.chain import Chain
+from ledgerd.history.columns.source import HistorySource
 from ledgerd.history.postgres.running import EndlessFeed, UntilSignalled
-from ledgerd.history.postgres.source import HistorySource
 from ledgerd.history.settings import HistorySettings
 from tests.chain.victims import open_for_replay, replay_into, report_to_killer
 from tests.history.histories import followed

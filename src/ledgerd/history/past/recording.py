@@ -16,12 +16,12 @@ import msgspec
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.offline.reapply import reapply
+from ledgerd.history.columns.source import HistorySource
 from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.errors import PastRefused
 from ledgerd.history.following import HISTORY_FOLDER, follow_with_balances
 from ledgerd.history.past.copying import copy_blocks, copyable_from
 from ledgerd.history.past.handing_over import FORMER_SUFFIX, PAST_FOLDER, WANTED, Handed, PastOffer
-from ledgerd.history.postgres.source import HistorySource
 from ledgerd.history.settings import ALL_BLOCKS, HistorySettings
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.parameters import ChainParameters

@@ -14,11 +14,11 @@ from typing import NamedTuple, Self
 
 from psycopg import sql
 
+from ledgerd.history.columns.rows import BLOCKS_A_RANGE, COLUMNS, BlockRows, TableRow
 from ledgerd.history.kept_facts import KeptFacts
 from ledgerd.history.postgres.connection import PatientConnection, attempted
 from ledgerd.history.postgres.errors import PostgresRefused, PostgresUnavailable
 from ledgerd.history.postgres.migrations import migrate, opened_alone
-from ledgerd.history.postgres.rows import BLOCKS_A_RANGE, COLUMNS, BlockRows, TableRow
 from ledgerd.history.settings import HistorySettings
 
 MOST_BLOCKS = 2_000

@@ -10,12 +10,12 @@ from typing import Any
 
 from psycopg import ServerCursor, sql
 
+from ledgerd.history.columns.rows import COLUMNS, BlockRows, TableRow
 from ledgerd.history.kept_facts import KeptFacts
 from ledgerd.history.postgres.connection import PatientConnection, attempted, connect
 from ledgerd.history.postgres.errors import PostgresRefused
 from ledgerd.history.postgres.feeder import INDEX_SECONDS, KeptSource
 from ledgerd.history.postgres.migrations import require_schema
-from ledgerd.history.postgres.rows import COLUMNS, BlockRows, TableRow
 from ledgerd.history.settings import HistorySettings
 
 BLOCKS_AT_ONCE = 500

@@ -24,11 +24,11 @@ from ledgerd.chain.log.histories import (
 from ledgerd.codec import codec_of
 from ledgerd.codec.kinds import Reading
 from ledgerd.history.block_rows import TRANSCRIBERS, members_of
+from ledgerd.history.columns.rows import BLOCKS_A_RANGE, ENTRY
+from ledgerd.history.columns.texts import name_text
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.postgres.errors import PostgresUnavailable
 from ledgerd.history.postgres.queries import QUERIES
-from ledgerd.history.postgres.rows import BLOCKS_A_RANGE, ENTRY
-from ledgerd.history.postgres.texts import name_text
 from ledgerd.history.selection import Selection
 from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.protocol.names import AccountName

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ledgerd.chain.log.histories import History, HistoryView
+from ledgerd.history.columns.source import HistorySource
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.following import HISTORY_FOLDER
-from ledgerd.history.postgres.source import HistorySource
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.state.disk import DATA_FILE
 

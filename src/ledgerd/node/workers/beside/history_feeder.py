@@ -15,9 +15,9 @@ from pathlib import Path
 
 import msgspec
 
+from ledgerd.history.columns.source import HistorySource
 from ledgerd.history.postgres.news import FeedNews
 from ledgerd.history.postgres.running import EndlessFeed
-from ledgerd.history.postgres.source import HistorySource
 from ledgerd.node.config.logging.setup import set_up_child_logging
 from ledgerd.node.workers.settings import FeedOrder
 from ledgerd.supervision.niceness import give_way

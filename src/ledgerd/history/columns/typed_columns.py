@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from ledgerd.codec import record_kind
 from ledgerd.codec.errors import CodecError
+from ledgerd.history.columns.texts import mended, mended_json, name_text
 from ledgerd.history.directions import GIVERS
-from ledgerd.history.postgres.texts import mended, mended_json, name_text
 from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import (

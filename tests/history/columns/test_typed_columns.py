@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ledgerd.chain.events import AFTER_TRANSACTIONS, NO_TRANSACTION, AppliedOperation, BlockApplied
 from ledgerd.codec import codec_of
-from ledgerd.history.postgres.typed_columns import PARTIES, amount_of, typed_columns, vote_of
+from ledgerd.history.columns.typed_columns import PARTIES, amount_of, typed_columns, vote_of
 from ledgerd.protocol.assets import TOKEN_SYMBOL, Asset, shares, tokens
 from ledgerd.protocol.identifiers import NO_BLOCK
 from ledgerd.protocol.names import AccountName

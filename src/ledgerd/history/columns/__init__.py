@@ -1,0 +1,1 @@
+"""What the history has kept, as rows of tables: for PostgreSQL and for Parquet files."""

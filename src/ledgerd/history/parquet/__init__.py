@@ -1,0 +1,1 @@
+"""The history as Parquet files, for programs that analyse tables."""

@@ -1,0 +1,121 @@
+"""A folder of Parquet files: one file for each table and each range of blocks, and what is in them.
+
+A file is replaced as a whole, and the list of what there is afterwards: a kill leaves files that the next export writes
+once more.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from ledgerd.history.parquet.schema import SCHEMAS, VERSION
+from ledgerd.protocol.errors import OperatorError
+
+LIST = "export.json"
+UNFINISHED = ".unfinished"
+
+
+class ExportList(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What an export has written so far."""
+
+    schema_version: int
+    chain_id: str
+    blocks_per_file: int
+    first: int
+    last: int
+    balances_from: int | None
+    """The block behind which changes of balances are known."""
+
+
+class BlockRange(NamedTuple):
+    """Consecutive blocks; `last` is among them."""
+
+    first: int
+    last: int
+
+
+class ExportFolder:
+    """The files, and the list."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self, chain_id: bytes, blocks_per_file: int | None) -> ExportList | None:
+        """What is there; nothing if no export has begun.
+
+        Raises:
+            OperatorError: It is something else than an export of this chain and this schema.
+        """
+        file = self.path / LIST
+        try:
+            found = msgspec.json.decode(file.read_bytes(), type=ExportList)
+        except FileNotFoundError:
+            self._require_empty()
+            return None
+        except (OSError, msgspec.DecodeError) as problem:
+            raise OperatorError(f"{file} cannot be read: {problem}") from problem
+        if found.schema_version != VERSION:
+            raise OperatorError(
+                f"{self.path} has files of version {found.schema_version} of the schema, and this program writes "
+                f"version {VERSION}: export into a new folder"
+            )
+        if found.chain_id != chain_id.hex():
+            raise OperatorError(f"{self.path} has the history of another chain, {found.chain_id[:16]}...")
+        if blocks_per_file not in {None, found.blocks_per_file}:
+            raise OperatorError(
+                f"--blocks-per-file: a file in {self.path} has {found.blocks_per_file} blocks, not {blocks_per_file}"
+            )
+        return found
+
+    def _require_empty(self) -> None:
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            stranger = next((each.name for each in self.path.iterdir() if each.name not in SCHEMAS), None)
+        except OSError as problem:
+            raise OperatorError(f"{self.path}: {problem.strerror}") from problem
+        if stranger is not None:
+            raise OperatorError(f"--to: {self.path} is not empty, and not an export: there is {stranger}")
+
+    def file_of(self, table: str, blocks: BlockRange) -> Path:
+        """The file of a table for a range."""
+        return self.path / table / f"{table}-{blocks.first:010}-{blocks.last:010}.parquet"
+
+    def unfinished(self, table: str, blocks: BlockRange) -> Path:
+        """The file while it is written."""
+        file = self.file_of(table, blocks)
+        return file.with_name(f".{file.name}{UNFINISHED}")
+
+    def prepare(self) -> None:
+        """Make the folders, and remove what an interrupted export has left."""
+        for table in SCHEMAS:
+            (self.path / table).mkdir(exist_ok=True)
+            for left in (self.path / table).glob(f".*{UNFINISHED}"):
+                left.unlink(missing_ok=True)
+
+    def write(self, exported: ExportList) -> None:
+        """Replace the list."""
+        fresh = self.path / "blocks" / f".{LIST}{UNFINISHED}"
+        fresh.write_bytes(msgspec.json.format(msgspec.json.encode(exported)) + b"\n")
+        put_in_place(fresh, self.path / LIST)
+
+
+def put_in_place(unfinished: Path, file: Path) -> None:
+    """Give a file its name, once its bytes are on the disk."""
+    for each in (unfinished, file.parent):
+        descriptor = os.open(each, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        if each == unfinished:
+            unfinished.replace(file)
+
+
+def range_of(number: int, blocks_per_file: int) -> BlockRange:
+    """The range that a block belongs to: ranges begin at multiples."""
+    first = number - number % blocks_per_file
+    return BlockRange(first, first + blocks_per_file - 1)
