@@ -38,9 +38,8 @@ def main() -> None:
         size = sum(each.stat().st_size for each in to.rglob("*.parquet"))
         rate, most = result.operations / seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(f"  {result.operations:,} operations of {result.added:,} blocks in {seconds:.1f} s")
-        print(
-            f"  ({processor:.1f} s of the processor): {rate:,.0f} operations/s, {size / result.operations:.0f} bytes each"
-        )
+        each = size / result.operations
+        print(f"  ({processor:.1f} s of the processor): {rate:,.0f} operations/s, {each:.0f} bytes each")
         print(f"  at most {most:,.0f} MB, the making of the chain included")
 
 
