@@ -27,6 +27,7 @@ from ledgerd.rpc.api.history_api import HISTORY_API
 from ledgerd.rpc.api.kinds import Printed
 from ledgerd.rpc.api.node_api import NODE_API
 from ledgerd.rpc.api.operation_history import OPERATION_HISTORY
+from ledgerd.rpc.api.state_api import STATE_API
 from ledgerd.rpc.call.declarations import Api, Method
 from ledgerd.rpc.describe.openrpc import name_of, words_of
 from ledgerd.rpc.describe.schemas import Schemas
@@ -38,7 +39,7 @@ CHAINS = ROOT / "tests" / "vectors" / "chains"
 BEGIN = "<!-- methods: generated from the declarations by `make docs`; a test fails when they are out of date -->"
 END = "<!-- end of the methods -->"
 
-EVERY_API: tuple[Api, ...] = (*APIS, ACCOUNT_HISTORY, OPERATION_HISTORY, HISTORY_API, NODE_API, DEV_API)
+EVERY_API: tuple[Api, ...] = (*APIS, ACCOUNT_HISTORY, OPERATION_HISTORY, HISTORY_API, STATE_API, NODE_API, DEV_API)
 
 RECORDED = (
     "open-2/api-617",

@@ -23,6 +23,7 @@ SLOWEST = (
     "sim/test_signers.py",
     "docs/test_validators.py",
     "node/metering/test_part.py",
+    "node/datadir/test_past_state.py",
     "node/datadir/test_opening.py",
     "sim/test_doppelganger.py",
     "node/parts/test_snapshots.py",

@@ -22,6 +22,14 @@ def log(tmp_path: Path) -> str:
 
 
 @pytest.fixture
+def niceness(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How far a command gives way; this process does not."""
+    steps: list[int] = []
+    monkeypatch.setattr("ledgerd.cli.past_state.give_way", steps.append)
+    return steps
+
+
+@pytest.fixture
 def data(tmp_path: Path) -> str:
     folder = tmp_path / "data"
     folder.mkdir()
@@ -123,3 +131,68 @@ def test_a_state_that_has_lost_its_log_is_written_to_a_snapshot_and_goes_on_with
     assert "block 200 written to" in capsys.readouterr().out
     assert main(["--data-dir", data, "--replay-from-snapshot", "--snapshot", snapshot, "--create-snapshot", again]) == 0
     assert main(["check", "--data-dir", data]) == 0
+
+
+def test_the_state_at_a_past_block_is_made_beside_a_directory_and_asked(
+    log: str, data: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], niceness: list[int]
+) -> None:
+    main(["replay", "--block-log", log, "--data-dir", data, "--to", "300"])
+    main(["replay", "--block-log", log, "--data-dir", str(tmp_path / "same"), "--chain", "testnet", "--to", "200"])
+    made, snapshot = str(tmp_path / "made"), str(tmp_path / "at-200.vizjson")
+    for words in (["--to", made], ["--to", snapshot, "--from-genesis"]):
+        capsys.readouterr()
+        assert main(["state", "--at", "200", "--data-dir", data, *words]) == 0
+        printed = capsys.readouterr()
+        assert "begins with the genesis\nthe state at block 200 000000c8" in printed.out
+        assert "MB are needed, and" in printed.out
+        assert "replaying: block 200 of 200 (100 %)" in printed.err
+    again = str(tmp_path / "again")
+    assert main(["state", "--at", "200", "--data-dir", data, "--snapshot", snapshot, "--to", again]) == 0
+    printed_again = capsys.readouterr().out
+    assert "begins with the state of block 200\n" in printed_again
+    assert "its last irreversible block is 200, that of the snapshot" in printed_again
+    assert niceness == [19] * 3
+    lines = []
+    for folder in (str(tmp_path / "same"), made):
+        assert main(["state", "--data-dir", folder, "--json", "Account"]) == 0
+        lines.append(capsys.readouterr().out)
+    assert lines[0] == lines[1]
+    assert main(["check", "--data-dir", made]) == 0
+    assert main(["debug", "states", made, snapshot]) == 0
+    assert "plugin = database_api\n" in (tmp_path / "made" / "config.ini").read_text()
+    assert main(["replay", "--block-log", log, "--data-dir", made, "--to", "210"]) == 0
+    assert "10 blocks applied" in capsys.readouterr().out
+
+
+def test_a_past_state_that_cannot_be_made_is_refused_before_anything_is_written(
+    log: str,
+    data: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    niceness: list[int],
+) -> None:
+    main(["replay", "--block-log", log, "--data-dir", data, "--to", "100"])
+    out = str(tmp_path / "out")
+    for words, said in (
+        (["--at", "50"], "--at needs --to"),
+        (["--at", "50", "--to", out, "--json"], "prints none"),
+        (["--to", out], "belong to --at"),
+        (["--at", "0", "--to", out], "the first block of a chain is block 1"),
+        (["--at", "101", "--to", out], "ends at block 100: block 101 is not there"),
+        (["--at", "50", "--to", data], "exists already"),
+        (["--at", "50", "--to", str(tmp_path / "no" / "out")], "there is no folder"),
+        (["--at", "50", "--to", out, "--snapshot", log], "is of no use here"),
+        (["--at", "50", "--to", out, "--snapshot", str(tmp_path / "none")], "cannot be read"),
+    ):
+        capsys.readouterr()
+        assert main(["state", "--data-dir", data, *words]) == 1, words
+        assert said in capsys.readouterr().err
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["block_log", "data"]
+    assert main(["state", "--data-dir", str(tmp_path / "none"), "--at", "5", "--to", out]) == 1
+    niceness.clear()
+    monkeypatch.setattr("ledgerd.cli.past_state.SPARE_BYTES", 1 << 60)
+    assert main(["state", "--data-dir", data, "--at", "5", "--to", out]) == 1
+    assert "MB are free: make room on the disk of" in capsys.readouterr().err
+    assert niceness == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["block_log", "data"]

@@ -181,7 +181,7 @@ GROUPS = (
         ),
         """
         cli/check cli/data_directory cli/dev cli/history cli/markets cli/node_arguments cli/progress cli/rebuilding
-        cli/replay cli/snapshot cli/state
+        cli/past_state cli/replay cli/snapshot cli/state
         """,
     ),
     Group(

@@ -32,6 +32,7 @@ from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip, SkipFlags
 from ledgerd.chain.log.block_log import BlockLog
 from ledgerd.chain.log.keeping import ROLLING_BLOCKS, append_irreversible, trim
 from ledgerd.chain.log.opening import kept_of, open_log
+from ledgerd.chain.log.rolling import RollingBlockLog
 from ledgerd.chain.log.standing import LOG_KEPT, StateBlocks
 from ledgerd.chain.migrations.genesis import create_genesis
 from ledgerd.chain.migrations.hardforks import apply_next_hardfork
@@ -153,6 +154,25 @@ class Chain(ChainView):
         chain = cls(store, BlockLog.open(folder), network, clock)
         try:
             chain._require_network()
+        except BaseException:
+            chain.close()
+            raise
+        return chain
+
+    @classmethod
+    def open_unlogged(cls, data_dir: Path, network: ChainParameters, *, clock: Clock, space: Space) -> Chain:
+        """Open a chain whose blocks are kept elsewhere, or begin one: it has a state, and writes no log.
+
+        Raises:
+            OperatorError: The directory belongs to another chain.
+            StorageError: The state cannot be used; its text says what to do.
+        """
+        folder = data_dir / STATE_FOLDER
+        folder.mkdir(parents=True, exist_ok=True)
+        store = Store.open(space.folder or folder, STORED_TABLES, space=space, formers=FORMERS)
+        chain = cls(store, RollingBlockLog(folder), network, clock, rolling_blocks=0)
+        try:
+            chain._begin(0)
         except BaseException:
             chain.close()
             raise

@@ -18,8 +18,8 @@ from tests.node.configurations import COMMITTEE_KEY
 OPTION = re.compile(r"^(?:# )?([a-z0-9-]+) = ", re.MULTILINE)
 EVERY_NAME = {option.name for section in SECTIONS.values() for option in section.options}
 
-LEFT_OUT = {"testnet_plugin", "block_archive"}
-"""Of networks of tests, and one that fills the disk without end."""
+LEFT_OUT = {"testnet_plugin", "block_archive", "state_api"}
+"""Of networks of tests, one that fills the disk without end, and one that answers from what is not kept by default."""
 
 
 def configured(name: str, folder: Path) -> Configuration:

@@ -20,6 +20,7 @@ from ledgerd.rpc.api.dev_api import DEV_API
 from ledgerd.rpc.api.history_api import HISTORY_API
 from ledgerd.rpc.api.node_api import NODE_API
 from ledgerd.rpc.api.operation_history import OPERATION_HISTORY
+from ledgerd.rpc.api.state_api import STATE_API
 from ledgerd.rpc.call.declarations import Method
 from ledgerd.rpc.describe.openrpc import document_of, examples_of
 from ledgerd.rpc.describe.schemas import Schemas
@@ -29,8 +30,8 @@ from tests.recorded import FOLDER
 from tests.rpc.json_schema import Checker
 from tests.rpc.test_api_docs import WITHOUT_ANSWER
 
-EVERY_API = (*APIS, ACCOUNT_HISTORY, OPERATION_HISTORY, HISTORY_API, NODE_API, DEV_API)
-OURS_ALONE = {"dev_api", "history_api", "node_api"}
+EVERY_API = (*APIS, ACCOUNT_HISTORY, OPERATION_HISTORY, HISTORY_API, STATE_API, NODE_API, DEV_API)
+OURS_ALONE = {"dev_api", "history_api", "node_api", "state_api"}
 """APIs that no reference node has, and so none was recorded with."""
 META_SCHEMA = Path(__file__).parent / "meta_schema" / "openrpc.json"
 FILES = ("open-1/api-200", "open-1/answers-2718", "open-2/api-617", "open-2/account-histories-617", "open-main/api-900")

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from ledgerd.chain.events import Amounts
 from ledgerd.codec import record_kind
 from ledgerd.codec.numbers import UInt16, UInt32, UInt64
 from ledgerd.protocol.identifiers import TransactionId
@@ -133,6 +134,15 @@ class HistoryView(ABC):
     @abstractmethod
     def irreversible_number(self) -> int:
         """The last irreversible block in it."""
+
+    @property
+    def balances_begin(self) -> int | None:
+        """The first block after which it is known what accounts have; nothing where that is not kept."""
+        return None
+
+    def balances_at(self, account: AccountName, block: int) -> Amounts:
+        """What an account had after a block, from the first one with balances up to the last one."""
+        raise NotImplementedError
 
     @abstractmethod
     def mark_of(self, block: int) -> bytes:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.ledger.skip import VERIFIED_BEFORE
+from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, SkipFlags
 from ledgerd.chain.offline.replay import BlockSource
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import DecodeError
@@ -21,7 +21,12 @@ BLOCKS_A_COMMIT = 500
 BYTES_A_COMMIT = 4 * 1024 * 1024
 
 
-def reapply(chain: Chain, source: BlockSource, progress: Callable[[int], None] = lambda _height: None) -> int:
+def reapply(
+    chain: Chain,
+    source: BlockSource,
+    progress: Callable[[int], None] = lambda _height: None,
+    skip: SkipFlags = VERIFIED_BEFORE,
+) -> int:
     """Apply the blocks of a source that the chain does not have yet; returns how many.
 
     Raises:
@@ -32,7 +37,7 @@ def reapply(chain: Chain, source: BlockSource, progress: Callable[[int], None] =
     try:
         for number, packed in source.scan(chain.head_number + 1, source.head_number):
             try:
-                trunk.apply(codec.decode(packed), VERIFIED_BEFORE)
+                trunk.apply(codec.decode(packed), skip)
             except (DecodeError, RuleViolation) as problem:
                 raise OperatorError(f"block {number} cannot be applied once more: {problem}") from problem
             count += 1

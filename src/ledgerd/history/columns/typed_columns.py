@@ -155,6 +155,11 @@ def amount_of(asset: Asset) -> tuple[Decimal, str]:
     return Decimal(asset.amount).scaleb(exponent), symbol
 
 
+def units_of(amount: Decimal, symbol: int) -> int:
+    """The amount in the smallest unit of a symbol."""
+    return int(amount.scaleb(-_symbol(symbol)[0]))
+
+
 @lru_cache(256)
 def _symbol(symbol: int) -> tuple[int, str]:
     raw = symbol.to_bytes(8, "little")

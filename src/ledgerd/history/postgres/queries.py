@@ -6,6 +6,8 @@ equality, for each of its tables, so that one machine answers it; a test lists t
 
 from __future__ import annotations
 
+from ledgerd.chain.events import Held
+
 _NUMBERS = "block, trx_in_block, op_in_trx, virtual_op, extract(epoch FROM time)::bigint, transaction_id, packed"
 _AT_BLOCK = "WHERE block_range = %s AND block = %s"
 _OF_KINDS = "(%s::int[] IS NULL OR tag = ANY(%s::int[]))"
@@ -27,6 +29,16 @@ _PAGE = (
 )
 """All that `get_account_history` needs, in one answer of the server."""
 
+_HELD_AT = (
+    "(SELECT amount FROM {} WHERE account = %(account)s AND holding = '{}' AND block <= %(block)s "
+    "ORDER BY block DESC, ordinal DESC LIMIT 1)"
+)
+
+
+def _held(name: str) -> str:
+    """What an account had of a holding; who has no row had nothing."""
+    return f"coalesce({_HELD_AT.format('balances_reversible', name)}, {_HELD_AT.format('balances', name)}, 0)"
+
 
 def _twins(name: str, query: str) -> dict[str, str]:
     """A query of one table, and the same of the table of reversible blocks."""
@@ -37,6 +49,8 @@ def _twins(name: str, query: str) -> dict[str, str]:
 
 QUERIES: dict[str, str] = {
     "page": _PAGE,
+    "balances begin": "SELECT balances_from FROM feed",
+    "balances": f"SELECT {', '.join(_held(each.name.lower()) for each in Held)}",
     "feed": "SELECT head, irreversible, is_indexed FROM feed",
     "range": (
         "SELECT (SELECT entries FROM accounts WHERE account = %s), "

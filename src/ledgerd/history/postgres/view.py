@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from psycopg import Cursor
 
-from ledgerd.chain.events import NO_TRANSACTION
+from ledgerd.chain.events import NO_TRANSACTION, Amounts, Held
 from ledgerd.chain.log.histories import (
     EntryPage,
     FoundOperations,
@@ -26,6 +26,7 @@ from ledgerd.codec.kinds import Reading
 from ledgerd.history.block_rows import TRANSCRIBERS, members_of
 from ledgerd.history.columns.rows import BLOCKS_A_RANGE, ENTRY
 from ledgerd.history.columns.texts import name_text
+from ledgerd.history.columns.typed_columns import units_of
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.postgres.errors import PostgresUnavailable
 from ledgerd.history.postgres.queries import QUERIES
@@ -101,6 +102,18 @@ class PostgresView(HistoryView):
     def _query_of(self, query: str, block: int) -> str:
         """A query of the tables in which a block is."""
         return f"{query}, reversible" if block > self.irreversible_number else query
+
+    @property
+    def balances_begin(self) -> int | None:
+        for (block,) in self._rows("balances begin"):
+            return None if block is None else int(block)
+        return None
+
+    def balances_at(self, account: AccountName, block: int) -> Amounts:
+        self._begun()
+        given = {"account": name_text(account), "block": block}
+        row = self._cursor.execute(QUERIES["balances"], given).fetchone() or ()
+        return tuple(units_of(amount, held.symbol) for held, amount in zip(Held, row, strict=True))
 
     def mark_of(self, block: int) -> bytes:
         found = self._rows(self._query_of("mark", block), block // BLOCKS_A_RANGE, block)

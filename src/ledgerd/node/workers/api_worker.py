@@ -32,6 +32,7 @@ from ledgerd.rpc.api.history.stream import Subscriptions
 from ledgerd.rpc.api.history_api import HISTORY_API
 from ledgerd.rpc.api.node_status import StatusBoard
 from ledgerd.rpc.api.operation_history import OPERATION_HISTORY
+from ledgerd.rpc.api.state_api import STATE_API
 from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.blocks.records import BlockRecords
 from ledgerd.rpc.blocks.storage import Storage
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     from ledgerd.rpc.link.link import Link
 
 
-HISTORY_APIS = frozenset({OPERATION_HISTORY.name, ACCOUNT_HISTORY.name, HISTORY_API.name})
+HISTORY_APIS = frozenset({OPERATION_HISTORY.name, ACCOUNT_HISTORY.name, HISTORY_API.name, STATE_API.name})
 """The APIs that answer from the history."""
 
 

@@ -21,6 +21,9 @@ LOG_FORMATS: tuple[LogFormat, ...] = ("text", "json")
 ACCOUNT_HISTORY, OPERATION_HISTORY = "account_history", "operation_history"
 """The plugins that keep histories; the first depends on the second."""
 
+STATE_API = "state_api"
+"""The plugin that answers what accounts were at past blocks, from what the history keeps of them."""
+
 PREDICTION_MARKET_API = "prediction_market_api"
 """The plugin that keeps metadata and price points of markets."""
 
@@ -48,6 +51,7 @@ DEPENDENCIES: dict[str, tuple[str, ...]] = {
     PREDICTION_MARKET_API: ("json_rpc", "chain"),
     "raw_block": ("json_rpc", "chain"),
     "snapshot": ("chain",),
+    STATE_API: ("json_rpc", "chain", OPERATION_HISTORY),
     TESTNET_PLUGIN: ("chain",),
     "validator": ("chain", "p2p", "snapshot"),
     "validator_api": ("json_rpc", "chain"),

@@ -39,7 +39,7 @@ ANY_STATE = (
     "validator_api",
 )
 """What every state has; the others need what a node keeps only with their plugin."""
-WITH_HISTORY = ("operation_history", "account_history")
+WITH_HISTORY = ("operation_history", "account_history", "state_api")
 
 NAMES = {Speech.HTTP: ("http",), Speech.WEBSOCKET: ("ws",), Speech.BOTH: ("http", "ws")}
 

@@ -1,0 +1,63 @@
+"""`state_api`: what accounts were at a past block. The reference does not have this API."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ledgerd.chain.events import Held
+from ledgerd.chain.ledger.holdings import FIELDS
+from ledgerd.chain.log.histories import History
+from ledgerd.codec.numbers import UInt32
+from ledgerd.protocol.amounts import Shares, Tokens
+from ledgerd.protocol.errors import require
+from ledgerd.protocol.names import AccountName
+from ledgerd.rpc.api.kinds import Names
+from ledgerd.rpc.call.counts import exactly
+from ledgerd.rpc.call.declarations import Api
+from ledgerd.rpc.call.view import ApiView
+
+STATE_API = Api("state_api", "What accounts were, and what they had, at a past block.")
+
+MOST_NAMES = 100
+"""Accounts in one request."""
+
+
+class AccountBalances(msgspec.Struct, frozen=True):
+    """What an account had after a block; who did not exist, or had nothing, has zeros."""
+
+    account: AccountName
+    balance: Tokens
+    reserved_balance: Tokens
+    vesting_shares: Shares
+    delegated_vesting_shares: Shares
+    received_vesting_shares: Shares
+    pm_bets_staked: Tokens
+    pm_liquidity_committed: Tokens
+    pm_leverage_collateral: Tokens
+
+
+def _require_known(what: str, block: int, first: int | None, last: int) -> None:
+    """Refuse a block of which it is not known what was."""
+    require(first is not None, f"{what} of past blocks are not kept here")
+    require(block >= (first or 0), f"block {block}: {what} are known from block {first} on")
+    require(block <= last, f"block {block} is not there yet: the last one that is recorded is block {last}")
+
+
+def _require_few(names: Names) -> None:
+    require(len(names) <= MOST_NAMES, f"names: at most {MOST_NAMES} accounts can be asked for at once")
+
+
+@STATE_API.method(args=exactly(2), cached=False, examples=[[1000, ["viz", "committee"]]])
+def get_balances_at(view: ApiView, block: UInt32, names: Names) -> tuple[AccountBalances, ...]:
+    """What the accounts of these names had after a block, in their order.
+
+    A block of which that is not known is refused, with the first one of which it is.
+    """
+    _require_few(names)
+    with view.service(History).reading() as history:
+        _require_known("balances", block, history.balances_begin, history.head_number)
+        found = []
+        for name in names:
+            amounts = history.balances_at(name, block)
+            found.append(AccountBalances(account=name, **{FIELDS[held]: amounts[held] for held in Held}))
+        return tuple(found)
