@@ -1,118 +1,88 @@
 """A node that began with a snapshot takes in blocks of a peer, fetches its past and records its history; each of the
-three processes is killed at any moment, and in the end every answer is the recorded one.
+three processes is killed at any moment, and in the end every answer is that of a node that was never killed.
 
-A usual run kills three times; `PAST_KILLS=50 scripts/test tests/archive/test_killed_past.py` kills 50 times.
+A usual run kills five times; `PAST_KILLS=50 scripts/test tests/archive/test_killed_past.py` kills 50 times.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
-import subprocess
-import time
-from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from random import Random
 
+import pytest
+
+from tests.archive.born_of_snapshot import HEIGHT, NAME, SNAPSHOT, Answers, BornOfSnapshot, Kills, make_snapshot
 from tests.archive.files import served, write_archive
 from tests.history.histories import closed_view, recorded_histories, shown_operations
-from tests.history.past.pasts import ARCHIVE, born_of_snapshot
 from tests.history.test_recorded_histories import assert_recorded
-from tests.node.killing import Serving
-from tests.node.processes import LOOK_SECONDS, LOOPBACK, PATIENCE, PROGRAM, NodeProcess
-from tests.recorded import ANSWERED, recorded_answers, recorded_blocks
+from tests.recorded import recorded_answers, recorded_blocks
 
-KILLS = int(os.environ.get("PAST_KILLS", "3"))
+KILLS = int(os.environ.get("PAST_KILLS", "5"))
 KILLS_A_ROUND = 5
-LONGEST_LIFE = 2.0
-NAME, SNAPSHOT = "open-pm2", 200
-HEIGHT = ANSWERED[NAME]
+RANGE = 25
+RECORDING = Path("history.past") / "history"
+"""What is there while the past is recorded."""
 
 
-class Round:
-    """One past, until it is whole."""
-
-    def __init__(self, folder: Path, peer: Serving, random: Random, kills: int) -> None:
-        self.folder, self.left = folder, kills
-        self._random = random
-        self._words = (
-            *("--data-dir", str(folder), "--chain=testnet", *LOOPBACK),
-            f"--p2p-seed-node={peer.endpoint.host}:{peer.endpoint.port}",
-        )
-        (folder / "config.ini").write_text("plugin = database_api operation_history account_history\n")
-        self._node = NodeProcess(*self._words)
-
-    def work(self, *words: str) -> None:
-        """Run a command to its end, however often it or the node is killed."""
-        while not self._has_ended(words):
-            pass
-
-    def _has_ended(self, words: Sequence[str]) -> bool:
-        command = [*PROGRAM, *words, "--data-dir", str(self.folder), "--chain=testnet"]
-        with (
-            (self.folder.parent / "told").open("wb") as told,
-            subprocess.Popen(command, stdout=told, stderr=told) as process,  # noqa: S603 - our own program
-        ):
-            while self.left:
-                try:
-                    return self._ended_well(process.wait(self._random.uniform(0, LONGEST_LIFE)))
-                except subprocess.TimeoutExpired:
-                    self.left -= 1
-                if self._random.random() < 0.5:
-                    process.kill()
-                    return False
-                self._restart_node()
-            return self._ended_well(process.wait(PATIENCE))
-
-    def _ended_well(self, code: int) -> bool:
-        assert code == 0, (self.folder.parent / "told").read_text()
-        return True
-
-    def _restart_node(self) -> None:
-        self._node.process.kill()
-        self._node.__exit__()
-        self._node = NodeProcess(*self._words)
-
-    def finish(self) -> None:
-        """Until the node serves the whole past, and has every block of the peer."""
-        wanted = recorded_answers(NAME, HEIGHT)["get_ops_in_block"][1, False]
-        deadline = time.monotonic() + PATIENCE
-        first = ""
-        while first != wanted or self._node.head < HEIGHT:
-            assert time.monotonic() < deadline, self._node.log
-            time.sleep(LOOK_SECONDS / 5)
-            answer = self._node.call("operation_history", "get_ops_in_block", 1, False)
-            first = wanted if [each["op"][0] for each in answer] else ""
-        assert self._node.call("database_api", "get_block", 1)["previous"] == "0" * 40
-        assert "Traceback" not in self._node.log
-        assert self._node.stop() == 0
-
-    def close(self) -> None:
-        self._node.__exit__()
+@pytest.fixture(scope="module")
+def others(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("others")
+    write_archive(folder, recorded_blocks(NAME)[: SNAPSHOT + 2 * RANGE], RANGE)
+    return folder
 
 
-def test_whoever_is_killed_the_past_is_whole_in_the_end(tmp_path: Path) -> None:
-    made, others, random = tmp_path / "made", tmp_path / "others", Random(os.urandom(4))  # noqa: S311 - moments
-    born_of_snapshot(made, NAME, SNAPSHOT, SNAPSHOT + 50)
-    shutil.rmtree(made / ARCHIVE)
-    write_archive(others, recorded_blocks(NAME)[:SNAPSHOT], 25)
-    left = KILLS
+@pytest.fixture(scope="module")
+def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_snapshot(tmp_path_factory.mktemp("begin"))
+
+
+@pytest.fixture(scope="module")
+def unkilled(
+    others: Path, snapshot: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Answers, dict[str, float]]:
+    """The answers of a node that was never killed, and how long its commands took."""
+    folder = tmp_path_factory.mktemp("unkilled") / "node"
+    with served(others) as server, BornOfSnapshot(folder, snapshot) as born:
+        assert born.node.call("database_api", "get_block", 1) is None
+        assert born.node.call("operation_history", "get_ops_in_block", 1, False) == []
+        born.work("archive", "fetch", server.url)
+        assert born.node.call("database_api", "get_block", 1) is not None, "it is served without a new start"
+        born.work("history", "extend", paused=folder / RECORDING)
+        answers = born.finish()
+    is_as_recorded(folder)
+    return answers, born.seconds
+
+
+def test_a_node_serves_its_past_and_stays_in_step_while_its_history_is_recorded(
+    unkilled: tuple[Answers, dict[str, float]],
+) -> None:
+    answers, _ = unkilled
+    for number, packed in enumerate(recorded_blocks(NAME)[:HEIGHT], 1):
+        question = json.dumps(("database_api", "get_block", [number]))
+        previous = json.loads(answers[question])["result"]["previous"]
+        assert previous == packed[:20].hex()
+
+
+def test_whoever_is_killed_the_past_is_whole_in_the_end(
+    unkilled: tuple[Answers, dict[str, float]], others: Path, snapshot: Path, tmp_path: Path
+) -> None:
+    answers, seconds = unkilled
+    left, seed = KILLS, 0
     while left > 0:
+        seed += 1
         folder = tmp_path / "round" / "node"
-        shutil.copytree(made, folder)
-        with ExitStack() as opened:
-            peer = Serving(recorded_blocks(NAME)[:HEIGHT])
-            opened.callback(peer.stop)
-            server = opened.enter_context(served(others))
-            kills = min(left, KILLS_A_ROUND)
-            one = Round(folder, peer, random, kills)
-            opened.callback(one.close)
-            one.work("archive", "fetch", server.url)
-            one.work("history", "extend")
-            one.finish()
-            left -= max(1, kills - one.left)
+        folder.parent.mkdir()
+        kills = Kills(min(left, KILLS_A_ROUND), Random(seed), seconds)  # noqa: S311 - moments
+        with served(others) as server, BornOfSnapshot(folder, snapshot) as born:
+            born.work("archive", "fetch", server.url, kills=kills)
+            born.work("history", "extend", kills=kills)
+            found = born.finish()
+        assert found == answers, f"seed {seed}"
         is_as_recorded(folder)
+        left -= max(1, born.kills)
         shutil.rmtree(folder.parent)
 
 

@@ -83,12 +83,16 @@ class Serving:
         self._loop.close()
 
     async def _serve(self) -> None:
-        peer = SocketPeer(1, self._packed, self._answer)
+        self._peer = peer = SocketPeer(1, self._packed, self._answer)
         self.endpoint = await peer.start()
         self._end = asyncio.Event()
         self._ready.set()
         await self._end.wait()
         await peer.stop()
+
+    def grow(self, packed: Sequence[bytes]) -> None:
+        """Have these blocks too, and push them to whoever is connected."""
+        self._loop.call_soon_threadsafe(self._peer.grow, packed)
 
     def stop(self) -> None:
         if self._end is not None:

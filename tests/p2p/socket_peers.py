@@ -19,6 +19,7 @@ from ledgerd.p2p.wire.messages import (
     HelloReply,
     Message,
     NodeId,
+    block_frame,
     range_reply_frame,
     read_message,
 )
@@ -43,6 +44,7 @@ class SocketPeer:
         self._answer = answer
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        self._writers: set[asyncio.StreamWriter] = set()
 
     async def start(self) -> Endpoint:
         self._server = await asyncio.start_server(self._meet, "127.0.0.1", 0)
@@ -54,6 +56,12 @@ class SocketPeer:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def grow(self, packed: Sequence[bytes]) -> None:
+        """Have these blocks too, and push them to whoever is connected."""
+        self.packed = (*self.packed, *packed)
+        for writer in self._writers:
+            writer.write(b"".join(block_frame(each, 0, is_last=True) for each in packed))
 
     async def _meet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
@@ -69,6 +77,7 @@ class SocketPeer:
             node_id=node_id,
         )
         writer.write(hello.frame)
+        self._writers.add(writer)
         frames = FrameReader()
         try:
             while data := await reader.read(1 << 16):
@@ -79,6 +88,7 @@ class SocketPeer:
         except ConnectionError:
             pass
         finally:
+            self._writers.discard(writer)
             writer.close()
 
     async def _hear(self, message: Message) -> bytes | None:

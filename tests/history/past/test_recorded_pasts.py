@@ -1,6 +1,6 @@
 """A history that was recorded from an archive gives the recorded answers, for every block and every account.
 
-Two chains in a usual run; all of them with `PASTS=all`.
+Two chains in a usual run; all of them with `EVERY_CHAIN=1`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tests.history.past.pasts import born_of_snapshot, past_of, taken
 from tests.history.test_recorded_histories import assert_recorded
 from tests.recorded import ANSWERED, recorded_answers
 
-NAMES = (*ANSWERED,) if os.environ.get("PASTS") == "all" else ("open-hf0", "open-pm2")
+NAMES = (*ANSWERED,) if os.environ.get("EVERY_CHAIN") else ("open-hf0", "open-pm2")
 
 
 @pytest.fixture(scope="module", params=NAMES)
