@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from ledgerd.codec.json_text import Json
+from ledgerd.history.columns.source import HistorySource
 from ledgerd.history.postgres.reader import PostgresHistory
-from ledgerd.history.postgres.source import HistorySource
 from ledgerd.history.settings import HistorySettings
 from tests.chain.networks import start_seven
 from tests.chain.recorded_chains import open_chain

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from ledgerd.history.columns.rows import BlockRows
 from ledgerd.history.kept_facts import KeptFacts
-from ledgerd.history.parquet.folder import BlockRange, ExportFolder, ExportList, put_in_place, range_of
+from ledgerd.history.parquet.folder import ExportedRange, ExportFolder, ExportList, put_in_place, range_of
 from ledgerd.history.parquet.schema import SCHEMAS, VERSION, record_batch
 from ledgerd.history.settings import HistorySettings
 from ledgerd.protocol.errors import OperatorError
@@ -34,7 +34,7 @@ KeptSource = Callable[[], AbstractContextManager[KeptFacts]]
 class WrittenFiles(NamedTuple):
     """What an export has done."""
 
-    blocks: BlockRange
+    blocks: ExportedRange
     """All that is in the folder."""
     added: int
     """How many of them are new."""
@@ -66,7 +66,7 @@ class ParquetExport:
         """The last block that is in the folder already."""
         return self._before.last if self._before else 0
 
-    def blocks(self, first: int | None, last: int | None) -> BlockRange:
+    def blocks(self, first: int | None, last: int | None) -> ExportedRange:
         """The blocks that the files will have.
 
         Raises:
@@ -87,7 +87,7 @@ class ParquetExport:
         if until < begin:
             raise OperatorError(f"--until: block {until} comes before the first, {begin}")
         self._require_rest(known)
-        return BlockRange(begin, max(until, self._before.last if self._before else 0))
+        return ExportedRange(begin, max(until, self._before.last if self._before else 0))
 
     def _require_rest(self, known: int) -> None:
         """The last file is written once more if it is not full: its blocks must be there still."""
@@ -99,7 +99,7 @@ class ParquetExport:
                     "export into a new folder"
                 )
 
-    def run(self, blocks: BlockRange, progress: Callable[[int], None]) -> WrittenFiles:
+    def run(self, blocks: ExportedRange, progress: Callable[[int], None]) -> WrittenFiles:
         """Write the files that are missing or not full."""
         before = self._before
         self._folder.prepare()
@@ -107,16 +107,16 @@ class ParquetExport:
         start = done
         while done < blocks.last:
             sealed = range_of(done + 1, self._blocks_per_file)
-            part = BlockRange(max(sealed.first, blocks.first), min(sealed.last, blocks.last))
+            part = ExportedRange(max(sealed.first, blocks.first), min(sealed.last, blocks.last))
             count, standing = self._write_files(sealed, part, blocks.first, progress)
             operations, files, done = operations + count, files + len(SCHEMAS), part.last
             self._folder.write(
                 ExportList(VERSION, self._chain_id.hex(), self._blocks_per_file, blocks.first, done, standing)
             )
-        return WrittenFiles(BlockRange(blocks.first, done), done - start, operations, files)
+        return WrittenFiles(ExportedRange(blocks.first, done), done - start, operations, files)
 
     def _write_files(
-        self, sealed: BlockRange, part: BlockRange, first: int, progress: Callable[[int], None]
+        self, sealed: ExportedRange, part: ExportedRange, first: int, progress: Callable[[int], None]
     ) -> tuple[int, int | None]:
         """Write one file of each table; how many operations are in it, and behind which block balances are known."""
         places = {table: self._folder.unfinished(table, sealed) for table in SCHEMAS}
@@ -138,7 +138,7 @@ class ParquetExport:
                 place.unlink(missing_ok=True)
         return operations, balances_from
 
-    def _file(self, table: str, place: Path, part: BlockRange) -> pq.ParquetWriter:
+    def _file(self, table: str, place: Path, part: ExportedRange) -> pq.ParquetWriter:
         about = {
             "ledgerd.schema": str(VERSION),
             "ledgerd.chain": self._chain_id.hex(),
@@ -147,7 +147,7 @@ class ParquetExport:
         }
         return pq.ParquetWriter(place, SCHEMAS[table].with_metadata(about), compression=COMPRESSION)
 
-    def _read(self, part: BlockRange, first: int) -> Iterator[tuple[BlockRows, int | None]]:
+    def _read(self, part: ExportedRange, first: int) -> Iterator[tuple[BlockRows, int | None]]:
         """The rows of some blocks, in groups, each with the block behind which balances are known."""
         rows, number, standing = BlockRows(self._settings), part.first, None
         while number <= part.last:
@@ -165,6 +165,6 @@ class ParquetExport:
                 rows = BlockRows(self._settings)
 
 
-def _belongs(standing: int, part: BlockRange, first: int) -> bool:
+def _belongs(standing: int, part: ExportedRange, first: int) -> bool:
     """Whether what accounts had after a block is in the files of a range: those of that block, or the first ones."""
     return part.first <= standing <= part.last or (standing == first - 1 and part.first == first)

@@ -31,7 +31,7 @@ class ExportList(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The block behind which changes of balances are known."""
 
 
-class BlockRange(NamedTuple):
+class ExportedRange(NamedTuple):
     """Consecutive blocks; `last` is among them."""
 
     first: int
@@ -80,11 +80,11 @@ class ExportFolder:
         if stranger is not None:
             raise OperatorError(f"--to: {self.path} is not empty, and not an export: there is {stranger}")
 
-    def file_of(self, table: str, blocks: BlockRange) -> Path:
+    def file_of(self, table: str, blocks: ExportedRange) -> Path:
         """The file of a table for a range."""
         return self.path / table / f"{table}-{blocks.first:010}-{blocks.last:010}.parquet"
 
-    def unfinished(self, table: str, blocks: BlockRange) -> Path:
+    def unfinished(self, table: str, blocks: ExportedRange) -> Path:
         """The file while it is written."""
         file = self.file_of(table, blocks)
         return file.with_name(f".{file.name}{UNFINISHED}")
@@ -115,7 +115,7 @@ def put_in_place(unfinished: Path, file: Path) -> None:
             unfinished.replace(file)
 
 
-def range_of(number: int, blocks_per_file: int) -> BlockRange:
+def range_of(number: int, blocks_per_file: int) -> ExportedRange:
     """The range that a block belongs to: ranges begin at multiples."""
     first = number - number % blocks_per_file
-    return BlockRange(first, first + blocks_per_file - 1)
+    return ExportedRange(first, first + blocks_per_file - 1)
