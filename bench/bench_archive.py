@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -37,23 +37,23 @@ BLOCKS_A_SECOND = TRANSACTIONS_A_SECOND = 20_000
 SIGNATURE = Signature(b"\x1f" + bytes(range(64)))
 
 
-def chain_of(count: int, transactions: Sequence[Transaction]) -> Iterator[Block]:
-    """Blocks that follow one another, all with the same transactions."""
+def chain_of(count: int, transactions: int) -> Iterator[Block]:
+    """Blocks that follow one another, with so many transactions each, of which no two are alike."""
     previous = BlockId(bytes(20))
-    root = merkle_root([each.merkle_digest for each in transactions])
     for number in range(1, count + 1):
-        block = Block(previous, 1_800_000_000 + 3 * number, "validator", root, (), SIGNATURE, tuple(transactions))
+        made = tuple(transfers(number, transactions))
+        root = merkle_root([each.merkle_digest for each in made])
+        block = Block(previous, 1_800_000_000 + 3 * number, "validator", root, (), SIGNATURE, made)
         yield block
         previous = block.id
 
 
-def transfers(count: int) -> list[Transaction]:
-    """Transactions of one transfer each."""
-    one, other = AccountName("alice"), AccountName("bob")
-    return [
-        Transaction(place, 7, 1_800_000_000, (Transfer(one, other, tokens(1 + place), "a payment"),), (), (SIGNATURE,))
-        for place in range(count)
-    ]
+def transfers(number: int, count: int) -> Iterator[Transaction]:
+    """Transactions of one transfer each, for a block."""
+    one = AccountName("alice")
+    for place in range(count):
+        transfer = Transfer(one, AccountName(f"bob-{place}"), tokens(1 + place), f"payment {number}")
+        yield Transaction(number & 0xFFFF, place, 1_800_000_000 + 3 * number, (transfer,), (), (SIGNATURE,))
 
 
 @contextmanager
@@ -75,7 +75,7 @@ def served(folder: Path) -> Iterator[str]:
             process.terminate()
 
 
-def seconds_to_fetch(folder: Path, count: int, transactions: Sequence[Transaction]) -> tuple[float, float]:
+def seconds_to_fetch(folder: Path, count: int, transactions: int) -> tuple[float, float]:
     """How long it takes until all blocks are in their places, and the time of the processor in that."""
     others, ours = folder / "others", folder / "ours"
     writer, log = ArchiveWriter(others, RANGE), RollingBlockLog.open(folder)
@@ -112,9 +112,9 @@ def show(what: str, count: int, spent: tuple[float, float], limit: int, unit: st
 def main() -> None:
     """Print the two rates."""
     with tempfile.TemporaryDirectory() as place:
-        spent = seconds_to_fetch(Path(place), BLOCKS, ())
+        spent = seconds_to_fetch(Path(place), BLOCKS, 0)
     show(f"{BLOCKS} near-empty blocks fetched and proven", BLOCKS, spent, BLOCKS_A_SECOND, "blocks")
     with tempfile.TemporaryDirectory() as place:
-        spent = seconds_to_fetch(Path(place), FULL_BLOCKS, transfers(TRANSACTIONS))
+        spent = seconds_to_fetch(Path(place), FULL_BLOCKS, TRANSACTIONS)
     what = f"{FULL_BLOCKS} blocks of {TRANSACTIONS} transfers"
     show(what, FULL_BLOCKS * TRANSACTIONS, spent, TRANSACTIONS_A_SECOND, "transactions")

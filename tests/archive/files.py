@@ -86,6 +86,9 @@ class CountingHandler(SimpleHTTPRequestHandler):
         self.send_response(206 if start else 200)
         self.send_header("Content-Length", str(len(content) - start))
         self.end_headers()
+        if server.drips and path.suffix in {".log", ""}:
+            self._drip(server.drips)
+            return
         if server.stalls and path.suffix == ".log":
             server.stalls.wait()
             self.close_connection = True
@@ -96,6 +99,13 @@ class CountingHandler(SimpleHTTPRequestHandler):
             self.close_connection = True
             return
         self.wfile.write(content[start:])
+
+    def _drip(self, until: threading.Event) -> None:
+        """A byte at a time."""
+        self.close_connection = True
+        with suppress(OSError):
+            while not until.wait(0.005):
+                self.wfile.write(b"0")
 
 
 class FileServer(ThreadingHTTPServer):
@@ -109,6 +119,8 @@ class FileServer(ThreadingHTTPServer):
         self.breaks = 0
         self.redirects = False
         self.is_endless = False
+        self.drips: threading.Event | None = None
+        """It sends a file a byte at a time until this is set."""
         self.stalls: threading.Event | None = None
         """It sends the head of a file, and no byte of it until this is set."""
 

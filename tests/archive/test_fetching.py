@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 import threading
 from collections.abc import Sequence
@@ -12,18 +13,19 @@ from pathlib import Path
 import pytest
 
 from ledgerd.archive.checking import check_archive
-from ledgerd.archive.errors import ArchiveRefused, SourceFault
+from ledgerd.archive.errors import ArchiveRefused, ArchiveUnwritable, SourceFault
 from ledgerd.archive.fetching import ARRIVING, Fetch, FetchProgress
 from ledgerd.archive.known import known_blocks
-from ledgerd.archive.listing import LIST_NAME, listed
-from ledgerd.archive.peers import PeerArchive
+from ledgerd.archive.listing import LIST_NAME, list_sums, listed
+from ledgerd.archive.peers import REFUSALS, PeerArchive
 from ledgerd.archive.sealed import ArchivedBlocks, SealedFile, sealed_files
 from ledgerd.archive.web import WebArchive
 from ledgerd.chain.log.files import LogDamaged
 from ledgerd.chain.log.rolling import RollingBlockLogReader
-from ledgerd.p2p.wire.messages import GetBlockRange
+from ledgerd.p2p.wire.messages import GetBlockRange, range_reply_frame
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.identifiers import NO_BLOCK
+from ledgerd.state.lock import lock_writer, swapping
 from tests.archive.files import CHAIN, FIRST_KEPT, RANGE, FileServer, served, without_past, write_archive
 from tests.node.killing import Serving
 from tests.p2p.socket_peers import Pieces, SocketPeer, honest, stalling
@@ -214,6 +216,60 @@ def test_a_server_that_sends_nothing_is_given_up_in_time(
     is_whole(logs)
 
 
+def test_a_server_that_drips_is_given_up(others: Path, logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with served(others) as server:
+        for has_list in (True, False):
+            server.drips = threading.Event()
+            with monkeypatch.context() as patch:
+                patch.setattr("ledgerd.archive.pace.SPAN_SECONDS", 0.2)
+                with pytest.raises(SourceFault, match="too slow"):
+                    fetch(server, logs)
+            server.drips.set()
+            if has_list:
+                (others / LIST_NAME).unlink()
+        server.drips = None
+        assert fetch(server, logs)[0] == 1
+    is_whole(logs)
+
+
+def test_a_disk_that_becomes_full_is_said_and_nothing_is_lost(others: Path, logs: Path) -> None:
+    arriving = logs.parent / "block-archive" / ARRIVING
+    arriving.mkdir(parents=True)
+    (arriving / SealedFile(300, 399).name).symlink_to("/dev/full")
+    with served(others) as server:
+        assert fetch(server, logs, 400)[0] == 400
+        (arriving / SealedFile(300, 399).name).symlink_to("/dev/full")
+        with pytest.raises(ArchiveUnwritable, match="No space left"):
+            fetch(server, logs)
+        (arriving / SealedFile(300, 399).name).unlink()
+        assert fetch(server, logs)[0] == 1
+    is_whole(logs)
+
+
+def test_one_process_fetches_at_a_time(others: Path, logs: Path) -> None:
+    archive = logs.parent / "block-archive"
+    archive.mkdir()
+    with served(others) as server:
+        with lock_writer(archive), pytest.raises(ArchiveUnwritable, match=rf"another .* \(process {os.getpid()}\)"):
+            fetch(server, logs)
+        assert fetch(server, logs)[0] == 1
+    is_whole(logs)
+
+
+def test_the_list_is_written_by_one_after_the_other(others: Path) -> None:
+    (others / LIST_NAME).unlink()
+    thread = threading.Thread(target=list_sums, args=(others,))
+    hidden, name = others / "hidden", SealedFile(200, 299).name
+    (others / name).rename(hidden)
+    with swapping(others):
+        thread.start()
+        thread.join(0.05)
+        assert thread.is_alive()
+        hidden.rename(others / name)
+    thread.join(30)
+    assert [*listed((others / LIST_NAME).read_text())] == sealed_files(others)
+
+
 def serving_peer(logs: Path, packed: Sequence[bytes], answer: Pieces) -> None:
     """Fetch from a peer that answers like this."""
     archive = logs.parent / "block-archive"
@@ -247,8 +303,29 @@ def test_a_peer_that_lies_or_sends_nothing_is_refused_and_an_honest_one_gives_al
         serving_peer(logs, blocks, stalling)
     assert sealed_files(logs.parent / "block-archive") == []
     monkeypatch.setattr("ledgerd.archive.peers.SECONDS", 30.0)
+
+    async def one_at_a_time(peer: SocketPeer, request: GetBlockRange) -> bytes:
+        return await honest(peer, GetBlockRange(request.start_block_num, request.start_block_num, NO_BLOCK))
+
+    with monkeypatch.context() as patch:
+        patch.setattr("ledgerd.archive.pace.SPAN_SECONDS", 0.0)
+        with pytest.raises(SourceFault, match="fewer than 60 blocks"):
+            serving_peer(logs, blocks, one_at_a_time)
     serving_peer(logs, blocks, honest)
     is_whole(logs)
+
+
+def test_a_peer_that_has_nothing_to_send_is_asked_so_often(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    async def nothing(_peer: SocketPeer, request: GetBlockRange) -> bytes:
+        asked.append(request.start_block_num)
+        return range_reply_frame([], request.end_block_num + 1, is_last=False)
+
+    monkeypatch.setattr("ledgerd.archive.peers.PAUSE_SECONDS", 0.0)
+    with pytest.raises(SourceFault, match="does not send block 400"):
+        serving_peer(logs, recorded_blocks(CHAIN), nothing)
+    assert asked == [400] * (REFUSALS + 1)
 
 
 @pytest.mark.parametrize("suffix", [".index", ".sums"])

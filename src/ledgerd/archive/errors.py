@@ -11,3 +11,7 @@ class ArchiveRefused(OperatorError):
 
 class SourceFault(OperatorError):
     """Whoever is asked for blocks does not answer, or answers with something else."""
+
+
+class ArchiveUnwritable(OperatorError):
+    """The disk does not take what is fetched, or another process writes there."""

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from ledgerd.archive.errors import ArchiveRefused
+from ledgerd.archive.arriving import to_disk
+from ledgerd.archive.errors import ArchiveRefused, ArchiveUnwritable
 from ledgerd.archive.known import KnownBlocks
 from ledgerd.archive.listing import list_sums
 from ledgerd.archive.proof import Proven, prove
@@ -19,6 +21,8 @@ from ledgerd.archive.sealed import SealedFile, seal
 from ledgerd.chain.log.files import OFFSET, LogKind, paths_of, sums_path
 from ledgerd.chain.log.sums import write_sums
 from ledgerd.protocol.identifiers import BlockId
+from ledgerd.state.errors import StoreLocked
+from ledgerd.state.lock import holder_of, lock_writer
 
 ARRIVING = "arriving"
 """The folder of what is being fetched, in that of the archive."""
@@ -75,9 +79,15 @@ class Fetch:
 
         Raises:
             ArchiveRefused: A file is not what it should be.
+            ArchiveUnwritable: The disk is full, or another process fetches too.
             SourceFault: The source does not give what it has.
         """
-        self._arriving.mkdir(parents=True, exist_ok=True)
+        with to_disk(self._arriving):
+            self._arriving.mkdir(parents=True, exist_ok=True)
+        with self._alone():
+            return self._down_to(max(1, lowest))
+
+    def _down_to(self, lowest: int) -> int:
         wanted = max(0, self._known.earliest - lowest)
         while (earliest := self._known.earliest) > lowest:
             file = self._source.file_with(earliest - 1)
@@ -100,6 +110,19 @@ class Fetch:
         self._said(FetchProgress(wanted - max(0, self._known.earliest - lowest), wanted))
         return self._known.earliest
 
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Nobody else fetches into this archive meanwhile."""
+        try:
+            lock = lock_writer(self._archive)
+        except StoreLocked:
+            holder = holder_of(self._archive)
+            raise ArchiveUnwritable(
+                f"another `ledgerd archive fetch`{f' (process {holder})' if holder else ''} writes to {self._archive}"
+            ) from None
+        with lock:
+            yield
+
     def _take(self, file: SealedFile, last_id: BlockId) -> None:
         path = self._arriving / file.name
         room = shutil.disk_usage(self._arriving).free - SPARE_BYTES
@@ -109,9 +132,10 @@ class Fetch:
         except ArchiveRefused:
             path.unlink()
             raise
-        _finish(path, file, proven)
-        seal(self._arriving, file.kind, self._archive, file)
-        list_sums(self._archive)
+        with to_disk(path):
+            _finish(path, file, proven)
+            seal(self._arriving, file.kind, self._archive, file)
+            list_sums(self._archive)
 
     def _drop_others(self, file: SealedFile) -> None:
         """Delete what is left of files that are not wanted any more."""

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ledgerd.archive.sealed import SealedFile, sealed_files
 from ledgerd.chain.log.files import sync_folder
+from ledgerd.state.lock import swapping
 
 LIST_NAME = "SHA256SUMS"
 MOST_BYTES = 16 << 20
@@ -20,14 +21,18 @@ LINE = re.compile(r"([0-9a-f]{64}) [ *](\S+)", re.ASCII)
 
 
 def list_sums(folder: Path) -> None:
-    """Write the list anew, with the sums that it has of files that are still there."""
+    """Write the list anew, with the sums that it has of files that are still there.
+
+    A node that writes the archive and a process that fetches may both do so: one after the other.
+    """
     path = folder / LIST_NAME
-    known = listed(path.read_text(encoding="utf-8", errors="replace")) if path.exists() else {}
-    lines = [f"{known.get(file) or _sum_of(folder / file.name)}  {file.name}\n" for file in sealed_files(folder)]
-    new = path.with_name(f"{LIST_NAME}.new")
-    new.write_text("".join(lines), encoding="utf-8")
-    new.replace(path)
-    sync_folder(folder)
+    with swapping(folder):
+        known = listed(path.read_text(encoding="utf-8", errors="replace")) if path.exists() else {}
+        lines = [f"{known.get(file) or _sum_of(folder / file.name)}  {file.name}\n" for file in sealed_files(folder)]
+        new = path.with_name(f"{LIST_NAME}.new")
+        new.write_text("".join(lines), encoding="utf-8")
+        new.replace(path)
+        sync_folder(folder)
 
 
 def listed(text: str) -> dict[SealedFile, str]:

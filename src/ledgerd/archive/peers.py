@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 import socket
 import time
@@ -10,8 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeVar
 
+from ledgerd.archive.arriving import Arriving
 from ledgerd.archive.errors import SourceFault
 from ledgerd.archive.known import KnownBlocks
+from ledgerd.archive.pace import LEAST_BLOCKS, SourcePace
 from ledgerd.archive.sealed import SealedFile
 from ledgerd.chain.log.files import OFFSET
 from ledgerd.codec import codec_of
@@ -85,15 +86,13 @@ class PeerArchive:
 
     def obtain(self, file: SealedFile, path: Path, room: int) -> None:
         """Write the blocks one after the other, from the first that is not there."""
-        with path.open("w+b") as arriving:
+        with Arriving(path) as arriving:
             for block in self._blocks(file):
-                entry = block.packed + OFFSET.pack(arriving.tell())
+                entry = block.packed + OFFSET.pack(arriving.place)
                 room -= len(entry)
                 if room < 0:
                     raise SourceFault(f"{file.name} does not end before the disk is full")
                 arriving.write(entry)
-            arriving.flush()
-            os.fsync(arriving.fileno())
 
     def close(self) -> None:
         """End the connection."""
@@ -101,9 +100,12 @@ class PeerArchive:
 
     def _blocks(self, file: SealedFile) -> Iterator[Block]:
         number, refusals = file.first, 0
+        pace = SourcePace(str(self._endpoint), LEAST_BLOCKS, "blocks")
         while number <= file.last:
             request = GetBlockRange(number, min(file.last, number + AT_ONCE - 1), NO_BLOCK)
             reply = self._ask(request, BlockRangeReply)
+            if reply.blocks and number + len(reply.blocks) <= file.last:
+                pace.took(len(reply.blocks))
             for block in reply.blocks:
                 if block.number != number or number > file.last:
                     raise SourceFault(f"{self._endpoint} was asked for block {number}, and sends {block.number}")

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import http.client
+import io
+import socket
 import ssl
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import quote, urlsplit
 
+from ledgerd.archive.arriving import Arriving
 from ledgerd.archive.errors import SourceFault
 from ledgerd.archive.listing import LIST_NAME, MOST_BYTES, listed
+from ledgerd.archive.pace import LEAST_BYTES, SourcePace
 from ledgerd.archive.sealed import SealedFile
 
 T = TypeVar("T")
@@ -25,6 +29,35 @@ PROGRESS_BYTES = 1 << 20
 ATTEMPTS = 3
 FOUND, PARTIAL, MISSING, NOTHING_LEFT = 200, 206, 404, 416
 FAULTS = (OSError, http.client.HTTPException, ssl.SSLError)
+
+
+class _PacedBytes(io.RawIOBase):
+    """What comes over a connection, counted."""
+
+    def __init__(self, raw: io.RawIOBase, pace: SourcePace) -> None:
+        self._raw = raw
+        self._pace = pace
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, into: Any) -> int | None:  # noqa: ANN401 - a buffer of any kind, which has no name before 3.12
+        count: int | None = self._raw.readinto(into)
+        self._pace.took(count or 0)
+        return count
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
+class _PacedResponse(http.client.HTTPResponse):
+    """An answer that must come fast enough: its head, its body, everything."""
+
+    def __init__(self, sock: socket.socket, debuglevel: int = 0, method: str | None = None) -> None:
+        super().__init__(sock, debuglevel, method)
+        pace = SourcePace("the server", LEAST_BYTES, "bytes")
+        self.fp = io.BufferedReader(_PacedBytes(self.fp.detach(), pace))
 
 
 class WebArchive:
@@ -112,8 +145,7 @@ class WebArchive:
             most = file.most_bytes - begun
             if (to_come or 0) > most:
                 raise _too_large(file)
-            with path.open("r+b" if begun else "wb") as arriving:
-                arriving.seek(begun)
+            with Arriving(path, begun) as arriving:
                 while data := answer.read(READ_BYTES):
                     room -= len(data)
                     most -= len(data)
@@ -135,6 +167,7 @@ class WebArchive:
             secure = self._parts.scheme == "https"
             kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
             self._connection = kind(self._parts.hostname or "", self._parts.port, timeout=SECONDS)
+            self._connection.response_class = _PacedResponse
         try:
             self._connection.request(method, f"{self._parts.path}/{quote(name)}", headers=dict(headers or {}))
             answer = self._connection.getresponse()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ledgerd.archive.fetching import PastSource
     from ledgerd.archive.known import KnownBlocks
 
-UNSOUND = 1
+UNSOUND = INCOMPLETE = 1
 
 
 def add_to(commands: argparse._SubParsersAction[Any]) -> None:
@@ -35,7 +35,9 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
     )
     add_data_directory(fetching)
     fetching.add_argument("source", metavar="SOURCE", help="http://..., https://..., or a peer as HOST:PORT")
-    fetching.add_argument("--from", dest="lowest", type=int, default=1, metavar="N", help="how far down (default: 1)")
+    fetching.add_argument(
+        "--from", dest="lowest", type=_number, default=1, metavar="N", help="how far down (default: 1)"
+    )
     fetching.set_defaults(run=run_fetch)
     listing = actions.add_parser("list", help="which blocks are in the archive")
     add_data_directory(listing)
@@ -43,6 +45,14 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
     checking = actions.add_parser("check", help="prove every block of the archive again")
     add_data_directory(checking)
     checking.set_defaults(run=run_check)
+
+
+def _number(text: str) -> int:
+    """The number of a block."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("the first block is block 1")
+    return number
 
 
 def run_fetch(chosen: argparse.Namespace) -> int:
@@ -64,9 +74,10 @@ def run_fetch(chosen: argparse.Namespace) -> int:
             reached = Fetch(archive, known, source, lambda far: advance(far.done)).run(chosen.lowest)
         latest = known.latest
     sys.stdout.write(f"every block from {reached} to {latest} is there\n")
-    if reached > chosen.lowest:
-        sys.stdout.write(f"{chosen.source} has no block before {reached}\n")
-    return 0
+    if reached <= chosen.lowest:
+        return 0
+    sys.stdout.write(f"{chosen.source} does not have block {reached - 1}\n")
+    return INCOMPLETE
 
 
 def _source(name: str, known: KnownBlocks, size: int) -> PastSource:

@@ -16,7 +16,8 @@ from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.rolling import RollingBlockLogReader
 from ledgerd.cli.data_directory import configuration_of
 from ledgerd.cli.progress import progress
-from ledgerd.history.past.handing_over import settings_of
+from ledgerd.history.following import HISTORY_FOLDER
+from ledgerd.history.past.handing_over import FORMER_SUFFIX, settings_of
 from ledgerd.history.past.recording import SPARE_BYTES, PastHistory
 from ledgerd.node.config.network import network_of
 from ledgerd.protocol.errors import OperatorError
@@ -30,6 +31,10 @@ def extend(chosen: argparse.Namespace) -> int:
     """Record the past, and hand it over to the node."""
     configuration = configuration_of(chosen)
     options = configuration.chain
+    if not any((chosen.data_dir / name).exists() for name in (HISTORY_FOLDER, HISTORY_FOLDER + FORMER_SUFFIX)):
+        raise OperatorError(
+            f"there is no history in {chosen.data_dir}: run the node with plugin = operation_history first"
+        )
     with ExitStack() as opened:
         log = opened.enter_context(_log_of(chosen.data_dir / STATE_FOLDER, options.block_archive_dir))
         settings = settings_of(configuration.history, is_rolling=bool(log.kind.header))

@@ -34,8 +34,10 @@ def folder(name: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch, past_of(folder, name) as past:
         patch.setattr(recording, "LOOK_SECONDS", 0.0)
         assert not past.is_whole
-        assert past.needs(folder / "block-archive", folder / "state") > 0
+        said = past.needs(folder / "block-archive", folder / "state")
         assert not past.run(), "no node runs"
+    took = sum(path.stat().st_blocks * 512 for path in (folder / "history.past").rglob("*"))
+    assert took <= said < 3 * took, "the need of disk that was said before"
     with closed_view(folder) as view:
         assert view.operations_of(1) == []
     assert taken(folder, name)
