@@ -1,8 +1,9 @@
-"""What it costs the chain's thread to gather what blocks change of balances and penalties, and to record it.
+"""What it costs the chain's thread to gather what blocks change of balances and penalties, or the images of
+accounts that they change, and to record it.
 
 The blocks of a recorded chain, with four transactions each, are applied with it on and off by turns of twenty blocks,
 and once more the other way round, so that each block is applied both ways. Time is that of the thread. The last line is
-of all that a node does live for a block: every check, the record in the history with or without balances, and a commit.
+of all that a node does live for a block: every check, the record in the history with or without it, and a commit.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ from __future__ import annotations
 import gc
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from time import thread_time
+from typing import NamedTuple
 
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, SkipFlags
@@ -30,6 +33,22 @@ ROUNDS = 5
 MOST = 0.05
 """The part of the thread's time that it may cost."""
 
+Gather = Callable[[Chain, bool], None]
+
+
+class Kind(NamedTuple):
+    """What is gathered."""
+
+    title: str
+    gather: Gather
+    settings: HistorySettings
+
+
+KINDS = (
+    Kind("balances", lambda chain, is_on: chain.gather_balances(is_wanted=is_on), HistorySettings(balances=True)),
+    Kind("images", lambda chain, is_on: chain.gather_images(is_wanted=is_on), HistorySettings(journal="accounts")),
+)
+
 MEASURED = {"signatures verified before": VERIFIED_BEFORE, "all checks": LIKE_THE_RECORDING}
 
 
@@ -39,23 +58,25 @@ def main() -> None:
         start = Path(folder) / "start"
         with open_chain(CHAIN, start) as chain:
             advance(chain, CHAIN, BEGUN, VERIFIED_BEFORE)
-        for title, skip in MEASURED.items():
-            _tell(title, [_both_ways(start, Path(folder) / "run", skip) for _ in range(ROUNDS)])
-        _tell("all of a live block", [_live(start, Path(folder) / "run") for _ in range(ROUNDS)])
+        for kind in KINDS:
+            run = Path(folder) / "run"
+            for title, skip in MEASURED.items():
+                _tell(title, kind, [_both_ways(start, run, kind.gather, skip) for _ in range(ROUNDS)])
+            _tell("all of a live block", kind, [_live(start, run, kind.settings) for _ in range(ROUNDS)])
 
 
-def _tell(title: str, rounds: list[dict[bool, float]]) -> None:
+def _tell(title: str, kind: Kind, rounds: list[dict[bool, float]]) -> None:
     off, on = (median(each[is_on] for each in rounds) for is_on in (False, True))
     cost = median(each[True] / each[False] - 1 for each in rounds)
-    print(f"{title}: {off * 1e6:.0f} us a block, {on * 1e6:.0f} with balances: {cost:+.1%} (at most {MOST:.0%})")
+    print(f"{title}: {off * 1e6:.0f} us a block, {on * 1e6:.0f} with {kind.title}: {cost:+.1%} (at most {MOST:.0%})")
 
 
-def _live(start: Path, folder: Path) -> dict[bool, float]:
-    """Seconds a block with its commit and its record in the history, without balances and with them."""
+def _live(start: Path, folder: Path, wanted: HistorySettings) -> dict[bool, float]:
+    """Seconds a block with its commit and its record in the history, without what is wanted and with it."""
     spent = {}
     for is_on in (False, True):
         shutil.copytree(start, folder)
-        settings = HistorySettings(balances=is_on)
+        settings = wanted if is_on else HistorySettings()
         with open_chain(CHAIN, folder) as chain, EmbeddedStore(folder / "history", settings, chain.block_log) as store:
             follow_with_balances(chain, store, settings)
             blocks = _blocks()
@@ -76,22 +97,22 @@ def _blocks() -> list[Block]:
     return blocks
 
 
-def _both_ways(start: Path, folder: Path, skip: SkipFlags) -> dict[bool, float]:
+def _both_ways(start: Path, folder: Path, gather: Gather, skip: SkipFlags) -> dict[bool, float]:
     """Seconds a block, with it on and off."""
     spent, count = {True: 0.0, False: 0.0}, len(recorded_blocks(CHAIN)) - BEGUN
     for parity in (0, 1):
         shutil.copytree(start, folder)
         with open_chain(CHAIN, folder) as chain:
-            _apply(chain, parity, skip, spent)
+            _apply(chain, gather, parity, skip, spent)
         shutil.rmtree(folder)
     return {is_on: seconds / count for is_on, seconds in spent.items()}
 
 
-def _apply(chain: Chain, parity: int, skip: SkipFlags, spent: dict[bool, float]) -> None:
+def _apply(chain: Chain, gather: Gather, parity: int, skip: SkipFlags, spent: dict[bool, float]) -> None:
     blocks = _blocks()
     for place in range(0, len(blocks), TURN):
         is_on = (place // TURN + parity) % 2 == 1
-        chain.gather_balances(is_wanted=is_on)
+        gather(chain, is_on)
         begun = thread_time()
         for block in blocks[place : place + TURN]:
             chain.push_block(block, skip, commit=False).or_raise()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from msgspec.structs import replace
 
-from ledgerd.chain.events import Amounts, Event, Lap, PenaltyChange
+from ledgerd.chain.events import AccountImage, Amounts, Event, Lap, PenaltyChange
 from ledgerd.chain.forks.blocks import Blocks
 from ledgerd.chain.forks.choice import ForkChoice
 from ledgerd.chain.forks.database import ForkDatabase
@@ -26,6 +26,7 @@ from ledgerd.chain.forks.trial import Trial
 from ledgerd.chain.forks.trunk import Trunk
 from ledgerd.chain.ledger.assumption import Assumption, assumption_of, note_assumption
 from ledgerd.chain.ledger.holdings import standing_balances, standing_penalties
+from ledgerd.chain.ledger.images import standing_images
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.provenance import note_provenance
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip, SkipFlags
@@ -384,6 +385,15 @@ class Chain(ChainView):
     def gather_balances(self, *, is_wanted: bool = True) -> None:
         """Have the events of blocks say, from now on or no longer, which balances and penalties the block changed."""
         self._ledger.gather_changes(is_wanted=is_wanted)
+
+    def gather_images(self, *, is_wanted: bool = True) -> None:
+        """Have the events of blocks say, from now on or no longer, which parts of accounts the block changed."""
+        self._ledger.gathers_images = is_wanted
+
+    def standing_images(self) -> Iterator[AccountImage]:
+        """All accounts at the last commit: where the changes begin from. Read it before the chain goes on."""
+        with self._store.committed() as view:
+            yield from standing_images(view)
 
     @contextmanager
     def standing(self) -> Iterator[StandingAccounts]:

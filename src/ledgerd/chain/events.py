@@ -136,6 +136,25 @@ class PenaltyChange(NamedTuple):
     """In hundredths of a percent."""
 
 
+class ImageKind(IntEnum):
+    """Which part of an account an image is of; histories store the numbers."""
+
+    ACCOUNT = 0
+    AUTHORITY = 1
+    METADATA = 2
+    VOTES = 3
+    """The names of the validators that it votes for."""
+
+
+class AccountImage(NamedTuple):
+    """A part of an account as it is after a block."""
+
+    kind: ImageKind
+    account: AccountName
+    row: bytes
+    """The bytes of the object, or of the names; none where the account is gone."""
+
+
 class BlockApplied(NamedTuple):
     """A block became the head."""
 
@@ -155,6 +174,10 @@ class BlockApplied(NamedTuple):
     """
     penalties: tuple[PenaltyChange, ...] = ()
     """The penalties that it has changed, under the same condition; those of missed slots are among them."""
+    images: tuple[AccountImage, ...] | None = None
+    """The parts of accounts that it has changed, as they are since; None where nobody has asked for it
+    (`Chain.gather_images`) before the block was applied.
+    """
 
 
 class BlocksUndone(NamedTuple):

@@ -73,7 +73,10 @@ class Balances:
 
     def record(self, event: BlockApplied, kept: Sequence[AppliedOperation]) -> None:
         """Record the changes of a block, whose recorded operations are given in their order."""
-        if event.balances is None or self.standing_at is None:
+        if event.balances is None:
+            self._forget()
+            return
+        if self.standing_at is None:
             return
         if not event.balances and not event.penalties:
             return
@@ -102,13 +105,17 @@ class Balances:
         if standing is None:
             return
         if number < standing:
-            self._transaction.drop(self._table, delete=False)
-            self._transaction.delete(_FROM_KEY, db=self._header)
+            self._forget()
             return
         cursor = self._transaction.cursor(self._table)
         found = cursor.set_range(_BLOCK.pack(number + 1))
         while found and len(cursor.key()) == _BLOCK.size:
             found = cursor.delete()
+
+    def _forget(self) -> None:
+        """Drop all of it: what accounts have is not known any more, as behind a block of which nobody has told."""
+        if self._transaction.delete(_FROM_KEY, db=self._header):
+            self._transaction.drop(self._table, delete=False)
 
     def of_block(self, number: int) -> KeptChanges:
         """The changes of a block."""

@@ -7,7 +7,7 @@ here.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -16,6 +16,7 @@ import lmdb
 
 from ledgerd.chain.events import (
     AFTER_TRANSACTIONS,
+    AccountImage,
     Amounts,
     AppliedOperation,
     BlockApplied,
@@ -29,6 +30,7 @@ from ledgerd.history.block_rows import BlockPart
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.filters import AccountFilter, OperationFilter
 from ledgerd.history.interface import BlockBytes
+from ledgerd.history.journal import AccountJournal, journal_of
 from ledgerd.history.kept_facts import KeptFacts, ReadLoggedBlock
 from ledgerd.history.missed import MissedSlots
 from ledgerd.history.pieces import PIECE_KEY, Piece, pieces_of, shown_order
@@ -56,8 +58,9 @@ class CopiedBlock(NamedTuple):
     """A block of another history."""
 
     event: BlockApplied
-    """With the operations that were recorded, and without balances."""
+    """With the operations that were recorded, and without balances and images."""
     changes: KeptChanges
+    images: Sequence[AccountImage]
 
 
 class EmbeddedStore:
@@ -191,6 +194,18 @@ class EmbeddedStore:
         """Record changes of balances and penalties from behind a block on, after which there are these."""
         self._change(lambda commit: commit.stand(block, balances, penalties))
 
+    @property
+    def accounts_begin(self) -> int | None:
+        """The block behind which the journal of accounts is recorded, if it is."""
+        try:
+            return journal_in(self._disk.transaction, self._tables).begins
+        finally:
+            self._disk.abort()
+
+    def begin_journal(self, block: int, images: Callable[[], Iterable[AccountImage]]) -> None:
+        """Record the images of accounts from behind a block on, after which all of them are like this."""
+        self._change(lambda commit: commit.begin_journal(block, images()))
+
     def close(self) -> None:
         """Let the files go."""
         self._disk.close()
@@ -217,6 +232,14 @@ def balances_in(transaction: LmdbTransaction, tables: Tables) -> Balances:
     return Balances(transaction, tables.header, tables.balances)
 
 
+def journal_in(transaction: LmdbTransaction, tables: Tables) -> AccountJournal:
+    """The journal of accounts, whose tables whoever writes a history has made."""
+    journal = journal_of(transaction, tables)
+    if journal is None:
+        raise HistoryDamaged("it has no table of accounts")
+    return journal
+
+
 class HistoryCommit:
     """What one commit changes."""
 
@@ -240,6 +263,7 @@ class HistoryCommit:
         self._rows = AccountRows(transaction, tables.ranges, tables.chunks)
         self._missed = missed_slots(transaction, tables)
         self._balances = balances_in(transaction, tables)
+        self._journal = journal_in(transaction, tables)
         self._references: dict[str, list[Reference]] = defaultdict(list)
         self._places: set[tuple[bytes, bytes]] = set()
 
@@ -259,14 +283,19 @@ class HistoryCommit:
     def copy(self, blocks: Sequence[CopiedBlock], irreversible: int) -> None:
         """Add blocks of another history, whose operations were chosen there."""
         irreversible = max(irreversible, self.watermarks.irreversible)
-        for event, changes in blocks:
+        for event, changes, images in blocks:
             self._record(event, list(event.operations), irreversible)
             self._balances.copy(event.block.number, changes)
+            self._journal.copy(event.block.number, images)
         self._advance_irreversible(irreversible)
 
     def stand(self, block: int, balances: Sequence[tuple[str, Amounts]], penalties: Sequence[PenaltyChange]) -> None:
         """Begin with the balances and penalties after a block."""
         self._balances.stand(block, balances, penalties)
+
+    def begin_journal(self, block: int, images: Iterable[AccountImage]) -> None:
+        """Begin with all accounts after a block."""
+        self._journal.stand(block, images)
 
     def finish(self) -> None:
         """Write what was gathered."""
@@ -282,6 +311,7 @@ class HistoryCommit:
         kept = self._operations.kept(event)
         self._record(event, kept, irreversible)
         self._balances.record(event, kept)
+        self._journal.record(event)
 
     def _record(self, event: BlockApplied, kept: list[AppliedOperation], irreversible: int) -> None:
         number = event.block.number
@@ -342,6 +372,7 @@ class HistoryCommit:
                     self._transaction.drop(table, delete=False)
             self._missed.truncate(0)
             self._balances.truncate(0)
+            self._journal.truncate(0)
             self.watermarks = Watermarks()
             return
         cursor = self._transaction.cursor(tables.operations)
@@ -356,6 +387,7 @@ class HistoryCommit:
             cursor.delete()
         self._missed.truncate(number)
         self._balances.truncate(number)
+        self._journal.truncate(number)
         self.watermarks = self.watermarks.cut(number, last_block(self._transaction, tables))
 
     def _forget_entries(self, block: int) -> None:
@@ -401,6 +433,7 @@ class HistoryCommit:
             block = self._block_behind(block)
         self._forget_blocks(min(ceiling, self.watermarks.irreversible))
         self._missed.purge(ceiling)
+        self._journal.purge(ceiling)
 
     def _purge_accounts(self, keep: int) -> None:
         """The limit counts from the first block that is in the history of an account, which others may precede."""

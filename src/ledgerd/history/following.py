@@ -65,17 +65,22 @@ def _opened(chain: Chain, folder: Path, settings: HistorySettings, space: Space)
 
 
 def follow_with_balances(chain: Chain, store: EmbeddedStore, settings: HistorySettings) -> None:
-    """Follow a chain, and record the changes of balances too where that is wanted.
+    """Follow a chain, and record the changes of balances and the images of accounts too where that is wanted.
 
-    Where they are not known up to the head, they begin there, with what all accounts have.
+    Where they are not known up to the head, they begin there, with what all accounts have and are.
     """
+    has_journal = settings.journal != "none"
     chain.gather_balances(is_wanted=settings.balances)
+    chain.gather_images(is_wanted=has_journal)
     follow(chain, store)
     is_known = store.balances_stand_at is not None and store.head_number == chain.head_number
     if settings.balances and not is_known:
         with chain.standing() as accounts:
             store.stand(chain.head_number, list(accounts.balances), list(accounts.penalties))
         log.info("balances are recorded from behind block %(block)d on", {"block": chain.head_number})
+    if has_journal and (store.accounts_begin is None or store.head_number != chain.head_number):
+        store.begin_journal(chain.head_number, chain.standing_images)
+        log.info("accounts are recorded from behind block %(block)d on", {"block": chain.head_number})
 
 
 def follow(chain: Chain, store: HistoryStore) -> None:

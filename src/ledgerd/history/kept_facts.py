@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ledgerd.chain.events import AFTER_TRANSACTIONS, NO_TRANSACTION, NOTHING_MISSED, MissedSlotOwners
+from ledgerd.chain.events import AFTER_TRANSACTIONS, NO_TRANSACTION, NOTHING_MISSED, AccountImage, MissedSlotOwners
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import DecodeError
 from ledgerd.history.balances import NO_CHANGES, Balances, KeptChanges
 from ledgerd.history.block_rows import BlockPart
 from ledgerd.history.errors import HistoryDamaged
+from ledgerd.history.journal import journal_of
 from ledgerd.history.missed import MissedSlots
 from ledgerd.history.pieces import NO_OWNER, VIRTUAL, OperationRow, Piece
 from ledgerd.history.tables import BLOCK_KEY, Tables, Watermarks, first_block, pieces_at, read_watermarks
@@ -102,6 +103,17 @@ class KeptFacts:
         """What all accounts had after that block, and the penalties of validators."""
         balances = self._balances
         return NO_CHANGES if balances is None else balances.standing()
+
+    @property
+    def accounts_begin(self) -> int | None:
+        """The block behind which images of accounts are recorded; nothing where they are not."""
+        journal = journal_of(self._transaction, self._tables)
+        return None if journal is None else journal.begins
+
+    def images_of(self, number: int) -> list[AccountImage]:
+        """The images of the accounts that a block has changed."""
+        journal = journal_of(self._transaction, self._tables)
+        return [] if journal is None else journal.images_of(number)
 
     @property
     def _balances(self) -> Balances | None:

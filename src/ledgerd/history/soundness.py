@@ -13,6 +13,7 @@ from ledgerd.history.account_rows import AccountRows, key_of, name_of_chunk
 from ledgerd.history.balances import Balances
 from ledgerd.history.block_rows import BlockPart
 from ledgerd.history.errors import REMEDY, HistoryDamaged
+from ledgerd.history.journal import journal_of
 from ledgerd.history.kept_facts import ReadLoggedBlock
 from ledgerd.history.missed import MissedSlots
 from ledgerd.history.pieces import OPERATIONS_A_PIECE, PIECE_KEY, Piece
@@ -57,6 +58,7 @@ class Soundness:
             self._faults_of_accounts,
             self._faults_of_missed,
             self._faults_of_balances,
+            self._faults_of_journal,
         )
         for faults in (part() for part in parts):
             for fault in faults:
@@ -146,6 +148,15 @@ class Soundness:
             return
         try:
             Balances(self._transaction, self._tables.header, self._tables.balances).require_sound()
+        except HistoryDamaged as problem:
+            yield problem.what
+
+    def _faults_of_journal(self) -> Iterator[str]:
+        journal = journal_of(self._transaction, self._tables)
+        if journal is None:
+            return
+        try:
+            journal.require_sound()
         except HistoryDamaged as problem:
             yield problem.what
 

@@ -47,6 +47,11 @@ class Tables(NamedTuple):
     balances: Database | None = None
     """What accounts have after each change (`balances`); the same."""
 
+    images: Database | None = None
+    """Images of accounts (`journal`); the same."""
+    changed: Database | None = None
+    """Which of them each block has."""
+
     @classmethod
     def open(cls, environment: lmdb.Environment, transaction: LmdbTransaction | None, *, create: bool) -> Tables:
         """The tables of an environment; a transaction creates missing ones."""
@@ -63,6 +68,8 @@ class Tables(NamedTuple):
             table("chunks"),
             _later_table(environment, transaction, b"missed", create=create),
             _later_table(environment, transaction, b"balances", create=create),
+            _later_table(environment, transaction, b"account images", create=create),
+            _later_table(environment, transaction, b"account changes", create=create),
         )
 
 

@@ -6,10 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import cast
 
+from ledgerd.chain.events import NOTHING, Amounts
 from ledgerd.chain.log.histories import (
     BlockContents,
     FoundOperations,
     HistoryView,
+    PastAccount,
     SequenceRange,
     TransactionPlace,
     Wanted,
@@ -17,6 +19,7 @@ from ledgerd.chain.log.histories import (
 from ledgerd.history.account_rows import AccountRows, Reference
 from ledgerd.history.block_rows import BlockPart, shown
 from ledgerd.history.errors import HistoryDamaged
+from ledgerd.history.journal import journal_of
 from ledgerd.history.log_bytes import LogBytes, Span
 from ledgerd.history.pieces import OPERATIONS_A_PIECE, PIECE_KEY, VIRTUAL, OperationRow, Piece
 from ledgerd.history.selection import Selection
@@ -69,6 +72,7 @@ class EmbeddedView(HistoryView):
             raise HistoryDamaged("its header is missing")
         self._watermarks = watermarks
         self._accounts = AccountRows(transaction, tables.ranges, tables.chunks)
+        self._journal = journal_of(transaction, tables)
         cursor = transaction.cursor(tables.blocks)
         self._kept_from = BLOCK_KEY.unpack(cursor.key())[0] if cursor.first() else self._watermarks.head + 1
         """The first block whose bytes are in this store."""
@@ -84,6 +88,21 @@ class EmbeddedView(HistoryView):
     def mark_of(self, block: int) -> bytes:
         kept = self._transaction.get(BLOCK_KEY.pack(block), db=self._tables.blocks)
         return self._log.read([(block, 0, MARK_BYTES)])[0] if kept is None else kept[:MARK_BYTES]
+
+    # -- what accounts were
+
+    @property
+    def accounts_begin(self) -> int | None:
+        return None if self._journal is None else self._journal.begins
+
+    balances_begin = accounts_begin
+
+    def account_at(self, account: AccountName, block: int) -> PastAccount | None:
+        return None if self._journal is None else self._journal.account_at(account, block)
+
+    def balances_at(self, account: AccountName, block: int) -> Amounts:
+        found = None if self._journal is None else self._journal.amounts_at(account, block)
+        return NOTHING if found is None else found
 
     # -- blocks
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from ledgerd.chain.events import Held
 from ledgerd.chain.ledger.holdings import FIELDS
-from ledgerd.chain.log.histories import History
+from ledgerd.chain.log.histories import History, JournaledHistory
 from ledgerd.codec.json_text import Json
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.parameters import TESTNET
@@ -35,7 +35,7 @@ Accounts = dict[str, str]
 
 def dispatcher_of(history: History) -> Dispatcher:
     """What answers about past states."""
-    node = Node(TESTNET, nothing_to_read, NoMain(), {History: history})
+    node = Node(TESTNET, nothing_to_read, NoMain(), {History: history, JournaledHistory: JournaledHistory(history)})
     return Dispatcher([STATE_API], node, lambda: 0.0, cache=AnswerCache(0), limits=Limits())
 
 
@@ -43,6 +43,13 @@ def answer(dispatcher: Dispatcher, method: str, *arguments: Json) -> Any:
     """The result of a method, or its error."""
     found = json.loads(asked(dispatcher, "state_api", method, list(arguments)))
     return found["result"] if "result" in found else found["error"]["data"]["stack"][0]["format"]
+
+
+def answer_text(dispatcher: Dispatcher, method: str, *arguments: Json) -> str:
+    """The text of the result of a method, or of its error."""
+    text = asked(dispatcher, "state_api", method, list(arguments))
+    before, found, rest = text.partition('"result":')
+    return rest.removesuffix(',"id":1}') if found else before
 
 
 def accounts_of(state: View) -> Accounts:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from ledgerd.chain.events import BlockApplied, BlocksUndone, Event, IrreversibleAdvanced
 from ledgerd.chain.ledger.assumption import AssumedBlockDiffers, Assumption
+from ledgerd.chain.ledger.images import changed_images
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import BELOW_CHECKPOINT, Skip, SkipFlags
 from ledgerd.chain.steps.applying import apply_block
@@ -69,6 +70,7 @@ class Trunk:
         irreversible_before = self.irreversible
         with self.store.begin() as session:
             self._apply(block, skip)
+            images = changed_images(self.store) if self.ledger.gathers_images else None
             self.store.create(REVERSIBLE_BLOCKS, ReversibleBlock(number=block.number, packed=block.packed))
             session.push()
         now = self.ledger.globals
@@ -84,6 +86,7 @@ class Trunk:
                 ledger.missed,
                 ledger.balances,
                 ledger.penalties,
+                images,
             )
         )
         if irreversible > irreversible_before:

@@ -125,6 +125,8 @@ class Ledger:
         """Who gathers what blocks change, if somebody has asked for it."""
         self.changes: BlockChanges | None = None
         """What the block that is being applied has changed so far, if it is gathered."""
+        self.gathers_images = False
+        """Whether somebody has asked which parts of accounts blocks change."""
         self.noted: list[Any] = []
         """What followers note of these operations, to be written at the end of the block, all at once."""
         self.is_producing = False

@@ -134,6 +134,16 @@ class BlockContents(NamedTuple):
     """The recorded virtual operations."""
 
 
+class PastAccount(NamedTuple):
+    """An account as it was, by the bytes of its objects."""
+
+    account: bytes
+    authority: bytes
+    metadata: bytes
+    votes: tuple[AccountName, ...]
+    """The validators that it voted for."""
+
+
 class HistoryView(ABC):
     """The history at one moment. Operations come as the JSON text of a `RecordedOperation`."""
 
@@ -154,6 +164,15 @@ class HistoryView(ABC):
 
     def balances_at(self, account: AccountName, block: int) -> Amounts:
         """What an account had after a block, from the first one with balances up to the last one."""
+        raise NotImplementedError
+
+    @property
+    def accounts_begin(self) -> int | None:
+        """The first block after which it is known how accounts were; nothing where that is not kept."""
+        return None
+
+    def account_at(self, account: AccountName, block: int) -> PastAccount | None:
+        """An account as it was after a block, under the same condition; nothing where there was none."""
         raise NotImplementedError
 
     @abstractmethod
@@ -233,3 +252,10 @@ class History:
     def reading(self) -> AbstractContextManager[HistoryView]:
         """The history as it is now, for as long as the block lasts. Keep it short."""
         raise NotImplementedError
+
+
+class JournaledHistory:
+    """The history that may have a journal of accounts; another one may be asked for operations."""
+
+    def __init__(self, history: History) -> None:
+        self.reading = history.reading

@@ -7,21 +7,28 @@ from ledgerd.codec import codec_of
 from ledgerd.history.embedded import CopiedBlock, EmbeddedStore
 from ledgerd.history.errors import HistoryDamaged, PastRefused
 from ledgerd.history.kept_facts import KeptFacts
+from ledgerd.history.settings import HistorySettings
 from ledgerd.protocol.block import Block
 
 
-def copyable_from(facts: KeptFacts, *, with_balances: bool) -> int:
-    """The first block from which on a history has all of every block, and the changes of balances where wanted.
+def copyable_from(facts: KeptFacts, wanted: HistorySettings) -> int:
+    """The first block from which on a history has all of every block, and what else is wanted of it.
 
     Raises:
-        PastRefused: Balances are wanted, and it has none yet.
+        PastRefused: Balances or images of accounts are wanted, and it has none yet.
     """
-    if not with_balances:
-        return facts.whole_from
-    standing = facts.balances_stand_at
-    if standing is None:
-        raise PastRefused("the history has no balances yet: start the node with history-balances first")
-    return max(facts.whole_from, standing + 1)
+    first = facts.whole_from
+    if wanted.balances:
+        standing = facts.balances_stand_at
+        if standing is None:
+            raise PastRefused("the history has no balances yet: start the node with history-balances first")
+        first = max(first, standing + 1)
+    if wanted.journal != "none":
+        begins = facts.accounts_begin
+        if begins is None:
+            raise PastRefused("the history has no images of accounts yet: start the node with state-journal first")
+        first = max(first, begins + 1)
+    return first
 
 
 def copy_blocks(facts: KeptFacts, store: EmbeddedStore, last: int) -> None:
@@ -59,4 +66,4 @@ def _copied(facts: KeptFacts, number: int) -> CopiedBlock:
         for each in kept.operations
     )
     event = BlockApplied(codec_of(Block).decode_exactly(packed), operations, 0, 0, facts.irreversible, kept.missed)
-    return CopiedBlock(event, kept.changes)
+    return CopiedBlock(event, kept.changes, facts.images_of(number))

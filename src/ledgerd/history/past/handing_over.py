@@ -144,7 +144,7 @@ class PastAcceptance:
                 raise PastRefused("it is of another chain")
             past.truncate(common)
             head = chain.head_number
-            begins = copyable_from(facts, with_balances=settings.balances)
+            begins = copyable_from(facts, settings)
             if facts.head != head or head - common > MOST_AT_ONCE or begins > common + 1:
                 return False
             copy_blocks(facts, past, head)

@@ -166,7 +166,7 @@ class PastHistory:
 
     def _begins_and_head(self) -> tuple[int, int]:
         with self._source() as facts:
-            return copyable_from(facts, with_balances=self._settings.balances), facts.head
+            return copyable_from(facts, self._settings), facts.head
 
     def _opened(self) -> EmbeddedStore:
         return EmbeddedStore(self._folder / HISTORY_FOLDER, self._settings, self._log, self._space)

@@ -14,7 +14,7 @@ import msgspec
 
 from ledgerd.archive.sealed import ArchivedBlocks
 from ledgerd.chain.log.block_log import BlockLogReader
-from ledgerd.chain.log.histories import History
+from ledgerd.chain.log.histories import History, JournaledHistory
 from ledgerd.chain.log.rolling import RollingBlockLogReader
 from ledgerd.history.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
@@ -80,6 +80,7 @@ def service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
     if settings.history_folder:
         history = EmbeddedHistory.open(Path(settings.history_folder), logs, settings.history)
         services[History] = asked_history(settings.history) or history
+        services[JournaledHistory] = JournaledHistory(history)
         services[Subscriptions] = Subscriptions(history)
         plugins.append(HISTORY_API.name)
         if DEV_API.name in plugins:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -40,6 +40,7 @@ from ledgerd.state.objects.validators import VALIDATOR_VOTE_BY_ACCOUNT, VALIDATO
 from ledgerd.state.tables import ObjectId
 
 if TYPE_CHECKING:
+    from ledgerd.chain.log.histories import PastAccount
     from ledgerd.state.view import View
 
 
@@ -237,6 +238,12 @@ def _joined(state: View, name: AccountName, printed: _PrintedAccount, *, with_vo
         raise UnknownKey
     # An account whose count of votes is 0 has none (see `chain.offline.invariants`).
     votes = _votes_of(state, printed.id) if with_votes and printed.votes else ""
+    return _record_text(printed, authority, metadata, votes)
+
+
+def _record_text(
+    printed: _PrintedAccount, authority: tuple[str, str, str], metadata: tuple[str, str], votes: str
+) -> str:
     _, signers, master_update = authority
     return (
         f"{{{printed.head},{signers},{printed.key},{metadata[1]},{printed.relations},{master_update},{printed.activity},"
@@ -244,11 +251,23 @@ def _joined(state: View, name: AccountName, printed: _PrintedAccount, *, with_vo
     )
 
 
+def past_account_text(past: PastAccount) -> str:
+    """The text of the record of an account as it was."""
+    printed = _print_account(past.account)
+    votes = _quoted(past.votes) if printed.votes else ""
+    return _record_text(printed, print_authority(past.authority), _print_metadata(past.metadata), votes)
+
+
+def _quoted(names: Iterable[AccountName]) -> str:
+    """Names in the order of text."""
+    return ",".join(map(quote, sorted(names, key=text_order)))
+
+
 def _votes_of(state: View, account: int) -> str:
     """The names of the validators that an account votes for itself, in the order of text."""
     voted = state.peek_all(VALIDATOR_VOTE_BY_ACCOUNT, voted_validator, lower=(account,), upper=(account,))
     names = [name for name in state.derived_all(_owner_of, VALIDATORS.by_id, list(voted)) if name is not None]
-    return ",".join(map(quote, sorted(names, key=text_order)))
+    return _quoted(names)
 
 
 def _owner_of(validator: Validator) -> AccountName:

@@ -6,11 +6,12 @@ import msgspec
 
 from ledgerd.chain.events import Held
 from ledgerd.chain.ledger.holdings import FIELDS
-from ledgerd.chain.log.histories import History
+from ledgerd.chain.log.histories import History, JournaledHistory
 from ledgerd.codec.numbers import UInt32
 from ledgerd.protocol.amounts import Shares, Tokens
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.names import AccountName
+from ledgerd.rpc.api.account_record import AccountText, past_account_text
 from ledgerd.rpc.api.kinds import Names
 from ledgerd.rpc.call.counts import exactly
 from ledgerd.rpc.call.declarations import Api
@@ -45,6 +46,26 @@ def _require_known(what: str, block: int, first: int | None, last: int) -> None:
 
 def _require_few(names: Names) -> None:
     require(len(names) <= MOST_NAMES, f"names: at most {MOST_NAMES} accounts can be asked for at once")
+
+
+@STATE_API.method(args=exactly(2), cached=False, examples=[[1000, ["viz", "committee"]]])
+def get_accounts_at(view: ApiView, block: UInt32, names: Names) -> tuple[AccountText, ...]:
+    """The accounts of these names as `get_accounts` printed them when a block was the head, in their order; names that
+    were unknown there are left out.
+
+    A block of which that is not known is refused, with the first one of which it is.
+    """
+    _require_few(names)
+    with view.service(JournaledHistory).reading() as history:
+        _require_known("accounts", block, history.accounts_begin, history.head_number)
+        texts = []
+        for name in names:
+            found = history.account_at(name, block)
+            if found is not None:
+                text = past_account_text(found)
+                view.grow(len(text))
+                texts.append(text)
+        return tuple(texts)
 
 
 @STATE_API.method(args=exactly(2), cached=False, examples=[[1000, ["viz", "committee"]]])

@@ -11,12 +11,13 @@ from msgspec.structs import replace
 from ledgerd.history.settings import ALL_BLOCKS, HistorySettings
 from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings, WrongTogether
 from ledgerd.node.config.values.json_values import ACCOUNT_RANGE
-from ledgerd.node.config.values.values import BOOL, TEXT, UINT32, uint32
+from ledgerd.node.config.values.values import BOOL, TEXT, UINT32, choice_of, uint32
 
 BLACKLIST = "history-blacklist-ops"
 WHITELIST = "history-whitelist-ops"
 STORE = "history-store"
 BALANCES = "history-balances"
+JOURNAL = "state-journal"
 COUNT_BLOCKS = "history-count-blocks"
 POSTGRES = ("postgresql://", "postgres://")
 UNLIMITED = "4294967295"
@@ -90,6 +91,15 @@ HISTORY = OptionSection(
             f"Record what accounts have after each change, for `ledgerd history feed`; {STORE} includes it.",
             default="false",
             ours=True,
+        ),
+        Option(
+            JOURNAL,
+            choice_of("none", "accounts"),
+            "Record how accounts are after each change, for `state_api`: from now on, or from the first block on after "
+            "`ledgerd history rebuild`.",
+            default="none",
+            ours=True,
+            field="journal",
         ),
         Option(
             STORE,

@@ -14,7 +14,7 @@ import msgspec
 from ledgerd.archive.sealed import ArchivedBlocks
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.block_log import BlockLogReader
-from ledgerd.chain.log.histories import History
+from ledgerd.chain.log.histories import History, JournaledHistory
 from ledgerd.chain.log.rolling import RollingBlockLogReader
 from ledgerd.node.config.logging.setup import set_up_child_logging
 from ledgerd.node.config.options.application import OPERATION_HISTORY as HISTORY_PLUGIN
@@ -101,6 +101,7 @@ def service(
         history = DirectoryHistory(Path(settings.data_dir), settings.history)
         asked = asked_history(settings.history)
         services[History] = asked or history
+        services[JournaledHistory] = JournaledHistory(history)
         services[Subscriptions] = Subscriptions(asked or history)
         follower.on_undone.append(history.forget)
         plugins.add(HISTORY_API.name)

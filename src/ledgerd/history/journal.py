@@ -1,0 +1,228 @@
+"""The journal of accounts: images of their parts after each block that changed them, from a block on, and of all
+accounts as they were then.
+
+Kept only where it is wanted. An image stands under its kind, its account and its block, so that the one of any block is
+found by one search; another table says which images each block has.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+from zlib import crc32
+
+from ledgerd.chain.events import AccountImage, Amounts, BlockApplied, ImageKind
+from ledgerd.chain.ledger.holdings import amounts_of
+from ledgerd.chain.ledger.images import GONE, IMAGE_LAYOUT, VotedNames
+from ledgerd.chain.log.histories import PastAccount
+from ledgerd.codec import codec_of
+from ledgerd.history.errors import HistoryDamaged
+from ledgerd.history.pieces import INTACT
+from ledgerd.history.tables import Tables
+from ledgerd.protocol.names import AccountName
+from ledgerd.state.disk import Database, LmdbTransaction
+from ledgerd.state.objects.accounts import ACCOUNTS
+
+_BLOCK = struct.Struct(">I")
+_SUM = struct.Struct("<I")
+_FROM_KEY = b"accounts from"
+_LENGTH = struct.Struct(">H")
+
+
+class JournalTables(NamedTuple):
+    """The handles."""
+
+    images: Database
+    """By kind, account and block."""
+    changed: Database
+    """Which kinds and accounts a block has images of."""
+
+
+class AccountJournal:
+    """The journal, in a transaction that may write it."""
+
+    def __init__(self, transaction: LmdbTransaction, header: Database, tables: JournalTables) -> None:
+        self._transaction = transaction
+        self._header = header
+        self._tables = tables
+
+    @property
+    def begins(self) -> int | None:
+        """The block after which all accounts were written down: it, and those behind it, can be asked for."""
+        raw = self._transaction.get(_FROM_KEY, db=self._header)
+        if raw is None:
+            return None
+        value = _without_sum(_FROM_KEY, raw)
+        return _BLOCK.unpack_from(value)[0] if value[_BLOCK.size :] == IMAGE_LAYOUT else None
+
+    # -- writing
+
+    def stand(self, block: int, images: Iterable[AccountImage]) -> None:
+        """Begin behind a block, after which all accounts are like this; what was there before goes."""
+        self.forget()
+        for kind, account, row in images:
+            key = _name_of(kind, account) + _BLOCK.pack(block)
+            self._transaction.put(key, _with_sum(key, row), db=self._tables.images)
+        self._begin_at(block)
+
+    def forget(self) -> None:
+        """Drop all of it."""
+        for table in self._tables:
+            self._transaction.drop(table, delete=False)
+        self._transaction.delete(_FROM_KEY, db=self._header)
+
+    def record(self, event: BlockApplied) -> None:
+        """Record the images of a block. Where nobody gathers them, it is not known any more what accounts are."""
+        if event.images is None:
+            if self._transaction.get(_FROM_KEY, db=self._header) is not None:
+                self.forget()
+        elif event.images and self.begins is not None:
+            self._put(event.block.number, event.images)
+
+    def copy(self, number: int, images: Iterable[AccountImage]) -> None:
+        """Record the images of a block as another history has them."""
+        if self.begins is not None:
+            self._put(number, images)
+
+    def _put(self, number: int, images: Iterable[AccountImage]) -> None:
+        block, names = _BLOCK.pack(number), []
+        for kind, account, row in images:
+            name = _name_of(kind, account)
+            names.append(name)
+            key = name + block
+            self._transaction.put(key, _with_sum(key, row), db=self._tables.images)
+        if names:
+            listed = b"".join(_LENGTH.pack(len(name)) + name for name in names)
+            self._transaction.put(block, _with_sum(block, listed), db=self._tables.changed)
+
+    def _begin_at(self, block: int) -> None:
+        value = _BLOCK.pack(block) + IMAGE_LAYOUT
+        self._transaction.put(_FROM_KEY, _with_sum(_FROM_KEY, value), db=self._header)
+
+    def truncate(self, number: int) -> None:
+        """Remove what is of blocks above this one; all of it, if what accounts were there is not known."""
+        begins = self.begins
+        if begins is None or number < begins:
+            self.forget()
+            return
+        cursor = self._transaction.cursor(self._tables.changed)
+        while cursor.last() and cursor.key() > _BLOCK.pack(number):
+            block = cursor.key()
+            for name in _listed(block, cursor.value()):
+                self._transaction.delete(name + block, db=self._tables.images)
+            cursor.delete()
+
+    def purge(self, last: int) -> None:
+        """Begin with this block: of each account only the newest image up to it stays, and those behind it."""
+        begins = self.begins
+        if begins is None or last <= begins:
+            return
+        images = self._transaction.cursor(self._tables.images)
+        changed = self._transaction.cursor(self._tables.changed)
+        found = changed.set_range(_BLOCK.pack(begins + 1))
+        while found and b"" < changed.key() <= _BLOCK.pack(last):
+            block = changed.key()
+            for name in _listed(block, changed.value()):
+                if images.set_key(name + block) and images.prev() and images.key()[: -_BLOCK.size] == name:
+                    images.delete()
+            found = changed.delete()
+        self._begin_at(last)
+
+    # -- reading
+
+    def account_at(self, account: AccountName, block: int) -> PastAccount | None:
+        """An account as it was after a block; nothing where there was none."""
+        row = self._image(ImageKind.ACCOUNT, account, block)
+        authority = self._image(ImageKind.AUTHORITY, account, block)
+        metadata = self._image(ImageKind.METADATA, account, block)
+        if row in {None, GONE}:
+            return None
+        if row is None or authority is None or metadata is None:
+            raise HistoryDamaged(f"the journal lacks parts of {account}")
+        votes = self._image(ImageKind.VOTES, account, block)
+        names = codec_of(VotedNames).decode_exactly(votes) if votes else ()
+        return PastAccount(row, authority, metadata, names)
+
+    def amounts_at(self, account: AccountName, block: int) -> Amounts | None:
+        """What an account had after a block; nothing where there was none."""
+        row = self._image(ImageKind.ACCOUNT, account, block)
+        return amounts_of(ACCOUNTS.codec.decode(row)) if row else None
+
+    def images_of(self, number: int) -> list[AccountImage]:
+        """The images of a block."""
+        block = _BLOCK.pack(number)
+        raw = self._transaction.get(block, db=self._tables.changed)
+        if raw is None:
+            return []
+        return [AccountImage(*_kind_and_account(name), self._row(name + block)) for name in _listed(block, raw)]
+
+    def require_sound(self) -> None:
+        """Read all of it; `HistoryDamaged` where something has rotted or is missing."""
+        if self.begins is None:
+            return
+        count = 0
+        for key, raw in self._transaction.cursor(self._tables.images):
+            _without_sum(key, raw)
+            count += key[-_BLOCK.size :] > _BLOCK.pack(self.begins or 0)
+        for block, raw in self._transaction.cursor(self._tables.changed):
+            if block > _BLOCK.pack(self.begins or 0):
+                for name in _listed(block, raw):
+                    self._row(name + block)
+                    count -= 1
+        if count:
+            raise HistoryDamaged("the journal of accounts has images that no block has")
+
+    def _image(self, kind: ImageKind, account: AccountName, block: int) -> bytes | None:
+        """The newest image up to a block."""
+        name = _name_of(kind, account)
+        wanted, cursor = name + _BLOCK.pack(block), self._transaction.cursor(self._tables.images)
+        found = cursor.set_range(wanted)
+        if not found or cursor.key() != wanted:
+            found = cursor.prev() if found else cursor.last()
+        if not found or cursor.key()[: -_BLOCK.size] != name:
+            return None
+        return _without_sum(cursor.key(), cursor.value())
+
+    def _row(self, key: bytes) -> bytes:
+        raw = self._transaction.get(key, db=self._tables.images)
+        if raw is None:
+            raise HistoryDamaged("an image of an account is missing in the journal")
+        return _without_sum(key, raw)
+
+
+def journal_of(transaction: LmdbTransaction, tables: Tables) -> AccountJournal | None:
+    """The journal of a history; nothing where an earlier version has written that last."""
+    if tables.images is None or tables.changed is None:
+        return None
+    return AccountJournal(transaction, tables.header, JournalTables(tables.images, tables.changed))
+
+
+def _name_of(kind: ImageKind, account: AccountName) -> bytes:
+    """The key of an image without its block; no name has a zero byte."""
+    return bytes((kind,)) + account.encode("utf-8", "surrogateescape") + b"\0"
+
+
+def _kind_and_account(name: bytes) -> tuple[ImageKind, AccountName]:
+    return ImageKind(name[0]), AccountName(name[1:-1].decode("utf-8", "surrogateescape"))
+
+
+def _listed(block: bytes, raw: bytes) -> Iterator[bytes]:
+    """The keys without blocks in a list of them."""
+    listed, place = _without_sum(block, raw), 0
+    while place < len(listed):
+        end = place + _LENGTH.size + _LENGTH.unpack_from(listed, place)[0]
+        yield listed[place + _LENGTH.size : end]
+        place = end
+
+
+def _with_sum(key: bytes, value: bytes) -> bytes:
+    """A value with the checksum of itself and its key."""
+    return value + _SUM.pack(crc32(key + value))
+
+
+def _without_sum(key: bytes, raw: bytes) -> bytes:
+    """The value of a row. `HistoryDamaged` where it has rotted."""
+    if len(raw) < _SUM.size or crc32(key + raw) != INTACT:
+        raise HistoryDamaged(f"what is recorded of accounts under {key.hex()} has another checksum")
+    return raw[: -_SUM.size]
