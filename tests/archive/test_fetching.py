@@ -315,6 +315,27 @@ def test_a_peer_that_lies_or_sends_nothing_is_refused_and_an_honest_one_gives_al
     is_whole(logs)
 
 
+def test_what_one_peer_gives_up_another_goes_on_with(logs: Path) -> None:
+    asked: list[int] = []
+
+    async def with_a_hole(peer: SocketPeer, request: GetBlockRange) -> bytes:
+        blocks = [*enumerate(peer.reply(request), request.start_block_num)]
+        return range_reply_frame([packed for number, packed in blocks if number != 413], 0, is_last=False)
+
+    async def noted(peer: SocketPeer, request: GetBlockRange) -> bytes:
+        asked.append(request.start_block_num)
+        return await honest(peer, request)
+
+    with pytest.raises(SourceFault, match="was asked for block 413, and sends 414"):
+        serving_peer(logs, recorded_blocks(CHAIN), with_a_hole)
+    (arriving,) = (logs.parent / "block-archive" / ARRIVING).iterdir()
+    with arriving.open("r+b") as torn:
+        torn.truncate(arriving.stat().st_size - 3)
+    serving_peer(logs, recorded_blocks(CHAIN), noted)
+    assert asked == [412, 300, 200, 100, 1]
+    is_whole(logs)
+
+
 def test_a_peer_that_has_nothing_to_send_is_asked_so_often(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
 

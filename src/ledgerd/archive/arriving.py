@@ -32,6 +32,8 @@ class Arriving:
         with to_disk(path):
             self._file = path.open("r+b" if begun else "wb")
             self._file.seek(begun)
+            if begun:
+                self._file.truncate()
         self.place = begun
         """Where the next bytes go."""
 

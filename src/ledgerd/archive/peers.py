@@ -13,6 +13,7 @@ from ledgerd.archive.arriving import Arriving
 from ledgerd.archive.errors import SourceFault
 from ledgerd.archive.known import KnownBlocks
 from ledgerd.archive.pace import LEAST_BLOCKS, SourcePace
+from ledgerd.archive.proof import sound_part
 from ledgerd.archive.sealed import SealedFile
 from ledgerd.chain.log.files import OFFSET
 from ledgerd.codec import codec_of
@@ -86,8 +87,9 @@ class PeerArchive:
 
     def obtain(self, file: SealedFile, path: Path, room: int) -> None:
         """Write the blocks one after the other, from the first that is not there."""
-        with Arriving(path) as arriving:
-            for block in self._blocks(file):
+        following, place = sound_part(path, file)
+        with Arriving(path, place) as arriving:
+            for block in self._blocks(following, file.last):
                 entry = block.packed + OFFSET.pack(arriving.place)
                 room -= len(entry)
                 if room < 0:
@@ -98,16 +100,16 @@ class PeerArchive:
         """End the connection."""
         self._socket.close()
 
-    def _blocks(self, file: SealedFile) -> Iterator[Block]:
-        number, refusals = file.first, 0
+    def _blocks(self, number: int, last: int) -> Iterator[Block]:
+        refusals = 0
         pace = SourcePace(str(self._endpoint), LEAST_BLOCKS, "blocks")
-        while number <= file.last:
-            request = GetBlockRange(number, min(file.last, number + AT_ONCE - 1), NO_BLOCK)
+        while number <= last:
+            request = GetBlockRange(number, min(last, number + AT_ONCE - 1), NO_BLOCK)
             reply = self._ask(request, BlockRangeReply)
-            if reply.blocks and number + len(reply.blocks) <= file.last:
+            if reply.blocks and number + len(reply.blocks) <= last:
                 pace.took(len(reply.blocks))
             for block in reply.blocks:
-                if block.number != number or number > file.last:
+                if block.number != number or number > last:
                     raise SourceFault(f"{self._endpoint} was asked for block {number}, and sends {block.number}")
                 yield block
                 number += 1

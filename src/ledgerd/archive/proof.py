@@ -46,6 +46,24 @@ def prove(path: Path, file: SealedFile, last_id: BlockId) -> Proven:
             return _proven(_Entries(data), file, last_id)
 
 
+def sound_part(path: Path, file: SealedFile) -> tuple[int, int]:
+    """Of a file that has arrived in part: the number of the next block, and its place."""
+    number, place = file.first, 0
+    if not path.exists() or not path.stat().st_size:
+        return number, place
+    with path.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        entries = _Entries(data)
+        while entries.rest and number <= file.last:
+            try:
+                block, _, is_closed = entries.next()
+            except CodecError:
+                break
+            if block.number != number or not is_closed:
+                break
+            number, place = number + 1, entries.place
+    return number, place
+
+
 class _Entries:
     """The entries of a file, read through a window that goes along."""
 

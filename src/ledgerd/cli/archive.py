@@ -60,8 +60,10 @@ def run_fetch(chosen: argparse.Namespace) -> int:
     from ledgerd.archive.fetching import Fetch  # noqa: PLC0415 - none of these is loaded for `--help`
     from ledgerd.archive.known import known_blocks  # noqa: PLC0415
     from ledgerd.chain.chain import STATE_FOLDER  # noqa: PLC0415
+    from ledgerd.node.config.options.application import BLOCK_ARCHIVE  # noqa: PLC0415
 
-    options = configuration_of(chosen).chain
+    configuration = configuration_of(chosen)
+    options = configuration.chain
     archive, logs = options.block_archive_dir, chosen.data_dir / STATE_FOLDER
     if not options.shared_file_dir.is_dir():
         raise OperatorError(f"there is no state in {chosen.data_dir}: begin it with a snapshot first")
@@ -74,6 +76,8 @@ def run_fetch(chosen: argparse.Namespace) -> int:
             reached = Fetch(archive, known, source, lambda far: advance(far.done)).run(chosen.lowest)
         latest = known.latest
     sys.stdout.write(f"every block from {reached} to {latest} is there\n")
+    if BLOCK_ARCHIVE not in configuration.application.plugins:
+        sys.stdout.write(f"blocks that the log drops will be missing: add plugin = {BLOCK_ARCHIVE}\n")
     if reached <= chosen.lowest:
         return 0
     sys.stdout.write(f"{chosen.source} does not have block {reached - 1}\n")

@@ -51,7 +51,10 @@ def extend(chosen: argparse.Namespace) -> int:
     if is_taken:
         sys.stdout.write("the node has the history from block 1 on\n")
     else:
-        sys.stdout.write("the history from block 1 on is ready: the node takes it when it starts\n")
+        sys.stdout.write(
+            "the history from block 1 on is ready: the node takes it when it starts; run this again afterwards, "
+            "to delete what is not needed any more\n"
+        )
     return 0
 
 
