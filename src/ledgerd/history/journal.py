@@ -27,6 +27,9 @@ from ledgerd.state.objects.accounts import ACCOUNTS
 _BLOCK = struct.Struct(">I")
 _SUM = struct.Struct("<I")
 _FROM_KEY = b"accounts from"
+_KINDS = tuple(bytes((kind,)) for kind in ImageKind)
+_END = b"\0"
+"""Behind a name: no name has a zero byte."""
 _LENGTH = struct.Struct(">H")
 
 
@@ -86,14 +89,16 @@ class AccountJournal:
             self._put(number, images)
 
     def _put(self, number: int, images: Iterable[AccountImage]) -> None:
-        block, names = _BLOCK.pack(number), []
+        block, entries, listed = _BLOCK.pack(number), [], b""
+        length, pack_sum = _LENGTH.pack, _SUM.pack
         for kind, account, row in images:
-            name = _name_of(kind, account)
-            names.append(name)
+            name = _KINDS[kind] + account.encode("utf-8", "surrogateescape") + _END
+            listed += length(len(name)) + name
             key = name + block
-            self._transaction.put(key, _with_sum(key, row), db=self._tables.images)
-        if names:
-            listed = b"".join(_LENGTH.pack(len(name)) + name for name in names)
+            entries.append((key, row + pack_sum(crc32(row, crc32(key)))))
+        if entries:
+            # Together: one by one they take twice as long, and a node spends this time on every block.
+            self._transaction.cursor(self._tables.images).putmulti(entries)
             self._transaction.put(block, _with_sum(block, listed), db=self._tables.changed)
 
     def _begin_at(self, block: int) -> None:
@@ -199,8 +204,8 @@ def journal_of(transaction: LmdbTransaction, tables: Tables) -> AccountJournal |
 
 
 def _name_of(kind: ImageKind, account: AccountName) -> bytes:
-    """The key of an image without its block; no name has a zero byte."""
-    return bytes((kind,)) + account.encode("utf-8", "surrogateescape") + b"\0"
+    """The key of an image without its block."""
+    return _KINDS[kind] + account.encode("utf-8", "surrogateescape") + _END
 
 
 def _kind_and_account(name: bytes) -> tuple[ImageKind, AccountName]:
@@ -218,7 +223,7 @@ def _listed(block: bytes, raw: bytes) -> Iterator[bytes]:
 
 def _with_sum(key: bytes, value: bytes) -> bytes:
     """A value with the checksum of itself and its key."""
-    return value + _SUM.pack(crc32(key + value))
+    return value + _SUM.pack(crc32(value, crc32(key)))
 
 
 def _without_sum(key: bytes, raw: bytes) -> bytes:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from ledgerd.chain.events import AccountImage, ImageKind
@@ -26,7 +27,9 @@ BESIDE: tuple[tuple[ImageKind, Table[Any]], ...] = (
 )
 """The objects beside an account that name it."""
 
-IMAGE_LAYOUT = "".join(f"{table.title}({table.fields})" for table in (ACCOUNTS, *(each for _, each in BESIDE))).encode()
+IMAGE_LAYOUT = sha256(
+    "".join(f"{table.title}({table.fields})" for table in (ACCOUNTS, *(each for _, each in BESIDE))).encode()
+).digest()
 """What the bytes mean: those of another layout cannot be read."""
 
 VotedNames = tuple[AccountName, ...]

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.history.following import open_history
 from ledgerd.history.settings import HistorySettings
 from ledgerd.node.workers.api_node.directory import NO_STATE
 from ledgerd.node.workers.api_node.following import DirectoryFollower
@@ -24,10 +25,12 @@ from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.http.service import Service
 from ledgerd.rpc.link.link import Link
 from ledgerd.state.standing import FollowedStanding, write_standing
-from tests.chain.recorded_chains import network_of
+from tests.chain.recorded_chains import advance, network_of, open_chain
 from tests.chain.replays import copy_replayed
+from tests.history.histories import HISTORY_FOLDER
 from tests.node.workers.api_node.writing import Writer, writer
 from tests.recorded import ALL_CHAINS, recorded_answers
+from tests.rpc.api.past_answers import accounts_of
 from tests.rpc.api.serving import copy_followed, recorded_api_answers, without_stack
 from tests.rpc.api.test_recorded_answers import STANDS
 from tests.rpc.loopback import http_request, play, serving
@@ -157,3 +160,21 @@ def test_without_a_state_requests_are_refused_and_answered_as_soon_as_there_is_o
             assert (await post())[0] == "503"
 
     play(scene)
+
+
+def test_accounts_of_past_blocks_are_answered_from_the_journal(tmp_path: Path) -> None:
+    settings = HistorySettings(journal="accounts")
+    with open_chain("open-2", tmp_path) as chain, open_history(chain, tmp_path / HISTORY_FOLDER, settings):
+        advance(chain, "open-2", 100)
+        with chain.parts.store.committed() as state:
+            accounts = accounts_of(state)
+        advance(chain, "open-2", 200)
+    made, follower = over("open-2", tmp_path)
+    follower.look()
+    names = ["viz", "nobody", "alice"]
+    expected = f'"result":[{accounts["viz"]},{accounts["alice"]}]'
+    assert expected in asked(made, "state_api", "get_accounts_at", 100, names)
+    at_head = asked(made, "database_api", "get_accounts", names)
+    assert asked(made, "state_api", "get_accounts_at", 200, names) == at_head
+    assert at_head != asked(made, "state_api", "get_accounts_at", 100, names)
+    assert '"account":"nobody","balance":"0.000 VIZ"' in asked(made, "state_api", "get_balances_at", 100, names)
