@@ -142,7 +142,7 @@ class Conversation:
             return "the states of node and replica have other tables: run the same version on both"
         with self._source.snapshot() as now:
             if hello.chain_id and hello.chain_id != now.chain_id:
-                return "the replica is of another chain: give it another --data-dir"
+                return "the replica is of another chain: give it the --chain of the node, and a --data-dir of its own"
         return ""
 
     def _place_of(self, position: bytes) -> Place:
