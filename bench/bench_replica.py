@@ -16,15 +16,14 @@ from pathlib import Path
 from statistics import median
 from time import thread_time
 
-import msgspec
-
 from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE
 from ledgerd.codec import codec_of
 from ledgerd.protocol.block import Block
-from ledgerd.replica.part import STANDING_FILE
+from ledgerd.replica.part import TOO_FAR
 from ledgerd.state.change_log import CHANGES_FOLDER, RUN_BYTES, ChangeLog
 from ledgerd.state.disk import Space
+from ledgerd.state.standing import STANDING_FILE, StandingFile
 from ledgerd.supervision.processes import Child, module_command
 from tests.chain.crowds import populate_store
 from tests.chain.recorded_chains import LIKE_THE_RECORDING, network_of
@@ -119,15 +118,13 @@ def show_following(folder: Path) -> None:
 def following(node: ServedNode, folder: Path) -> Iterator[tuple[Child, Callable[[], int | None]]]:
     """A replica in a process of its own, and how far it is behind."""
     (folder / STANDING_FILE).unlink(missing_ok=True)
+    file = StandingFile(folder)
     child = Child.start((*module_command("ledgerd.replica.process"), str(node.settings), str(folder)))
 
     def behind() -> int | None:
-        try:
-            standing = msgspec.json.decode((folder / STANDING_FILE).read_bytes())
-        except OSError:
-            return None
-        is_known = not standing["reason"] and node.chain.head_number - standing["behind"] > 0
-        return standing["behind"] if is_known else None
+        standing = file.look()
+        is_known = standing is not None and standing.reason in {"", TOO_FAR}
+        return standing.behind if standing is not None and is_known else None
 
     try:
         yield child, behind

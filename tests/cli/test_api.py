@@ -33,6 +33,13 @@ appenders = stderr
 OTHER_WIF = "5KQwrPbwdL6PhXujxW37FSSQZ1JiwsST4cqQzDeyXtP79zkvFD3"
 
 
+FOLLOWING = ("--http", "127.0.0.1:0", "--follow")
+MISSING_FILES = (
+    *("--follow-certificate", "no-own.pem", "--follow-certificate-key", "no-own.key"),
+    *("--follow-authority", "no-authority.pem"),
+)
+
+
 def chosen(folder: Path, *words: str) -> argparse.Namespace:
     return parser(["api"]).parse_args(["api", "--data-dir", str(folder), *words])
 
@@ -92,6 +99,14 @@ def test_a_file_with_a_private_key_is_refused(tmp_path: Path) -> None:
         (("--http", "127.0.0.1:0", "--history", "sqlite:"), "history-store"),
         (("--http", "127.0.0.1:0", "--workers", "0"), "webserver-thread-pool-size"),
         (("--http", "127.0.0.1:0", "--http", "127.0.0.1:1"), "cannot be specified more than once"),
+        ((*FOLLOWING, "http://a:1"), "--follow is neither unix:/PATH nor tcp://HOST:PORT"),
+        ((*FOLLOWING, "tcp://127.0.0.1:99999"), "--follow is neither unix:/PATH nor tcp://HOST:PORT"),
+        ((*FOLLOWING, "tcp://192.0.2.1:8095"), "--follow: without certificates it must be an address of this machine"),
+        ((*FOLLOWING, "unix:/a", "--follow-authority", "b"), "--follow: a Unix socket needs no certificates"),
+        (("--http", "127.0.0.1:0", "--follow-authority", "b"), "--follow: the certificates are for a place, and none"),
+        ((*FOLLOWING, "tcp://a:1", "--follow-authority", "b"), "--follow: the certificate, its key and the authority"),
+        ((*FOLLOWING, "tcp://a:1", *MISSING_FILES), "no-authority.pem holds no certificate"),
+        ((*FOLLOWING, "unix:/a", "--shared-file-dir", "b"), "leave shared-file-dir out"),
     ],
 )
 def test_what_it_is_told_wrongly_is_said(
@@ -99,3 +114,15 @@ def test_what_it_is_told_wrongly_is_said(
 ) -> None:
     assert main(["api", "--data-dir", str(tmp_path), *words]) == 1
     assert said in capsys.readouterr().err
+
+
+def test_the_directory_of_a_node_is_not_replaced_by_a_replica(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / "data.mdb").write_bytes(b"of a node")
+
+    assert main(["api", "--data-dir", str(tmp_path), *FOLLOWING, "unix:/a"]) == 1
+
+    assert "holds the state of a node: give the replica a --data-dir of its own" in capsys.readouterr().err
+    assert (tmp_path / "state" / "data.mdb").read_bytes() == b"of a node"

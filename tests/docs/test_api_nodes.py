@@ -7,10 +7,13 @@ import json
 import re
 import signal
 import socket
+import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from websockets.sync.client import connect
 
@@ -18,7 +21,7 @@ from ledgerd.node.workers.known_methods import EVERY_API
 from ledgerd.rpc.call.declarations import Answering
 from tests.house.source_tree import ROOT
 from tests.node.dev.sending import broadcast, last_operations
-from tests.node.processes import NodeProcess
+from tests.node.processes import NodeProcess, words_of_testnet
 from tests.proxies import haproxy_fault, running_nginx
 
 DOCUMENT = (ROOT / "docs" / "api-nodes.md").read_text(encoding="utf-8")
@@ -66,6 +69,101 @@ def test_nginx_of_the_document_serves_two_api_nodes_of_one_node(tmp_path: Path) 
             refused = proxy.call("network_broadcast_api", "broadcast_transaction", SOME, source="127.0.0.9")
             assert refused["message"].startswith("The node that takes broadcasts cannot be reached: ")
         assert first.stop() == 0
+
+
+def test_nginx_of_the_document_serves_two_replicas_while_one_is_killed_and_comes_back(tmp_path: Path) -> None:
+    place = f"unix:{tmp_path / 'socket'}"
+    ports = {"8080": free_port(), "8190": free_port(), "8191": free_port()}
+    inner = ADDRESSES.sub(lambda found: f"127.0.0.1:{ports[found[1]]}", block("nginx"))
+    with (
+        NodeProcess(*words_of_testnet(tmp_path / "node", f"--state-stream-endpoint={place}")) as node,
+        replica(tmp_path / "first", place, ports["8190"]) as first,
+        replica(tmp_path / "second", place, ports["8191"]) as second,
+        running_nginx(inner, ports["8080"]),
+    ):
+        proxy = Proxy(ports["8080"])
+        for each in (first, second):
+            wait_until_ready(each.port())
+        reader = Reader(proxy)
+        with ExitStack() as again, reader:
+            reader.wait_for(RATE // 2)
+            second.stop(signal.SIGKILL)
+            reader.wait_for(RATE // 2)
+            third = again.enter_context(replica(tmp_path / "second", place, ports["8191"]))
+            wait_until_ready(third.port())
+            reader.wait_for(READS_UNTIL_TRIED_AGAIN)
+            first.stop(signal.SIGKILL)
+            reader.wait_for(RATE // 2)
+        assert reader.failed == []
+        assert all(later >= earlier - 1 for earlier, later in pairwise(reader.heads)), "two replicas, a block apart"
+        assert node.stop() == 0
+
+
+@contextmanager
+def replica(data_dir: Path, place: str, port: int) -> Iterator[NodeProcess]:
+    words = ("--http", f"127.0.0.1:{port}", "--ws", f"127.0.0.1:{port}", "--workers", "1", "--chain", "testnet")
+    more = ("--webserver-trusted-proxies", "127.0.0.1", "--webserver-allowed-origins", "*", "--follow", place)
+    with NodeProcess("api", "--data-dir", str(data_dir), *words, *more) as made:
+        yield made
+
+
+def wait_until_ready(port: int) -> None:
+    until = time.monotonic() + PATIENCE
+    while True:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+        try:
+            connection.request("GET", "/ready")
+            if connection.getresponse().status == 200:
+                return
+        except OSError:  # it does not listen yet
+            pass
+        finally:
+            connection.close()
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+READ_SECONDS = 0.01
+READS_UNTIL_TRIED_AGAIN = 300
+"""They take longer than the `fail_timeout` of the document, after which nginx asks a server again that was down."""
+
+
+class Reader:
+    """A client that reads without a pause, and notes every head and every failure."""
+
+    def __init__(self, proxy: Proxy) -> None:
+        self.heads: list[int] = []
+        self.failed: list[object] = []
+        self._proxy = proxy
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._read)
+
+    def _read(self) -> None:
+        while not self._is_over.wait(READ_SECONDS):
+            try:
+                status, raw = self._proxy.post(request(*HEAD), "127.0.0.7")
+            except (OSError, http.client.HTTPException) as problem:
+                self.failed.append(problem)
+                continue
+            if status == 200:
+                self.heads.append(json.loads(raw)["result"]["head_block_number"])
+            else:
+                self.failed.append((status, raw))
+
+    def wait_for(self, more: int) -> None:
+        """Wait until so many more reads were answered."""
+        wanted, until = len(self.heads) + more, time.monotonic() + PATIENCE
+        while len(self.heads) < wanted:
+            assert time.monotonic() < until, self.failed
+            time.sleep(0.01)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_over.set()
+        self._thread.join(PATIENCE)
 
 
 SOME = {

@@ -40,7 +40,6 @@ _WALLETS = "how wallets of this network come to keys, as recorded from them; tes
 _FIXED = "mathematics that recorded vectors fix by itself; what a bet gets is tested against it"
 _MEASURED = "the memory that a peer can make us use, which simulations and hostile peers in tests hold to its bound"
 
-_FOLLOWED = "the process that follows a node writes it, for API nodes to read"
 
 EXCEPTIONS: dict[str, str] = {
     "p2p/shared/peer.py:buffered": _MEASURED,
@@ -50,7 +49,6 @@ EXCEPTIONS: dict[str, str] = {
     "pricing/lmsr.py:buy_cost": _FIXED,
     "pricing/lmsr.py:sell_return": _FIXED,
     "protocol/keys.py:from_brain_key": _WALLETS,
-    "state/standing.py:write_standing": _FOLLOWED,
 }
 """`file:name` of what is right as it is, and why; all names of a folder with `folder/`."""
 

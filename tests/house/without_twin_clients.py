@@ -35,8 +35,9 @@ CLIENTS = (
         "equal byte for byte, by strangers and by nonsense",
         ("replica/test_following.py", "replica/test_serving.py", "replica/test_process.py"),
         """
-        node/workers/beside/replica_server replica/conversation replica/hub replica/logged replica/node_digest
-        replica/order replica/part replica/server replica/source replica/state_copy
+        node/workers/beside/replica_follower node/workers/beside/replica_server
+        replica/conversation replica/hub replica/logged replica/node_digest
+        replica/order replica/ownership replica/server replica/source replica/state_copy
         """,
     ),
     Group(

@@ -10,6 +10,7 @@ from ledgerd.protocol.errors import OperatorError
 
 if TYPE_CHECKING:
     from ledgerd.node.config.configuration import Configuration
+    from ledgerd.replica.settings import StreamSettings
 
 HTTP, WS, METRICS = "webserver-http-endpoint", "webserver-ws-endpoint", "metrics-endpoint"
 SHORT = {
@@ -21,6 +22,13 @@ SHORT = {
 """Options of the node under short names: which, what they take, and what they do."""
 OTHERS = ("plugin", METRICS, "shared-file-dir", "block-archive-dir", "log-format")
 """Options of the node besides those of the section `webserver`."""
+STATE_FOLDER_OPTION = "shared-file-dir"
+FOLLOWED_FILES = {
+    "certificate": "the certificate that is shown to the followed node",
+    "certificate-key": "the key of that certificate; only its owner may be able to read it",
+    "authority": "the certificate that the followed node must show, or that of the authority which has signed it",
+}
+"""The options `--follow-...`, and what they do."""
 
 
 def add_to(commands: argparse._SubParsersAction[Any]) -> None:
@@ -43,6 +51,15 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
     arguments.add_argument(
         "--node", default="", metavar="URL", help="the HTTP endpoint of the node that broadcasts are sent on to"
     )
+    following = arguments.add_argument_group("another machine", "A copy of a node's state is kept in DIR.")
+    following.add_argument(
+        "--follow",
+        default="",
+        metavar="PLACE",
+        help="follow the node whose state-stream-endpoint this is: tcp://HOST:PORT or unix:/PATH",
+    )
+    for name, does in FOLLOWED_FILES.items():
+        following.add_argument(f"--follow-{name}", type=Path, metavar="FILE", help=does)
     group = arguments.add_argument_group("options of the node", "They may stand in the file of --config-file too.")
     for option in (*WEBSERVER.with_meaning, *(BY_NAME[name] for name in OTHERS)):
         add_option(group, option)
@@ -58,8 +75,34 @@ def run(chosen: argparse.Namespace) -> int:
     if chosen.node:
         read_address(chosen.node)
     configuration = configuration_of(chosen)
+    followed = followed_of(chosen, configuration)
     set_up_logging(configuration.logging, configuration.application.log_format)
-    return run_api_node(configuration, chosen.node)
+    return run_api_node(configuration, chosen.node, followed)
+
+
+def followed_of(chosen: argparse.Namespace, configuration: Configuration) -> StreamSettings:
+    """The node that is followed, where one is; all that can be known of it before it is asked is checked."""
+    from ledgerd.chain.chain import STATE_FOLDER  # noqa: PLC0415 - not loaded for `--help`
+    from ledgerd.producer.signer_place import PlaceFault, tls_context  # noqa: PLC0415
+    from ledgerd.replica.ownership import refuse_state_of_node  # noqa: PLC0415
+    from ledgerd.replica.settings import StreamSettings, read_stream_place  # noqa: PLC0415
+
+    given = [getattr(chosen, f"follow_{name.replace('-', '_')}") for name in FOLLOWED_FILES]
+    files = [None if path is None else path.absolute() for path in given]
+    try:
+        settings = StreamSettings(read_stream_place(chosen.follow) if chosen.follow else None, *files)
+        if settings.fault:
+            raise OperatorError(f"--follow: {settings.fault}")
+        if settings.files is not None:
+            tls_context(settings.files, is_signer=False)
+    except PlaceFault as fault:
+        raise OperatorError(f"--follow {fault}") from fault
+    if settings.place is not None:
+        state = configuration.invocation.data_dir / STATE_FOLDER
+        if configuration.chain.shared_file_dir != state:
+            raise OperatorError(f"--follow keeps the state in {state}: leave {STATE_FOLDER_OPTION} out")
+        refuse_state_of_node(state)
+    return settings
 
 
 def configuration_of(chosen: argparse.Namespace) -> Configuration:

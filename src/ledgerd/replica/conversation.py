@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from ledgerd.chain.log.keeping import ROLLING_BLOCKS
 from ledgerd.codec import codec_of
 from ledgerd.protocol.block import Block
 from ledgerd.replica.messages import (
@@ -49,10 +50,8 @@ STALLED_SECONDS = 30.0
 STATE_SECONDS = 3600.0
 """A whole state takes no longer: while it is sent, the file of the node grows."""
 NEWS_SECONDS = 5.0
-RECENT_BLOCKS = 1000
-"""Blocks that a replica without a log gets."""
-MOST_MISSING = 20_000
-"""A replica whose log lacks more blocks begins a new one."""
+MOST_MISSING = ROLLING_BLOCKS
+"""Blocks that a replica without a log gets, as far as the node has them; one that lacks more begins a new log."""
 
 _encode = msgspec.msgpack.Encoder().encode
 
@@ -142,7 +141,7 @@ class Conversation:
             return "the states of node and replica have other tables: run the same version on both"
         with self._source.snapshot() as now:
             if hello.chain_id and hello.chain_id != now.chain_id:
-                return "the replica is of another chain: give it another --data-dir"
+                return "the replica is of another chain: give it the --chain of the node, and a --data-dir of its own"
         return ""
 
     def _place_of(self, position: bytes) -> Place:
@@ -162,7 +161,10 @@ class Conversation:
             raise Cut(f"it took nothing for {STALLED_SECONDS:g} seconds") from None
 
     async def _send_state(self) -> None:
+        """Send a whole state; its blocks go ahead, so that it may be served as soon as it is there."""
         with self._source.snapshot() as now:
+            await self._send_blocks(now.irreversible)
+            await self._send_info(now.revision, now.irreversible)
             place = self._source.changes.place_of(now.position)
             size = (self._source.state / DATA_FILE).stat().st_size
             await self._send(packed(MessageKind.STATE, StateBegins(now.position, now.revision, size)))
@@ -233,7 +235,7 @@ class Conversation:
                 await self._send(packed(MessageKind.BLOCKS, LoggedBlocks(first, tuple(blocks))))
 
     async def _send_info(self, head: int, irreversible: int) -> None:
-        first = max(1, self._told_info or head - RECENT_BLOCKS)
+        first = max(1, self._told_info or head - MOST_MISSING + 1)
         for start in range(min(first, head), head + 1, PART_ENTRIES):
             records = self._source.records.read(start, min(start + PART_ENTRIES, head + 1))
             if records:
@@ -262,4 +264,4 @@ def _first_block(source: NodeFiles, now: HeldCommit, hello: ReplicaHello) -> int
         block = source.blocks.packed(now.view, hello.logged)
         if block is not None and codec_of(Block).decode_exactly(block).id == hello.logged_id:
             return hello.logged + 1
-    return max(1, irreversible - RECENT_BLOCKS + 1)
+    return max(1, irreversible - MOST_MISSING + 1)

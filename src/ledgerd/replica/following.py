@@ -21,6 +21,7 @@ import msgspec
 
 from ledgerd.producer.signer_place import tls_context
 from ledgerd.producer.signing_frames import printable
+from ledgerd.protocol.errors import OperatorError
 from ledgerd.replica.logged import LoggedCopy
 from ledgerd.replica.messages import (
     VERSION,
@@ -79,6 +80,10 @@ class FollowStatus(msgspec.Struct, frozen=True):
     """Whether its state may be served: it is whole, and no digest has differed."""
     problem: str = ""
     """Why the last connection ended; empty while one lasts."""
+    refusal: str = ""
+    """Why the node does not serve it; empty where it does, or was not reached."""
+    has_differed: bool = False
+    """Whether the state that is replaced now was another than the node's."""
 
     @property
     def behind(self) -> int:
@@ -97,15 +102,30 @@ class Differs(LineEnded):
     """The state is another than the node's."""
 
 
+class NotFollowed(LineEnded):
+    """The node does not serve this replica, or is not the one to follow."""
+
+
 class Replica:
     """Keeps a copy of a node's state in a folder, until it is stopped."""
 
     def __init__(
-        self, place: StreamSettings, folder: Path, tell: Tell, clock: Callable[[], float] = time.monotonic
+        self,
+        place: StreamSettings,
+        folder: Path,
+        tell: Tell,
+        clock: Callable[[], float] = time.monotonic,
+        chain_id: bytes = b"",
     ) -> None:
         self._place, self._tell, self._clock = place, tell, clock
         self._context = None if place.files is None else tls_context(place.files, is_signer=False)
         self._copy, self._blocks = StateCopy(folder), LoggedCopy(folder)
+        self.chain_id = chain_id or self._copy.chain_id
+        """That of the node to follow; empty where any will do."""
+        if self._copy.chain_id not in {b"", self.chain_id}:
+            self._blocks.close()
+            self._copy.close()
+            raise OperatorError(f"{folder} holds the state of another chain: give another --data-dir or --chain")
         self._stopping = Event()
         self.status = FollowStatus(head=self._copy.head, is_sound=bool(self._copy.position))
 
@@ -144,9 +164,12 @@ class Replica:
             with self._connected() as plug:
                 FollowedLine(self, plug).run()
         except Differs as problem:
-            self.end_serving()
+            self._say(msgspec.structs.replace(self.status, is_sound=False, has_differed=True))
             self._copy.forget()
             return str(problem)
+        except NotFollowed as problem:
+            self._say(msgspec.structs.replace(self.status, refusal=str(problem)))
+            return f"the node is not followed: {problem}"
         except (LineEnded, ChangeFault, StorageError, OSError) as problem:
             return str(problem) or type(problem).__name__
         except lmdb.MapFullError:
@@ -203,11 +226,9 @@ class Replica:
     def heard(self, node_head: int | None = None) -> None:
         """The node has said something."""
         status, copy = self.status, self._copy
-        self._say(
-            FollowStatus(
-                copy.head, status.node_head if node_head is None else node_head, self._clock(), bool(copy.position)
-            )
-        )
+        head, is_sound = status.node_head if node_head is None else node_head, bool(copy.position)
+        has_differed = status.has_differed and not is_sound
+        self._say(FollowStatus(copy.head, head, self._clock(), is_sound, has_differed=has_differed))
 
     def end_serving(self) -> None:
         """The state is not to be served from now on."""
@@ -252,16 +273,17 @@ class FollowedLine:
             LineEnded: The connection is over, or the node speaks nonsense.
         """
         copy, blocks = self._copy, self._blocks
-        hello = ReplicaHello(VERSION, LAYOUT, copy.chain_id, copy.position, blocks.head, blocks.head_id)
+        chain_id = self._replica.chain_id or copy.chain_id
+        hello = ReplicaHello(VERSION, LAYOUT, chain_id, copy.position, blocks.head, blocks.head_id)
         self._plug.sendall(packed(MessageKind.HELLO, hello))
         kind, body = self._next()
         if kind == MessageKind.REFUSED:
-            raise LineEnded(f"the node refuses: {printable(read(body, NotServed).reason)}")
+            raise NotFollowed(printable(read(body, NotServed).reason))
         if kind != MessageKind.WELCOME:
             raise ChangeFault(f"a frame of kind {kind} in place of its welcome")
         welcome = read(body, Welcome)
-        if copy.chain_id and welcome.chain_id != copy.chain_id:
-            raise ChangeFault("a node of another chain")
+        if chain_id and welcome.chain_id != chain_id:
+            raise NotFollowed("it is of another chain")
         self._blocks.continue_from(welcome.log_from)
         self._replica.heard(welcome.head)
         while not self._replica.is_stopping:

@@ -1,4 +1,4 @@
-"""What the process that serves replicas is told: the main process imports this alone."""
+"""What the processes are told that serve replicas, and that follow a node: main processes import this alone."""
 
 from __future__ import annotations
 
@@ -25,11 +25,35 @@ class ServerOrder(msgspec.Struct, frozen=True):
         cls, state: Path, logs: Path, archive: Path, settings: StreamSettings, log_format: str = "text"
     ) -> ServerOrder:
         """The order for these folders and settings."""
-        tls = settings.files
-        files = None if tls is None else (str(tls.certificate), str(tls.certificate_key), str(tls.authority))
-        return cls(str(state), str(logs), str(archive), str(settings), files, log_format)
+        return cls(str(state), str(logs), str(archive), str(settings), _names(settings), log_format)
 
     @property
     def settings(self) -> StreamSettings:
         """Where replicas are served."""
         return StreamSettings(read_stream_place(self.place), *map(Path, self.files or ()))
+
+
+class FollowOrder(msgspec.Struct, frozen=True):
+    """Whom a replica follows, and where it is kept."""
+
+    data_dir: str
+    chain_id: bytes
+    place: str
+    files: tuple[str, str, str] | None
+    log_format: str = "text"
+
+    @classmethod
+    def of(cls, data_dir: Path, chain_id: bytes, settings: StreamSettings, log_format: str = "text") -> FollowOrder:
+        """The order for this directory and these settings."""
+        return cls(str(data_dir), chain_id, str(settings), _names(settings), log_format)
+
+    @property
+    def settings(self) -> StreamSettings:
+        """Where the node is."""
+        return StreamSettings(read_stream_place(self.place), *map(Path, self.files or ()))
+
+
+def _names(settings: StreamSettings) -> tuple[str, str, str] | None:
+    """The files of TLS, as they are told."""
+    tls = settings.files
+    return None if tls is None else (str(tls.certificate), str(tls.certificate_key), str(tls.authority))

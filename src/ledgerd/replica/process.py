@@ -1,12 +1,16 @@
-"""A replica as a process of its own: `python -m ledgerd.replica.process PLACE DATA_DIR [CERTIFICATE KEY AUTHORITY]`."""
+"""A replica as a process of its own: `python -m ledgerd.replica.process PLACE DATA_DIR [CERTIFICATE KEY AUTHORITY]`.
+
+`ledgerd api --follow` runs one too, which it tells what to do over its input.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
+from typing import Any
 
 from ledgerd.producer.signer_place import PlaceFault
 from ledgerd.protocol.errors import OperatorError
@@ -17,18 +21,23 @@ from ledgerd.supervision.part import Supervisor
 from ledgerd.supervision.tasks import first_of
 
 
-async def live(settings: StreamSettings, data_dir: Path) -> None:
-    """Follow until a signal comes or it fails."""
-    supervisor, part = Supervisor(), FollowPart(settings, data_dir)
+async def live(part: FollowPart, until: Coroutine[Any, Any, object], started: Callable[[], None]) -> None:
+    """Follow until something ends or it fails."""
+    supervisor = Supervisor()
     supervisor.take(part)
-    stopping = asyncio.Event()
-    for each in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(each, stopping.set)
     await part.start()
-    await first_of(stopping.wait(), supervisor.failed())
+    started()
+    await first_of(until, supervisor.failed())
     await part.stop()
     if supervisor.failure is not None:
         raise supervisor.failure
+
+
+async def _until_a_signal(part: FollowPart) -> None:
+    stopping = asyncio.Event()
+    for each in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(each, stopping.set)
+    await live(part, stopping.wait(), lambda: None)
 
 
 def run(words: Sequence[str]) -> str | None:
@@ -38,7 +47,7 @@ def run(words: Sequence[str]) -> str | None:
         settings = StreamSettings(read_stream_place(place), *map(Path, files))
         if settings.fault:
             return settings.fault
-        on_a_loop(lambda: live(settings, Path(data_dir)))
+        on_a_loop(lambda: _until_a_signal(FollowPart(settings, Path(data_dir))))
     except (PlaceFault, OperatorError) as fault:
         return str(fault)
     return None

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import lmdb
 
 from ledgerd.chain.chain import CHAIN_ID
-from ledgerd.protocol.errors import OperatorError
 from ledgerd.replica.digest import MODULUS, hash_of, packed_digest, read_digest
+from ledgerd.replica.ownership import MARK, refuse_state_of_node
 from ledgerd.replica.source import NAMES
 from ledgerd.state.change_frames import ChangeFault
 from ledgerd.state.change_log import POSITION_VALUE
-from ledgerd.state.disk import DATA_FILE, Disk, Space
+from ledgerd.state.disk import Disk, Space
 from ledgerd.state.header import BEING_LOADED, FORMAT, FORMAT_KEY, LAYOUT_KEY, VALUE, read_revision, read_value
 from ledgerd.state.lock import lock_writer
 from ledgerd.state.objects import STORED_TABLES
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 OWN = "replica"
 """A database that the node's state does not have."""
 DIGEST_KEY = b"digest"
-MARK = "replica"
-"""A file that says whose the folder is: what it holds may be replaced at any time."""
 
 POSITION_KEY = VALUE + POSITION_VALUE.encode()
 LOADED_AT_ONCE = 8 << 20
@@ -41,8 +39,7 @@ class StateCopy:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
-        if (folder / DATA_FILE).exists() and not (folder / MARK).exists():
-            raise OperatorError(f"{folder} holds the state of a node: give the replica a --data-dir of its own")
+        refuse_state_of_node(folder)
         (folder / MARK).touch()
         self._lock = lock_writer(folder)
         try:

@@ -78,10 +78,15 @@ def keep_followed(name: str, height: int, folder: Path) -> None:
 
 
 def follow(chain: Chain, recorder: BlockRecorder) -> None:
+    follow_for_plugins(chain)
+    chain.precede(recorder.record)
+
+
+def follow_for_plugins(chain: Chain) -> None:
+    """Keep in its state what the plugins keep there."""
     chain.parts.ledger.followers.update(KEY_FOLLOWERS)
     chain.parts.ledger.followers.update(custom_followers())
     chain.follow(*market_records())
-    chain.precede(recorder.record)
 
 
 @contextmanager

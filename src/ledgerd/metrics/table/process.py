@@ -39,6 +39,17 @@ EXPLORER_RUNNING = gauge(
 EXPLORER_STARTS = counter(
     "ledgerd_explorer_process_starts_total", "Starts of that process: more than one mean restarts."
 )
+REPLICA_BEHIND = gauge(
+    "ledgerd_replica_blocks_behind",
+    "Blocks that the followed node has and the replica of `ledgerd api --follow` has not.",
+    writer=Writer.READER,
+)
+REPLICA_SERVED = gauge(
+    "ledgerd_replica_served",
+    "1 while requests are answered from that replica, 0 while they are refused: it has no state, a digest differed, or "
+    "it is too far behind.",
+    writer=Writer.READER,
+)
 
 PROCESS_FAMILIES = (
     BUILD,
@@ -53,4 +64,6 @@ PROCESS_FAMILIES = (
     SCRAPE_TIME,
     EXPLORER_RUNNING,
     EXPLORER_STARTS,
+    REPLICA_BEHIND,
+    REPLICA_SERVED,
 )

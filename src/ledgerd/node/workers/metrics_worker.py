@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -32,6 +33,7 @@ from ledgerd.rpc.http.responses import Page
 from ledgerd.rpc.http.routes import json_page
 from ledgerd.rpc.http.service import PageRoutes, Service
 from ledgerd.rpc.link.topics import DETAILS
+from ledgerd.state.standing import StandingFile
 
 if TYPE_CHECKING:
     from ledgerd.rpc.call.limits import Limits
@@ -44,7 +46,7 @@ PATH = b"/metrics"
 class MetricsPage:
     """The page `/metrics`."""
 
-    def __init__(self, memory: SharedMemory, methods: tuple[str, ...]) -> None:
+    def __init__(self, memory: SharedMemory, methods: tuple[str, ...], followed: str = "") -> None:
         released = version(PROGRAM)
         layout = reader_layout(released)
         cells = Cells(memory.region(READER_REGION, layout.size), layout)
@@ -54,11 +56,17 @@ class MetricsPage:
         self._scrapes = cells.counter(process.SCRAPES)
         self._times = cells.histogram(process.SCRAPE_TIME)
         self._process = ProcessMeter(cells)
+        self._followed = None if not followed else StandingFile(Path(followed))
+        self._behind, self._served = cells.gauge(process.REPLICA_BEHIND), cells.gauge(process.REPLICA_SERVED)
         self._delays = cells.histogram(process.LOOP_DELAY, process.MAIN_LOOP)
 
     def page(self, accept: bytes) -> Page:
         """All metrics of now, in the format that the client prefers."""
         began = time.perf_counter()
+        standing = None if self._followed is None else self._followed.look()
+        if standing is not None:
+            self._behind.set(standing.behind)
+            self._served.set(not standing.reason)
         text_format = format_for(accept)
         text = self._expositions[text_format].text(self._reader.read())
         self._scrapes.add()
@@ -83,7 +91,7 @@ def service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
     board = StatusBoard()
     link.on(DETAILS, board.take_details)
     node = Node(parameters_of(settings.chain), nothing_to_read, link, {StatusBoard: board})
-    page = MetricsPage(SharedMemory(settings.memory), known_methods())
+    page = MetricsPage(SharedMemory(settings.memory), known_methods(), settings.followed)
     link.tasks.begin(page.run())
     routes: PageRoutes = {b"/": operator_page, b"/health": _healthy}
     serves = Service(Dispatcher((OPERATOR_API,), node, time.time, limits=limits), limits, routes)

@@ -44,6 +44,8 @@ class MetricsWorkerSettings(msgspec.Struct, frozen=True):
     memory: int
     """The descriptor of the memory that all processes of the node share."""
     log_format: LogFormat = "text"
+    followed: str = ""
+    """The data directory of an API node, which may follow a node."""
 
 
 class FeedOrder(msgspec.Struct, frozen=True):

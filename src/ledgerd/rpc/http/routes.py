@@ -33,6 +33,8 @@ class NodeHealth:
 
     def __init__(self) -> None:
         self.report = HealthReport({})
+        self.behind: int | None = None
+        """Blocks that the followed node has and the state here has not; None where none is followed."""
 
     def take(self, payload: bytes) -> None:
         """Take an event of the topic `HEALTH`."""
@@ -97,10 +99,13 @@ class Pages:
         down = self._health.report.down
         if down:
             return self._not_ready(head, "; ".join(f"{part} is down: {why}" for part, why in sorted(down.items())))
+        fields: dict[str, Json] = {"ready": True, "head_block_number": head.head_block_number}
+        if self._health.behind is not None:
+            fields["blocks_behind"] = self._health.behind
         warning = self._warning()
         if warning:
-            return json_page(ready=True, head_block_number=head.head_block_number, warning=warning)
-        return json_page(ready=True, head_block_number=head.head_block_number)
+            fields["warning"] = warning
+        return json_page(200, **fields)
 
     def _not_ready(self, head: DynamicGlobalProperty, reason: str) -> Page:
         """Why, and how far catching up is, if that goes on."""

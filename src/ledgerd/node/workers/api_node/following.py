@@ -108,9 +108,9 @@ class DirectoryFollower:
         return self._tell(head)
 
     def _reason(self) -> str:
-        if self._state.head is None:
-            return self._state.reason
-        return "" if self.standing is None else self.standing.reason
+        if self.standing is not None and self.standing.reason:
+            return self.standing.reason  # what follows knows why there is no state yet
+        return self._state.reason if self._state.head is None else ""
 
     def _turn(self, reason: str) -> None:
         self.reason = reason

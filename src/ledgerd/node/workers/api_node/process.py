@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from ledgerd.metrics.memory import SharedMemory
+from ledgerd.node.workers.api_node.replica import ReplicaPart
 from ledgerd.node.workers.api_node.settings import API_NODE_PARTS, ApiNodeSettings
 from ledgerd.node.workers.settings import METRICS_PARTS, MetricsWorkerSettings
+from ledgerd.protocol.chain_file import parameters_of
+from ledgerd.replica.order import FollowOrder
 from ledgerd.rpc.http.connection import Speech
 from ledgerd.rpc.link.switchboard import Switchboard
 from ledgerd.rpc.link.topics import HEALTH, HealthReport, packed_topic
@@ -22,6 +25,7 @@ from ledgerd.supervision.tasks import first_of
 
 if TYPE_CHECKING:
     from ledgerd.node.config.configuration import Configuration
+    from ledgerd.replica.settings import StreamSettings
     from ledgerd.supervision.health import HealthNews
 
 log = logging.getLogger(__name__)
@@ -44,28 +48,41 @@ WITH_HISTORY = ("operation_history", "account_history", "state_api")
 NAMES = {Speech.HTTP: ("http",), Speech.WEBSOCKET: ("ws",), Speech.BOTH: ("http", "ws")}
 
 
-def run_api_node(configuration: Configuration, node: str) -> int:
+def run_api_node(configuration: Configuration, node: str, followed: StreamSettings) -> int:
     """Serve until asked to stop; returns the exit code."""
-    return on_a_loop(lambda: live(configuration, node))
+    return on_a_loop(lambda: live(configuration, node, followed))
 
 
-async def live(configuration: Configuration, node: str) -> int:
-    """Serve until a signal comes or the workers cannot be started any more."""
+async def live(configuration: Configuration, node: str, followed: StreamSettings) -> int:
+    """Serve until a signal comes, or the workers or the replica cannot be started any more."""
     supervisor, part = Supervisor(), ApiNodePart(configuration, node)
-    supervisor.take(part)
+    parts: list[Part] = [part]
+    if followed.place is not None:
+        parts.insert(0, ReplicaPart(follow_order(configuration, followed)))
+    for each in parts:
+        supervisor.take(each)
     supervisor.health.changed.append(part.tell_health)
     stopping = asyncio.Event()
-    for each in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(each, stopping.set)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stopping.set)
     try:
-        await part.start()
+        for each in parts:
+            await each.start()
         await first_of(stopping.wait(), supervisor.failed())
     finally:
-        await part.stop()
+        for each in reversed(parts):
+            await each.stop()
     if supervisor.failure is not None:
         raise supervisor.failure
     log.info("exited cleanly")
     return STOPPED
+
+
+def follow_order(configuration: Configuration, followed: StreamSettings) -> FollowOrder:
+    """What the process is told that follows a node."""
+    application = configuration.application
+    chain_id = bytes(parameters_of(application.chain).chain_id)
+    return FollowOrder.of(configuration.invocation.data_dir, chain_id, followed, application.log_format)
 
 
 def settings_of(configuration: Configuration, node: str) -> ApiNodeSettings:
@@ -115,7 +132,7 @@ class ApiNodePart(Part):
         self._reader: Workers | None = None
         if memory is not None and endpoint is not None:
             self._workers.inherited = (memory.descriptor,)
-            asked = MetricsWorkerSettings(settings.chain, memory.descriptor, settings.log_format)
+            asked = MetricsWorkerSettings(settings.chain, memory.descriptor, settings.log_format, settings.data_dir)
             place = ClientEndpoint(endpoint.host, endpoint.port, Speech.BOTH)
             self._reader = Workers(
                 self._scraped, [place], METRICS_PARTS, asked, count=1, limits=options.limits, work=self.work

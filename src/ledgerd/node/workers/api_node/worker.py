@@ -114,7 +114,7 @@ def service(
     health = NodeHealth()
     link.on(HEALTH, health.take)
     made = Service(dispatcher, limits)
-    made.routes = _routes(follower, routes_of(apis, node, clock, health))
+    made.routes = _routes(follower, routes_of(apis, node, clock, health), health)
     if HISTORY_PLUGIN in plugins:
         made.event_streams = {EVENTS_PATH: partial(events_of, node)}
     follower.on_change.append(partial(_turn, made, follower))
@@ -130,7 +130,7 @@ def _turn(service: Service, follower: DirectoryFollower) -> None:
     service.refusal = error_answer(refusal, NO_ID) if reason else b""
 
 
-def _routes(follower: DirectoryFollower, pages: PageRoutes) -> PageRoutes:
+def _routes(follower: DirectoryFollower, pages: PageRoutes, told: NodeHealth) -> PageRoutes:
     def health() -> Page:
         if follower.reason:
             return json_page(503, healthy=False, reason=follower.reason)
@@ -139,8 +139,8 @@ def _routes(follower: DirectoryFollower, pages: PageRoutes) -> PageRoutes:
     def ready() -> Page:
         if follower.reason:
             return json_page(503, ready=False, reason=follower.reason)
-        behind = 0 if follower.standing is None else follower.standing.behind
-        if behind > MOST_BEHIND:
+        behind = told.behind = None if follower.standing is None else follower.standing.behind
+        if behind is not None and behind > MOST_BEHIND:
             return json_page(503, ready=False, reason=f"{behind} blocks behind the followed node")
         return pages[b"/ready"]()
 

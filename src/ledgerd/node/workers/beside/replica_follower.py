@@ -1,0 +1,58 @@
+"""The process of an API node that follows a node: it keeps the copy of its state which the workers read.
+
+It reads its order from its input, a line; it says a byte there when it follows, and ends when that is closed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import socket
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import msgspec
+
+from ledgerd.node.config.logging.setup import set_up_child_logging
+from ledgerd.protocol.errors import OperatorError
+from ledgerd.replica.order import FollowOrder
+from ledgerd.replica.part import FollowPart
+from ledgerd.replica.process import live
+from ledgerd.supervision.main_loop import on_a_loop
+
+if TYPE_CHECKING:
+    from ledgerd.node.config.options.application import LogFormat
+
+MOST_ORDER = 65_536
+FOLLOWS = b"\n"
+
+log = logging.getLogger(__name__)
+
+
+async def _follow() -> None:
+    """Read the order, and carry it out until the input is closed."""
+    reader, writer = await asyncio.open_connection(sock=socket.socket(fileno=sys.stdin.fileno()), limit=MOST_ORDER)
+    line = await reader.readline()
+    if not line:
+        return
+    order = msgspec.json.decode(line, type=FollowOrder)
+    set_up_child_logging(cast("LogFormat", order.log_format))
+    part = FollowPart(order.settings, Path(order.data_dir), order.chain_id)
+    try:
+        await live(part, reader.read(1), lambda: writer.write(FOLLOWS))
+    except OperatorError as fault:
+        log.error("the node cannot be followed: %(reason)s", {"reason": str(fault)})  # noqa: TRY400 - for an operator
+        sys.exit(1)
+
+
+def main() -> None:
+    """Follow until the input is closed."""
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, signal.SIG_IGN)  # they reach the whole group: the main process handles them
+    on_a_loop(_follow)
+
+
+if __name__ == "__main__":
+    main()
