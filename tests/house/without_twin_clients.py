@@ -171,10 +171,7 @@ CLIENTS = (
     Group(
         "methods of our own APIs: proven over nodes that run, and by the pages of a history",
         ("rpc/test_node_pages.py", "rpc/api/test_history_api.py", "node/dev/test_development.py"),
-        """
-        rpc/api/dev_api rpc/api/history/blocks rpc/api/history/filter rpc/api/history/pages rpc/api/node_api
-        rpc/blocks/storage
-        """,
+        "rpc/api/dev_api rpc/api/history/filter rpc/api/history/pages rpc/api/node_api rpc/blocks/storage",
     ),
     Group(
         "how a node stands, for the page: proven by what is told and by what Chromium shows of it",

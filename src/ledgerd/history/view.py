@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import cast
 
 from ledgerd.chain.events import NOTHING, Amounts
 from ledgerd.chain.log.histories import (
-    BlockContents,
     FoundOperations,
     HistoryView,
     PastAccount,
@@ -117,27 +115,6 @@ class EmbeddedView(HistoryView):
         if block <= self._watermarks.irreversible and not only_virtual:
             self._shown.blocks.keep(block, texts, sum(map(len, texts)))
         return texts
-
-    def operations_from(self, block: int, start: int, most: int) -> list[str]:
-        known = self._shown.blocks.find(block)
-        if known is not None:
-            return known[start : start + most]
-        parts = []
-        for piece in self._pieces_at(block):
-            rows = piece.rows()[max(0, start) : max(0, start + most)]
-            start -= piece.count
-            if rows:
-                parts.append((piece, rows))
-        return self._texts(parts)
-
-    def contents_of(self, block: int) -> BlockContents:
-        transactions, tags, virtual = set[int](), Counter[int](), 0
-        for piece in self._pieces_at(block):
-            rows = piece.rows()
-            tags.update(row[0] for row in rows if not row[3] & VIRTUAL)
-            virtual += sum(row[3] & VIRTUAL > 0 for row in rows)
-            transactions.update(number for number, _ in piece.transactions())
-        return BlockContents(len(transactions), tags, virtual)
 
     def place_of(self, transaction: TransactionId) -> TransactionPlace | None:
         for block in possible_blocks(self._transaction, self._tables, transaction):

@@ -19,22 +19,18 @@ from tests.rpc.api.test_history_api import (
     NAME,
     _bounded,
     test_an_account_without_history_has_an_empty_page,
-    test_operations_of_a_block_come_in_parts,
     test_operations_of_blocks_are_looked_for_by_account_and_direction,
     test_pages_hold_the_entries_of_an_account_that_a_filter_lets_pass,
     test_pages_hold_the_operations_of_blocks_that_a_filter_lets_pass,
-    test_summaries_say_what_a_block_has,
     test_the_newest_page_has_a_cursor_for_what_will_come,
 )
 
 __all__ = [
     "_bounded",
     "test_an_account_without_history_has_an_empty_page",
-    "test_operations_of_a_block_come_in_parts",
     "test_operations_of_blocks_are_looked_for_by_account_and_direction",
     "test_pages_hold_the_entries_of_an_account_that_a_filter_lets_pass",
     "test_pages_hold_the_operations_of_blocks_that_a_filter_lets_pass",
-    "test_summaries_say_what_a_block_has",
     "test_the_newest_page_has_a_cursor_for_what_will_come",
 ]
 

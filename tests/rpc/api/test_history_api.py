@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -48,14 +47,6 @@ def account_page(dispatcher: Dispatcher, account: str, given: Json, cursor: str)
 def operations_of_blocks() -> list[dict[str, Any]]:
     answers = recorded_answers(NAME, HEAD)["get_ops_in_block"]
     return [each for number in range(1, HEAD + 1) for each in json.loads(answers[number, False])]
-
-
-def by_block() -> dict[int, list[dict[str, Any]]]:
-    """Of some blocks, those with the most in them among them."""
-    answers = recorded_answers(NAME, HEAD)["get_ops_in_block"]
-    found = {number: json.loads(answers[number, False]) for number in range(1, HEAD + 1)}
-    chosen = sorted(found, key=lambda number: len(found[number]))
-    return {number: found[number] for number in (*chosen[:3], *chosen[-20:])}
 
 
 def history_of(dispatcher: Dispatcher, account: str) -> list[Entry]:
@@ -148,27 +139,6 @@ def test_the_newest_page_has_a_cursor_for_what_will_come(dispatcher: Dispatcher)
     assert again["newer"] == page["newer"]
 
 
-def test_operations_of_a_block_come_in_parts(dispatcher: Dispatcher) -> None:
-    for number, whole in by_block().items():
-        for start, limit in ((0, 1_000), (0, 3), (1, 4), (15, 3), (len(whole), 5)):
-            found = call(dispatcher, "get_block_operations", number, start, limit)
-            assert found == {"block": number, "count": len(whole), "operations": whole[start : start + limit]}
-    assert call(dispatcher, "get_block_operations", HEAD + 1) == {"block": HEAD + 1, "count": 0, "operations": []}
-
-
-def test_summaries_say_what_a_block_has(dispatcher: Dispatcher) -> None:
-    for number, whole in by_block().items():
-        [found] = call(dispatcher, "get_block_summaries", number, number)
-        kinds = Counter(each["op"][0] for each in whole if not each["virtual_op"])
-        assert found["block"] == number == int(found["block_id"][:8], 16)
-        assert found["transactions"] == len({each["trx_id"] for each in whole} - {"0" * 40})
-        assert {each["type"]: each["count"] for each in found["operations"]} == kinds
-        assert found["virtual_operations"] == len(whole) - kinds.total()
-    rows = call(dispatcher, "get_block_summaries", HEAD - 3, HEAD + 4)
-    assert [each["block"] for each in rows] == [HEAD - 3, HEAD - 2, HEAD - 1, HEAD]
-    assert [each["block_id"] for each in rows[:-1]] == [each["header"]["previous"] for each in rows[1:]]
-
-
 def test_an_account_without_history_has_an_empty_page(dispatcher: Dispatcher) -> None:
     page = call(dispatcher, "get_account_operations", "nobody-at-all")
     assert page == {"entries": [], "newer": "oldest"}
@@ -191,18 +161,3 @@ def test_an_account_without_history_has_an_empty_page(dispatcher: Dispatcher) ->
 def test_what_cannot_be_looked_for_is_refused(dispatcher: Dispatcher, arguments: list[Json], words: str) -> None:
     assert words in call(dispatcher, "get_operations", *arguments)["message"]
     assert words in call(dispatcher, "get_account_operations", "viz", *arguments)["message"]
-
-
-@pytest.mark.parametrize(
-    ("method", "arguments", "words"),
-    [
-        ("get_block_operations", [1, 0, 0], "limit: 1 to 1000 operations make a page, not 0"),
-        ("get_block_operations", [1, 0, 1_001], "limit: 1 to 1000 operations make a page, not 1001"),
-        ("get_block_summaries", [5, 4], "last: block 4 comes before the first, 5"),
-        ("get_block_summaries", [1, 101], "last: at most 100 blocks, not 101"),
-    ],
-)
-def test_what_cannot_be_summed_up_is_refused(
-    dispatcher: Dispatcher, method: str, arguments: list[Json], words: str
-) -> None:
-    assert words in call(dispatcher, method, *arguments)["message"]

@@ -6,7 +6,6 @@ Which store keeps a history is decided elsewhere.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from enum import IntEnum
@@ -123,17 +122,6 @@ class FoundOperations(NamedTuple):
     """The last block that was looked at."""
 
 
-class BlockContents(NamedTuple):
-    """What a history has of a block, without the operations themselves."""
-
-    transactions: int
-    """Those with a recorded operation."""
-    operations: Counter[int]
-    """The recorded operations of its transactions, by tag."""
-    virtual: int
-    """The recorded virtual operations."""
-
-
 class PastAccount(NamedTuple):
     """An account as it was, by the bytes of its objects."""
 
@@ -182,14 +170,6 @@ class HistoryView(ABC):
     @abstractmethod
     def operations_of(self, block: int, *, only_virtual: bool = False) -> list[str]:
         """The operations of a block by transaction, operation and virtual number; none where it is not known."""
-
-    @abstractmethod
-    def operations_from(self, block: int, start: int, most: int) -> list[str]:
-        """So many of these from one on, counted from 0."""
-
-    @abstractmethod
-    def contents_of(self, block: int) -> BlockContents:
-        """What kinds of operations a block has, and how many."""
 
     @abstractmethod
     def place_of(self, transaction: TransactionId) -> TransactionPlace | None:

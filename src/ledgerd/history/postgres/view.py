@@ -6,15 +6,13 @@ Each query names the column by which its table is distributed, or is a fan-out (
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from psycopg import Cursor
 
-from ledgerd.chain.events import AFTER_TRANSACTIONS, NO_TRANSACTION, Amounts, Held
+from ledgerd.chain.events import NO_TRANSACTION, Amounts, Held
 from ledgerd.chain.log.histories import (
-    BlockContents,
     EntryPage,
     FoundOperations,
     HistoryView,
@@ -126,23 +124,6 @@ class PostgresView(HistoryView):
     def operations_of(self, block: int, *, only_virtual: bool = False) -> list[str]:
         found = self._rows(self._query_of("operations", block), block // BLOCKS_A_RANGE, block)
         return texts_of(StoredOperation(*row) for row in found if row[3] or not only_virtual)
-
-    def operations_from(self, block: int, start: int, most: int) -> list[str]:
-        where = block // BLOCKS_A_RANGE, block, start, start + most
-        return texts_of(StoredOperation(*row) for row in self._rows(self._query_of("some operations", block), *where))
-
-    def contents_of(self, block: int) -> BlockContents:
-        transactions, tags, virtual = set[int](), Counter[int](), 0
-        for transaction, is_virtual, tag, count in self._rows(
-            self._query_of("contents", block), block // BLOCKS_A_RANGE, block
-        ):
-            if transaction != AFTER_TRANSACTIONS:
-                transactions.add(transaction)
-            if is_virtual:
-                virtual += count
-            else:
-                tags[tag] += count
-        return BlockContents(len(transactions), tags, virtual)
 
     def place_of(self, transaction: TransactionId) -> TransactionPlace | None:
         for query in ("transaction", "transaction, reversible"):

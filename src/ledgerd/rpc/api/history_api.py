@@ -11,13 +11,11 @@ from ledgerd.codec.json_text import Json
 from ledgerd.codec.numbers import Int64, UInt32
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.names import cut_name
-from ledgerd.rpc.api.history.blocks import BlockOperations, CountedBlock, block_operations, summary_of
 from ledgerd.rpc.api.history.filter import NO_FILTER, Filter
 from ledgerd.rpc.api.history.market_stream import MarketMessage, MarketStream
 from ledgerd.rpc.api.history.pages import NEWEST, AccountPage, BlocksPage, account_page, blocks_page
 from ledgerd.rpc.api.history.stream import HistoryStream, StreamMessage, Subscriptions, messages_of
 from ledgerd.rpc.api.kinds import Printed
-from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.call.counts import UNCOUNTED, exactly
 from ledgerd.rpc.call.declarations import Api
 from ledgerd.rpc.call.view import ApiView, Node
@@ -27,12 +25,10 @@ HISTORY_API = Api("history_api", "What happened, as it is looked for: filters, p
 AccountPageText = Annotated[str, Printed(AccountPage)]
 BlocksPageText = Annotated[str, Printed(BlocksPage)]
 StreamMessageText = Annotated[str, Printed(StreamMessage)]
-BlockOperationsText = Annotated[str, Printed(BlockOperations)]
 MarketMessageText = Annotated[str, Printed(MarketMessage)]
 
 MOST_OF_A_PAGE = 1_000
 """The limit that the reference has."""
-MOST_SUMMARIES = 100
 
 
 def _require_limit(limit: int) -> None:
@@ -68,31 +64,6 @@ def get_operations(
     _require_limit(limit)
     with view.service(History).reading() as history:
         return blocks_page(history, filter_, cursor, limit)
-
-
-@HISTORY_API.method(args=UNCOUNTED, examples=[[1], [1, 5, 10]])
-def get_block_operations(view: ApiView, block: UInt32, start: UInt32 = 0, limit: UInt32 = 100) -> BlockOperationsText:
-    """Some of the operations of a block, virtual ones too, from one on, counted from 0; and how many it has."""
-    _require_limit(limit)
-    with view.service(History).reading() as history:
-        return block_operations(history, block, start, limit)
-
-
-@HISTORY_API.method(args=UNCOUNTED, examples=[[1, 3]])
-def get_block_summaries(view: ApiView, first: UInt32, last: UInt32) -> tuple[CountedBlock, ...]:
-    """The headers of blocks with their ids, and how many operations of each kind they have; 100 blocks at most.
-
-    A block that the node does not have is left out.
-    """
-    require(first <= last, f"last: block {last} comes before the first, {first}")
-    require(last - first < MOST_SUMMARIES, f"last: at most {MOST_SUMMARIES} blocks, not {last - first + 1}")
-    blocks = view.service(KeptBlocks)
-    with view.service(History).reading() as history:
-        return tuple(
-            summary_of(history, number, packed)
-            for number in range(first, last + 1)
-            if (packed := blocks.packed(view.state, number)) is not None
-        )
 
 
 @HISTORY_API.method(args=UNCOUNTED, examples=[[1], [1, {"accounts": ["viz"]}, False]])

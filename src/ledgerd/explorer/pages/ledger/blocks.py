@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 from ledgerd.client.envelope import ErrorAnswer, NodeCall
-from ledgerd.explorer.node.following import MOST_KINDS, facts_of_blocks
+from ledgerd.explorer.node.following import facts_of_blocks
 from ledgerd.explorer.node.watch import BlockFacts
 from ledgerd.explorer.pages.view import Away, BadQuery, NotThere, PageAnswer, PageFamily, PageView, Visit, needed
 
@@ -41,32 +41,11 @@ async def blocks(visit: Visit) -> PageAnswer:
 
 
 async def _asked(visit: Visit, first: int, last: int) -> list[BlockFacts]:
-    """Blocks from the node: what its history has counted, or else the blocks themselves."""
-    (told,) = await visit.node.ask(NodeCall("history_api", "get_block_summaries", (first, last)))
-    if not isinstance(told, ErrorAnswer) and all(map(_is_counted, told)):
-        return [_facts_of(each) for each in reversed(told)]
     numbers = range(first, min(last + 1, visit.watch.head) + 1)
     found = await visit.ask(*(NodeCall("database_api", "get_block", (number,)) for number in numbers))
     raw = [(number, each) for number, each in zip(numbers, found, strict=True) if each is not None]
     rows = facts_of_blocks(raw, str(visit.watch.properties["head_block_id"]))
     return [each for each in reversed(rows) if each.number <= last]
-
-
-def _is_counted(summary: Any) -> bool:  # noqa: ANN401 - JSON
-    """Whether the history has a block: one that began later, or records some kinds alone, may have nothing of it."""
-    return bool(summary["transactions"]) or summary["header"]["transaction_merkle_root"] == NO_TRANSACTION
-
-
-def _facts_of(summary: Any) -> BlockFacts:  # noqa: ANN401 - JSON
-    return BlockFacts(
-        number=summary["block"],
-        id=summary["block_id"],
-        time=summary["header"]["timestamp"],
-        validator=summary["header"]["validator"],
-        transactions=summary["transactions"],
-        operations=sum(each["count"] for each in summary["operations"]),
-        kinds=tuple((each["type"], each["count"]) for each in summary["operations"][:MOST_KINDS]),
-    )
 
 
 @ROUTES.page("/block/(?P<id>[0-9a-f]{40})")
@@ -84,93 +63,39 @@ async def block_of_id(visit: Visit) -> PageAnswer:
     return Away(f"/block/{number}")
 
 
-class _ShownBlock(NamedTuple):
-    """What the page of a block shows of it."""
-
-    header: Any
-    id: str
-    transactions: int
-    operations: list[Any]
-    """Those of the page."""
-    total: int
-    virtual: int
-    has_history: bool
-    is_last: bool
-
-
 @ROUTES.page("/block/(?P<number>[^/]+)")
 async def block(visit: Visit) -> PageAnswer:
     """A block and what happened in it."""
-    number, start = visit.part("number"), visit.number("from") or 0
-    shown = await _from_history(visit, number, start) or await _from_block(visit, number, start)
-    if shown is None:
-        raise NotThere("fault.block", number)
-    facts = {
-        "number": number,
-        "block": shown.header,
-        "id": shown.id,
-        "is_irreversible": number <= visit.watch.properties["last_irreversible_block_num"],
-        "transactions": shown.transactions,
-        "operations": shown.operations,
-        "count": shown.total,
-        "virtual": shown.virtual,
-        "has_history": shown.has_history,
-        "previous": number - 1,
-        "next": 0 if shown.is_last else number + 1,
-        **_beside(visit, start, MOST_OPERATIONS, shown.total),
-    }
-    return PageView("block.html", facts)
-
-
-async def _from_history(visit: Visit, number: int, start: int) -> _ShownBlock | None:
-    """A block whose operations the history has; only those that are shown are asked for."""
-    told, done = await visit.node.ask(
-        NodeCall("history_api", "get_block_summaries", (number, min(number + 1, LAST_NUMBER))),
-        NodeCall("history_api", "get_block_operations", (number, start, MOST_OPERATIONS)),
-    )
-    if isinstance(told, ErrorAnswer) or isinstance(done, ErrorAnswer):
-        return None
-    if not told or told[0]["block"] != number or not _is_counted(told[0]):
-        return None
-    return _ShownBlock(
-        told[0]["header"],
-        told[0]["block_id"],
-        told[0]["transactions"],
-        done["operations"],
-        done["count"],
-        told[0]["virtual_operations"],
-        has_history=True,
-        is_last=len(told) == 1,
-    )
-
-
-async def _from_block(visit: Visit, number: int, start: int) -> _ShownBlock | None:
-    """A block as it stands on the chain, without what the history has."""
-    found, following = await visit.node.ask(
+    number = visit.part("number")
+    found, following, done = await visit.node.ask(
         NodeCall("database_api", "get_block", (number,)),
         NodeCall("database_api", "get_block_header", (min(number + 1, LAST_NUMBER),)),
+        NodeCall("operation_history", "get_ops_in_block", (number, False)),
     )
-    content, following = needed(found), needed(following)
+    content = needed(found)
     if content is None:
-        return None
+        raise NotThere("fault.block", number)
     properties = visit.watch.properties
+    following = needed(following)
     is_head = number == properties["head_block_number"]
     identifier = following["previous"] if following else properties["head_block_id"] if is_head else ""
-    rows = [
-        {"op": each, "trx_id": NO_TRANSACTION, "trx_in_block": place, "virtual_op": 0, "block": number}
-        for place, one in enumerate(content["transactions"])
-        for each in one["operations"]
-    ]
-    return _ShownBlock(
-        content,
-        identifier,
-        len(content["transactions"]),
-        rows[start : start + MOST_OPERATIONS],
-        len(rows),
-        virtual=0,
-        has_history=False,
-        is_last=following is None,
-    )
+    rows = _operations(number, content, done)
+    start = visit.number("from") or 0
+    facts = {
+        "number": number,
+        "block": content,
+        "id": identifier,
+        "is_irreversible": number <= properties["last_irreversible_block_num"],
+        "transactions": len(content["transactions"]),
+        "operations": rows[start : start + MOST_OPERATIONS],
+        "count": len(rows),
+        "virtual": sum(each["virtual_op"] > 0 for each in rows),
+        "has_history": not isinstance(done, ErrorAnswer),
+        "previous": number - 1,
+        "next": 0 if following is None else number + 1,
+        **_beside(visit, start, MOST_OPERATIONS, len(rows)),
+    }
+    return PageView("block.html", facts)
 
 
 def _beside(visit: Visit, start: int, shown: int, count: int) -> dict[str, str]:
@@ -179,6 +104,17 @@ def _beside(visit: Visit, start: int, shown: int, count: int) -> dict[str, str]:
         "older": visit.link(**{"from": start + shown}) if start + shown < count else "",
         "newer": visit.link(**{"from": max(0, start - shown) or ""}) if start else "",
     }
+
+
+def _operations(number: int, content: Any, done: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - JSON
+    """What the history tells, or else what the block itself has."""
+    if not isinstance(done, ErrorAnswer):
+        return list(done)
+    return [
+        {"op": each, "trx_id": NO_TRANSACTION, "trx_in_block": place, "virtual_op": 0, "block": number}
+        for place, one in enumerate(content["transactions"])
+        for each in one["operations"]
+    ]
 
 
 @ROUTES.page("/tx/(?P<id>[^/]+)")
