@@ -33,10 +33,10 @@ def export(chosen: argparse.Namespace) -> int:
     with ExitStack() as opened:
         opened.callback(source.close)
         chain_id = network_of(configuration).chain_id
-        run = ParquetExport(
-            source, configuration.history, chain_id, ExportFolder(Path(chosen.to)), chosen.blocks_per_file
-        )
+        folder = ExportFolder(Path(chosen.to))
         try:
+            opened.enter_context(folder.alone())
+            run = ParquetExport(source, configuration.history, chain_id, folder, chosen.blocks_per_file)
             blocks = run.blocks(chosen.first, chosen.until)
             give_way(STEPS)
             with progress("exporting", blocks.last, done=run.done) as advance:

@@ -13,6 +13,7 @@ from ledgerd.history.columns.source import HistorySource
 from ledgerd.history.parquet.export import ParquetExport, WrittenFiles
 from ledgerd.history.parquet.folder import ExportFolder
 from ledgerd.history.settings import HistorySettings
+from ledgerd.state.lock import LOCK_FILE
 
 CHAIN_ID = bytes(range(32))
 
@@ -21,9 +22,10 @@ CHAIN_ID = bytes(range(32))
 def export_of(
     data_dir: Path, to: Path, blocks_per_file: int | None = None, chain_id: bytes = CHAIN_ID
 ) -> Iterator[ParquetExport]:
-    source = HistorySource(data_dir, HistorySettings(balances=True))
+    source, folder = HistorySource(data_dir, HistorySettings(balances=True)), ExportFolder(to)
     try:
-        yield ParquetExport(source, HistorySettings(balances=True), chain_id, ExportFolder(to), blocks_per_file)
+        with folder.alone():
+            yield ParquetExport(source, HistorySettings(balances=True), chain_id, folder, blocks_per_file)
     finally:
         source.close()
 
@@ -44,5 +46,6 @@ def rows_of(to: Path, table: str) -> list[dict[str, Any]]:
 
 
 def files_of(to: Path) -> dict[str, bytes]:
-    """Every file of an export."""
-    return {str(each.relative_to(to)): each.read_bytes() for each in sorted(to.rglob("*")) if each.is_file()}
+    """Every file of an export but its lock, which names a process."""
+    files = (each for each in sorted(to.rglob("*")) if each.is_file() and each.name != LOCK_FILE)
+    return {str(each.relative_to(to)): each.read_bytes() for each in files}

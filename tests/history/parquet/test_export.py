@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from importlib.metadata import version
 from pathlib import Path
 from random import Random
 
@@ -15,8 +17,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from ledgerd.codec import codec_of
-from ledgerd.history.parquet.folder import LIST, range_of
+from ledgerd.history.columns.rows import BlockRows
+from ledgerd.history.parquet import export, folder
+from ledgerd.history.parquet.folder import LIST, put_in_place, range_of
 from ledgerd.history.parquet.schema import SCHEMAS
+from ledgerd.history.settings import HistorySettings
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.operations import Operation
 from tests.history.parquet.exporting import CHAIN_ID, export_of, exported, files_of, rows_of
@@ -32,16 +37,16 @@ PATIENCE = 120.0
 
 @pytest.fixture(scope="module")
 def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("node")
-    copy_followed(CHAIN, ANSWERED[CHAIN], folder)
-    return folder
+    place = tmp_path_factory.mktemp("node")
+    copy_followed(CHAIN, ANSWERED[CHAIN], place)
+    return place
 
 
 @pytest.fixture(scope="module")
 def last(data_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> int:
     """The last irreversible block."""
-    with export_of(data_dir, tmp_path_factory.mktemp("none")) as export:
-        return export.blocks(None, None).last
+    with export_of(data_dir, tmp_path_factory.mktemp("none")) as run:
+        return run.blocks(None, None).last
 
 
 @pytest.mark.parametrize("name", ANSWERED if "EVERY_CHAIN" in os.environ else USUAL)
@@ -101,6 +106,7 @@ def test_files_say_which_blocks_they_have(data_dir: Path, last: int, tmp_path: P
             (b"500", str(last).encode()),
         ]
         assert {each[b"ledgerd.chain"] for each in told} == {CHAIN_ID.hex().encode()}
+        assert {each[b"ledgerd.version"] for each in told} == {version("ledgerd").encode()}
     numbers = [row["block"] for row in rows_of(tmp_path, "blocks")]
     assert numbers == list(range(1, last + 1))
 
@@ -167,6 +173,89 @@ def test_a_folder_that_cannot_be_written_loses_nothing(data_dir: Path, tmp_path:
     (tmp_path / "votes").unlink()
     (tmp_path / "elsewhere").rename(tmp_path / "votes")
     assert files_of(tmp_path) == before
+
+
+@pytest.mark.parametrize("bound", ["ROWS_A_GROUP", "BYTES_A_GROUP"])
+def test_no_more_is_in_memory_than_a_group(
+    bound: str, data_dir: Path, last: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, groups = tmp_path / "whole", tmp_path / "groups"
+    exported(data_dir, whole)
+    monkeypatch.setattr(export, bound, 1)
+    exported(data_dir, groups)
+    for table in SCHEMAS:
+        assert rows_of(groups, table) == rows_of(whole, table)
+    (file,) = (groups / "blocks").glob("*.parquet")
+    assert pq.read_metadata(file).num_row_groups == last
+    assert pq.read_metadata(whole / "blocks" / file.name).num_row_groups == 1
+
+
+def test_blocks_without_operations_fill_a_group_too() -> None:
+    rows = BlockRows(HistorySettings())
+    assert not export.is_full(rows, export.BYTES_A_GROUP - 1)
+    assert export.is_full(rows, export.BYTES_A_GROUP)
+    rows.tables["blocks"] += [()] * export.ROWS_A_GROUP
+    assert export.is_full(rows, 0)
+
+
+def test_two_exports_do_not_write_into_one_folder(data_dir: Path, tmp_path: Path) -> None:
+    with export_of(data_dir, tmp_path):
+        assert refused(data_dir, tmp_path) == f"another export writes into {tmp_path}"
+    exported(data_dir, tmp_path)
+
+
+def test_an_export_killed_before_its_first_range_keeps_its_blocks_per_file(
+    data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed_at(monkeypatch, data_dir, tmp_path, placed=len(SCHEMAS))
+    assert refused(data_dir, tmp_path, size=100).startswith("--blocks-per-file: ")
+    exported(data_dir, tmp_path)
+    assert len(list((tmp_path / "blocks").glob("*.parquet"))) == 18
+
+
+def test_tables_that_a_kill_left_of_different_ends_are_written_again(
+    data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    to, whole = tmp_path / "killed", tmp_path / "whole"
+    exported(data_dir, to, last=120, blocks_per_file=50)
+    exported(data_dir, whole, last=120, blocks_per_file=50)
+    killed_at(monkeypatch, data_dir, to, placed=3)
+    assert files_of(to) != files_of(whole)
+    assert exported(data_dir, to, last=120).added == 0
+    assert files_of(to) == files_of(whole)
+    killed_at(monkeypatch, data_dir, to, placed=2 * len(SCHEMAS) + 2)
+    exported(data_dir, to, last=199)
+    assert {each.name[-18:-8] for each in to.rglob("*.parquet")} == {
+        "0000000049",
+        "0000000099",
+        "0000000149",
+        "0000000199",
+    }
+
+
+def killed_at(monkeypatch: pytest.MonkeyPatch, data_dir: Path, to: Path, placed: int) -> None:
+    """An export that ends when it has put so many files in place, before it says so in the list."""
+    names = iter(range(placed))
+
+    def put(unfinished: Path, file: Path) -> None:
+        if file.suffix == ".parquet" and next(names, None) is None:
+            raise KeyboardInterrupt
+        if file.name == LIST and placed == len(SCHEMAS) and file.exists():
+            raise KeyboardInterrupt
+        put_in_place(unfinished, file)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(export, "put_in_place", put)
+        patch.setattr(folder, "put_in_place", put)
+        with pytest.raises(KeyboardInterrupt):
+            exported(data_dir, to, blocks_per_file=50)
+
+
+def test_balances_that_began_anew_are_not_mixed_with_former_ones(data_dir: Path, tmp_path: Path) -> None:
+    exported(data_dir, tmp_path, last=250, blocks_per_file=100)
+    told = tmp_path / LIST
+    told.write_text(re.sub(r'"balances_from": \w+', '"balances_from": 57', told.read_text()))
+    assert "balances begin anew behind block 0" in refused(data_dir, tmp_path)
 
 
 def test_ranges_begin_at_multiples() -> None:

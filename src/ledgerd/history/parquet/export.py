@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack
+from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ledgerd.history.columns.rows import BlockRows
@@ -23,8 +25,11 @@ BLOCKS_PER_FILE = 100_000
 BLOCKS_A_READ = 2_000
 """At most in one transaction of the history: a long one would keep its file from using its room again."""
 
-ROWS_A_GROUP = 100_000
-"""Of operations, about; what is in memory before it is written."""
+ROWS_A_GROUP = 400_000
+"""Of all tables, about; what is in memory before it is written."""
+
+BYTES_A_GROUP = 16 << 20
+"""Of packed operations, about: of large ones fewer are in memory, where each takes several times its bytes."""
 
 COMPRESSION = "zstd"
 
@@ -73,7 +78,7 @@ class ParquetExport:
             OperatorError: The history does not have them.
         """
         with self._source() as facts:
-            known, end = facts.first, facts.irreversible
+            known, end, standing = facts.first, facts.irreversible, facts.balances_stand_at
         if not known or end < known:
             raise OperatorError("the history has no irreversible block yet")
         if self._before and first not in {None, self._before.first}:
@@ -86,25 +91,35 @@ class ParquetExport:
             raise OperatorError(f"--until: the last irreversible block of the history is {end}")
         if until < begin:
             raise OperatorError(f"--until: block {until} comes before the first, {begin}")
-        self._require_rest(known)
+        self._require_rest(known, standing)
         return ExportedRange(begin, max(until, self._before.last if self._before else 0))
 
-    def _require_rest(self, known: int) -> None:
+    def _require_rest(self, known: int, standing: int | None) -> None:
         """The last file is written once more if it is not full: its blocks must be there still."""
-        if self._before:
-            needed = max(self._before.first, range_of(self._before.last + 1, self._blocks_per_file).first)
-            if known > needed:
-                raise OperatorError(
-                    f"the history begins with block {known} now, and the files go on from block {needed}: "
-                    "export into a new folder"
-                )
+        before = self._before
+        if before is None:
+            return
+        needed = self._rewritten_from(before)
+        if known > needed:
+            raise OperatorError(
+                f"the history begins with block {known} now, and the files go on from block {needed}: "
+                "export into a new folder"
+            )
+        is_begun = before.last >= before.first
+        if is_begun and standing is not None and standing != before.balances_from and standing < needed:
+            raise OperatorError(
+                f"balances begin anew behind block {standing}, which the files have already: export into a new folder"
+            )
+
+    def _rewritten_from(self, before: ExportList) -> int:
+        """The first block of the file that is not full, or of the next one."""
+        return max(before.first, range_of(before.last + 1, self._blocks_per_file).first)
 
     def run(self, blocks: ExportedRange, progress: Callable[[int], None]) -> WrittenFiles:
         """Write the files that are missing or not full."""
-        before = self._before
         self._folder.prepare()
-        done, operations, files = before.last if before else blocks.first - 1, 0, 0
-        start = done
+        before = self._before or self._begin(blocks.first)
+        done, operations, files = self._kept_to(before), 0, 0
         while done < blocks.last:
             sealed = range_of(done + 1, self._blocks_per_file)
             part = ExportedRange(max(sealed.first, blocks.first), min(sealed.last, blocks.last))
@@ -113,7 +128,24 @@ class ParquetExport:
             self._folder.write(
                 ExportList(VERSION, self._chain_id.hex(), self._blocks_per_file, blocks.first, done, standing)
             )
-        return WrittenFiles(ExportedRange(blocks.first, done), done - start, operations, files)
+        return WrittenFiles(ExportedRange(blocks.first, done), done - before.last, operations, files)
+
+    def _begin(self, first: int) -> ExportList:
+        """Say what the files will be, before there is one: an export that goes on after a kill makes no others."""
+        with self._source() as facts:
+            standing = facts.balances_stand_at
+        begun = ExportList(VERSION, self._chain_id.hex(), self._blocks_per_file, first, first - 1, standing)
+        self._folder.write(begun)
+        return begun
+
+    def _kept_to(self, before: ExportList) -> int:
+        """The last block whose files stay: not those that a kill left before the list had them."""
+        sealed = range_of(before.last + 1, self._blocks_per_file)
+        if sealed.first > before.last:
+            self._folder.remove(sealed)
+        elif any(_last_in(self._folder.file_of(table, sealed)) != before.last for table in SCHEMAS):
+            return self._rewritten_from(before) - 1
+        return before.last
 
     def _write_files(
         self, sealed: ExportedRange, part: ExportedRange, first: int, progress: Callable[[int], None]
@@ -130,7 +162,7 @@ class ParquetExport:
                         if rows.tables[table]:
                             file.write_batch(record_batch(table, rows.tables[table]))
                     operations, balances_from = operations + rows.operations, standing
-                    progress(max(rows.ids))
+                    progress(max(rows.ids, default=part.first - 1))
             for table, place in places.items():
                 put_in_place(place, self._folder.file_of(table, sealed))
         finally:
@@ -140,6 +172,7 @@ class ParquetExport:
 
     def _file(self, table: str, place: Path, part: ExportedRange) -> pq.ParquetWriter:
         about = {
+            "ledgerd.version": version("ledgerd"),
             "ledgerd.schema": str(VERSION),
             "ledgerd.chain": self._chain_id.hex(),
             "ledgerd.first": str(part.first),
@@ -149,20 +182,37 @@ class ParquetExport:
 
     def _read(self, part: ExportedRange, first: int) -> Iterator[tuple[BlockRows, int | None]]:
         """The rows of some blocks, in groups, each with the block behind which balances are known."""
-        rows, number, standing = BlockRows(self._settings), part.first, None
+        rows, size, number = BlockRows(self._settings), 0, part.first
+        with self._source() as facts:
+            standing = facts.balances_stand_at
+            if standing is not None and _belongs(standing, part, first):
+                rows.add_standing(facts)
         while number <= part.last:
             end = min(part.last, number + BLOCKS_A_READ - 1)
             with self._source() as facts:
-                if number == part.first:
-                    standing = facts.balances_stand_at
-                    if standing is not None and _belongs(standing, part, first):
-                        rows.add_standing(facts)
-                while number <= end and rows.operations < ROWS_A_GROUP:
-                    rows.add(facts.block(number))
+                while number <= end and not is_full(rows, size):
+                    block = facts.block(number)
+                    rows.add(block)
+                    size += sum(len(each.packed) for each in block.operations)
                     number += 1
-            if rows.operations >= ROWS_A_GROUP or number > part.last:
+            if is_full(rows, size) or number > part.last:
                 yield rows, standing
-                rows = BlockRows(self._settings)
+                rows, size = BlockRows(self._settings), 0
+
+
+def is_full(rows: BlockRows, size: int) -> bool:
+    """Whether rows with so many bytes of packed operations are written before more are read."""
+    count = len(rows.touches) + sum(len(each) for each in rows.tables.values())
+    return count >= ROWS_A_GROUP or size >= BYTES_A_GROUP
+
+
+def _last_in(file: Path) -> int | None:
+    """The last block that a file is about, as it says; nothing if it is no such file."""
+    try:
+        about: dict[bytes, bytes] = pq.read_schema(file).metadata or {}
+    except (OSError, pa.ArrowInvalid):
+        return None
+    return int(about.get(b"ledgerd.last", 0))
 
 
 def _belongs(standing: int, part: ExportedRange, first: int) -> bool:

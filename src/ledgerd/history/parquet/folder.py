@@ -7,6 +7,8 @@ once more.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +16,8 @@ import msgspec
 
 from ledgerd.history.parquet.schema import SCHEMAS, VERSION
 from ledgerd.protocol.errors import OperatorError
+from ledgerd.state.errors import StoreLocked
+from ledgerd.state.lock import LOCK_FILE, lock_writer
 
 LIST = "export.json"
 UNFINISHED = ".unfinished"
@@ -71,10 +75,29 @@ class ExportFolder:
             )
         return found
 
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other exports out of the folder within the block.
+
+        Raises:
+            OperatorError: One is at work there, or it is no folder for exports.
+        """
+        if not (self.path / LIST).exists():
+            self._require_empty()
+        try:
+            lock = lock_writer(self.path)
+        except StoreLocked as problem:
+            raise OperatorError(f"another export writes into {self.path}") from problem
+        with lock:
+            yield
+
     def _require_empty(self) -> None:
+        """Folders of tables may be there, which an export has made that was killed before it wrote its list."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            stranger = next((each.name for each in self.path.iterdir() if each.name not in SCHEMAS), None)
+            found = [each for each in self.path.iterdir() if each.name not in {*SCHEMAS, LOCK_FILE}]
+            found += self.path.glob("*/[!.]*")
+            stranger = next((str(each.relative_to(self.path)) for each in found), None)
         except OSError as problem:
             raise OperatorError(f"{self.path}: {problem.strerror}") from problem
         if stranger is not None:
@@ -95,6 +118,11 @@ class ExportFolder:
             (self.path / table).mkdir(exist_ok=True)
             for left in (self.path / table).glob(f".*{UNFINISHED}"):
                 left.unlink(missing_ok=True)
+
+    def remove(self, blocks: ExportedRange) -> None:
+        """Remove the files of a range that the list does not have: an export was killed before it wrote that."""
+        for table in SCHEMAS:
+            self.file_of(table, blocks).unlink(missing_ok=True)
 
     def write(self, exported: ExportList) -> None:
         """Replace the list."""
