@@ -57,8 +57,9 @@ def changed_images(store: Store) -> tuple[AccountImage, ...]:
         account = store.find(ACCOUNTS, account_id)
         if account is not None:
             votes = store.scan(VALIDATOR_VOTE_BY_ACCOUNT, lower=(account_id,), upper=(account_id,))
-            names = (store.get(VALIDATORS, vote.validator).owner for vote in votes)
-            found.append(AccountImage(ImageKind.VOTES, account.name, packed_names(names)))
+            voted = (store.find(VALIDATORS, vote.validator) for vote in votes)
+            names = packed_names(each.owner for each in voted if each is not None)
+            found.append(AccountImage(ImageKind.VOTES, account.name, names))
     return tuple(found)
 
 
@@ -74,7 +75,8 @@ def standing_images(view: View) -> Iterator[AccountImage]:
     owners = {validator.id: validator.owner for validator in view.scan(VALIDATORS)}
     voted: dict[int, list[AccountName]] = defaultdict(list)
     for vote in view.scan(VALIDATOR_VOTES):
-        voted[vote.account].append(owners[vote.validator])
+        if vote.account in names and vote.validator in owners:
+            voted[vote.account].append(owners[vote.validator])
     for account_id, chosen in voted.items():
         yield AccountImage(ImageKind.VOTES, names[account_id], packed_names(chosen))
 
