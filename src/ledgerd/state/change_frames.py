@@ -34,7 +34,8 @@ _HEAD = struct.Struct(f">{POSITION.size}s{POSITION.size}sQQ")
 
 ChangedEntries = dict[bytes, bytes | None]
 ChangedPart = dict[int, ChangedEntries]
-_encode = msgspec.msgpack.Encoder().encode
+_encoder = msgspec.msgpack.Encoder()
+_encode, _encode_into = _encoder.encode, _encoder.encode_into
 _decode_part = msgspec.msgpack.Decoder(ChangedPart).decode
 
 
@@ -105,13 +106,25 @@ def read_part(body: bytes) -> ChangedPart:
         raise ChangeFault(f"a part of a record that cannot be read: {fault}") from fault
 
 
+def put_small_part(notes: Notes, buffer: bytearray, offset: int) -> bool:
+    """Put the frame of what a commit has changed into a buffer, which ends with it; whether it fits into one frame.
+
+    Most commits do, so their bytes are made where they are written from.
+    """
+    if sum(map(len, notes.values())) > PART_ENTRIES:
+        return False
+    start = offset + FRAME.size
+    _encode_into(dict(notes), buffer, start)
+    length = len(buffer) - start
+    if length > PART_BYTES:
+        return False
+    with memoryview(buffer) as view:
+        FRAME.pack_into(view, offset, RecordFrame.PART, length, crc32(view[start:]))
+    return True
+
+
 def parts_of(notes: Notes) -> Iterator[bytes]:
     """The frames of what a commit has changed: small ones, so that nobody needs memory for all of it."""
-    if sum(map(len, notes.values())) <= PART_ENTRIES:
-        whole = _encode(dict(notes))
-        if len(whole) <= PART_BYTES:
-            yield framed(RecordFrame.PART, whole)
-            return
     for number, entries in notes.items():
         part: ChangedEntries = {}
         size = 0

@@ -24,6 +24,7 @@ from ledgerd.state.change_frames import (
     RecordHead,
     opened,
     parts_of,
+    put_small_part,
     read_head,
 )
 
@@ -217,6 +218,8 @@ class ChangeLog:
         self._first_revision = 0
         self._revision = self._committing = 0
         self._is_failing = False
+        self._record = bytearray()
+        """The last record, if it was small: the next one is made in the same memory."""
 
     def begin(self, layout: bytes, position: bytes) -> None:
         """Go on behind the last commit of the state; what the log has of another past is dropped."""
@@ -254,10 +257,17 @@ class ChangeLog:
         """Write the record of a commit that is about to be made; one that failed is overwritten."""
         try:
             file = self._opened(revision)
-            file.seek(self._end + HEAD_SIZE)
-            size = sum([_write_all(file, part) for part in parts_of(notes)])
             file.seek(self._end)
-            _write_all(file, RecordHead(before, self.following, revision, size).packed)
+            record = self._record
+            if put_small_part(notes, record, HEAD_SIZE):
+                size = len(record) - HEAD_SIZE
+                record[:HEAD_SIZE] = RecordHead(before, self.following, revision, size).packed
+                _write_all(file, record)
+            else:
+                file.seek(self._end + HEAD_SIZE)
+                size = sum([_write_all(file, part) for part in parts_of(notes)])
+                file.seek(self._end)
+                _write_all(file, RecordHead(before, self.following, revision, size).packed)
             self._written, self._committing = self._end + HEAD_SIZE + size, revision
         except OSError as problem:
             self._fail(problem)
@@ -311,7 +321,7 @@ class ChangeLog:
             self._file = None
 
 
-def _write_all(file: IO[bytes], data: bytes) -> int:
+def _write_all(file: IO[bytes], data: bytes | bytearray) -> int:
     """Write all of it, without a buffer; a disk takes some of it first when it is about to be full."""
     written = file.write(data)
     while written < len(data):
