@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 
 import pytest
 
-from ledgerd.chain.log.histories import HistoryView, entry_text
+from ledgerd.chain.events import AFTER_TRANSACTIONS
+from ledgerd.chain.log.histories import HistoryView, TransactionPlace, entry_text
 from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.operations import OPERATIONS
+from ledgerd.protocol.operations.base import name_of
 from tests.history.histories import Question, closed_view, recorded_histories, shown_operations
 from tests.recorded import ANSWERED, recorded_answers
 from tests.rpc.api.serving import copy_followed
@@ -34,6 +38,23 @@ def test_the_operations_of_every_block_are_the_recorded_ones(name: str, view: Hi
     answers = recorded_answers(name, ANSWERED[name])["get_ops_in_block"]
     for (number, only_virtual), text in answers.items():
         assert shown_operations(view, number, only_virtual=only_virtual) == text, f"{name}, block {number}"
+
+
+def test_what_is_told_of_blocks_in_part_is_part_of_the_recorded_operations(name: str, view: HistoryView) -> None:
+    for (number, only_virtual), text in recorded_answers(name, ANSWERED[name])["get_ops_in_block"].items():
+        if only_virtual:
+            continue
+        whole = json.loads(text)
+        kinds = {(name_of(OPERATIONS[tag]), virtual): count for tag, virtual, count in view.kinds_of(number)}
+        assert kinds == Counter((each["op"][0], each["virtual_op"] > 0) for each in whole)
+        middle = len(whole) // 2
+        for first, most in ((0, middle), (middle, 2), (middle, len(whole)), (len(whole), 1)):
+            assert [json.loads(each) for each in view.part_of(number, first, most)] == whole[first : first + most]
+        for place in {each["trx_in_block"] for each in whole} - {AFTER_TRANSACTIONS}:
+            own = [each for each in whole if each["trx_in_block"] == place and each["virtual_op"]]
+            for most in (1, len(whole)):
+                found = view.followed_from(TransactionPlace(number, place), most)
+                assert [json.loads(each) for each in found] == own[:most]
 
 
 def test_the_history_of_every_account_is_the_recorded_one(name: str, view: HistoryView) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import cast
 
@@ -9,7 +10,12 @@ from ledgerd.chain.events import NOTHING, Amounts
 from ledgerd.chain.log.histories import (
     FoundOperations,
     HistoryView,
+    KindCount,
     PastAccount,
+    SequenceRange,
+    TransactionPlace,
+    Wanted,
+)
     SequenceRange,
     TransactionPlace,
     Wanted,
@@ -115,6 +121,32 @@ class EmbeddedView(HistoryView):
         if block <= self._watermarks.irreversible and not only_virtual:
             self._shown.blocks.keep(block, texts, sum(map(len, texts)))
         return texts
+
+    def part_of(self, block: int, first: int, most: int) -> list[str]:
+        known = self._shown.blocks.find(block)
+        if known is not None:
+            return known[first : first + most]
+        parts, passed = [], 0
+        for piece in self._pieces_at(block):
+            low, high = max(0, first - passed), min(piece.count, first + most - passed)
+            if low < high:
+                parts.append((piece, piece.rows_at(range(low, high))))
+            passed += piece.count
+        return self._texts(parts)
+
+    def kinds_of(self, block: int) -> list[KindCount]:
+        found = Counter((row[0], bool(row[3] & VIRTUAL)) for piece in self._pieces_at(block) for row in piece.rows())
+        return [KindCount(*kind, count) for kind, count in found.items()]
+
+    def followed_from(self, place: TransactionPlace, most: int) -> list[str]:
+        parts = []
+        for piece in self._pieces_at(place.block):
+            owners = [index for index, (number, _) in enumerate(piece.transactions()) if number == place[1]]
+            rows = [row for row in piece.rows() if row[3] & VIRTUAL and row[1] in owners] if owners else []
+            if rows and most > 0:
+                parts.append((piece, rows[:most]))
+                most -= len(rows)
+        return self._texts(parts)
 
     def place_of(self, transaction: TransactionId) -> TransactionPlace | None:
         for block in possible_blocks(self._transaction, self._tables, transaction):

@@ -19,6 +19,7 @@ from tests.history.test_recorded_histories import (
     test_every_transaction_is_found_where_it_stands,
     test_the_history_of_every_account_is_the_recorded_one,
     test_the_operations_of_every_block_are_the_recorded_ones,
+    test_what_is_told_of_blocks_in_part_is_part_of_the_recorded_operations,
 )
 from tests.postgres import DIVIDED, TEMPLATE, SharedServer
 from tests.recorded import ANSWERED
@@ -28,6 +29,7 @@ __all__ = [
     "test_every_transaction_is_found_where_it_stands",
     "test_the_history_of_every_account_is_the_recorded_one",
     "test_the_operations_of_every_block_are_the_recorded_ones",
+    "test_what_is_told_of_blocks_in_part_is_part_of_the_recorded_operations",
 ]
 
 

@@ -113,6 +113,14 @@ class TransactionPlace(NamedTuple):
     transaction_in_block: int
 
 
+class KindCount(NamedTuple):
+    """How many operations of one kind a block has."""
+
+    tag: int
+    is_virtual: bool
+    operations: int
+
+
 class FoundOperations(NamedTuple):
     """What a search through blocks has found."""
 
@@ -170,6 +178,18 @@ class HistoryView(ABC):
     @abstractmethod
     def operations_of(self, block: int, *, only_virtual: bool = False) -> list[str]:
         """The operations of a block by transaction, operation and virtual number; none where it is not known."""
+
+    @abstractmethod
+    def part_of(self, block: int, first: int, most: int) -> list[str]:
+        """Some operations of a block, in the same order, without the work for the others."""
+
+    @abstractmethod
+    def kinds_of(self, block: int) -> list[KindCount]:
+        """What a block has, by kind; nothing where it is not known."""
+
+    @abstractmethod
+    def followed_from(self, place: TransactionPlace, most: int) -> list[str]:
+        """The first virtual operations of a transaction."""
 
     @abstractmethod
     def place_of(self, transaction: TransactionId) -> TransactionPlace | None:

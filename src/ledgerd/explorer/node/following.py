@@ -187,6 +187,19 @@ def facts_of_blocks(blocks: Sequence[tuple[int, Mapping[str, Any]]], head_id: st
     ]
 
 
+def facts_of_summary(block: Mapping[str, Any]) -> BlockFacts:
+    """The same of a block that the node has summed up."""
+    return BlockFacts(
+        number=block["block"],
+        id=block["block_id"],
+        time=block["timestamp"],
+        validator=block["validator"],
+        transactions=block["transactions"],
+        operations=block["operations"],
+        kinds=tuple((each["name"], each["count"]) for each in block["kinds"][:MOST_KINDS]),
+    )
+
+
 def _kinds(block: Mapping[str, Any]) -> Counter[str]:
     return Counter(operation[0] for one in block["transactions"] for operation in one["operations"])
 

@@ -9,8 +9,9 @@ import re
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from ledgerd.client.envelope import ErrorAnswer
 from ledgerd.client.pool import NodeAway, NodePool
@@ -189,14 +190,14 @@ class PageMaker:
         """What stands around every page."""
         watch, spoken = self._watch, language(code)
         first = asked.path.split("/")[1] if "/" in asked.path else ""
-        menu = MENU if watch.has_markets or not watch.hardfork else MENU[:-1]
+        menu = _menu(code) if watch.has_markets or not watch.hardfork else _menu(code)[:-1]
         hardfork = spoken.text("footer.node", hardfork=watch.hardfork) if watch.hardfork else ""
         return {
             "chain_name": str(watch.config.get("CHAIN_NAME", "VIZ")),
             "menu": menu,
             "section": SECTIONS.get(first, f"/{first}"),
             "is_front": asked.path == "/",
-            "back": f"{asked.path}?{asked.query}" if asked.query else asked.path,
+            "back": quote(f"{asked.path}?{asked.query}" if asked.query else asked.path, "/"),
             "away": bool(watch.away),
             "is_late": bool(watch.away) or self._clock() - watch.head_seconds > LATE_SECONDS,
             "head": watch.head,
@@ -215,6 +216,12 @@ class PageMaker:
             facts = facts_of(watch)
             parts |= {place: draw(template, code, facts, now) for place, template in LIVE.items()}
         return parts
+
+
+@cache
+def _menu(code: str) -> tuple[tuple[str, str], ...]:
+    """The words of the menu, and where they lead."""
+    return tuple((language(code).text(key), place) for key, place in MENU)
 
 
 def _size(key: tuple[str, str, str], reply: PageReply) -> int:

@@ -12,6 +12,7 @@ import orjson
 from jinja2 import DictLoader, Environment, StrictUndefined
 from markupsafe import Markup, escape
 
+from ledgerd.explorer.node.watch import BlockFacts
 from ledgerd.explorer.pages.assets_served import asset_path
 from ledgerd.explorer.words import numbers, values
 from ledgerd.explorer.words.language import CODES, NAMES, Language, language
@@ -105,6 +106,30 @@ def operation_lines(spoken: Language, rows: Sequence[Mapping[str, Any]], *, with
     return Markup("".join(operation_line(spoken, each, with_time=with_time) for each in rows))  # noqa: S704 - as above
 
 
+def block_row(spoken: Language, row: BlockFacts) -> str:
+    """A block in the list of blocks, for the same reason."""
+    inside = " ".join(
+        f"{chip(spoken, name)} <small>×{count}</small>" if count > 1 else str(chip(spoken, name))  # noqa: RUF001
+        for name, count in row.kinds
+    )
+    inside = inside or f'<span class="soft">{escape(spoken.text("empty"))}</span>'
+    return (
+        f"<tr><td>{values.block(row.number)}</td><td>{values.account(row.validator)}</td>"
+        f'<td class="r">{numbers.grouped(row.transactions)}</td><td>{inside}</td>'
+        f'<td class="r">{when(spoken, row.time, MOMENT.now)}</td></tr>'
+    )
+
+
+def block_rows(spoken: Language, rows: Sequence[BlockFacts]) -> Markup:
+    """The rows of the list of blocks."""
+    return Markup("\n".join(block_row(spoken, each) for each in rows))  # noqa: S704 - as above
+
+
+def name_lines(names: Sequence[str]) -> Markup:
+    """Accounts, a line each."""
+    return Markup("\n".join(f"<li>{values.account(each)}</li>" for each in names))  # noqa: S704 - as above
+
+
 def ages_of(spoken: Language) -> str:
     """The words for ages, for the script that keeps them right."""
     words: dict[str, object] = {name: spoken.texts[f"span.{name}"] for _, name in STEPS}
@@ -122,6 +147,8 @@ def _said(spoken: Language) -> dict[str, object]:
         "text": spoken.text,
         "counted": lambda key, number: spoken.counted(key, number, numbers.grouped(number)),
         "ops": partial(operation_lines, spoken),
+        "block_rows": partial(block_rows, spoken),
+        "name_lines": name_lines,
         "chip": partial(chip, spoken),
         "sentence": partial(sentence, spoken),
         "fields": partial(table_of, spoken),

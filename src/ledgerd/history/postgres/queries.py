@@ -68,6 +68,11 @@ QUERIES: dict[str, str] = {
     ),
     **_twins("mark", f"SELECT id FROM blocks {_AT_BLOCK}"),
     **_twins("operations", f"SELECT {_NUMBERS} FROM operations {_AT_BLOCK} ORDER BY place"),
+    **_twins("some operations", f"SELECT {_NUMBERS} FROM operations {_AT_BLOCK} ORDER BY place OFFSET %s LIMIT %s"),
+    **_twins(
+        "kinds",
+        f"SELECT tag, virtual_op > 0, count(*) FROM operations {_AT_BLOCK} GROUP BY 1, 2 ORDER BY min(place)",
+    ),
     **_twins("transaction", "SELECT block, trx_in_block FROM transactions WHERE id = %s ORDER BY block LIMIT 1"),
     **_twins("entries", f"SELECT sequence, entry FROM account_operations {_ENTRIES} ORDER BY sequence"),
     **_twins(

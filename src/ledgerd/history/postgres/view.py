@@ -16,6 +16,7 @@ from ledgerd.chain.log.histories import (
     EntryPage,
     FoundOperations,
     HistoryView,
+    KindCount,
     OperationPlace,
     SequenceRange,
     TransactionPlace,
@@ -122,8 +123,23 @@ class PostgresView(HistoryView):
     # -- blocks
 
     def operations_of(self, block: int, *, only_virtual: bool = False) -> list[str]:
+        return texts_of(each for each in self._stored(block) if each.virtual_op or not only_virtual)
+
+    def _stored(self, block: int) -> list[StoredOperation]:
         found = self._rows(self._query_of("operations", block), block // BLOCKS_A_RANGE, block)
-        return texts_of(StoredOperation(*row) for row in found if row[3] or not only_virtual)
+        return [StoredOperation._make(row) for row in found]
+
+    def part_of(self, block: int, first: int, most: int) -> list[str]:
+        where = block // BLOCKS_A_RANGE, block, first, most
+        return texts_of(StoredOperation._make(row) for row in self._rows(self._query_of("some operations", block), *where))
+
+    def kinds_of(self, block: int) -> list[KindCount]:
+        found = self._rows(self._query_of("kinds", block), block // BLOCKS_A_RANGE, block)
+        return [KindCount(*row) for row in found]
+
+    def followed_from(self, place: TransactionPlace, most: int) -> list[str]:
+        own = [each for each in self._stored(place.block) if each.virtual_op and each.trx_in_block == place[1]]
+        return texts_of(own[:most])
 
     def place_of(self, transaction: TransactionId) -> TransactionPlace | None:
         for query in ("transaction", "transaction, reversible"):

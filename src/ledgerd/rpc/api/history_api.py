@@ -9,13 +9,23 @@ from typing import Annotated
 from ledgerd.chain.log.histories import History
 from ledgerd.codec.json_text import Json
 from ledgerd.codec.numbers import Int64, UInt32
-from ledgerd.protocol.errors import require
+from ledgerd.protocol.errors import RuleViolation, require
+from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.protocol.names import cut_name
 from ledgerd.rpc.api.history.filter import NO_FILTER, Filter
 from ledgerd.rpc.api.history.market_stream import MarketMessage, MarketStream
 from ledgerd.rpc.api.history.pages import NEWEST, AccountPage, BlocksPage, account_page, blocks_page
 from ledgerd.rpc.api.history.stream import HistoryStream, StreamMessage, Subscriptions, messages_of
+from ledgerd.rpc.api.history.summaries import (
+    BlockOperations,
+    SummedUpBlock,
+    SummedUpTransaction,
+    block_operations,
+    block_summaries,
+    transaction_summary,
+)
 from ledgerd.rpc.api.kinds import Printed
+from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.call.counts import UNCOUNTED, exactly
 from ledgerd.rpc.call.declarations import Api
 from ledgerd.rpc.call.view import ApiView, Node
@@ -29,6 +39,8 @@ MarketMessageText = Annotated[str, Printed(MarketMessage)]
 
 MOST_OF_A_PAGE = 1_000
 """The limit that the reference has."""
+MOST_SUMMARIES = 50
+"""Blocks of one answer."""
 
 
 def _require_limit(limit: int) -> None:
@@ -64,6 +76,48 @@ def get_operations(
     _require_limit(limit)
     with view.service(History).reading() as history:
         return blocks_page(history, filter_, cursor, limit)
+
+
+@HISTORY_API.method(args=UNCOUNTED, examples=[[1], [1, 3]])
+def get_blocks(view: ApiView, first: UInt32, limit: UInt32 = 25) -> tuple[SummedUpBlock, ...]:
+    """The headers of blocks from one on, each with its id and how many operations of which kinds are in it.
+
+    The answer ends before a block that the node does not have, and after 1 MiB of blocks that the history does not
+    have, which have to be decoded: their virtual operations are not counted.
+    """
+    require(0 < limit <= MOST_SUMMARIES, f"limit: 1 to {MOST_SUMMARIES} blocks are told of at once, not {limit}")
+    kept = view.service(KeptBlocks)
+    with view.service(History).reading() as history:
+        numbers = range(first, min(first + limit, 1 << 32))
+        return block_summaries(history, ((number, kept.packed(view.state, number)) for number in numbers))
+
+
+@HISTORY_API.method(args=UNCOUNTED, examples=[[1], [1, 0, 10]])
+def get_block_operations(view: ApiView, block: UInt32, first: UInt32 = 0, limit: UInt32 = 100) -> BlockOperations:
+    """A part of the operations of a block, from the one of this place on, and how many there are.
+
+    They are in the order of `get_ops_in_block`, virtual ones included.
+    """
+    _require_limit(limit)
+    with view.service(History).reading() as history:
+        return block_operations(history, block, first, limit)
+
+
+@HISTORY_API.method(args=UNCOUNTED, examples=[["0000000000000000000000000000000000000000", 0, 20]])
+def get_transaction(
+    view: ApiView, transaction_id: TransactionId, first: UInt32 = 0, limit: UInt32 = 100
+) -> SummedUpTransaction:
+    """A transaction with a part of its operations, its place and time, and the virtual operations that it led to.
+
+    Of those at most `limit` are told, the first ones.
+    """
+    _require_limit(limit)
+    with view.service(History).reading() as history:
+        place = history.place_of(transaction_id)
+        packed = None if place is None else view.service(KeptBlocks).packed(view.state, place.block)
+        if place is None or packed is None:
+            raise RuleViolation(f"Unknown Transaction {transaction_id.hex()}")
+        return transaction_summary(history, transaction_id, place, packed, slice(first, first + limit))
 
 
 @HISTORY_API.method(args=UNCOUNTED, examples=[[1], [1, {"accounts": ["viz"]}, False]])

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from ledgerd.client.envelope import ErrorAnswer, NodeCall
-from ledgerd.explorer.node.following import facts_of_blocks
+from ledgerd.explorer.node.following import facts_of_blocks, facts_of_summary
 from ledgerd.explorer.node.watch import BlockFacts
 from ledgerd.explorer.pages.view import Away, BadQuery, NotThere, PageAnswer, PageFamily, PageView, Visit, needed
 
@@ -41,9 +42,12 @@ async def blocks(visit: Visit) -> PageAnswer:
 
 
 async def _asked(visit: Visit, first: int, last: int) -> list[BlockFacts]:
+    if visit.watch.has_history:
+        found = await visit.one("history_api", "get_blocks", first, last - first + 1)
+        return [facts_of_summary(each) for each in reversed(found)]
     numbers = range(first, min(last + 1, visit.watch.head) + 1)
-    found = await visit.ask(*(NodeCall("database_api", "get_block", (number,)) for number in numbers))
-    raw = [(number, each) for number, each in zip(numbers, found, strict=True) if each is not None]
+    whole = await visit.ask(*(NodeCall("database_api", "get_block", (number,)) for number in numbers))
+    raw = [(number, each) for number, each in zip(numbers, whole, strict=True) if each is not None]
     rows = facts_of_blocks(raw, str(visit.watch.properties["head_block_id"]))
     return [each for each in reversed(rows) if each.number <= last]
 
@@ -66,36 +70,67 @@ async def block_of_id(visit: Visit) -> PageAnswer:
 @ROUTES.page("/block/(?P<number>[^/]+)")
 async def block(visit: Visit) -> PageAnswer:
     """A block and what happened in it."""
-    number = visit.part("number")
-    found, following, done = await visit.node.ask(
-        NodeCall("database_api", "get_block", (number,)),
-        NodeCall("database_api", "get_block_header", (min(number + 1, LAST_NUMBER),)),
-        NodeCall("operation_history", "get_ops_in_block", (number, False)),
-    )
-    content = needed(found)
-    if content is None:
+    number, start = visit.part("number"), visit.number("from") or 0
+    found = await (_summed_up if visit.watch.has_history else _whole)(visit, number, start)
+    if found is None:
         raise NotThere("fault.block", number)
     properties = visit.watch.properties
-    following = needed(following)
-    is_head = number == properties["head_block_number"]
-    identifier = following["previous"] if following else properties["head_block_id"] if is_head else ""
-    rows = _operations(number, content, done)
-    start = visit.number("from") or 0
     facts = {
+        **found._asdict(),
         "number": number,
-        "block": content,
-        "id": identifier,
         "is_irreversible": number <= properties["last_irreversible_block_num"],
-        "transactions": len(content["transactions"]),
-        "operations": rows[start : start + MOST_OPERATIONS],
-        "count": len(rows),
-        "virtual": sum(each["virtual_op"] > 0 for each in rows),
-        "has_history": not isinstance(done, ErrorAnswer),
+        "has_history": visit.watch.has_history,
         "previous": number - 1,
-        "next": 0 if following is None else number + 1,
-        **_beside(visit, start, MOST_OPERATIONS, len(rows)),
+        "next": number + 1 if number < properties["head_block_number"] else 0,
+        **_beside(visit, start, MOST_OPERATIONS, found.total),
     }
     return PageView("block.html", facts)
+
+
+class _ShownBlock(NamedTuple):
+    """What the page of a block shows of it."""
+
+    block: Mapping[str, Any]
+    """Its header."""
+    id: str
+    transactions: int
+    operations: Sequence[Mapping[str, Any]]
+    """Those of the page."""
+    total: int
+    """Of all operations."""
+    virtual: int
+
+
+async def _summed_up(visit: Visit, number: int, start: int) -> _ShownBlock | None:
+    """From a node with a history, which tells what one page shows, and no more."""
+    blocks, part = await visit.ask(
+        NodeCall("history_api", "get_blocks", (number, 1)),
+        NodeCall("history_api", "get_block_operations", (number, start, MOST_OPERATIONS)),
+    )
+    for each in blocks:
+        shown, count = part["operations"], part["count"]
+        return _ShownBlock(each, each["block_id"], each["transactions"], shown, count, each["virtual_operations"])
+    return None
+
+
+async def _whole(visit: Visit, number: int, start: int) -> _ShownBlock | None:
+    """From a node without a history: the operations that stand in the block itself."""
+    content, following = await visit.ask(
+        NodeCall("database_api", "get_block", (number,)),
+        NodeCall("database_api", "get_block_header", (min(number + 1, LAST_NUMBER),)),
+    )
+    if content is None:
+        return None
+    properties = visit.watch.properties
+    is_head = number == properties["head_block_number"]
+    identifier = following["previous"] if following else properties["head_block_id"] if is_head else ""
+    rows = [
+        {"op": each, "trx_id": NO_TRANSACTION, "trx_in_block": place, "virtual_op": 0, "block": number}
+        for place, one in enumerate(content["transactions"])
+        for each in one["operations"]
+    ]
+    shown = rows[start : start + MOST_OPERATIONS]
+    return _ShownBlock(content, identifier, len(content["transactions"]), shown, len(rows), 0)
 
 
 def _beside(visit: Visit, start: int, shown: int, count: int) -> dict[str, str]:
@@ -106,43 +141,22 @@ def _beside(visit: Visit, start: int, shown: int, count: int) -> dict[str, str]:
     }
 
 
-def _operations(number: int, content: Any, done: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - JSON
-    """What the history tells, or else what the block itself has."""
-    if not isinstance(done, ErrorAnswer):
-        return list(done)
-    return [
-        {"op": each, "trx_id": NO_TRANSACTION, "trx_in_block": place, "virtual_op": 0, "block": number}
-        for place, one in enumerate(content["transactions"])
-        for each in one["operations"]
-    ]
-
-
 @ROUTES.page("/tx/(?P<id>[^/]+)")
 async def transaction(visit: Visit) -> PageAnswer:
     """A transaction: what it did, who signed it, and what followed from it."""
     identifier = visit.parts["id"].lower()
     if not HASH.fullmatch(identifier) or identifier == NO_TRANSACTION:
         raise BadQuery("fault.hash", visit.parts["id"])
-    (found,) = await visit.node.ask(NodeCall("operation_history", "get_transaction", (identifier,)))
+    start = visit.number("from") or 0
+    asked = NodeCall("history_api", "get_transaction", (identifier, start, MOST_IN_FULL))
+    (found,) = await visit.node.ask(asked)
     if isinstance(found, ErrorAnswer) and not found.is_missing:
         raise NotThere("fault.transaction", identifier)
     content = needed(found)
-    number = content["block_num"]
-    header, done = await visit.ask(
-        NodeCall("database_api", "get_block_header", (number,)),
-        NodeCall("operation_history", "get_ops_in_block", (number, True)),  # virtual ones alone
-    )
-    start = visit.number("from") or 0
-    followed = [each for each in done if each["trx_id"] == identifier and each["virtual_op"]]
     facts = {
         "id": identifier,
         "transaction": content,
-        "block_number": number,
-        "time": header["timestamp"],
-        "validator": header["validator"],
-        "is_irreversible": number <= visit.watch.properties["last_irreversible_block_num"],
-        "followed": followed[:MOST_OPERATIONS],
-        "operations": content["operations"][start : start + MOST_IN_FULL],
-        **_beside(visit, start, MOST_IN_FULL, len(content["operations"])),
+        "is_irreversible": content["block"] <= visit.watch.properties["last_irreversible_block_num"],
+        **_beside(visit, start, MOST_IN_FULL, content["count"]),
     }
     return PageView("transaction.html", facts)

@@ -1,0 +1,160 @@
+"""Blocks and transactions in a few words, and parts of their operations, for readers who show one page of them.
+
+What is not asked for is not printed; only the transactions before the one asked for are decoded with it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Annotated
+
+import msgspec
+
+from ledgerd.chain.log.histories import HistoryView, KindCount, RecordedOperation, TransactionPlace
+from ledgerd.codec import codec_of
+from ledgerd.codec.numbers import UInt32
+from ledgerd.protocol.block import Block, HeaderExtensions
+from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.identifiers import BlockId, MerkleRoot, TransactionId
+from ledgerd.protocol.operations import OPERATIONS, Operation
+from ledgerd.protocol.operations.base import name_of, tag_of
+from ledgerd.protocol.signatures import Signature
+from ledgerd.protocol.times import Time
+from ledgerd.rpc.api.history.filter import OperationName
+from ledgerd.rpc.api.kinds import Printed
+from ledgerd.rpc.blocks.kept_blocks import BlockOpening, opening_of, transaction_in
+
+OperationTexts = Annotated[str, Printed(tuple[RecordedOperation, ...])]
+
+
+class OperationCount(msgspec.Struct, frozen=True):
+    """How many operations of a kind."""
+
+    name: Annotated[str, OperationName()]
+    count: UInt32
+
+
+class SummedUpBlock(msgspec.Struct, frozen=True):
+    """A block without its transactions: its header, and how much is in it."""
+
+    block: UInt32
+    block_id: BlockId
+    previous: BlockId
+    timestamp: Time
+    validator: str
+    transaction_merkle_root: MerkleRoot
+    extensions: HeaderExtensions
+    validator_signature: Signature
+    transactions: UInt32
+    operations: UInt32
+    """Those of its transactions."""
+    virtual_operations: UInt32
+    kinds: tuple[OperationCount, ...]
+    """Of the operations of its transactions, the most frequent first."""
+
+
+class BlockOperations(msgspec.Struct, frozen=True):
+    """Some of the operations of a block, virtual ones too, and how many there are."""
+
+    count: UInt32
+    operations: OperationTexts
+
+
+class SummedUpTransaction(msgspec.Struct, frozen=True):
+    """A transaction in its block, with some of its operations, and the virtual ones that followed from it."""
+
+    transaction_id: TransactionId
+    block: UInt32
+    trx_in_block: UInt32
+    timestamp: Time
+    validator: str
+    ref_block_num: UInt32
+    ref_block_prefix: UInt32
+    expiration: Time
+    signatures: tuple[Signature, ...]
+    count: UInt32
+    """Of its operations."""
+    operations: tuple[Operation, ...]
+    virtual_operations: OperationTexts
+
+
+MOST_BYTES = 1 << 20
+"""Of blocks that are decoded for one answer, since the history does not have them; it has at least one block."""
+
+
+def block_summaries(view: HistoryView, blocks: Iterable[tuple[int, bytes | None]]) -> tuple[SummedUpBlock, ...]:
+    """The summaries of blocks, up to one that is not there, or until too many were decoded."""
+    found: list[SummedUpBlock] = []
+    decoded = 0
+    for number, packed in blocks:
+        if packed is None or decoded > MOST_BYTES:
+            break
+        opening, kinds = opening_of(packed), view.kinds_of(number)
+        if opening.transactions and all(each.is_virtual for each in kinds):
+            kinds += _counted(codec_of(Block).decode_exactly(packed))
+            decoded += len(packed)
+        found.append(_summary(number, opening, kinds))
+    return tuple(found)
+
+
+def _summary(number: int, opening: BlockOpening, kinds: Sequence[KindCount]) -> SummedUpBlock:
+    header, transactions, _ = opening
+    own = sorted((each for each in kinds if not each.is_virtual), key=lambda each: (-each.operations, each.tag))
+    return SummedUpBlock(
+        number,
+        header.id,
+        header.previous,
+        header.timestamp,
+        header.validator,
+        header.transaction_merkle_root,
+        header.extensions,
+        header.validator_signature,
+        transactions,
+        _sum(own),
+        _sum(each for each in kinds if each.is_virtual),
+        tuple(OperationCount(name_of(OPERATIONS[each.tag]), each.operations) for each in own),
+    )
+
+
+def _counted(block: Block) -> list[KindCount]:
+    found = Counter(tag_of(type(each)) for one in block.transactions for each in one.operations)
+    return [KindCount(tag, is_virtual=False, operations=count) for tag, count in found.items()]
+
+
+def _sum(kinds: Iterable[KindCount]) -> int:
+    return sum(each.operations for each in kinds)
+
+
+def block_operations(view: HistoryView, number: int, first: int, limit: int) -> BlockOperations:
+    """A part of the operations of a block."""
+    return BlockOperations(_sum(view.kinds_of(number)), _texts(view.part_of(number, first, limit)))
+
+
+def _texts(operations: Iterable[str]) -> str:
+    return f"[{','.join(operations)}]"
+
+
+def transaction_summary(
+    view: HistoryView, identifier: TransactionId, place: TransactionPlace, packed: bytes, part: slice
+) -> SummedUpTransaction:
+    """A transaction at a place that the history knows, with a part of its operations."""
+    block, number = place
+    opening = opening_of(packed)
+    found = transaction_in(packed, opening, number)
+    if found is None or found.id != identifier:
+        raise RuleViolation(f"transaction {identifier.hex()} is not at place {number} of block {block}")
+    return SummedUpTransaction(
+        identifier,
+        block,
+        number,
+        opening.header.timestamp,
+        opening.header.validator,
+        found.ref_block_num,
+        found.ref_block_prefix,
+        found.expiration,
+        found.signatures,
+        len(found.operations),
+        found.operations[part],
+        _texts(view.followed_from(place, part.stop - part.start)),
+    )
