@@ -16,10 +16,6 @@ from ledgerd.chain.log.histories import (
     TransactionPlace,
     Wanted,
 )
-    SequenceRange,
-    TransactionPlace,
-    Wanted,
-)
 from ledgerd.history.account_rows import AccountRows, Reference
 from ledgerd.history.block_rows import BlockPart, shown
 from ledgerd.history.errors import HistoryDamaged

@@ -131,7 +131,9 @@ class PostgresView(HistoryView):
 
     def part_of(self, block: int, first: int, most: int) -> list[str]:
         where = block // BLOCKS_A_RANGE, block, first, most
-        return texts_of(StoredOperation._make(row) for row in self._rows(self._query_of("some operations", block), *where))
+        return texts_of(
+            StoredOperation._make(row) for row in self._rows(self._query_of("some operations", block), *where)
+        )
 
     def kinds_of(self, block: int) -> list[KindCount]:
         found = self._rows(self._query_of("kinds", block), block // BLOCKS_A_RANGE, block)
