@@ -13,9 +13,12 @@ import msgspec
 FILE = Path(__file__).parents[1] / "build.json"
 
 INDEXING_PLUGINS = frozenset(
-    {"account_by_key", "account_history", "block_info", "custom_protocol_api", "operation_history"}
+    {"account_by_key", "account_history", "block_info", "custom_protocol_api", "operation_history", "state_api"}
 )
-"""Plugins that only index the chain for clients; low-memory builds leave them out (spec 06, section 19, R1.6b)."""
+"""Plugins that only index the chain for clients, or answer from such an index.
+
+Low-memory builds leave them out (spec 06, section 19, R1.6b).
+"""
 
 
 class Build(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
