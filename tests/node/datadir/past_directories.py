@@ -81,8 +81,9 @@ def unfinished(name: str, target: Path) -> Chain:
 
 
 def written(folder: Path) -> dict[Path, int]:
-    """When each file was written last, but for that in which LMDB notes who reads."""
-    return {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.name != "lock.mdb"}
+    """When each file was written last, but for that in which LMDB notes who reads: it makes that where it is missing."""
+    files = (path for path in folder.rglob("*") if path.is_file() and path.name != "lock.mdb")
+    return {path: path.stat().st_mtime_ns for path in files}
 
 
 def keep_snapshot(name: str, data: Path, height: int) -> Path:
