@@ -81,7 +81,7 @@ def unfinished(name: str, target: Path) -> Chain:
 
 
 def written(folder: Path) -> dict[Path, int]:
-    """When each file was written last, but for that in which LMDB notes who reads: it makes that where it is missing."""
+    """When each file was written last, but for LMDB's list of readers, which it makes where there is none."""
     files = (path for path in folder.rglob("*") if path.is_file() and path.name != "lock.mdb")
     return {path: path.stat().st_mtime_ns for path in files}
 
