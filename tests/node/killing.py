@@ -27,12 +27,12 @@ from tests.p2p.socket_peers import Pieces, SocketPeer, honest
 from tests.recorded import recorded_blocks
 from tests.snapshot.recorded import recorded_file
 
-SYNCED = "open-1", 900
+SYNCED = "open-1", 2718
 """The chain that is fetched, and so many blocks of it."""
 
 IMPORTED, IMPORTED_HEIGHT = "open-2-120", 120
-LATER = 0.6
-"""A kill comes after at most this part of the seconds that the work takes without it, so that it comes in time."""
+LATEST = 1.1
+"""A kill comes after at most so many times the seconds that the work takes without it: some just when it is done."""
 
 
 class After(NamedTuple):
@@ -126,7 +126,7 @@ class Syncing:
         self._head = 0
 
     def kill(self, random: Random) -> After:
-        was_killed = kill_after(self._words, self._folder, random.uniform(0, self._seconds * LATER))
+        was_killed = kill_after(self._words, self._folder, random.uniform(0, self._seconds * LATEST))
         assert was_killed
         height = self._looked_at()
         return After(was_killed, height == self._last, height)
@@ -179,7 +179,7 @@ class Importing:
             if random.random() < 0.5
             else (*self._common, "--plugin=database_api", f"--snapshot={self._file}", *LOOPBACK)
         )
-        was_killed = kill_after(words, self._folder, random.uniform(0, self._seconds * LATER))
+        was_killed = kill_after(words, self._folder, random.uniform(0, self._seconds * LATEST))
         return After(was_killed, False, self._looked_at())
 
     def _looked_at(self) -> int:

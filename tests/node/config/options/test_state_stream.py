@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from ledgerd.node.config.options.state_stream import STREAM_PLACE
 from ledgerd.replica.settings import StreamSettings
 from tests.node.configurations import problems, read
 
@@ -25,6 +26,11 @@ def test_files_are_relative_to_the_data_directory(tmp_path: Path) -> None:
     assert found.certificate.is_absolute()
     assert found.certificate.name == "a.pem"
     assert found.authority == Path("/etc/b.pem")
+
+
+@pytest.mark.parametrize("text", ["tcp://127.0.0.1:8095", "tcp://[::1]:8095", "unix:/run/stream.sock"])
+def test_a_place_is_shown_as_it_can_be_given(text: str) -> None:
+    assert STREAM_PLACE.show(STREAM_PLACE.read(text)) == text
 
 
 @pytest.mark.parametrize(

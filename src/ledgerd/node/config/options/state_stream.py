@@ -27,7 +27,11 @@ def _complete(record: StreamSettings, surroundings: Surroundings) -> StreamSetti
     return replace(record, **{name: surroundings.data_dir / path for name, path in given.items() if path is not None})
 
 
-STREAM_PLACE = OptionKind("PLACE", "unix:/PATH or tcp://HOST:PORT", "tcp://127.0.0.1:8095", _read)
+def _show(place: SignerPlace) -> str:
+    return str(StreamSettings(place))
+
+
+STREAM_PLACE = OptionKind("PLACE", "unix:/PATH or tcp://HOST:PORT", "tcp://127.0.0.1:8095", _read, _show)
 
 STATE_STREAM = OptionSection(
     "state_stream",
