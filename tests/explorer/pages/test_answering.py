@@ -17,6 +17,7 @@ from ledgerd.explorer.pages.assets_served import asset_path
 from ledgerd.explorer.pages.betting import markets
 from ledgerd.explorer.pages.ledger import blocks
 from ledgerd.explorer.words.language import CODES
+from ledgerd.rpc.api.history import summaries
 from tests.explorer.recorded_node import RecordedExplorer, names_of, recorded_explorer
 
 KEY = "VIZ6MyX5QiXAXRZk7SYCiqpi6Mtm8UbHWDFSV8HPpt7FJyahCnc2T"
@@ -148,6 +149,18 @@ def test_many_operations_of_a_transaction_or_block_are_paged(
             assert (f"from={start + size}" in page) is (start + size < count)
             seen += page.count(mark)
         assert seen == count
+    explorer.watch.tell()
+
+
+def test_a_list_of_blocks_has_them_all_when_the_node_tells_of_few_at_once(
+    explorer: RecordedExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    explorer.watch.tell()
+    whole = explorer.page("/blocks?before=90")
+    explorer.watch.tell()
+    monkeypatch.setattr(summaries, "MOST_READ", 0)
+    assert explorer.page("/blocks?before=90") == whole
+    assert sum(each.method == "get_blocks" for each in explorer.node.asked[-25:]) == 25
     explorer.watch.tell()
 
 
