@@ -15,7 +15,7 @@ from ledgerd.explorer.pages import answering
 from ledgerd.explorer.pages.answering import HTML, PageReply
 from ledgerd.explorer.pages.assets_served import asset_path
 from ledgerd.explorer.pages.betting import markets
-from ledgerd.explorer.pages.ledger import blocks
+from ledgerd.explorer.pages.ledger import blocks, search
 from ledgerd.explorer.words.language import CODES
 from ledgerd.rpc.api.history import summaries
 from tests.explorer.recorded_node import RecordedExplorer, names_of, recorded_explorer
@@ -161,6 +161,56 @@ def test_a_list_of_blocks_has_them_all_when_the_node_tells_of_few_at_once(
     monkeypatch.setattr(summaries, "MOST_READ", 0)
     assert explorer.page("/blocks?before=90") == whole
     assert sum(each.method == "get_blocks" for each in explorer.node.asked[-25:]) == 25
+    explorer.watch.tell()
+
+
+def test_lists_that_the_node_gives_whole_are_paged(explorer: RecordedExplorer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of subscribers, of the accounts of a key, and of what an account subscribes to."""
+    whole, people = explorer.node.ask, [f"reader-{number:03}" for number in range(250)]
+    creator = explorer.ask("paid_subscription_api", "get_paid_subscriptions", 0, 1)[0]["creator"]
+
+    async def ask(*calls: NodeCall) -> list[object]:
+        return [answer_of(each, found) for each, found in zip(calls, await whole(*calls), strict=True)]
+
+    def answer_of(asked: NodeCall, found: object) -> object:
+        if asked.method == "get_key_references":
+            return [people]
+        if asked.method in ("get_active_paid_subscriptions", "get_inactive_paid_subscriptions"):
+            return people
+        if asked.method == "get_paid_subscription_options":
+            assert isinstance(found, dict)
+            return found | {"active_subscribers": people, "active_subscribers_with_auto_renewal": people[:1]}
+        return found
+
+    explorer.watch.tell()
+    monkeypatch.setattr(explorer.node, "ask", ask)
+    for address, mark, field in (
+        (f"/subscription/{creator}", "/account/reader-", "skip"),
+        (f"/key/{KEY}", "/account/reader-", "skip"),
+        ("/account/viz/agreements", "/subscription/reader-", "pays"),
+        ("/account/viz/agreements", "/subscription/reader-", "paid"),
+    ):
+        seen: set[str] = set()
+        for skipped in (0, 100, 200):
+            page = explorer.page(f"{address}?{field}={skipped or ''}")
+            seen |= set(re.findall(f'href="{mark}([0-9]+)"', page))
+            assert (f"{field}={skipped + 100}" in page) is (skipped < 200)
+        assert len(seen) == 250, address
+    explorer.watch.tell()
+
+
+def test_a_search_that_finds_many_names_leads_to_the_others(
+    explorer: RecordedExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alike = [each for each in names_of(explorer) if each.startswith("pm")]
+    monkeypatch.setattr(search, "MOST_NAMES", len(alike))
+    page = explorer.page("/search?q=pm")
+    assert all(f'href="/account/{each}"' in page for each in alike)
+    explorer.watch.tell()
+    monkeypatch.setattr(search, "MOST_NAMES", 3)
+    page = explorer.page("/search?q=pm")
+    assert f'href="/accounts?from={alike[2]}"' in page
+    assert f'href="/account/{alike[3]}"' in explorer.page(f"/accounts?from={alike[2]}")
     explorer.watch.tell()
 
 
