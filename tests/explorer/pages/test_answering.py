@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ledgerd.client.envelope import NodeCall
@@ -82,15 +82,34 @@ def test_what_is_not_there_is_a_clear_page_with_its_status(
     assert explorer.reply(address, "ru").status == status
 
 
-@settings(max_examples=60)
+NAMED = st.sampled_from(["block", "tx", "account", "validator", "committee", "invite", "subscription", "market", "key"])
+PAGES = st.sampled_from([
+    "blocks", "block/400", "accounts", "account/viz", "account/viz/rights", "account/viz/shares", "account/viz/bets",
+    "account/viz/agreements", "account/viz/statement.csv", "validators", "committee", "committee/1", "proposals",
+    "invites", "subscriptions", "markets", "market/1", "disputes", "oracles", f"key/{KEY}", "search", "choose",
+])  # fmt: skip
+FIELDS = st.sampled_from([
+    "cursor", "before", "skip", "show", "direction", "since", "until", "status", "from", "rank", "given", "taken",
+    "levers", "opened", "funds", "former", "pays", "paid", "hidden", "returning", "q", "lang", "theme", "back",
+])  # fmt: skip
+TYPED = st.one_of(
+    st.text(max_size=40),
+    st.integers(-(1 << 70), 1 << 70).map(str),
+    st.sampled_from(
+        ["newest", "oldest", "before:0", "after:4294967295", "before:9999999999", "9" * 19, "0" * 40, "%", "%ff%00"]
+    ),
+    st.from_regex(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", fullmatch=True),
+)
+
+
 @given(
     st.one_of(
         st.text(max_size=60),
-        st.builds("/{}/{}".format, st.sampled_from(["block", "tx", "account", "market", "key"]), st.text(max_size=40)),
-        st.builds("/{}?{}={}".format, st.sampled_from(["account/viz", "blocks", "markets", "invites", "committee"]),
-                  st.sampled_from(["cursor", "before", "skip", "show", "since", "status"]), st.text(max_size=30)),
+        st.builds("/{}/{}".format, NAMED, TYPED),
+        st.builds("/{}/{}/{}".format, st.sampled_from(["account", "proposal"]), TYPED, TYPED),
+        st.builds("/{}?{}={}&{}={}".format, PAGES, FIELDS, TYPED, FIELDS, TYPED),
     )
-)  # fmt: skip
+)
 def test_any_path_and_query_is_a_page(explorer: RecordedExplorer, address: str) -> None:
     reply = explorer.reply("/" + address.lstrip("/"))
     assert reply.status in (200, 303, 400, 404)

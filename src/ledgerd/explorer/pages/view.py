@@ -69,7 +69,7 @@ class FileDownload(NamedTuple):
     lines: AsyncIterator[bytes]
 
 
-Row = TypeVar("Row")
+Listed = TypeVar("Listed")
 PageAnswer = PageView | Away | FileDownload
 
 
@@ -126,7 +126,7 @@ class Visit:
         older = self.link(**{name: skipped + limit}) if len(rows) == limit else ""
         return older, self.link(**{name: max(0, skipped - limit) or ""}) if skipped else ""
 
-    def part_of(self, name: str, rows: Sequence[Row], limit: int) -> tuple[Sequence[Row], tuple[str, str]]:
+    def part_of(self, name: str, rows: Sequence[Listed], limit: int) -> tuple[Sequence[Listed], tuple[str, str]]:
         """The part of a list, given whole, to which a field of the query skips; the addresses behind and before it."""
         skipped = self.number(name, MOST_SKIPPED) or 0
         older = self.link(**{name: skipped + limit}) if skipped + limit < len(rows) else ""
