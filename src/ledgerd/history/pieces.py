@@ -206,7 +206,8 @@ def counted_kinds(rows: bytes, size: int = _ROW.size) -> list[KindCount]:
     blocks, very many are looked at.
     """
     tags, flags = rows[::size], rows[_FLAGS::size].translate(_ARE_VIRTUAL)
-    virtual = Counter(compress(tags, flags))
+    first = flags.find(1)  # most are at the end
+    virtual = Counter(compress(tags[first:], flags[first:])) if first >= 0 else Counter[int]()
     all_ = {tag: tags.count(tag) for tag in set(tags)}
     found = [KindCount(tag, is_virtual=True, operations=count) for tag, count in virtual.items()]
     own = ((tag, count - virtual[tag]) for tag, count in all_.items())

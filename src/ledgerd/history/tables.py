@@ -181,16 +181,12 @@ def kinds_at(transaction: LmdbTransaction, tables: Tables, block: int, watermark
     if block < watermarks.linked_from:
         pieces = pieces_at(transaction, tables, block, watermarks)
         return counted_kinds(b"".join(each.packed_rows for each in pieces), pieces[0].row.size) if pieces else []
-    rows: list[bytes] = []
-    is_continued = False
-    for raw in _stored_at(transaction, tables, block):
-        rows.append(rows_of(raw, block, len(rows)))
-        is_continued = goes_on(raw)
-    if is_continued:
-        raise missing(block)
-    if not rows:
+    stored = list(_stored_at(transaction, tables, block))
+    if not stored:
         block_behind(transaction, tables, block - 1, watermarks)
-    return counted_kinds(b"".join(rows))
+    elif goes_on(stored[-1]):
+        raise missing(block)
+    return counted_kinds(b"".join([rows_of(raw, block, place) for place, raw in enumerate(stored)]))
 
 
 def _stored_at(transaction: LmdbTransaction, tables: Tables, block: int) -> Iterator[bytes]:
