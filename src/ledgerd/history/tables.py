@@ -181,11 +181,15 @@ def kinds_at(transaction: LmdbTransaction, tables: Tables, block: int, watermark
     if block < watermarks.linked_from:
         pieces = pieces_at(transaction, tables, block, watermarks)
         return counted_kinds(b"".join(each.packed_rows for each in pieces), pieces[0].row.size) if pieces else []
-    stored = list(_stored_at(transaction, tables, block))
-    if not stored:
+    stored: list[bytes] = []
+    for raw in _stored_at(transaction, tables, block):
+        stored.append(raw)
+        if not goes_on(raw):
+            break
+    else:
+        if stored:
+            raise missing(block)
         block_behind(transaction, tables, block - 1, watermarks)
-    elif goes_on(stored[-1]):
-        raise missing(block)
     return counted_kinds(b"".join([rows_of(raw, block, place) for place, raw in enumerate(stored)]))
 
 

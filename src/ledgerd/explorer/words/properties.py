@@ -1,5 +1,5 @@
 """The properties that validators vote on, in words, and their values as people read them: parts as percents, seconds as
-days. In which unit the chain keeps each, its declaration does not say; it is written down here (spec 01, section 10.2;
+days. In which unit the chain keeps each, its declaration does not say; it is written down here (spec 01, section 8;
 spec 07, section 8).
 """
 

@@ -27,8 +27,8 @@ SLICE = 250
 """Operations that are examined at a time."""
 
 FIRST_SLICE = 32
-"""The first time there are no more of an account than the page has room for, or this many; then twice as many each
-time: where most pass the filter, others are not printed for nothing."""
+"""At first as many of an account are examined as the page has room for, or this many, then twice as many each time:
+where most pass the filter, none are printed for nothing."""
 
 _CURSOR = re.compile(r"(before|after):([0-9]{1,10})")
 LAST_NUMBER = 0xFFFFFFFF
