@@ -74,7 +74,7 @@ def kinds(height: int, ids: Sequence[str]) -> dict[str, list[str]]:
         "accounts": [f"/account/{name}{tab}" for tab in ("", "/rights", "/shares") for name in names],
         "blocks": [f"/block/{each}" for each in random.sample(range(1, height - 20), min(height - 30, PAGES))],
         "transactions": [f"/tx/{each}" for each in ids[:PAGES]],
-        "lists": [f"/blocks?before={each}" for each in range(30, min(height, 230))]
+        "lists": [f"/blocks?before={each}" for each in range(30, height, max(1, height // 200))]
         + [f"/accounts?from={name}" for name in names],
     }
 

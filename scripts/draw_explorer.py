@@ -66,7 +66,7 @@ def kinds_of(explorer: RecordedExplorer) -> Mapping[str, str]:
         "disputes": "/disputes",
         "oracles": "/oracles",
         "search": "/search?q=pm",
-        "key": f"/key/{record['memo_key']}",
+        "key": f"/key/{record['regular_authority']['key_auths'][0][0]}",
         "fault": "/nothing-of-this-name",
     }
 

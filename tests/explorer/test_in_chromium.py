@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from itertools import product
 from typing import NamedTuple
 
+import msgspec
 import pytest
 
-from ledgerd.explorer.node.watch import BlockFacts
+from ledgerd.explorer.node.watch import BlockFacts, ChainWatch
 from ledgerd.explorer.words.times import text_of
 from scripts.chromium import Chromium, ChromiumError, Tab
 from scripts.draw_explorer import LANGUAGES, SIZES, THEMES, kinds_of, show, window
@@ -43,6 +45,7 @@ ROWS, TALLEST_ROW = "[...document.querySelectorAll('tr')]", 100
 REACHABLE = """[...document.querySelectorAll('a[href], button, input, select, summary, [tabindex="0"]')]
   .filter((each) => each.getClientRects().length)"""
 MARKS = """window.order = [];
+for (const each of document.querySelectorAll("details")) each.open = true;
 document.addEventListener("focusin", (event) => { event.target.isReached = true; window.order.push(event.target); })"""
 UNREACHED = f"{REACHABLE}.filter((each) => !each.isReached).map((each) => each.outerHTML.slice(0, 160))"
 MOST_STOPS = f"{REACHABLE}.length + 4 * document.querySelectorAll('[type=date]').length"
@@ -128,6 +131,55 @@ def test_the_first_screen_has_what_a_person_wants_to_know_without_scrolling(
             for left, top, right, bottom in places:
                 assert 0 <= left < right <= width, (size, selector)
                 assert 0 <= top < bottom <= height, (size, selector)
+
+
+def test_the_first_screen_has_room_for_large_numbers_long_names_and_missed_slots(
+    tabs: dict[str, Tab], site: SiteInThread, explorer: RecordedExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    let_it_be_old(explorer.watch, monkeypatch)
+    site.tell()
+    for language, tab in tabs.items():
+        show(tab, f"{site.url}/")
+        for size, (width, height) in SIZES.items():
+            tab.look(width, height)
+            assert tab.evaluate("document.querySelectorAll('#live-round .missed').length") == 2
+            for selector, count in {**FIRST_SCREEN, "#live-round .slot": 23}.items():
+                places = tab.evaluate(PLACES % json.dumps(selector))
+                assert len(places) == count, (language, size, selector)
+                for left, top, right, bottom in places:
+                    assert 0 <= left < right <= width, (language, size, selector)
+                    assert 0 <= top < bottom <= height, (language, size, selector)
+            tops = {place[1] for place in tab.evaluate(PLACES % json.dumps(".bar-in > :not(.search, .nav)"))}
+            assert max(tops) - min(tops) < 30, (language, size)  # they stand in one row
+            assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth"), (language, size)
+    monkeypatch.undo()
+    site.tell()
+
+
+def let_it_be_old(watch: ChainWatch, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A head of ninety million blocks, 21 validators of whom two have missed their slots, large transfers."""
+    names = [f"validator-{number}.with-a-long-name"[:31] for number in range(21)]
+    head, blocks, place = watch.head + 90_000_000, list[BlockFacts](), 10
+    for number in range(head, head - 9, -1):
+        place -= place in (7, 2)
+        time = text_of(watch.head_seconds - 3 * (10 - place))
+        kinds = (("set_paid_subscription", 3), ("transfer", 2))
+        blocks.append(BlockFacts(number, "ab" * 20, time, names[place], 12_345, 5, kinds))
+        place -= 1
+    fields = {"from": names[3], "to": names[4], "amount": "12345678.901 VIZ", "memo": ""}
+    schedule = {
+        "num_scheduled_validators": 21,
+        "current_shuffled_validators": "".join(each.encode().ljust(32, b"\0").hex() for each in names),
+        "next_shuffle_block_num": head - 9 + 21,
+    }
+    properties = {**watch.properties, "head_block_number": head, "current_aslot": 10}
+    monkeypatch.setattr(watch, "properties", {**properties, "current_supply": "1000000000.123 VIZ"})
+    monkeypatch.setattr(watch, "schedule", schedule)
+    monkeypatch.setattr(watch, "_names", tuple(names))
+    monkeypatch.setattr(watch, "blocks", deque(blocks))
+    monkeypatch.setattr(
+        watch, "transfers", deque(msgspec.structs.replace(each, fields=fields) for each in watch.transfers)
+    )
 
 
 def test_no_page_is_wider_than_its_screen_and_none_reports_a_fault(survey: Survey) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,11 @@ from tests.explorer.recorded_figures import text_of
 from tests.explorer.recorded_node import RecordedExplorer, names_of, recorded_explorer
 
 ALL_PAGES = os.environ.get("EXPLORER_PAGES") == "all"
-"""Whether every account and block is drawn, which takes minutes, and not a part of them in each run."""
+"""Whether every account, block and transaction is drawn, which takes minutes, and not a part of them in each run."""
 BLOCK_STEP = 1 if ALL_PAGES else 31
 MOST_ACCOUNTS = 10_000 if ALL_PAGES else 60
+MOST_TRANSACTIONS = None if ALL_PAGES else 1
+"""Of a block."""
 OPERATION = '<li>\n<span class="chip'
 LINK = re.compile(r'href="(/[^"]*)"')
 
@@ -31,6 +34,7 @@ LINK = re.compile(r'href="(/[^"]*)"')
 def explorer(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RecordedExplorer]:
     with recorded_explorer(request.param, tmp_path_factory.mktemp(request.param)) as explorer:
         yield explorer
+        sys.stdout.write(f"{request.param}: {explorer.answering.drawn} pages were drawn\n")  # seen with -s
 
 
 def accounts_of(explorer: RecordedExplorer) -> list[str]:
@@ -104,7 +108,9 @@ def test_blocks_and_their_transactions_say_what_the_history_has(explorer: Record
         done = explorer.ask("operation_history", "get_ops_in_block", number, False)
         page = explorer.page(f"/block/{number}", code_of(place))
         assert page.count(OPERATION) == min(len(done), MOST_OPERATIONS), number
-        for identifier in sorted({each["trx_id"] for each in done if each["trx_in_block"] != 0xFFFF})[:1]:
+        for identifier in sorted({each["trx_id"] for each in done if each["trx_in_block"] != 0xFFFF})[
+            :MOST_TRANSACTIONS
+        ]:
             text = explorer.page(f"/tx/{identifier}", code_of(place + 1))
             assert identifier in text
             own = [each for each in done if each["trx_id"] == identifier and not each["virtual_op"]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ from ledgerd.history.filters import AccountFilter, OperationFilter
 from ledgerd.history.settings import HistorySettings
 from ledgerd.history.touched import touched
 from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.operations.base import tag_of
 from tests.history.histories import whole_history
 
 
@@ -88,6 +90,8 @@ def assert_same(view: HistoryView, model: Model, head: int, first: int = 1) -> N
         assert view.operations_of(number) == [text_of(each) for each in expected], number
         virtual = [text_of(each) for each in expected if each.virtual_operation]
         assert view.operations_of(number, only_virtual=True) == virtual, number
+        kinds = Counter((tag_of(type(each.operation)), each.virtual_operation > 0) for each in expected)
+        assert {(tag, is_virtual): count for tag, is_virtual, count in view.kinds_of(number)} == kinds, number
     for name in model.seen:
         expected_entries = [(entry.sequence, entry.text) for entry in model.accounts.get(name, ())]
         assert whole_history(view, name) == expected_entries, name

@@ -12,7 +12,7 @@ import lmdb
 import pytest
 
 from ledgerd.chain.chain import STATE_FOLDER
-from ledgerd.chain.log.histories import HistoryView, Wanted
+from ledgerd.chain.log.histories import HistoryView, TransactionPlace, Wanted
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
@@ -90,6 +90,8 @@ class Small:
         head = len(self.blocks)
         for number in range(head + 2):
             yield partial(operations, block=number)
+            yield partial(kinds, block=number)
+            yield partial(offsets, block=number)
             yield partial(first_block, time=self.blocks[min(number, head) - 1].timestamp if number else 0)
         for name in (*NAMES, AccountName("nobody")):
             yield partial(entries, name=name)
@@ -115,6 +117,14 @@ class Small:
 
 def operations(view: HistoryView, block: int) -> object:
     return view.operations_of(block)
+
+
+def kinds(view: HistoryView, block: int) -> object:
+    return sorted(view.kinds_of(block))
+
+
+def offsets(view: HistoryView, block: int) -> object:
+    return view.offsets_of(TransactionPlace(block, 0))
 
 
 def first_block(view: HistoryView, time: int) -> object:

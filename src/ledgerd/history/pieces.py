@@ -11,12 +11,14 @@ wrote.
 from __future__ import annotations
 
 import struct
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import compress
 from typing import NamedTuple, cast
 from zlib import crc32
 
 from ledgerd.chain.events import AFTER_TRANSACTIONS, NO_TRANSACTION, AppliedOperation
-from ledgerd.chain.log.histories import OperationPlace
+from ledgerd.chain.log.histories import KindCount, OperationPlace
 from ledgerd.codec import codec_of
 from ledgerd.codec.varint import pack_varint
 from ledgerd.history.errors import HistoryDamaged
@@ -53,6 +55,9 @@ LATE = 1 << 31
 VIRTUAL = 1 << 30
 """A flag of the offset: the operation is virtual, and after the rows, behind its virtual number."""
 PLACE = VIRTUAL - 1
+_FLAGS = 7
+"""The place in a row, of whatever format, of the byte with the flags."""
+_ARE_VIRTUAL = bytes(bool(each << 24 & VIRTUAL) for each in range(256))
 _NUMBER = struct.Struct("<I")
 _NOBODY = NO_TRANSACTION.hex()
 OTHER_BYTES = "their bytes are not those that were recorded"
@@ -94,7 +99,7 @@ class Piece:
 
     def __init__(self, raw: bytes, block: int, place: int) -> None:
         if crc32(raw, _seed(block, place)) != INTACT:
-            raise HistoryDamaged(f"operations of block {block} have another checksum than when they were recorded")
+            raise _other_sum(block)
         self.block = block
         self.raw = raw
         self.row = _ROW
@@ -117,6 +122,11 @@ class Piece:
     def rows(self) -> list[OperationRow]:
         """All rows, as plain tuples in the form of one: they are many."""
         return cast("list[OperationRow]", list(self.row.iter_unpack(self.raw[self._first_row : self.tail])))
+
+    @property
+    def packed_rows(self) -> bytes:
+        """All rows as they are stored."""
+        return self.raw[self._first_row : self.tail]
 
     def rows_at(self, places: Sequence[int]) -> list[OperationRow]:
         """The rows of some operations, by their index in the piece, ascending; an `IndexError` for a missing one."""
@@ -178,6 +188,32 @@ class Piece:
             raise HistoryDamaged(f"operations of block {self.block} cannot be read: {OTHER_BYTES}")
 
 
+def rows_of(raw: bytes, block: int, place: int) -> bytes:
+    """The rows of a piece as they are stored, for whom all else in it would be too much work."""
+    if crc32(raw, _seed(block, place)) != INTACT:
+        raise _other_sum(block)
+    first = _HEAD.size + raw[1] * TRANSACTION.size
+    return raw[first : first + (raw[0] & ~_CONTINUED) * _ROW.size]
+
+
+def goes_on(raw: bytes) -> bool:
+    """Whether another piece of the block follows one that is stored."""
+    return raw[0] >= _CONTINUED
+
+
+def counted_kinds(rows: bytes, size: int = _ROW.size) -> list[KindCount]:
+    """How many operations of each kind are in rows of a size. They are counted where they stand: to make a list of
+    blocks, very many are looked at.
+    """
+    tags, flags = rows[::size], rows[_FLAGS::size].translate(_ARE_VIRTUAL)
+    first = flags.find(1)  # most are at the end
+    virtual = Counter(compress(tags[first:], flags[first:])) if first >= 0 else Counter[int]()
+    all_ = {tag: tags.count(tag) for tag in set(tags)}
+    found = [KindCount(tag, is_virtual=True, operations=count) for tag, count in virtual.items()]
+    own = ((tag, count - virtual[tag]) for tag, count in all_.items())
+    return found + [KindCount(tag, is_virtual=False, operations=count) for tag, count in own if count]
+
+
 def shown_order(applied: AppliedOperation) -> tuple[int, int, int]:
     """The order in which clients see the operations of a block (spec 05, section 12.3)."""
     return applied.transaction_in_block, applied.operation_in_transaction, applied.virtual_operation
@@ -197,6 +233,10 @@ def pieces_of(block: Block, operations: Sequence[AppliedOperation], previous: in
             operations[first:end], places, (early, block.timestamp, previous), is_last=end >= len(operations)
         )
         yield piece + _SUM.pack(crc32(piece, _seed(block.number, place)))
+
+
+def _other_sum(block: int) -> HistoryDamaged:
+    return HistoryDamaged(f"operations of block {block} have another checksum than when they were recorded")
 
 
 def _seed(block: int, place: int) -> int:

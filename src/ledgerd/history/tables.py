@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from typing import NamedTuple
 from zlib import crc32
 
 import lmdb
 
+from ledgerd.chain.log.histories import KindCount
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.former_pieces import FormerPiece
-from ledgerd.history.pieces import INTACT, PIECE_KEY, Piece
+from ledgerd.history.pieces import INTACT, PIECE_KEY, Piece, counted_kinds, goes_on, rows_of
 from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.state.disk import Database, LmdbTransaction
 
@@ -162,16 +164,43 @@ def pieces_at(transaction: LmdbTransaction, tables: Tables, block: int, watermar
         HistoryDamaged: One of them is missing, or not what was stored.
     """
     found: list[Piece] = []
-    while not found or found[-1].is_continued is not False:
-        raw = transaction.get(PIECE_KEY.pack(block, len(found)), db=tables.operations)
-        if raw is None:
-            if not found:
-                block_behind(transaction, tables, block - 1, watermarks)  # it would be named there
-            elif found[-1].is_continued:
-                raise missing(block)
-            break
+    for raw in _stored_at(transaction, tables, block):
         found.append(piece_of(raw, block, len(found), watermarks))
+        if found[-1].is_continued is False:
+            return found
+    if found:
+        if found[-1].is_continued:
+            raise missing(block)
+    else:
+        block_behind(transaction, tables, block - 1, watermarks)  # it would be named there
     return found
+
+
+def kinds_at(transaction: LmdbTransaction, tables: Tables, block: int, watermarks: Watermarks) -> list[KindCount]:
+    """How many operations of each kind a block has, with the same errors."""
+    if block < watermarks.linked_from:
+        pieces = pieces_at(transaction, tables, block, watermarks)
+        return counted_kinds(b"".join(each.packed_rows for each in pieces), pieces[0].row.size) if pieces else []
+    stored: list[bytes] = []
+    for raw in _stored_at(transaction, tables, block):
+        stored.append(raw)
+        if not goes_on(raw):
+            break
+    else:
+        if stored:
+            raise missing(block)
+        block_behind(transaction, tables, block - 1, watermarks)
+    return counted_kinds(b"".join([rows_of(raw, block, place) for place, raw in enumerate(stored)]))
+
+
+def _stored_at(transaction: LmdbTransaction, tables: Tables, block: int) -> Iterator[bytes]:
+    """What is stored of a block, from its first piece up to the first that is not there."""
+    cursor = transaction.cursor(tables.operations)
+    if cursor.set_key(PIECE_KEY.pack(block, 0)):
+        for place, (key, raw) in enumerate(cursor.iternext()):  # faster than to look for each; large blocks have many
+            if key != PIECE_KEY.pack(block, place):
+                return
+            yield raw
 
 
 def missing(block: int) -> HistoryDamaged:

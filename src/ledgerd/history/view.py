@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import cast
 
 from ledgerd.chain.events import NOTHING, Amounts
@@ -21,12 +20,13 @@ from ledgerd.history.block_rows import BlockPart, shown
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.journal import journal_of
 from ledgerd.history.log_bytes import LogBytes, Span
-from ledgerd.history.pieces import OPERATIONS_A_PIECE, PIECE_KEY, VIRTUAL, OperationRow, Piece
+from ledgerd.history.pieces import OPERATIONS_A_PIECE, PIECE_KEY, PLACE, VIRTUAL, OperationRow, Piece
 from ledgerd.history.selection import Selection
 from ledgerd.history.tables import (
     BLOCK_KEY,
     Tables,
     block_behind,
+    kinds_at,
     piece_of,
     pieces_at,
     possible_blocks,
@@ -131,18 +131,28 @@ class EmbeddedView(HistoryView):
         return self._texts(parts)
 
     def kinds_of(self, block: int) -> list[KindCount]:
-        found = Counter((row[0], bool(row[3] & VIRTUAL)) for piece in self._pieces_at(block) for row in piece.rows())
-        return [KindCount(*kind, count) for kind, count in found.items()]
+        return kinds_at(self._transaction, self._tables, block, self._watermarks)
+
+    def offsets_of(self, place: TransactionPlace) -> list[int]:
+        rows = (row for _, rows in self._rows_of(place) for row in rows)
+        return [row[3] & PLACE for row in rows if not row[3] & VIRTUAL]
 
     def followed_from(self, place: TransactionPlace, most: int) -> list[str]:
         parts = []
+        for piece, rows in self._rows_of(place):
+            virtual = [row for row in rows if row[3] & VIRTUAL]
+            if virtual and most > 0:
+                parts.append((piece, virtual[:most]))
+                most -= len(virtual)
+        return self._texts(parts)
+
+    def _rows_of(self, place: TransactionPlace) -> Iterator[PieceRows]:
+        """The recorded operations of a transaction, virtual ones too."""
         for piece in self._pieces_at(place.block):
             owners = [index for index, (number, _) in enumerate(piece.transactions()) if number == place[1]]
-            rows = [row for row in piece.rows() if row[3] & VIRTUAL and row[1] in owners] if owners else []
-            if rows and most > 0:
-                parts.append((piece, rows[:most]))
-                most -= len(rows)
-        return self._texts(parts)
+            rows = [row for row in piece.rows() if row[1] in owners] if owners else []
+            if rows:
+                yield piece, rows
 
     def place_of(self, transaction: TransactionId) -> TransactionPlace | None:
         for block in possible_blocks(self._transaction, self._tables, transaction):

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ledgerd.client.envelope import NodeCall
@@ -15,8 +15,9 @@ from ledgerd.explorer.pages import answering
 from ledgerd.explorer.pages.answering import HTML, PageReply
 from ledgerd.explorer.pages.assets_served import asset_path
 from ledgerd.explorer.pages.betting import markets
-from ledgerd.explorer.pages.ledger import blocks
+from ledgerd.explorer.pages.ledger import blocks, search
 from ledgerd.explorer.words.language import CODES
+from ledgerd.rpc.api.history import summaries
 from tests.explorer.recorded_node import RecordedExplorer, names_of, recorded_explorer
 
 KEY = "VIZ6MyX5QiXAXRZk7SYCiqpi6Mtm8UbHWDFSV8HPpt7FJyahCnc2T"
@@ -81,15 +82,34 @@ def test_what_is_not_there_is_a_clear_page_with_its_status(
     assert explorer.reply(address, "ru").status == status
 
 
-@settings(max_examples=60)
+NAMED = st.sampled_from(["block", "tx", "account", "validator", "committee", "invite", "subscription", "market", "key"])
+PAGES = st.sampled_from([
+    "blocks", "block/400", "accounts", "account/viz", "account/viz/rights", "account/viz/shares", "account/viz/bets",
+    "account/viz/agreements", "account/viz/statement.csv", "validators", "committee", "committee/1", "proposals",
+    "invites", "subscriptions", "markets", "market/1", "disputes", "oracles", f"key/{KEY}", "search", "choose",
+])  # fmt: skip
+FIELDS = st.sampled_from([
+    "cursor", "before", "skip", "show", "direction", "since", "until", "status", "from", "rank", "given", "taken",
+    "levers", "opened", "funds", "former", "pays", "paid", "hidden", "returning", "q", "lang", "theme", "back",
+])  # fmt: skip
+TYPED = st.one_of(
+    st.text(max_size=40),
+    st.integers(-(1 << 70), 1 << 70).map(str),
+    st.sampled_from(
+        ["newest", "oldest", "before:0", "after:4294967295", "before:9999999999", "9" * 19, "0" * 40, "%", "%ff%00"]
+    ),
+    st.from_regex(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", fullmatch=True),
+)
+
+
 @given(
     st.one_of(
         st.text(max_size=60),
-        st.builds("/{}/{}".format, st.sampled_from(["block", "tx", "account", "market", "key"]), st.text(max_size=40)),
-        st.builds("/{}?{}={}".format, st.sampled_from(["account/viz", "blocks", "markets", "invites", "committee"]),
-                  st.sampled_from(["cursor", "before", "skip", "show", "since", "status"]), st.text(max_size=30)),
+        st.builds("/{}/{}".format, NAMED, TYPED),
+        st.builds("/{}/{}/{}".format, st.sampled_from(["account", "proposal"]), TYPED, TYPED),
+        st.builds("/{}?{}={}&{}={}".format, PAGES, FIELDS, TYPED, FIELDS, TYPED),
     )
-)  # fmt: skip
+)
 def test_any_path_and_query_is_a_page(explorer: RecordedExplorer, address: str) -> None:
     reply = explorer.reply("/" + address.lstrip("/"))
     assert reply.status in (200, 303, 400, 404)
@@ -148,6 +168,68 @@ def test_many_operations_of_a_transaction_or_block_are_paged(
             assert (f"from={start + size}" in page) is (start + size < count)
             seen += page.count(mark)
         assert seen == count
+    explorer.watch.tell()
+
+
+def test_a_list_of_blocks_has_them_all_when_the_node_tells_of_few_at_once(
+    explorer: RecordedExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    explorer.watch.tell()
+    whole = explorer.page("/blocks?before=90")
+    explorer.watch.tell()
+    monkeypatch.setattr(summaries, "MOST_READ", 0)
+    assert explorer.page("/blocks?before=90") == whole
+    assert sum(each.method == "get_blocks" for each in explorer.node.asked[-25:]) == 25
+    explorer.watch.tell()
+
+
+def test_lists_that_the_node_gives_whole_are_paged(explorer: RecordedExplorer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of subscribers, of the accounts of a key, and of what an account subscribes to."""
+    whole, people = explorer.node.ask, [f"reader-{number:03}" for number in range(250)]
+    creator = explorer.ask("paid_subscription_api", "get_paid_subscriptions", 0, 1)[0]["creator"]
+
+    async def ask(*calls: NodeCall) -> list[object]:
+        return [answer_of(each, found) for each, found in zip(calls, await whole(*calls), strict=True)]
+
+    def answer_of(asked: NodeCall, found: object) -> object:
+        if asked.method == "get_key_references":
+            return [people]
+        if asked.method in ("get_active_paid_subscriptions", "get_inactive_paid_subscriptions"):
+            return people
+        if asked.method == "get_paid_subscription_options":
+            assert isinstance(found, dict)
+            return found | {"active_subscribers": people, "active_subscribers_with_auto_renewal": people[:1]}
+        return found
+
+    explorer.watch.tell()
+    monkeypatch.setattr(explorer.node, "ask", ask)
+    for address, mark, field in (
+        (f"/subscription/{creator}", "/account/reader-", "skip"),
+        (f"/key/{KEY}", "/account/reader-", "skip"),
+        ("/account/viz/agreements", "/subscription/reader-", "pays"),
+        ("/account/viz/agreements", "/subscription/reader-", "paid"),
+    ):
+        seen: set[str] = set()
+        for skipped in (0, 100, 200):
+            page = explorer.page(f"{address}?{field}={skipped or ''}")
+            seen |= set(re.findall(f'href="{mark}([0-9]+)"', page))
+            assert (f"{field}={skipped + 100}" in page) is (skipped < 200)
+        assert len(seen) == 250, address
+    explorer.watch.tell()
+
+
+def test_a_search_that_finds_many_names_leads_to_the_others(
+    explorer: RecordedExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alike = [each for each in names_of(explorer) if each.startswith("pm")]
+    monkeypatch.setattr(search, "MOST_NAMES", len(alike))
+    page = explorer.page("/search?q=pm")
+    assert all(f'href="/account/{each}"' in page for each in alike)
+    explorer.watch.tell()
+    monkeypatch.setattr(search, "MOST_NAMES", 3)
+    page = explorer.page("/search?q=pm")
+    assert f'href="/accounts?from={alike[2]}"' in page
+    assert f'href="/account/{alike[3]}"' in explorer.page(f"/accounts?from={alike[2]}")
     explorer.watch.tell()
 
 

@@ -187,6 +187,10 @@ class HistoryView(ABC):
     def kinds_of(self, block: int) -> list[KindCount]:
         """What a block has, by kind; nothing where it is not known."""
 
+    def offsets_of(self, place: TransactionPlace) -> list[int]:  # noqa: ARG002 - who knows them looks there
+        """Where the recorded operations of a transaction begin in its block's bytes; none where it is not known."""
+        return []
+
     @abstractmethod
     def followed_from(self, place: TransactionPlace, most: int) -> list[str]:
         """The first virtual operations of a transaction."""

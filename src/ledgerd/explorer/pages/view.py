@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import parse_qsl, urlencode
 
 from ledgerd.client.envelope import ErrorAnswer, NodeCall
@@ -69,6 +69,7 @@ class FileDownload(NamedTuple):
     lines: AsyncIterator[bytes]
 
 
+Listed = TypeVar("Listed")
 PageAnswer = PageView | Away | FileDownload
 
 
@@ -124,6 +125,13 @@ class Visit:
         skipped = self.number(name, MOST_SKIPPED) or 0
         older = self.link(**{name: skipped + limit}) if len(rows) == limit else ""
         return older, self.link(**{name: max(0, skipped - limit) or ""}) if skipped else ""
+
+    def part_of(self, name: str, rows: Sequence[Listed], limit: int) -> tuple[Sequence[Listed], tuple[str, str]]:
+        """The part of a list, given whole, to which a field of the query skips; the addresses behind and before it."""
+        skipped = self.number(name, MOST_SKIPPED) or 0
+        older = self.link(**{name: skipped + limit}) if skipped + limit < len(rows) else ""
+        newer = self.link(**{name: max(0, skipped - limit) or ""}) if skipped else ""
+        return rows[skipped : skipped + limit], (older, newer)
 
     async def ask(self, *calls: NodeCall) -> list[Any]:
         """The results of several requests, each of which has to be answered."""

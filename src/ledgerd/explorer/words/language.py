@@ -1,5 +1,5 @@
-"""The languages of the pages: every text by its key, from `pages_*.toml` and `operations_*.toml`. English is complete
-by definition, and each other language has to have the same keys.
+"""The languages of the pages: every text by its key, from the files `*_en.toml`, `*_ru.toml`. English is complete by
+definition, and each other language has to have the same keys.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ class Language:
         texts: Mapping[str, str | Sequence[str]],
         operations: Mapping[str, str],
         titles: Mapping[str, str],
+        properties: Mapping[str, str],
     ) -> None:
         self.code = code
         self.texts = texts
@@ -34,6 +35,8 @@ class Language:
         """Sentences by the name of the operation, or by `name.variant`."""
         self.titles = titles
         """Operations in a word or two."""
+        self.properties = properties
+        """Properties of the chain in a few words, by their names."""
 
     def text(self, key: str, **values: object) -> str:
         """A text with values in it."""
@@ -60,7 +63,7 @@ class Language:
 @cache
 def language(code: str) -> Language:
     """The language of a code."""
-    return Language(code, *(_read(f"{part}_{code}.toml") for part in ("pages", "operations", "titles")))
+    return Language(code, *(_read(f"{part}_{code}.toml") for part in ("pages", "operations", "titles", "properties")))
 
 
 def _read(name: str) -> dict[str, str]:

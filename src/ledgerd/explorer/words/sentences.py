@@ -89,6 +89,11 @@ def _answer(value: Any, language: Language) -> Markup:  # noqa: ANN401 - JSON
     return escape(language.text("yes" if value else "no"))
 
 
+def _in_quotes(text: str, language: Language) -> Markup:
+    quotes = language.text("quotes")
+    return Markup("%s%s%s") % (quotes[0], values.quoted(text, 40), quotes[1])
+
+
 def _json(value: Any, _: Language) -> Markup:  # noqa: ANN401 - JSON
     text = orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
     return Markup('<pre tabindex="0">%s</pre>') % values.visible_lines(text[:LONGEST_JSON])
@@ -103,7 +108,7 @@ FORMS: Mapping[str, Shown] = {
     "url": lambda value, _: values.outside(value),
     "rules_url": lambda value, _: values.outside(value),
     "decision_url": lambda value, _: values.outside(value),
-    "outcomes": lambda value, _: values.joined([Markup("“%s”") % values.quoted(each, 40) for each in value]),
+    "outcomes": lambda value, language: values.joined([_in_quotes(each, language) for each in value]),
     "proposed_operations": lambda value, language: Markup("<br>").join(
         sentence(language, *each["op"]) for each in value
     ),

@@ -82,8 +82,9 @@ def get_operations(
 def get_blocks(view: ApiView, first: UInt32, limit: UInt32 = 25) -> tuple[SummedUpBlock, ...]:
     """The headers of blocks from one on, each with its id and how many operations of which kinds are in it.
 
-    The answer ends before a block that the node does not have, and after 1 MiB of blocks that the history does not
-    have, which have to be decoded: their virtual operations are not counted.
+    The answer ends before a block that the node does not have, after 8 MiB of blocks, and after 1 MiB of those that
+    the history does not have, which have to be decoded: their virtual operations are not counted. Where options leave
+    kinds of operations out of the history, they are not counted either.
     """
     require(0 < limit <= MOST_SUMMARIES, f"limit: 1 to {MOST_SUMMARIES} blocks are told of at once, not {limit}")
     kept = view.service(KeptBlocks)

@@ -2,44 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ledgerd.codec import codec_of
-from ledgerd.codec.kinds import Reading
-from ledgerd.codec.varint import read_varint
-from ledgerd.protocol.block import Block, SignedHeader
-from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.block import Block
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.reversible import REVERSIBLE_BY_NUMBER
 
 if TYPE_CHECKING:
     from ledgerd.chain.log.block_log import BlockLogReader
     from ledgerd.state.view import View
-
-
-class BlockOpening(NamedTuple):
-    """The beginning of a block's bytes, for whom its transactions would be too much work."""
-
-    header: SignedHeader
-    transactions: int
-    begin: int
-    """Where the first of them is."""
-
-
-def opening_of(packed: bytes) -> BlockOpening:
-    """Read the header of a block, and how many transactions follow."""
-    header, end = codec_of(SignedHeader).decode_from(packed, 0)
-    return BlockOpening(header, *read_varint(packed, end, Reading()))
-
-
-def transaction_in(packed: bytes, opening: BlockOpening, place: int) -> Transaction | None:
-    """A transaction of a block, without the work for those behind it; nothing where there are fewer."""
-    if place >= opening.transactions:
-        return None
-    decode, where = codec_of(Transaction).decode_from, opening.begin
-    for _ in range(place):
-        where = decode(packed, where)[1]
-    return decode(packed, where)[0]
 
 
 class KeptBlocks:

@@ -89,6 +89,14 @@ def test_an_answer_ends_when_enough_blocks_were_decoded(
     assert [each["block"] for each in call(dispatcher, "get_blocks", first, 50)] == [first]
 
 
+def test_an_answer_ends_when_enough_of_blocks_was_read(dispatcher: Dispatcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = call(dispatcher, "get_blocks", 1, 50)
+    monkeypatch.setattr(summaries, "MOST_READ", 1_000)
+    part = call(dispatcher, "get_blocks", 1, 50)
+    assert part == whole[: len(part)]
+    assert 1 < len(part) < 20
+
+
 @pytest.mark.parametrize("limit", [1, 3, 1000])
 def test_the_parts_of_a_block_are_all_of_it(dispatcher: Dispatcher, limit: int) -> None:
     for number in range(1, HEAD + 1):
@@ -98,6 +106,18 @@ def test_the_parts_of_a_block_are_all_of_it(dispatcher: Dispatcher, limit: int) 
             assert answer["count"] == len(whole)
             found += answer["operations"]
         assert found == whole
+
+
+def test_no_transaction_but_the_one_asked_for_is_read(dispatcher: Dispatcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same answers come where the history does not know the places of its operations, for more work."""
+    operations = [each for number in range(1, HEAD + 1) for each in recorded_operations(number)]
+    identifiers = sorted({each["trx_id"] for each in operations if each["trx_in_block"] != 65535})
+    with monkeypatch.context() as changed:
+        changed.setattr(summaries, "part_in", lambda *_: None)
+        found = [call(dispatcher, "get_transaction", each, 0, 2) for each in identifiers]
+    assert [each["transaction_id"] for each in found] == identifiers
+    monkeypatch.setattr("ledgerd.history.view.EmbeddedView.offsets_of", lambda *_: [])
+    assert [call(dispatcher, "get_transaction", each, 0, 2) for each in identifiers] == found
 
 
 @pytest.mark.parametrize("limit", [2, 1000])

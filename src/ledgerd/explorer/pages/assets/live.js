@@ -56,6 +56,10 @@
   addEventListener("pagehide", () => source.close());
   addEventListener("pageshow", follow);
 
+  for (const each of document.querySelectorAll("nav [aria-current]")) {
+    const row = each.parentElement; // on a phone it may be longer than the screen
+    row.scrollLeft = each.offsetLeft - row.offsetLeft - (row.clientWidth - each.offsetWidth) / 2;
+  }
   for (const each of document.querySelectorAll("[data-theme-choice]")) {
     each.addEventListener("click", (event) => {
       event.preventDefault();

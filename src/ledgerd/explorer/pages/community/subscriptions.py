@@ -7,6 +7,8 @@ from ledgerd.explorer.pages.view import NotThere, PageAnswer, PageFamily, PageVi
 
 ROUTES = PageFamily()
 OF_A_PAGE = 25
+SUBSCRIBERS = 100
+"""Of a page."""
 
 
 @ROUTES.page("/subscriptions")
@@ -29,4 +31,8 @@ async def subscription(visit: Visit) -> PageAnswer:
     (found,) = await visit.node.ask(NodeCall("paid_subscription_api", "get_paid_subscription_options", (name,)))
     if found is None or (isinstance(found, ErrorAnswer) and not found.is_missing):
         raise NotThere("fault.subscription", name)
-    return PageView("subscription.html", {"record": needed(found)})
+    record = needed(found)
+    subscribers, beside = visit.part_of("skip", record["active_subscribers"], SUBSCRIBERS)
+    renewing = frozenset(record["active_subscribers_with_auto_renewal"])
+    facts = {"record": record, "subscribers": subscribers, "renewing": renewing, "beside": beside}
+    return PageView("subscription.html", facts)

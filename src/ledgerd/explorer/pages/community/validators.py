@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from ledgerd.client.envelope import NodeCall
 from ledgerd.explorer.pages.view import NotThere, PageAnswer, PageFamily, PageView, Visit, name_in, needed
+from ledgerd.explorer.words.language import language
+from ledgerd.explorer.words.properties import property_rows
 
 ROUTES = PageFamily()
 OF_A_PAGE = 50
@@ -44,13 +46,12 @@ async def validator(visit: Visit) -> PageAnswer:
     if record is None:
         raise NotThere("fault.validator", name)
     watch = visit.watch
-    median = watch.schedule.get("median_props", {})
     facts = {
         "record": record,
         "name": name,
         "blocks": watch.slots_of(name),
         "span": len(watch.blocks),
         "slots": [each for each in watch.slots() if each.validator == name],
-        "voted": [(key, value, median.get(key)) for key, value in record["props"].items()],
+        "voted": property_rows(language(visit.code), record["props"], watch.schedule.get("median_props", {})),
     }
     return PageView("validator.html", facts)

@@ -43,8 +43,14 @@ async def blocks(visit: Visit) -> PageAnswer:
 
 async def _asked(visit: Visit, first: int, last: int) -> list[BlockFacts]:
     if visit.watch.has_history:
-        found = await visit.one("history_api", "get_blocks", first, last - first + 1)
-        return [facts_of_summary(each) for each in reversed(found)]
+        found: list[BlockFacts] = []
+        while first <= last:  # an answer may end before the last of them
+            told = await visit.one("history_api", "get_blocks", first, last - first + 1)
+            if not told:
+                break
+            found += [facts_of_summary(each) for each in told]
+            first += len(told)
+        return found[::-1]
     numbers = range(first, min(last + 1, visit.watch.head) + 1)
     whole = await visit.ask(*(NodeCall("database_api", "get_block", (number,)) for number in numbers))
     raw = [(number, each) for number, each in zip(numbers, whole, strict=True) if each is not None]

@@ -13,6 +13,10 @@ HASH = re.compile("[0-9a-fA-F]{40}")
 KEY = re.compile("VIZ[1-9A-HJ-NP-Za-km-z]{46,56}")
 NAME = re.compile(r"@?([a-z0-9.-]{1,32})")
 MOST_NAMES = 20
+OF_A_PAGE = 100
+"""Accounts of a key."""
+MOST_FORMER = 1_000
+"""Accounts that it was removed from: the node tells of no more."""
 
 
 @ROUTES.page("/search")
@@ -20,7 +24,7 @@ async def search(visit: Visit) -> PageAnswer:
     """Where what was typed leads."""
     typed = visit.text("q", 120)
     if not typed:
-        return PageView("search.html", {"typed": "", "names": []})
+        return PageView("search.html", {"typed": "", "names": [], "more": ""})
     number = NUMBER.fullmatch(typed)
     if number:
         digits = int(re.sub("[^0-9]", "", number[1]))
@@ -37,7 +41,7 @@ async def _of_hash(visit: Visit, identifier: str) -> PageAnswer:
     """An id is that of a transaction or of a block."""
     number = int(identifier[:8], 16)
     found, following = await visit.node.ask(
-        NodeCall("operation_history", "get_transaction", (identifier,)),
+        NodeCall("history_api", "get_transaction", (identifier, 0, 1)),
         NodeCall("database_api", "get_block_header", ((number + 1) & 0xFFFF_FFFF,)),
     )
     if not isinstance(found, ErrorAnswer):
@@ -59,7 +63,8 @@ async def _of_name(visit: Visit, typed: str) -> PageAnswer:
     alike = [each for each in names if each.startswith(name[1])]
     if not alike:
         raise NotThere("fault.found", typed)
-    return PageView("search.html", {"typed": typed, "names": alike})
+    more = f"/accounts?from={alike[-1]}" if len(alike) == MOST_NAMES else ""
+    return PageView("search.html", {"typed": typed, "names": alike, "more": more})
 
 
 @ROUTES.page("/key/(?P<key>[^/]+)")
@@ -70,13 +75,17 @@ async def key(visit: Visit) -> PageAnswer:
         raise BadQuery("fault.key", text)
     now, before = await visit.node.ask(
         NodeCall("account_by_key", "get_key_references", ([text],)),
-        NodeCall("database_api", "get_key_history_by_key", (text, 100)),
+        NodeCall("database_api", "get_key_history_by_key", (text, MOST_FORMER)),
     )
     if isinstance(now, ErrorAnswer) and not now.is_missing:
         raise BadQuery("fault.key", text)
+    names, beside_names = visit.part_of("skip", needed(now)[0], OF_A_PAGE)
+    former, beside_former = visit.part_of("former", [] if isinstance(before, ErrorAnswer) else before, OF_A_PAGE)
     facts = {
         "key_text": text,
-        "names": needed(now)[0],
-        "former": [] if isinstance(before, ErrorAnswer) else before,
+        "names": names,
+        "beside_names": beside_names,
+        "former": former,
+        "beside_former": beside_former,
     }
     return PageView("key.html", facts)

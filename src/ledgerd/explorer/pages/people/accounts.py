@@ -25,6 +25,8 @@ from ledgerd.explorer.words.times import seconds_of
 ROUTES = PageFamily()
 NAMES_OF_A_PAGE = 100
 ROWS = 100
+MOST_RETURNING = 1_000
+"""Delegations that come back: the node tells of no more."""
 WHOLE = 10_000
 
 
@@ -144,16 +146,18 @@ async def shares(visit: Visit) -> PageAnswer:
         NodeCall("database_api", "get_accounts", ([name],)),
         NodeCall("database_api", "get_vesting_delegations", (name, given, ROWS, "delegated")),
         NodeCall("database_api", "get_vesting_delegations", (name, taken, ROWS, "received")),
-        NodeCall("database_api", "get_expiring_vesting_delegations", (name, "1970-01-01T00:00:00", ROWS)),
+        NodeCall("database_api", "get_expiring_vesting_delegations", (name, "1970-01-01T00:00:00", MOST_RETURNING)),
         NodeCall("database_api", "get_withdraw_routes", (name, "all")),
     )
     record = _only(needed(found), name)
     lent, borrowed, expiring, routes = (needed(each) for each in (lent, borrowed, expiring, routes))
+    returning, beside_returning = visit.part_of("returning", expiring, ROWS)
     facts = {
         **_common(visit, record, "shares"),
         "lent": lent,
         "borrowed": borrowed,
-        "expiring": expiring,
+        "expiring": returning,
+        "beside_returning": beside_returning,
         "routes": routes,
         "more_lent": visit.link(given=lent[-1]["delegatee"]) if len(lent) == ROWS else "",
         "more_borrowed": visit.link(taken=borrowed[-1]["delegator"]) if len(borrowed) == ROWS else "",
@@ -178,12 +182,14 @@ async def bets(visit: Visit) -> PageAnswer:
         NodeCall(api, "list_markets_by_creator", (name, opened, limit)),
     )
     record = _only(needed(found), name)
+    hidden, beside_hidden = visit.part_of("hidden", _found(commits) or [], limit)
     facts = {
         **_common(visit, record, "bets"),
         "positions": needed(positions),
         "leverage": needed(leverage),
         "deposit": _found(deposit),
-        "commits": _found(commits) or [],
+        "commits": hidden,
+        "beside_hidden": beside_hidden,
         "oracle": _found(oracle),
         "created": needed(created),
         "beside_levers": visit.beside("levers", leverage, limit),
@@ -213,11 +219,15 @@ async def agreements(visit: Visit) -> PageAnswer:
     )
     record = _only(needed(found), name)
     rows = needed(proposals)
+    pays, beside_pays = visit.part_of("pays", _found(active) or [], NAMES_OF_A_PAGE)
+    paid, beside_paid = visit.part_of("paid", _found(ended) or [], NAMES_OF_A_PAGE)
     facts = {
         **_common(visit, record, "agreements"),
         "proposals": rows,
-        "active": _found(active) or [],
-        "ended": _found(ended) or [],
+        "active": pays,
+        "beside_active": beside_pays,
+        "ended": paid,
+        "beside_ended": beside_paid,
         "offer": _found(offer),
         "older": visit.link(**{"from": start + limit}) if len(rows) == limit else "",
         "newer": visit.link(**{"from": max(1, start - limit)}) if start > 1 else "",

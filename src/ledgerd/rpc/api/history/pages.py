@@ -26,6 +26,10 @@ MOST_LOOKED_AT = 5_000
 SLICE = 250
 """Operations that are examined at a time."""
 
+FIRST_SLICE = 32
+"""At first as many of an account are examined as the page has room for, or this many, then twice as many each time:
+where most pass the filter, none are printed for nothing."""
+
 _CURSOR = re.compile(r"(before|after):([0-9]{1,10})")
 LAST_NUMBER = 0xFFFFFFFF
 
@@ -110,10 +114,12 @@ def _upwards(
     first, high = bounds
     found: Entries = []
     position, stop = first, min(high, first + MOST_LOOKED_AT - 1)
+    size = max(limit, FIRST_SLICE)
     while position <= stop and len(found) < limit:
-        end = min(stop, position + SLICE - 1)
+        size = min(size, SLICE)
+        end = min(stop, position + size - 1)
         found += view.find_entries(account, position, end, wanted)
-        position = end + 1
+        position, size = end + 1, size * 2
     if len(found) > limit:
         del found[limit:]
         position = found[-1][0] + 1
@@ -127,10 +133,12 @@ def _downwards(
     low, last = bounds
     found: Entries = []
     position, stop = last, max(low, last - MOST_LOOKED_AT + 1)
+    size = max(limit, FIRST_SLICE)
     while position >= stop and len(found) < limit:
-        first = max(stop, position - SLICE + 1)
+        size = min(size, SLICE)
+        first = max(stop, position - size + 1)
         found = view.find_entries(account, first, position, wanted) + found
-        position = first - 1
+        position, size = first - 1, size * 2
     if len(found) > limit:
         del found[:-limit]
         position = found[0][0] - 1

@@ -1,6 +1,6 @@
 """Blocks and transactions in a few words, and parts of their operations, for readers who show one page of them.
 
-What is not asked for is not printed; only the transactions before the one asked for are decoded with it.
+What is not asked for is not printed, and where the history knows the places of what is asked for, nothing else is read.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ledgerd.protocol.signatures import Signature
 from ledgerd.protocol.times import Time
 from ledgerd.rpc.api.history.filter import OperationName
 from ledgerd.rpc.api.kinds import Printed
-from ledgerd.rpc.blocks.kept_blocks import BlockOpening, opening_of, transaction_in
+from ledgerd.rpc.blocks.block_parts import BlockOpening, opening_of, part_at, part_in
 
 OperationTexts = Annotated[str, Printed(tuple[RecordedOperation, ...])]
 
@@ -81,20 +81,25 @@ class SummedUpTransaction(msgspec.Struct, frozen=True):
 
 MOST_BYTES = 1 << 20
 """Of blocks that are decoded for one answer, since the history does not have them; it has at least one block."""
+MOST_READ = 8 << 20
+"""Bytes of all blocks of an answer."""
 
 
 def block_summaries(view: HistoryView, blocks: Iterable[tuple[int, bytes | None]]) -> tuple[SummedUpBlock, ...]:
-    """The summaries of blocks, up to one that is not there, or until too many were decoded."""
+    """The summaries of blocks, up to one that is not there, or until enough of them were read or decoded."""
     found: list[SummedUpBlock] = []
-    decoded = 0
+    decoded = read = 0
     for number, packed in blocks:
-        if packed is None or decoded > MOST_BYTES:
+        if packed is None:
             break
+        read += len(packed)
         opening, kinds = opening_of(packed), view.kinds_of(number)
         if opening.transactions and all(each.is_virtual for each in kinds):
             kinds += _counted(codec_of(Block).decode_exactly(packed))
             decoded += len(packed)
         found.append(_summary(number, opening, kinds))
+        if decoded > MOST_BYTES or read > MOST_READ:
+            break
     return tuple(found)
 
 
@@ -141,8 +146,10 @@ def transaction_summary(
     """A transaction at a place that the history knows, with a part of its operations."""
     block, number = place
     opening = opening_of(packed)
-    found = transaction_in(packed, opening, number)
-    if found is None or found.id != identifier:
+    found = part_at(packed, identifier, view.offsets_of(place), part)
+    if found is None:
+        found = part_in(packed, identifier, opening, number, part)
+    if found is None:
         raise RuleViolation(f"transaction {identifier.hex()} is not at place {number} of block {block}")
     return SummedUpTransaction(
         identifier,
@@ -150,11 +157,11 @@ def transaction_summary(
         number,
         opening.header.timestamp,
         opening.header.validator,
-        found.ref_block_num,
-        found.ref_block_prefix,
-        found.expiration,
+        found.reference.ref_block_num,
+        found.reference.ref_block_prefix,
+        found.reference.expiration,
         found.signatures,
-        len(found.operations),
-        found.operations[part],
+        found.total,
+        found.operations,
         _texts(view.followed_from(place, part.stop - part.start)),
     )

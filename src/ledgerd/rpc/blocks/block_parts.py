@@ -1,0 +1,106 @@
+"""Parts of a block's bytes, for readers to whom the whole block would be too much work: of one with two megabytes, a
+second of it. Nothing here finds the bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import ClassVar, NamedTuple
+
+import msgspec
+
+from ledgerd.codec import codec_of
+from ledgerd.codec.kinds import Reading
+from ledgerd.codec.numbers import UInt16, UInt32
+from ledgerd.codec.varint import pack_varint, read_varint
+from ledgerd.protocol.block import SignedHeader
+from ledgerd.protocol.extensions import Extensions
+from ledgerd.protocol.identifiers import TransactionId
+from ledgerd.protocol.operations import Operation
+from ledgerd.protocol.signatures import Signature
+from ledgerd.protocol.times import Time
+from ledgerd.protocol.transaction import SIGNATURE_SIZE, Transaction
+
+BEFORE_OPERATIONS = 10
+"""Bytes of a transaction before the count of its operations (spec 01, section 9)."""
+
+
+class BlockOpening(NamedTuple):
+    """The beginning of a block's bytes."""
+
+    header: SignedHeader
+    transactions: int
+    begin: int
+    """Where the first of them is."""
+
+
+class TransactionReference(msgspec.Struct, frozen=True):
+    """What a transaction begins with."""
+
+    ref_block_num: UInt16
+    ref_block_prefix: UInt32
+    expiration: Time
+
+    TITLE: ClassVar[str] = "reference of a transaction"
+
+
+class TransactionClosing(msgspec.Struct, frozen=True):
+    """What stands behind the operations of a transaction."""
+
+    extensions: Extensions
+    signatures: tuple[Signature, ...]
+
+    TITLE: ClassVar[str] = "closing of a transaction"
+
+
+class TransactionPart(NamedTuple):
+    """A transaction with some of its operations."""
+
+    reference: TransactionReference
+    signatures: tuple[Signature, ...]
+    total: int
+    """Of all its operations."""
+    operations: tuple[Operation, ...]
+
+
+def opening_of(packed: bytes) -> BlockOpening:
+    """Read the header of a block, and how many transactions follow."""
+    header, end = codec_of(SignedHeader).decode_from(packed, 0)
+    return BlockOpening(header, *read_varint(packed, end, Reading()))
+
+
+def part_at(packed: bytes, identifier: TransactionId, offsets: Sequence[int], wanted: slice) -> TransactionPart | None:
+    """A transaction whose operations begin at these offsets, without the work for operations that are not wanted;
+    nothing where they are not all of its operations.
+    """
+    count = pack_varint(len(offsets))
+    if not offsets or packed[offsets[0] - len(count) : offsets[0]] != count:
+        return None
+    begin = offsets[0] - len(count) - BEFORE_OPERATIONS
+    reference, _ = codec_of(TransactionReference).decode_from(packed, begin)
+    decode = codec_of(Operation).decode_from
+    _, end = decode(packed, offsets[-1])
+    closing, end = codec_of(TransactionClosing).decode_from(packed, end)
+    signatures = len(closing.signatures)
+    end -= SIGNATURE_SIZE * signatures + len(pack_varint(signatures))
+    if hashlib.sha256(packed[begin:end]).digest()[: len(identifier)] != identifier:
+        return None
+    operations = tuple(decode(packed, each)[0] for each in offsets[wanted])
+    return TransactionPart(reference, closing.signatures, len(offsets), operations)
+
+
+def part_in(
+    packed: bytes, identifier: TransactionId, opening: BlockOpening, place: int, wanted: slice
+) -> TransactionPart | None:
+    """The same of a transaction of which only its place in the block is known: those before it are read too."""
+    if place >= opening.transactions:
+        return None
+    decode, where = codec_of(Transaction).decode_from, opening.begin
+    for _ in range(place):
+        where = decode(packed, where)[1]
+    found, _ = decode(packed, where)
+    if found.id != identifier:
+        return None
+    reference = TransactionReference(found.ref_block_num, found.ref_block_prefix, found.expiration)
+    return TransactionPart(reference, found.signatures, len(found.operations), found.operations[wanted])
