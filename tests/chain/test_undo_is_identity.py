@@ -29,7 +29,7 @@ from ledgerd.protocol.operations.transfers import Transfer
 from ledgerd.protocol.transaction import unsigned_transaction
 from ledgerd.state.objects import TABLES
 from tests.chain.networks import ALICE, VIZ
-from tests.chain.recorded_chains import advance, difference_from, recorded_state
+from tests.chain.recorded_chains import LIKE_THE_RECORDING, advance, difference_from, recorded_state
 from tests.chain.replays import open_replayed
 from tests.chain.traffic import Traffic, recorded_operations
 from tests.chain.whole_state import first_change, whole_state
@@ -148,8 +148,25 @@ def test_blocks_leave_no_trace_once_they_are_undone_and_do_the_same_again(
                     session.squash()
         changed = first_change(before, whole_state(chain.parts.store))
         assert changed is None, changed
-        advance(chain, name, last, VERIFIED_BEFORE)
+        advance(chain, name, last, VERIFIED_BEFORE | LIKE_THE_RECORDING)
         assert difference_from(recorded_state(name, last), chain, f"{name} at {last}: ") is None
+
+
+@pytest.mark.parametrize(("name", "first", "last"), [("open-2", 300, 500), ("open-pm2", 300, 463)])
+def test_blocks_that_are_applied_once_more_leave_what_they_left_with_all_checks(
+    name: str, first: int, last: int, tmp_path: Path
+) -> None:
+    """After a kill the blocks of the log are applied again; what they said is refused a second time as before."""
+    states = []
+    for skip in (Skip.NOTHING, VERIFIED_BEFORE):
+        with open_replayed(name, first, tmp_path / str(skip)) as chain:
+            advance(chain, name, last, skip)
+            states.append(state_of(chain))
+            latest = next(each for at in range(last, first, -1) if (each := block_of(name, at)).transactions)
+            with pytest.raises(RuleViolation, match="Duplicate transaction check failed"):
+                chain.push_transaction(latest.transactions[-1])
+    changed = first_change(*states)
+    assert changed is None, changed
 
 
 @pytest.mark.parametrize("name", CHAINS)
@@ -197,7 +214,7 @@ def test_a_block_with_anything_wrong_leaves_no_trace(name: str, tmp_path: Path) 
         far_too_much = unsigned_transaction(
             chain.head_id, chain.head_time + 60, (Transfer(VIZ, ALICE, tokens(10**17), ""),)
         )
-        waves_through = VERIFIED_BEFORE & ~Skip.TRANSACTION_DUPES
+        waves_through = VERIFIED_BEFORE & ~Skip.REFUSAL_OF_DUPES
         before = state_of(chain)
         is_refused(chain, before, replace(good, timestamp=chain.head_time), VERIFIED_BEFORE)
         is_refused(chain, before, replace(good, validator="nobody"), waves_through)

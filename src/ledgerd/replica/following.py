@@ -61,7 +61,8 @@ READ_AT_ONCE = 1 << 18
 RECORDS_AT_ONCE = 500
 """Commits of the node that become one of ours while we are behind."""
 MOST_RECORD = 1 << 30
-FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0
+"""A node that starts again is followed again before its next blocks; a connection costs it little."""
 STOP_SECONDS = 1.0
 """How often a silent connection looks whether it is to stop."""
 LEAST_STATE = 1 << 20

@@ -11,6 +11,9 @@ SkipFlags = int
 class Skip:
     """What not to check; the numbers are the reference's. Plain numbers: they are looked at several times a
     transaction, and an enumeration's operators are slow.
+
+    `TRANSACTION_DUPES` leaves out the check for duplicates and what later checks need: the transaction is not noted
+    as known. `REFUSAL_OF_DUPES` is ours alone: it is noted, and a duplicate is not refused.
     """
 
     NOTHING: Final = 0
@@ -25,6 +28,7 @@ class Skip:
     UNDO_HISTORY: Final = 1 << 8
     VALIDATOR_SCHEDULE: Final = 1 << 9
     OPERATION_CHECKS: Final = 1 << 10
+    REFUSAL_OF_DUPES: Final = 1 << 16
 
 
 BELOW_CHECKPOINT = (
@@ -44,7 +48,7 @@ BELOW_CHECKPOINT = (
 VERIFIED_BEFORE = (
     Skip.VALIDATOR_SIGNATURE
     | Skip.TRANSACTION_SIGNATURES
-    | Skip.TRANSACTION_DUPES
+    | Skip.REFUSAL_OF_DUPES
     | Skip.BLOCK_SIZE
     | Skip.REFERENCED_BLOCK
     | Skip.AUTHORITIES
@@ -52,4 +56,8 @@ VERIFIED_BEFORE = (
     | Skip.VALIDATOR_SCHEDULE
     | Skip.OPERATION_CHECKS
 )
-"""What the reference leaves out when it replays its own log (spec 03, section 26.3)."""
+"""What is left out for blocks that this node applied before: in a log of its own, after a kill, after an undo.
+
+The reference notes no transaction as known when it replays (quirk of spec 03, section 26.3), and takes duplicates for
+an hour. A node of ours that was killed refuses what it would have refused: its state is the one that it had.
+"""

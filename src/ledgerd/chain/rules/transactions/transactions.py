@@ -35,11 +35,12 @@ def apply_transaction(
 ) -> None:
     """Apply a transaction on top of all before it. `keys` are those that signed, where they are known already."""
     ledger.cursor.begin_transaction(transaction.id)
-    if not skip & Skip.TRANSACTION_DUPES:
-        require_new(ledger.store.lookup(TRANSACTION_BY_ID, transaction.id) is None)
+    is_new = bool(skip & Skip.TRANSACTION_DUPES) or ledger.store.lookup(TRANSACTION_BY_ID, transaction.id) is None
+    if not skip & Skip.REFUSAL_OF_DUPES:
+        require_new(is_new)
     left_to_agents = check_transaction(ledger, transaction, skip, keys)
     count_bandwidth(ledger, transaction)
-    if not skip & Skip.TRANSACTION_DUPES:
+    if is_new and not skip & Skip.TRANSACTION_DUPES:
         ledger.store.create(
             KNOWN_TRANSACTIONS,
             KnownTransaction(packed_trx=transaction.packed, trx_id=transaction.id, expiration=transaction.expiration),
