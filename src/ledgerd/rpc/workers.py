@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 COMMAND = module_command("ledgerd.rpc.worker")
 
-START_SECONDS = 30.0
+START_SECONDS = 60.0
 SILENT_SECONDS = 20.0
 """A worker that sends no heartbeat for so long hangs and is killed."""
 

@@ -59,8 +59,11 @@ ANSWERING = ("committee_api", "database_api", "invite_api", "paid_subscription_a
 KEEPING = ("account_by_key", "custom_protocol_api", PREDICTION_MARKET_API)
 """Plugins that answer from what is kept in a state for them."""
 
-SKIPPED = VERIFIED_BEFORE & ~Skip.VALIDATOR_SCHEDULE
-"""The node has checked the blocks. That each is of the validator whose turn it was shows that the state fits them."""
+SKIPPED = (VERIFIED_BEFORE | Skip.TRANSACTION_DUPES) & ~Skip.VALIDATOR_SCHEDULE
+"""The node has checked the blocks. That each is of the validator whose turn it was shows that the state fits them.
+
+No transaction is noted as known, as when the reference replays (spec 03, section 26.3).
+"""
 
 
 class PastNote(msgspec.Struct, frozen=True):
