@@ -6,11 +6,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from threading import Event
 
 import pytest
 
 from ledgerd.state import StateReader, Store, StoreLocked
-from ledgerd.state.lock import LOCK_FILE, files_stay, holder_of, lock_writer, swapping
+from ledgerd.state.lock import LOCK_FILE, PAUSE_SECONDS, files_stay, holder_of, lock_writer, swapping
 from tests.state.items import TABLES
 
 
@@ -34,6 +35,22 @@ def test_a_folder_is_free_again_when_the_file_is_closed(tmp_path: Path) -> None:
     held.close()
 
     lock_writer(tmp_path).close()
+
+
+def test_a_lock_that_a_child_of_a_killed_writer_holds_for_a_moment_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between its start and its first instruction a child has the files of its parent open."""
+    held, pauses = lock_writer(tmp_path), list[float]()
+
+    def wait(_event: Event, seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 3:
+            held.close()
+
+    monkeypatch.setattr(Event, "wait", wait)
+    lock_writer(tmp_path).close()
+    assert pauses == [PAUSE_SECONDS] * 3
 
 
 def test_what_an_earlier_writer_has_left_in_the_file_does_not_matter(tmp_path: Path) -> None:

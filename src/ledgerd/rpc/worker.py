@@ -26,6 +26,7 @@ from ledgerd.supervision.descriptors import files_allowed
 from ledgerd.supervision.loading import lasting_modules
 from ledgerd.supervision.main_loop import on_a_loop
 from ledgerd.supervision.niceness import give_way
+from ledgerd.supervision.orders import order_of
 from ledgerd.supervision.tasks import first_of
 
 
@@ -125,7 +126,7 @@ def _parts(name: str) -> MakeService:
 def main() -> None:
     """Read the arguments, and serve."""
     give_way(YIELDING)
-    order = msgspec.json.decode(sys.stdin.buffer.read(), type=WorkerArguments)
+    order = order_of(sys.stdin.buffer.read(), WorkerArguments)
     on_a_loop(partial(serve, order))
 
 

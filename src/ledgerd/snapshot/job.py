@@ -184,7 +184,10 @@ def main() -> None:
     # Ctrl-C sends SIGINT to the whole process group: the node handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     give_way(NICENESS)
-    order: JobOrder = msgspec.json.decode(sys.stdin.buffer.readline(), type=JobOrder)
+    line = sys.stdin.buffer.readline()
+    if not line.endswith(b"\n"):
+        sys.exit(1)  # the node was killed before it had said what to do
+    order: JobOrder = msgspec.json.decode(line, type=JobOrder)
     package = logging.getLogger("ledgerd")
     package.addHandler(LogToNode())
     package.setLevel(logging.INFO)

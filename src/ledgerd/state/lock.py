@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event
 from typing import IO
 
 from ledgerd.state.errors import StoreLocked
@@ -19,6 +20,8 @@ SWAP_FILE = "swap.lock"
 """Locked while the files of a state are put in the place of others, and, shared, while a process of another program
 opens them: LMDB's two files must be of the same state.
 """
+
+TRIES, PAUSE_SECONDS = 20, 0.05
 
 
 def holder_of(folder: Path) -> int | None:
@@ -44,7 +47,7 @@ def lock_writer(folder: Path) -> IO[bytes]:
     """Lock the folder for writing until the returned file is closed; `StoreLocked` when another process has it."""
     file = (folder / LOCK_FILE).open("a+b")
     try:
-        _lock(file)
+        _lock_soon(file)
     except OSError as error:
         file.seek(0)
         holder = file.read(32).decode("ascii", "replace").strip()
@@ -57,6 +60,17 @@ def lock_writer(folder: Path) -> IO[bytes]:
     file.write(b"%d" % os.getpid())
     file.flush()
     return file
+
+
+def _lock_soon(file: IO[bytes]) -> None:
+    """Lock it; of a process that was killed, a child that was just being started holds the lock for a moment yet."""
+    pause = Event()
+    for _ in range(TRIES - 1):
+        try:
+            return _lock(file)
+        except OSError:
+            pause.wait(PAUSE_SECONDS)
+    return _lock(file)
 
 
 @contextmanager

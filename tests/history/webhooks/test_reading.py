@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ledgerd.chain.log.histories import Direction
-from ledgerd.history.webhooks.reading import read_webhook, wanted_of
+from ledgerd.history.webhooks.reading import read_webhook, wanted_of, written_webhook
 from ledgerd.history.webhooks.settings import Webhook, WebhookFault
 from ledgerd.protocol.names import AccountName
 
@@ -29,6 +29,7 @@ def test_a_url_with_its_secret_and_filter_is_read() -> None:
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
+        ("", "http://HOST or https://HOST"),
         ("https://shop.example/", "secret=FILE is missing"),
         ("ftp://shop.example/ secret=/s", "http://HOST or https://HOST"),
         ("https:// secret=/s", "http://HOST or https://HOST"),
@@ -46,3 +47,11 @@ def test_a_url_with_its_secret_and_filter_is_read() -> None:
 def test_what_is_wrong_is_said(text: str, fault: str) -> None:
     with pytest.raises(WebhookFault, match=fault):
         read_webhook(text)
+
+
+@pytest.mark.parametrize(
+    "more", ["", " types=transfer,award accounts=alice,bob direction=incoming reversible=true start=7", " start=9"]
+)
+def test_a_webhook_is_written_as_it_can_be_given(more: str) -> None:
+    text = f"https://shop.example/viz?a=1 secret=/s{more}"
+    assert written_webhook(read_webhook(text)) == text

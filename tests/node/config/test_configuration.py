@@ -99,6 +99,15 @@ def test_a_file_that_is_not_utf_8_is_read_all_the_same(tmp_path: Path) -> None:
     assert read_configuration({"config-file": ["mine.ini"]}, tmp_path).p2p.max_connections == 3
 
 
+@pytest.mark.parametrize(
+    "line", ["private-key-file = signing.k\0ey", "state-stream-endpoint = unix:/a\0", "p2p-seed-node = a\0:1"]
+)
+def test_a_value_with_a_nul_character_is_an_error_that_names_the_option(tmp_path: Path, line: str) -> None:
+    (tmp_path / "mine.ini").write_text(f"{line}\n")
+    with pytest.raises(ConfigurationError, match=line.partition(" ")[0] + ".*holds a NUL character"):
+        read_configuration({"config-file": ["mine.ini"]}, tmp_path)
+
+
 def test_a_missing_file_is_written_with_every_default_and_changes_nothing(tmp_path: Path) -> None:
     before = read_configuration({}, tmp_path)
     written = write_default_file(before.invocation)

@@ -20,7 +20,7 @@ def read_webhook(text: str) -> Webhook:
     Raises:
         WebhookFault: It cannot be read.
     """
-    url, *words = text.split()
+    url, *words = text.split() or [""]
     target_of(url)
     given: dict[str, str] = {}
     for word in words:
@@ -31,6 +31,17 @@ def read_webhook(text: str) -> Webhook:
     if "secret" not in given:
         raise WebhookFault("secret=FILE is missing: the file with the secret that signs")
     return msgspec.convert({"url": url} | {name: _READERS[name](value) for name, value in given.items()}, Webhook)
+
+
+def written_webhook(hook: Webhook) -> str:
+    """The text from which a webhook is read, without what it would be anyway."""
+    words = [hook.url, f"secret={hook.secret}"]
+    words += [f"types={','.join(hook.types)}"] if hook.types else []
+    words += [f"accounts={','.join(hook.accounts)}"] if hook.accounts else []
+    words += [f"direction={hook.direction}"] if hook.direction != Webhook("", "").direction else []
+    words += ["reversible=true"] if hook.reversible else []
+    words += [f"start={hook.start}"] if hook.start else []
+    return " ".join(words)
 
 
 def wanted_of(hook: Webhook) -> Wanted:

@@ -72,7 +72,7 @@ class OptionReader:
         values = []
         for text in texts:
             try:
-                values.append(option.kind.read(text))
+                values.append(option.kind.read(_without_nul(text)))
             except WrongValue as problem:
                 shown = given.named(name)
                 if not option.kind.secret:
@@ -88,3 +88,10 @@ class OptionReader:
         if given:
             self._values(option, option.name, given[0])
             self.without_meaning.append(option.name)
+
+
+def _without_nul(text: str) -> str:
+    """The text, which a file may have; no path and no address has a NUL character."""
+    if "\0" in text:
+        raise WrongValue("holds a NUL character")
+    return text

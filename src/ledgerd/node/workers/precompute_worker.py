@@ -46,7 +46,10 @@ def request(packed: Sequence[bytes], signers_above: int = 0) -> bytes:
 def serve(plug: socket.socket) -> None:
     """Answer requests until EOF."""
     with plug, plug.makefile("rb") as requests:
-        network = msgspec.msgpack.decode(_next(requests), type=ChainParameters)
+        first = _next(requests)
+        if not first:
+            return  # the node was killed before it had said which chain this is
+        network = msgspec.msgpack.decode(first, type=ChainParameters)
         while asked := _next(requests):
             plug.sendall(message(results_for(asked, network)))
 

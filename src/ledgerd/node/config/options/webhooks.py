@@ -20,13 +20,19 @@ def _read(text: str) -> Webhook:
         raise WrongValue(str(fault)) from None
 
 
+def _show(hook: Webhook) -> str:
+    from ledgerd.history.webhooks.reading import written_webhook  # noqa: PLC0415 - as above
+
+    return written_webhook(hook)
+
+
 def _complete(record: WebhookSettings, _surroundings: Surroundings) -> WebhookSettings:
     if len(record.hooks) > MOST_WEBHOOKS:
         raise WrongTogether("history-webhook", f"is given {len(record.hooks)} times: {MOST_WEBHOOKS} are allowed")
     return record
 
 
-WEBHOOK = OptionKind("URL", "http(s)://HOST[:PORT]/PATH secret=FILE, and a filter behind it", EXAMPLE, _read)
+WEBHOOK = OptionKind("URL", "http(s)://HOST[:PORT]/PATH secret=FILE, and a filter behind it", EXAMPLE, _read, _show)
 
 WEBHOOKS = OptionSection(
     "webhooks",

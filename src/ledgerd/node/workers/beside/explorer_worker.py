@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sys
 
-import msgspec
-
 from ledgerd.explorer.process import run_explorer
 from ledgerd.node.config.logging.setup import set_up_child_logging
 from ledgerd.node.workers.settings import ExplorerArguments
 from ledgerd.supervision.niceness import give_way
+from ledgerd.supervision.orders import order_of
 from ledgerd.supervision.processes import parent_ended
 
 YIELDING = 5
@@ -19,7 +18,7 @@ YIELDING = 5
 def main() -> None:
     """Read the arguments, and serve."""
     give_way(YIELDING)
-    order = msgspec.json.decode(sys.stdin.buffer.read(), type=ExplorerArguments)
+    order = order_of(sys.stdin.buffer.read(), ExplorerArguments)
     set_up_child_logging(order.log_format)
     run_explorer(order.settings, lambda: parent_ended(order.node))
 

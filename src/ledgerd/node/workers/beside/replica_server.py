@@ -11,13 +11,12 @@ import socket
 import sys
 from typing import TYPE_CHECKING, cast
 
-import msgspec
-
 from ledgerd.node.config.logging.setup import set_up_child_logging
 from ledgerd.replica.order import ServerOrder
 from ledgerd.replica.server import serve
 from ledgerd.supervision.main_loop import on_a_loop
 from ledgerd.supervision.niceness import give_way
+from ledgerd.supervision.orders import order_of
 
 if TYPE_CHECKING:
     from ledgerd.node.config.options.application import LogFormat
@@ -29,11 +28,9 @@ MOST_ORDER = 65_536
 async def _serve() -> None:
     """Read the order, and carry it out until the input is closed."""
     reader, _ = await asyncio.open_connection(sock=socket.socket(fileno=sys.stdin.fileno()), limit=MOST_ORDER)
-    line = await reader.readline()
-    if line:
-        order = msgspec.json.decode(line, type=ServerOrder)
-        set_up_child_logging(cast("LogFormat", order.log_format))
-        await serve(order, reader)
+    order = order_of(await reader.readline(), ServerOrder)
+    set_up_child_logging(cast("LogFormat", order.log_format))
+    await serve(order, reader)
 
 
 def main() -> None:

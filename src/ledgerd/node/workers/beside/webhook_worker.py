@@ -21,6 +21,7 @@ from ledgerd.node.config.logging.setup import set_up_child_logging
 from ledgerd.node.config.options.application import LogFormat
 from ledgerd.supervision.main_loop import on_a_loop
 from ledgerd.supervision.niceness import give_way
+from ledgerd.supervision.orders import order_of
 from ledgerd.supervision.processes import parent_ended
 from ledgerd.supervision.tasks import all_of, first_of
 
@@ -73,7 +74,7 @@ async def _opened(order: WebhookArguments) -> EmbeddedHistory:
 def main() -> None:
     """Read the arguments, and send."""
     give_way(YIELDING)
-    order = msgspec.json.decode(sys.stdin.buffer.read(), type=WebhookArguments)
+    order = order_of(sys.stdin.buffer.read(), WebhookArguments)
     set_up_child_logging(order.log_format)
     Path(order.folder).mkdir(parents=True, exist_ok=True)
     on_a_loop(partial(serve, order))
