@@ -34,7 +34,7 @@ def test_a_process_that_is_told_nothing_or_a_part_ends_without_a_word(module: st
     with ours, theirs:
         ours.sendall(said)
         ours.shutdown(socket.SHUT_WR)
-        ended = subprocess.run(  # noqa: S603, PLW1510 - ourselves
+        ended = subprocess.run(  # noqa: S603 - ourselves
             [sys.executable, "-m", module],
             stdin=theirs.fileno(),
             capture_output=True,
