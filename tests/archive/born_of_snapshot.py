@@ -22,7 +22,7 @@ from tests.chain.replays import copy_replayed
 from tests.history.histories import recorded_histories
 from tests.history.test_recorded_histories import RESULT
 from tests.node.killing import Serving
-from tests.node.processes import LOOPBACK, PATIENCE, PROGRAM, NodeProcess, run_to_end
+from tests.node.processes import LOOPBACK, PATIENCE, UNYIELDING, NodeProcess, run_to_end
 from tests.recorded import ANSWERED, recorded_blocks
 
 NAME, SNAPSHOT, BEGINNING = "open-pm2", 200, 260
@@ -117,7 +117,7 @@ class BornOfSnapshot:
         told = self.folder.parent / "told"
         with (
             told.open("wb") as output,
-            subprocess.Popen([*PROGRAM, *words, *self._common], stdout=output, stderr=output) as process,  # noqa: S603 - ours
+            subprocess.Popen([*UNYIELDING, *words, *self._common], stdout=output, stderr=output) as process,  # noqa: S603 - ours
         ):
             if paused is not None:
                 self._pause(process, paused)

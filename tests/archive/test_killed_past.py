@@ -1,7 +1,7 @@
 """A node that began with a snapshot takes in blocks of a peer, fetches its past and records its history; each of the
 three processes is killed at any moment, and in the end every answer is that of a node that was never killed.
 
-A usual run kills five times; `PAST_KILLS=50 scripts/test tests/archive/test_killed_past.py` kills 50 times.
+A usual run kills four times; `PAST_KILLS=50 scripts/test tests/archive/test_killed_past.py` kills 50 times.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.history.histories import closed_view, recorded_histories, shown_opera
 from tests.history.test_recorded_histories import assert_recorded
 from tests.recorded import recorded_answers, recorded_blocks
 
-KILLS = int(os.environ.get("PAST_KILLS", "5"))
+KILLS = int(os.environ.get("PAST_KILLS", "4"))
 KILLS_A_ROUND = 5
 RANGE = 25
 RECORDING = Path("history.past") / "history"

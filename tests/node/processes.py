@@ -16,6 +16,7 @@ from queue import Empty, Queue
 from typing import Any, Self
 
 PROGRAM = (sys.executable, "-m", "ledgerd.cli")
+UNYIELDING = (sys.executable, "-m", "tests.node.unyielding")
 PATIENCE = 120.0
 """Seconds after which a test has failed; on a machine that is busy with others, some take a quarter of it."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shutil
 import sys
 from collections.abc import Iterator
@@ -22,6 +21,7 @@ from ledgerd.history.past.recording import SPARE_BYTES, PastHistory
 from ledgerd.node.config.network import network_of
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.state.disk import Space
+from ledgerd.supervision.niceness import give_way
 
 LOWEST_PRIORITY = 19
 MEGABYTE = 1 << 20
@@ -45,7 +45,7 @@ def extend(chosen: argparse.Namespace) -> int:
             sys.stdout.write("the history begins with block 1 already\n")
             return 0
         _require_room(past.needs(options.block_archive_dir, options.shared_file_dir), chosen.data_dir)
-        os.nice(LOWEST_PRIORITY)
+        give_way(LOWEST_PRIORITY)
         with progress("recording", past.head) as advance:
             is_taken = past.run(advance)
     if is_taken:

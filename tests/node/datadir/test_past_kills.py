@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 from random import Random
 
 from tests.chain.replays import copy_replayed
 from tests.node.datadir.past_directories import written
 from tests.node.datadir.test_past_state import accounts_in
+from tests.node.processes import UNYIELDING
 
-KILLS = int(os.environ.get("PAST_KILLS", "8"))
+KILLS = int(os.environ.get("PAST_KILLS", "4"))
 LONGEST = 1.6
 """Seconds after which a run is killed at the latest: about as long as it takes."""
 
 
 def command(data: Path, target: Path) -> subprocess.Popen[str]:
-    words = [sys.executable, "-m", "ledgerd.cli", "state", "--at", "1900"]
+    words = [*UNYIELDING, "state", "--at", "1900"]
     words += ["--data-dir", str(data), "--to", str(target)]
     return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)  # noqa: S603 - ourselves
 
