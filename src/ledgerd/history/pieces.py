@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress
 from typing import NamedTuple, cast
 from zlib import crc32
@@ -45,6 +45,7 @@ TRANSACTION = struct.Struct("<H20s")
 
 _ROW = struct.Struct("<BBHI")
 """Tag; which of the transactions; place in it; where the operation begins, with two flags."""
+_HEAD_SIZE, _TRANSACTION_SIZE, _ROW_SIZE = _HEAD.size, TRANSACTION.size, _ROW.size
 _SUM = struct.Struct("<I")
 INTACT = 0x2144DF1C
 """The checksum of whatever ends with its own."""
@@ -188,17 +189,24 @@ class Piece:
             raise HistoryDamaged(f"operations of block {self.block} cannot be read: {OTHER_BYTES}")
 
 
-def rows_of(raw: bytes, block: int, place: int) -> bytes:
-    """The rows of a piece as they are stored, for whom all else in it would be too much work."""
-    if crc32(raw, _seed(block, place)) != INTACT:
-        raise _other_sum(block)
-    first = _HEAD.size + raw[1] * TRANSACTION.size
-    return raw[first : first + (raw[0] & ~_CONTINUED) * _ROW.size]
+def stored_rows(stored: Iterable[tuple[bytes, bytes]], block: int) -> tuple[bytes, bool]:
+    """The rows of a block from its stored pieces, with their keys, and whether its last piece is among them.
 
-
-def goes_on(raw: bytes) -> bool:
-    """Whether another piece of the block follows one that is stored."""
-    return raw[0] >= _CONTINUED
+    Nothing else of a piece is read, and nothing is called for it that can be done here: for a list of blocks, thousands
+    are looked at.
+    """
+    found, key_of, is_whole = list[bytes](), PIECE_KEY.pack, False
+    for place, (key, raw) in enumerate(stored):
+        if key != key_of(block, place):
+            break
+        if crc32(raw, block ^ place << 16) != INTACT:
+            raise _other_sum(block)
+        count, first = raw[0], _HEAD_SIZE + raw[1] * _TRANSACTION_SIZE
+        is_whole = count < _CONTINUED
+        found.append(raw[first : first + (count & ~_CONTINUED) * _ROW_SIZE])
+        if is_whole:
+            break
+    return b"".join(found), is_whole
 
 
 def counted_kinds(rows: bytes, size: int = _ROW.size) -> list[KindCount]:

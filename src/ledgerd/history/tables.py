@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
 from typing import NamedTuple
 from zlib import crc32
 
@@ -12,7 +11,7 @@ import lmdb
 from ledgerd.chain.log.histories import KindCount
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.former_pieces import FormerPiece
-from ledgerd.history.pieces import INTACT, PIECE_KEY, Piece, counted_kinds, goes_on, rows_of
+from ledgerd.history.pieces import INTACT, PIECE_KEY, Piece, counted_kinds, stored_rows
 from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.state.disk import Database, LmdbTransaction
 
@@ -164,10 +163,14 @@ def pieces_at(transaction: LmdbTransaction, tables: Tables, block: int, watermar
         HistoryDamaged: One of them is missing, or not what was stored.
     """
     found: list[Piece] = []
-    for raw in _stored_at(transaction, tables, block):
-        found.append(piece_of(raw, block, len(found), watermarks))
-        if found[-1].is_continued is False:
-            return found
+    cursor = transaction.cursor(tables.operations)
+    if cursor.set_key(PIECE_KEY.pack(block, 0)):
+        for key, raw in cursor.iternext():  # faster than to look for each; large blocks have many
+            if key != PIECE_KEY.pack(block, len(found)):
+                break
+            found.append(piece_of(raw, block, len(found), watermarks))
+            if found[-1].is_continued is False:
+                return found
     if found:
         if found[-1].is_continued:
             raise missing(block)
@@ -181,26 +184,14 @@ def kinds_at(transaction: LmdbTransaction, tables: Tables, block: int, watermark
     if block < watermarks.linked_from:
         pieces = pieces_at(transaction, tables, block, watermarks)
         return counted_kinds(b"".join(each.packed_rows for each in pieces), pieces[0].row.size) if pieces else []
-    stored: list[bytes] = []
-    for raw in _stored_at(transaction, tables, block):
-        stored.append(raw)
-        if not goes_on(raw):
-            break
-    else:
-        if stored:
-            raise missing(block)
-        block_behind(transaction, tables, block - 1, watermarks)
-    return counted_kinds(b"".join([rows_of(raw, block, place) for place, raw in enumerate(stored)]))
-
-
-def _stored_at(transaction: LmdbTransaction, tables: Tables, block: int) -> Iterator[bytes]:
-    """What is stored of a block, from its first piece up to the first that is not there."""
     cursor = transaction.cursor(tables.operations)
-    if cursor.set_key(PIECE_KEY.pack(block, 0)):
-        for place, (key, raw) in enumerate(cursor.iternext()):  # faster than to look for each; large blocks have many
-            if key != PIECE_KEY.pack(block, place):
-                return
-            yield raw
+    if not cursor.set_key(PIECE_KEY.pack(block, 0)):
+        block_behind(transaction, tables, block - 1, watermarks)  # it would be named there
+        return []
+    rows, is_whole = stored_rows(cursor.iternext(), block)
+    if not is_whole:
+        raise missing(block)
+    return counted_kinds(rows)
 
 
 def missing(block: int) -> HistoryDamaged:

@@ -105,7 +105,9 @@ def block_summaries(view: HistoryView, blocks: Iterable[tuple[int, bytes | None]
 
 def _summary(number: int, opening: BlockOpening, kinds: Sequence[KindCount]) -> SummedUpBlock:
     header, transactions, _ = opening
-    own = sorted((each for each in kinds if not each.is_virtual), key=lambda each: (-each.operations, each.tag))
+    own = [each for each in kinds if not each.is_virtual]
+    if len(own) > 1:
+        own.sort(key=lambda each: (-each.operations, each.tag))
     return SummedUpBlock(
         number,
         header.id,
@@ -117,7 +119,7 @@ def _summary(number: int, opening: BlockOpening, kinds: Sequence[KindCount]) -> 
         header.validator_signature,
         transactions,
         _sum(own),
-        _sum(each for each in kinds if each.is_virtual),
+        _sum(kinds) - _sum(own),
         tuple(OperationCount(name_of(OPERATIONS[each.tag]), each.operations) for each in own),
     )
 
@@ -128,7 +130,7 @@ def _counted(block: Block) -> list[KindCount]:
 
 
 def _sum(kinds: Iterable[KindCount]) -> int:
-    return sum(each.operations for each in kinds)
+    return sum([each.operations for each in kinds])
 
 
 def block_operations(view: HistoryView, number: int, first: int, limit: int) -> BlockOperations:
