@@ -88,6 +88,10 @@ def test_of_other_keys_that_repeat_the_last_one_wins(tmp_path: Path) -> None:
             "FILE:2: filename is empty: write `filename = logs/ledgerd.log`",
         ),
         (
+            "[log.file_appender.x]\nfilename = a\0b",
+            "FILE:2: filename holds a NUL character: write `filename = logs/ledgerd.log`",
+        ),
+        (
             "[log.syslog_appender.x]\nhost = a",
             (
                 "FILE:2: there is no section [log.syslog_appender.x]; there are [log.console_appender.NAME], "

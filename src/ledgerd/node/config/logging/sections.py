@@ -113,8 +113,9 @@ def _appender(section: _Section, form: Form, name: str) -> Appender:
         entry = section.take("filename", "logs/ledgerd.log")
         section.finish(("filename",))
         path = Path(entry.value if entry else "")
-        if entry is not None and not entry.value:
-            section.fault(entry, "filename is empty: write `filename = logs/ledgerd.log`")
+        if entry is not None and (not entry.value or "\0" in entry.value):
+            wrong = "holds a NUL character" if entry.value else "is empty"
+            section.fault(entry, f"filename {wrong}: write `filename = logs/ledgerd.log`")
         return Appender(name, form, section.file.parent / path)
     stream = section.choice("stream", STREAMS, "std_error")
     section.finish(("stream",))
