@@ -108,6 +108,22 @@ def test_a_value_with_a_nul_character_is_an_error_that_names_the_option(tmp_path
         read_configuration({"config-file": ["mine.ini"]}, tmp_path)
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"history-whitelist-ops = transf\xffer",
+        b"history-webhook = https://shop.example/viz secret=/s\xff",
+        b"block-archive-dir = \xff",
+        b"chain = \xff",
+    ],
+)
+def test_a_value_that_is_not_utf_8_is_an_error_that_names_the_option(tmp_path: Path, line: bytes) -> None:
+    """No worker could be told of it: its order is JSON."""
+    (tmp_path / "mine.ini").write_bytes(line + b"\n")
+    with pytest.raises(ConfigurationError, match=line.partition(b" ")[0].decode() + ".*is not UTF-8"):
+        read_configuration({"config-file": ["mine.ini"]}, tmp_path)
+
+
 def test_a_missing_file_is_written_with_every_default_and_changes_nothing(tmp_path: Path) -> None:
     before = read_configuration({}, tmp_path)
     written = write_default_file(before.invocation)

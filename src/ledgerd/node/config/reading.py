@@ -72,7 +72,7 @@ class OptionReader:
         values = []
         for text in texts:
             try:
-                values.append(option.kind.read(_without_nul(text)))
+                values.append(option.kind.read(_sound(text)))
             except WrongValue as problem:
                 shown = given.named(name)
                 if not option.kind.secret:
@@ -90,8 +90,15 @@ class OptionReader:
             self.without_meaning.append(option.name)
 
 
-def _without_nul(text: str) -> str:
-    """The text, which a file may have; no path and no address has a NUL character."""
+def _sound(text: str) -> str:
+    """The text, if no byte of it is out of place; a file may have any.
+
+    No path and no address has a NUL character, and the orders of processes, in which values stand, are UTF-8.
+    """
     if "\0" in text:
         raise WrongValue("holds a NUL character")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise WrongValue("is not UTF-8") from None
     return text
