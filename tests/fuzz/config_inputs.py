@@ -16,6 +16,12 @@ MOST_LINES = 12
 SECRET_WIF = "5J9DBCRX5D2ZUUuy9qV2ef9p5sfA3ydHsDs2G531bob7wbEigDJ"
 """A key that nobody has published."""
 
+COMPARED = (
+    *("application", "chain", "p2p", "webserver", "validator_guard", "snapshot", "history"),
+    *("webhooks", "state_stream", "explorer"),
+)
+"""The records that are the same when they are written and read again."""
+
 TEMPLATES = Path(__file__).resolve().parents[2] / "share" / "ledgerd" / "config"
 
 WORDS = (
@@ -61,7 +67,7 @@ class ConfigFiles:
         if self._read(given) != read:
             raise Broken("read in two ways")
         again = self._read(_written(read))
-        for name in ("application", "chain", "p2p", "webserver", "validator_guard", "snapshot", "history"):
+        for name in COMPARED:
             if getattr(again, name) != getattr(read, name):
                 raise Broken(f"{getattr(again, name)!r} instead of {getattr(read, name)!r}")
         return True
