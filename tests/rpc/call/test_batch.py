@@ -7,11 +7,11 @@ import pytest
 from ledgerd.rpc.call.batch import BatchAnswers
 from ledgerd.rpc.call.bounds import BoundReached, RequestBudget
 from ledgerd.rpc.call.limits import Limits
-from ledgerd.rpc.shares.held_bytes import HeldBytes
+from ledgerd.rpc.shares.held_amounts import HeldAmounts
 
 
 def test_the_answers_are_one_array_and_count_as_kept_until_it_is_taken() -> None:
-    held = HeldBytes(100)
+    held = HeldAmounts(100)
     batch = BatchAnswers([1, 2], RequestBudget(Limits(), share="one"), held)
     for _ in batch.rest:
         batch.add(b"{}")
@@ -23,7 +23,7 @@ def test_the_answers_are_one_array_and_count_as_kept_until_it_is_taken() -> None
 
 
 def test_whoever_has_most_may_not_go_on_where_too_much_is_kept() -> None:
-    held = HeldBytes(10)
+    held = HeldAmounts(10)
     batch = BatchAnswers([], RequestBudget(Limits(), share="one"), held)
     with pytest.raises(BoundReached):
         batch.add(b"x" * 11)

@@ -44,9 +44,9 @@ async def talking(server: Server) -> AsyncIterator[ClientConnection]:
         yield client
 
 
-async def raw(server: Server) -> Client:
+async def raw(server: Server, source: str = "127.0.0.1") -> Client:
     """A client after its handshake, that says whatever bytes it likes."""
-    client = await server.connect()
+    client = await server.connect(source)
     await client.say(HANDSHAKE % (KEY, b"13"))
     assert (await client.head())[0] == "HTTP/1.1 101 Switching Protocols"
     return client

@@ -28,6 +28,8 @@ OPTION = MetricLabel(
         "webserver-max-connections",
         "webserver-max-connections-per-address",
         "webserver-max-subscriptions",
+        "webserver-max-subscriptions-per-address",
+        "webserver-max-subscriptions-per-process",
         "webserver-max-requests-per-second",
         "webserver-allowed-origins",
         "other",

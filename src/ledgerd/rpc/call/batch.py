@@ -7,13 +7,13 @@ from io import BytesIO
 
 from ledgerd.codec.json_text import Json
 from ledgerd.rpc.call.bounds import RequestBudget
-from ledgerd.rpc.shares.held_bytes import HeldBytes
+from ledgerd.rpc.shares.held_amounts import HeldAmounts
 
 
 class BatchAnswers:
     """The requests that are still to be answered, and the answers to the others, in their order."""
 
-    def __init__(self, requests: Iterable[Json], budget: RequestBudget, held: HeldBytes) -> None:
+    def __init__(self, requests: Iterable[Json], budget: RequestBudget, held: HeldAmounts) -> None:
         self.rest = iter(requests)
         self.budget = budget
         self.is_whole = False

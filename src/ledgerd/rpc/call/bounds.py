@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from ledgerd.codec.json_text import Json
 from ledgerd.rpc.call.errors import INVALID_REQUEST, PlainError
 from ledgerd.rpc.call.limits import Limits
-from ledgerd.rpc.shares.held_bytes import HeldBytes
+from ledgerd.rpc.shares.held_amounts import HeldAmounts
 
 SECONDS_BETWEEN_LINES = 60.0
 
@@ -57,7 +57,7 @@ class RequestBudget:
         self.require_room(count)
         self._bytes += count
 
-    def require_held(self, held: HeldBytes) -> None:
+    def require_held(self, held: HeldAmounts) -> None:
         """Refuse to go on with a batch of whoever has most of what is kept, when too much is."""
         if held.is_too_much and held.largest == self.share:
             self._refuse("The node holds too many answers that are not taken", "webserver-max-held-answer-bytes")

@@ -38,7 +38,7 @@ from ledgerd.rpc.call.errors import INVALID_REQUEST, OTHER, ErrorObject, PlainEr
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.reading import LARGE, LargeBatch, read_large_request, read_request
 from ledgerd.rpc.call.view import ApiView, Node
-from ledgerd.rpc.shares.held_bytes import HeldBytes
+from ledgerd.rpc.shares.held_amounts import HeldAmounts
 from ledgerd.rpc.shares.loop_turns import LoopTurns
 from ledgerd.supervision.threads import in_thread
 
@@ -108,7 +108,7 @@ class Dispatcher:
         self._clock = clock
         self._limits = limits
         self.bounds = BoundsMet()
-        self.held = HeldBytes(limits.held_answer_bytes)
+        self.held = HeldAmounts(limits.held_answer_bytes)
         self.turns = LoopTurns()
         self.charge_batch: Callable[[str, int], None] = lambda _address, _requests: None
         """Called with the address that sends a batch, and the number of its requests."""

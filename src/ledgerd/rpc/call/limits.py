@@ -39,7 +39,11 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     address_rate: float = 0.0
     """Requests a second of one address, with as many at once; zero, the default, for any number."""
     late_answers: int = 100
-    """Unfinished answers of one connection, with its subscriptions; zero for any number."""
+    """Unfinished answers of one WebSocket connection, with its subscriptions; zero for any number."""
+    address_late_answers: int = 500
+    """Those of one address; zero for any number."""
+    all_late_answers: int = 4_000
+    """Those of all connections; zero for any number."""
 
     request_seconds: float = 30.0
     """From the first byte of a request to the end of its headers, and from there to the end of the body; for a

@@ -99,7 +99,7 @@ class HttpConnection(Connection):
         waiting = self._waiting_bytes + len(self._waiting) * PART_BYTES
         self.hold(self._reader.held + len(self.unread) + waiting + self._later_bytes)
 
-    def refuse_held(self) -> None:
+    def give_way(self, reason: str) -> None:  # noqa: ARG002 - a refusal has no text
         if self._later is not None:
             self._later.cancel()
             self._later, self._later_bytes = None, 0

@@ -101,7 +101,7 @@ class EventStreamConnection(Connection):
         else:
             self._write(HEARTBEAT)
 
-    def refuse_held(self) -> None:
+    def give_way(self, reason: str) -> None:  # noqa: ARG002 - such an answer ends without one
         self.transport.abort()
 
     def finish(self) -> None:

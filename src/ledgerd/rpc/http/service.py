@@ -23,7 +23,7 @@ from ledgerd.rpc.http.places.addresses import Addresses
 from ledgerd.rpc.http.places.connection_table import Activity, ConnectionTable
 from ledgerd.rpc.http.responses import Page
 from ledgerd.rpc.http.unread import Unread
-from ledgerd.rpc.shares.held_bytes import HeldBytes
+from ledgerd.rpc.shares.held_amounts import HeldAmounts
 from ledgerd.supervision.tasks import Tasks
 
 log = logging.getLogger(__name__)
@@ -88,6 +88,8 @@ class Connection(asyncio.Protocol):
         self.unread = Unread()
         self.held = 0
         """Buffered bytes of requests, without those that are always allowed."""
+        self.late_answers = 0
+        """Unfinished answers, with subscriptions, while other requests are answered."""
         self._untaken = 0
         self._waits_for_turn = False
 
@@ -128,6 +130,7 @@ class Connection(asyncio.Protocol):
         self.unread.clear()
         self.hold(0)
         self.keep(0)
+        self.wait_for(0)
         self.service.leave(self)
 
     def read_in_turns(self, size: int) -> None:
@@ -185,8 +188,8 @@ class Connection(asyncio.Protocol):
             self.service.relieve_requests()
 
     @abstractmethod
-    def refuse_held(self) -> None:
-        """Drop what has arrived, say that it is too much, and take no more."""
+    def give_way(self, reason: str) -> None:
+        """Drop what has arrived and what is waited for, say why, and take no more."""
 
     def pause_writing(self) -> None:
         self.is_congested = True
@@ -213,6 +216,11 @@ class Connection(asyncio.Protocol):
         """So many bytes of answers are kept here now."""
         self.service.dispatcher.held.change(self.asker.share, size - self._untaken)
         self._untaken = size
+
+    def wait_for(self, answers: int) -> None:
+        """So many unfinished answers are waited for here now."""
+        self.service.late_answers.change(self.asker.share, answers - self.late_answers)
+        self.late_answers = answers
 
     @abstractmethod
     def patience(self) -> float | None:
@@ -252,8 +260,10 @@ class Service:
         self.exemption = Exemption(limits.exempt)
         self._connections: ConnectionTable[Connection] = ConnectionTable(limits.connections, limits.address_connections)
         self._spare: ConnectionTable[Connection] = ConnectionTable(0, 0)
-        self.requests_held = HeldBytes(limits.held_bytes)
+        self.requests_held = HeldAmounts(limits.held_bytes)
         """Buffered bytes of requests of all connections."""
+        self.late_answers = HeldAmounts(limits.all_late_answers)
+        """Unfinished answers of all connections, with subscriptions."""
         self.received = self.sent = self.accepted = 0
         """Bytes from and to clients, and their connections, since the start."""
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -319,7 +329,7 @@ class Service:
             own = [each for each in (*self.connections, *self.spare_connections) if each.asker.share == share]
             largest = max(own, key=lambda each: each.held)
             self.note("webserver-max-held-bytes", largest.address)
-            largest.refuse_held()
+            largest.give_way("the node holds too much of what has not arrived whole")
 
     def relieve(self) -> None:
         """While too many answers are kept, close the largest connection of those for whom most is kept."""
@@ -334,8 +344,29 @@ class Service:
             largest.keep(0)
             self._dismiss(largest)
 
+    def limit_of_late(self, connection: Connection) -> str:
+        """The option that forbids a connection one more unfinished answer; empty where none does. Where all have too
+        many, the connection with the most of whoever has most gives way.
+        """
+        limits, late, share = self.limits, self.late_answers, connection.asker.share
+        if 0 < limits.late_answers <= connection.late_answers:
+            return "webserver-max-subscriptions"
+        if 0 < limits.address_late_answers <= late.of(share):
+            return "webserver-max-subscriptions-per-address"
+        if late.has_room_for(1):
+            return ""
+        option, most = "webserver-max-subscriptions-per-process", late.largest
+        if late.of(most) <= late.of(share) + 1:
+            return option
+        own = [each for each in self.connections if each.asker.share == most]
+        largest = max(own, key=lambda each: each.late_answers)
+        self.note(option, largest.address)
+        largest.give_way("the node has too many subscriptions, and most of them for this client")
+        return ""
+
     def _dismiss(self, connection: Connection) -> None:
         """Close a connection at once."""
+        connection.wait_for(0)
         self.leave(connection)
         connection.transport.abort()
 

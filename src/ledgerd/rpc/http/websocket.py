@@ -66,7 +66,7 @@ class WebSocketConnection(Connection):
         self._sending = asyncio.Lock()
         """Of late answers: one after the other waits for the client to read."""
         self._is_over = False
-        """Whether nothing more is taken, since too much has arrived."""
+        """Whether nothing more is taken: too much has arrived, or is waited for, or the client has left."""
         self._waiting: deque[Frame] = deque()
         """Received frames that are handled after the client has read its earlier answers."""
         self._waiting_bytes = 0
@@ -124,8 +124,8 @@ class WebSocketConnection(Connection):
         partial = len(self._frames.reader.buffer) + (0 if self._message is None else self._message.tell())
         self.hold(len(self.unread) + partial + self._waiting_bytes + self._late_bytes)
 
-    def refuse_held(self) -> None:
-        self._end(CloseCode.TRY_AGAIN_LATER, "the node holds too much of what has not arrived whole")
+    def give_way(self, reason: str) -> None:
+        self._end(CloseCode.TRY_AGAIN_LATER, reason)
         self._is_over = True
         self._message = None
         self._frames.reader.buffer.clear()
@@ -134,6 +134,7 @@ class WebSocketConnection(Connection):
         self._waiting_bytes = self._late_bytes = 0
         self.service.give_up(self._late)
         self.hold(0)
+        self.wait_for(0)
 
     def eof_received(self) -> bool:
         self._frames.receive_eof()
@@ -142,6 +143,7 @@ class WebSocketConnection(Connection):
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
+        self._is_over = True
         self._waiting.clear()
         self.service.give_up(self._late)
 
@@ -200,13 +202,14 @@ class WebSocketConnection(Connection):
         answer = service.dispatcher.answer(message, self.asker)
         if not isinstance(answer, Later):
             self._send(answer)
-        elif 0 < service.limits.late_answers <= len(self._late):
-            service.note("webserver-max-subscriptions", self.address)
-            self._send(answer.refused("Too many answers are waited for on this connection"))
+        elif option := service.limit_of_late(self):
+            service.note(option, self.address)
+            self._send(answer.refused(f"Too many subscriptions and unfinished answers ({option})"))
         else:
             task = service.tasks.begin(self._answer_later(answer))
             self._late[task] = answer
             self._late_bytes += answer.held
+            self.wait_for(len(self._late))
             task.add_done_callback(self._is_answered)
 
     async def _answer_later(self, later: Later) -> None:
@@ -232,8 +235,9 @@ class WebSocketConnection(Connection):
 
     def _is_answered(self, task: asyncio.Task[None]) -> None:
         self._late_bytes = max(0, self._late_bytes - self._late.pop(task).held)
-        if not self._is_over:
+        if not (self._is_over or self.transport.is_closing()):
             self._account()
+            self.wait_for(len(self._late))
         if self.service.is_stopping and not self._late:
             self.finish()
 

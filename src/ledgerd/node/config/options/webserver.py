@@ -182,6 +182,24 @@ WEBSERVER = OptionSection(
             field="limits.late_answers",
         ),
         Option(
+            "webserver-max-subscriptions-per-address",
+            UINT32,
+            "The most of them of one address; 0 for any number. Each connection of an exempt address or a trusted "
+            "proxy counts for itself.",
+            default="500",
+            ours=True,
+            field="limits.address_late_answers",
+        ),
+        Option(
+            "webserver-max-subscriptions-per-process",
+            UINT32,
+            "The most of them in one of the processes; 0 for any number. At the limit, whoever has most gives way: a "
+            "connection of it is closed for a new subscription of another.",
+            default="4000",
+            ours=True,
+            field="limits.all_late_answers",
+        ),
+        Option(
             "webserver-max-requests-per-second",
             UINT32,
             "The most requests a second from one address, where each request of a batch counts: behind a large one it "
