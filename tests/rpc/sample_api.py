@@ -7,7 +7,6 @@ import os
 import resource
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -141,7 +140,7 @@ class Main:
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, bytes]] = []
-        self.listeners: list[asyncio.Queue[bytes | None]] = []
+        self.listeners: list[Subscription] = []
         self.heard = asyncio.Event()
         self.may_answer = asyncio.Event()
         self.may_answer.set()
@@ -152,14 +151,14 @@ class Main:
         return b""
 
     def events(self, _topic: str) -> AsyncGenerator[bytes, None]:
-        queue: asyncio.Queue[bytes | None] = asyncio.Queue()
-        self.listeners.append(queue)
+        subscription = Subscription(self.listeners.remove)
+        self.listeners.append(subscription)
         self.heard.set()
-        return Subscription(queue, partial(self.listeners.remove, queue))
+        return subscription
 
     def publish(self, event: bytes) -> None:
-        for queue in self.listeners:
-            queue.put_nowait(event)
+        for subscription in self.listeners:
+            subscription.tell(event)
 
 
 def dispatcher(main: Any = None, *, entries: int = 10_000, limits: Limits | None = None) -> Dispatcher:

@@ -39,7 +39,7 @@ def test_of_a_hundred_subscriptions_that_are_not_read_one_answer_is_kept() -> No
 def test_subscriptions_of_a_connection_that_ends_are_given_up_in_parts() -> None:
     async def scene() -> list[int]:
         main = Main()
-        serves = service(main, Limits(late_answers=1000))
+        serves = service(main, Limits(late_answers=1000, address_late_answers=1000))
         async with serving(serves) as server:
             client = await raw(server)
             for number in range(3 * CANCELLED_AT_ONCE):

@@ -74,11 +74,9 @@ class Later:
         self.is_endless = is_endless
         """Whether it is a subscription, which a stopping node does not wait for."""
 
-    async def answers(self) -> AsyncGenerator[AnswerMaker, None]:
+    def answers(self) -> AsyncGenerator[AnswerMaker, None]:
         """Each answer when it is ready. Closing the iterator cancels the rest."""
-        async with aclosing(self._answers) as answers:
-            async for answer in answers:
-                yield answer
+        return self._answers
 
     async def first(self) -> bytes:
         """The bytes of the first answer; later ones are cancelled."""
@@ -249,29 +247,20 @@ class Dispatcher:
         finally:
             view.close()
 
-    async def _values(self, method: Method, arguments: list[object], share: str) -> AsyncGenerator[object, None]:
-        """The results of a method that answers later."""
-        made = method.function(self.node.asked_by(share), *arguments)
-        if method.answering is Answering.LATER:
-            yield await cast("Awaitable[object]", made)
-            return
-        async with aclosing(cast("AsyncGenerator[object, None]", made)) as values:
-            async for value in values:
-                yield value
-
     async def _answers(
         self, method: Method, arguments: list[object], identity: str, budget: RequestBudget, note: RequestNote
     ) -> AsyncGenerator[AnswerMaker, None]:
         """The answers of a method that answers later; the request is counted at its end."""
         outcome = AT_OK
         try:
-            async with aclosing(self._values(method, arguments, budget.share)) as values:
-                async for value in values:
-                    if method.answering is Answering.LATER:
-                        text = method.codec.to_json(value)
-                        budget.take_bytes(len(text))
-                        yield partial(_composed, text, identity)
-                    else:
+            made = method.function(self.node.asked_by(budget.share), *arguments)
+            if method.answering is Answering.LATER:
+                text = method.codec.to_json(await cast("Awaitable[object]", made))
+                budget.take_bytes(len(text))
+                yield partial(_composed, text, identity)
+            else:
+                async with aclosing(cast("AsyncGenerator[object, None]", made)) as values:
+                    async for value in values:
                         yield partial(self._printed, method, value, identity)
         except REFUSALS as error:
             outcome = AT_REFUSED

@@ -42,7 +42,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Unfinished answers of one WebSocket connection, with its subscriptions; zero for any number."""
     address_late_answers: int = 500
     """Those of one address; zero for any number."""
-    all_late_answers: int = 4_000
+    all_late_answers: int = 2_000
     """Those of all connections; zero for any number."""
 
     request_seconds: float = 30.0

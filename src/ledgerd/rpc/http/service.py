@@ -46,8 +46,10 @@ PARSED_BYTES = 4 * 1024
 PART_BYTES = 256
 """What a parsed frame or request takes in memory besides its bytes."""
 
-CANCELLED_AT_ONCE = 64
-"""Unfinished answers that are given up before the loop does something else; each then ends by itself."""
+CANCELLED_AT_ONCE = 256
+"""Unfinished answers that are given up before the loop does something else; each then ends by itself. More than clients
+can begin in that time, or else those that were given up would be ever more.
+"""
 
 READ_TURN_BYTES = 64 * 1024
 """Received bytes after which others are served first."""

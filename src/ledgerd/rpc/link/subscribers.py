@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict, deque
-from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -26,13 +25,48 @@ class Subscription(AsyncGenerator[bytes, None]):
     and miss earlier events.
     """
 
-    def __init__(self, queue: asyncio.Queue[bytes | None], leave: Callable[[], None]) -> None:
-        self._queue = queue
+    # There are thousands of them: each further object of one is another for the search for cycles, which stops all.
+    __slots__ = ("_events", "_is_over", "_leave", "_waiter")
+
+    def __init__(self, leave: Callable[[Subscription], None]) -> None:
         self._leave = leave
+        self._events = deque[bytes | None]()
+        """What is told next; None at the end."""
+        self._waiter: asyncio.Future[None] | None = None
         self._is_over = False
 
+    def __len__(self) -> int:
+        """Events that wait to be taken."""
+        return len(self._events)
+
+    def tell(self, event: bytes) -> None:
+        """Add an event."""
+        self._add(event)
+
+    def end(self) -> None:
+        """End after the last event, or before it if there are too many."""
+        if len(self._events) >= MAX_QUEUED_EVENTS:
+            self._events.popleft()
+        self._add(None)
+
+    def _add(self, event: bytes | None) -> None:
+        self._events.append(event)
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    def __anext__(self) -> Coroutine[Any, Any, bytes]:
+        return self.asend(None)
+
     async def asend(self, value: None) -> bytes:  # noqa: ARG002 - events take no value
-        event = None if self._is_over else await self._queue.get()
+        if self._is_over:
+            raise StopAsyncIteration
+        if not self._events:
+            self._waiter = asyncio.get_running_loop().create_future()
+            try:
+                await self._waiter
+            finally:
+                self._waiter = None
+        event = self._events.popleft()
         if event is None:
             await self.aclose()
             raise StopAsyncIteration
@@ -46,7 +80,7 @@ class Subscription(AsyncGenerator[bytes, None]):
     async def aclose(self) -> None:
         if not self._is_over:
             self._is_over = True
-            self._leave()
+            self._leave(self)
 
 
 class Subscribers:
@@ -55,44 +89,44 @@ class Subscribers:
     def __init__(self, begin: Callable[[str], None], end: Callable[[str], None]) -> None:
         self._begin = begin
         self._end_topic = end
-        self._queues: dict[str, set[asyncio.Queue[bytes | None]]] = defaultdict(set)
-        self._untold: deque[tuple[str, bytes, Iterator[asyncio.Queue[bytes | None]]]] = deque()
+        self._subscriptions: dict[str, set[Subscription]] = defaultdict(set)
+        self._untold: deque[tuple[str, bytes, Iterator[Subscription]]] = deque()
         """Events of which not all subscribers have been told, in their order."""
         self._is_over = False
 
     def events(self, topic: str) -> Subscription:
         """The events of a topic from now on."""
-        queue: asyncio.Queue[bytes | None] = asyncio.Queue(MAX_QUEUED_EVENTS)
-        if topic not in self._queues:
+        subscription = Subscription(partial(self._leave, topic))
+        if topic not in self._subscriptions:
             self._begin(topic)
-        self._queues[topic].add(queue)
+        self._subscriptions[topic].add(subscription)
         if self._is_over:
-            _end(queue)
-        return Subscription(queue, partial(self._leave, topic, queue))
+            subscription.end()
+        return subscription
 
-    def _leave(self, topic: str, queue: asyncio.Queue[bytes | None]) -> None:
-        queues = self._queues[topic]
-        queues.discard(queue)
-        if not queues:
-            del self._queues[topic]
+    def _leave(self, topic: str, subscription: Subscription) -> None:
+        others = self._subscriptions[topic]
+        others.discard(subscription)
+        if not others:
+            del self._subscriptions[topic]
             self._end_topic(topic)
 
     def are_of(self, topic: str) -> bool:
         """Whether somebody listens to a topic."""
-        return topic in self._queues
+        return topic in self._subscriptions
 
     def end(self) -> None:
         """End every subscription, also those to come, after its last event."""
         self._is_over = True
-        for queues in self._queues.values():
-            for queue in queues:
-                _end(queue)
+        for subscriptions in self._subscriptions.values():
+            for subscription in subscriptions:
+                subscription.end()
 
     def tell(self, topic: str, payload: bytes) -> None:
         """Tell everybody who listens to a topic of an event, those of many in several rounds of the loop."""
-        queues = self._queues.get(topic)
-        if queues:
-            self._untold.append((topic, payload, iter(tuple(queues))))
+        subscriptions = self._subscriptions.get(topic)
+        if subscriptions:
+            self._untold.append((topic, payload, iter(tuple(subscriptions))))
             if len(self._untold) == 1:
                 self._tell_on()
             while len(self._untold) > MOST_UNTOLD:
@@ -107,24 +141,16 @@ class Subscribers:
 
     def _tell(self) -> None:
         topic, payload, rest = self._untold[0]
-        queues = self._queues.get(topic, ())
+        subscriptions = self._subscriptions.get(topic, ())
         room = min(MAX_QUEUED_EVENTS, MAX_QUEUED_BYTES // max(1, len(payload)))
         told = list(islice(rest, TOLD_AT_ONCE))
-        for queue in told:
-            if queue not in queues:
+        for subscription in told:
+            if subscription not in subscriptions:
                 continue
-            if queue.qsize() >= max(1, room):
+            if len(subscription) >= max(1, room):
                 # Back-pressure: a subscriber that reads too slowly is ended, so that its queue stays bounded.
-                _end(queue)
+                subscription.end()
             else:
-                queue.put_nowait(payload)
+                subscription.tell(payload)
         if len(told) < TOLD_AT_ONCE:
             self._untold.popleft()
-
-
-def _end(queue: asyncio.Queue[bytes | None]) -> None:
-    """End a queue after its last event, or at once if it is full."""
-    with suppress(asyncio.QueueEmpty):
-        if queue.full():
-            queue.get_nowait()
-    queue.put_nowait(None)

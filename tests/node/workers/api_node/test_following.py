@@ -18,6 +18,7 @@ from ledgerd.protocol.block import Block
 from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.link.link import HEAD
+from ledgerd.rpc.link.subscribers import Subscription
 from ledgerd.rpc.link.topics import APPLIED_BLOCK, INCLUDED, STATUS, inclusion_of
 from ledgerd.state.standing import FollowedStanding, StandingFile, write_standing
 from tests.recorded import recorded_blocks
@@ -82,7 +83,7 @@ def told(follower: DirectoryFollower, topic: str, script: Scripted, *steps: Any)
                 script.stand(*step)
                 while follower.look():
                     pass
-            while not cast("Any", events)._queue.empty():  # noqa: SLF001 - all that was told by now
+            while len(cast("Subscription", events)):  # all that was told by now
                 heard.append(await anext(events))
         return heard
 

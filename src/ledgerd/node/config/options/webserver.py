@@ -195,7 +195,7 @@ WEBSERVER = OptionSection(
             UINT32,
             "The most of them in one of the processes; 0 for any number. At the limit, whoever has most gives way: a "
             "connection of it is closed for a new subscription of another.",
-            default="4000",
+            default="2000",
             ours=True,
             field="limits.all_late_answers",
         ),
