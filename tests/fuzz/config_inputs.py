@@ -78,12 +78,14 @@ class ConfigFiles:
 
 
 def _written(read: Configuration) -> bytes:
-    """A file with every option that was given, as it was understood."""
+    """A file with every option that was given, as it was understood: an empty list as a line without a value, since
+    there may be a default.
+    """
     lines = [
         f"{each.option.name} = {value}"
         for each in read.settings
         if each.where and not each.option.kind.secret
-        for value in each.shown
+        for value in each.shown or ("",)
     ]
     return "\n".join(lines).encode("utf-8", "surrogateescape")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import msgspec
 from msgspec.structs import replace
 
-OWN_FILES = 128
+OWN_FILES = 192
 """Files and sockets that a worker has open besides the connections within its limits."""
 
 
@@ -40,9 +40,9 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Requests a second of one address, with as many at once; zero, the default, for any number."""
     late_answers: int = 100
     """Unfinished answers of one WebSocket connection, with its subscriptions; zero for any number."""
-    address_late_answers: int = 500
+    address_late_answers: int = 250
     """Those of one address; zero for any number."""
-    all_late_answers: int = 2_000
+    all_late_answers: int = 1_000
     """Those of all connections; zero for any number."""
 
     request_seconds: float = 30.0

@@ -17,7 +17,7 @@ from ledgerd.protocol.errors import OperatorError
 BACKLOG = 1024
 """Connections that the system keeps until they are accepted: with more, newcomers wait for seconds to try again."""
 
-ACCEPTED_AT_ONCE = 16
+ACCEPTED_AT_ONCE = 32
 """Connections of a socket that are accepted in a round of the loop."""
 
 

@@ -186,7 +186,7 @@ WEBSERVER = OptionSection(
             UINT32,
             "The most of them of one address; 0 for any number. Each connection of an exempt address or a trusted "
             "proxy counts for itself.",
-            default="500",
+            default="250",
             ours=True,
             field="limits.address_late_answers",
         ),
@@ -195,7 +195,7 @@ WEBSERVER = OptionSection(
             UINT32,
             "The most of them in one of the processes; 0 for any number. At the limit, whoever has most gives way: a "
             "connection of it is closed for a new subscription of another.",
-            default="2000",
+            default="1000",
             ours=True,
             field="limits.all_late_answers",
         ),
