@@ -11,13 +11,13 @@ from __future__ import annotations
 import gc
 import shutil
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from time import thread_time
 from typing import NamedTuple
 
 from ledgerd.chain.chain import Chain
+from ledgerd.chain.interface.observer import Detail, Observer
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, SkipFlags
 from ledgerd.codec import codec_of
 from ledgerd.history.embedded import EmbeddedStore
@@ -33,20 +33,25 @@ ROUNDS = 5
 MOST = 0.05
 """The part of the thread's time that it may cost."""
 
-Gather = Callable[[Chain, bool], None]
+
+class Wanting(Observer):
+    """Wants a detail, and does nothing with it."""
+
+    def __init__(self, detail: Detail) -> None:
+        self.wanted = frozenset((detail,))
 
 
 class Kind(NamedTuple):
     """What is gathered."""
 
     title: str
-    gather: Gather
+    detail: Detail
     settings: HistorySettings
 
 
 KINDS = (
-    Kind("balances", lambda chain, is_on: chain.gather_balances(is_wanted=is_on), HistorySettings(balances=True)),
-    Kind("images", lambda chain, is_on: chain.gather_images(is_wanted=is_on), HistorySettings(journal="accounts")),
+    Kind("balances", Detail.BALANCES, HistorySettings(balances=True)),
+    Kind("images", Detail.IMAGES, HistorySettings(journal="accounts")),
 )
 
 MEASURED = {"signatures verified before": VERIFIED_BEFORE, "all checks": LIKE_THE_RECORDING}
@@ -61,7 +66,7 @@ def main() -> None:
         for kind in KINDS:
             run = Path(folder) / "run"
             for title, skip in MEASURED.items():
-                _tell(title, kind, [_both_ways(start, run, kind.gather, skip) for _ in range(ROUNDS)])
+                _tell(title, kind, [_both_ways(start, run, kind.detail, skip) for _ in range(ROUNDS)])
             _tell("all of a live block", kind, [_live(start, run, kind.settings) for _ in range(ROUNDS)])
 
 
@@ -97,26 +102,29 @@ def _blocks() -> list[Block]:
     return blocks
 
 
-def _both_ways(start: Path, folder: Path, gather: Gather, skip: SkipFlags) -> dict[bool, float]:
+def _both_ways(start: Path, folder: Path, detail: Detail, skip: SkipFlags) -> dict[bool, float]:
     """Seconds a block, with it on and off."""
     spent, count = {True: 0.0, False: 0.0}, len(recorded_blocks(CHAIN)) - BEGUN
     for parity in (0, 1):
         shutil.copytree(start, folder)
         with open_chain(CHAIN, folder) as chain:
-            _apply(chain, gather, parity, skip, spent)
+            _apply(chain, detail, parity, skip, spent)
         shutil.rmtree(folder)
     return {is_on: seconds / count for is_on, seconds in spent.items()}
 
 
-def _apply(chain: Chain, gather: Gather, parity: int, skip: SkipFlags, spent: dict[bool, float]) -> None:
-    blocks = _blocks()
+def _apply(chain: Chain, detail: Detail, parity: int, skip: SkipFlags, spent: dict[bool, float]) -> None:
+    blocks, observer = _blocks(), Wanting(detail)
     for place in range(0, len(blocks), TURN):
         is_on = (place // TURN + parity) % 2 == 1
-        gather(chain, is_on)
+        if is_on:
+            chain.observe(observer)
         begun = thread_time()
         for block in blocks[place : place + TURN]:
             chain.push_block(block, skip, commit=False).or_raise()
         spent[is_on] += thread_time() - begun
+        if is_on:
+            chain.stop_observing(observer)
         if place % COMMIT == 0:
             chain.commit()
 

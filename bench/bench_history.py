@@ -47,6 +47,7 @@ from ledgerd.rpc.call.view import Node, nothing_to_read
 from ledgerd.rpc.link.link import Link
 from ledgerd.state.disk import MAX_DATABASES
 from tests.chain.networks import Network
+from tests.chain.observing import CommitObserver
 from tests.history.made_blocks import block_on, told
 
 FULL_BLOCKS, EMPTY_BLOCKS = 30, 500
@@ -74,7 +75,7 @@ def indexing_cost(folder: Path, blocks: list[bytes], first: int) -> float:
             store.record(events)
             spent += process_time() - began
 
-        chain.precede(record)
+        chain.observe(CommitObserver(record))
         for packed in blocks[:first]:
             chain.push_block(codec_of(Block).decode(packed), commit=False).or_raise()
         chain.commit()

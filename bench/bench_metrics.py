@@ -23,7 +23,7 @@ import msgspec
 
 from bench.bench_chain import verdict
 from bench.bench_rpc import CALL, DATABASE, IDS, KEPT, MADE, Round, measure, processor_seconds
-from ledgerd.chain.events import Event, Lap
+from ledgerd.chain.events import BlockApplied, Event
 from ledgerd.metrics.cells import Cells, HistogramCell
 from ledgerd.metrics.layout import main_layout, worker_layout
 from ledgerd.metrics.memory import MAIN_REGION, SharedMemory, worker_region
@@ -44,6 +44,7 @@ from ledgerd.rpc.link.link import Link
 from ledgerd.rpc.link.switchboard import Switchboard
 from ledgerd.rpc.workers import ClientEndpoint, Workers
 from ledgerd.supervision.work import Work
+from tests.chain.observing import observe
 from tests.chain.recorded_chains import advance, open_chain
 from tests.recorded import recorded_blocks
 
@@ -150,7 +151,7 @@ def bench_replay() -> None:
     for _ in range(ROUNDS):
         events: list[Event] = []
         with tempfile.TemporaryDirectory() as folder, open_chain(RECORDED, Path(folder)) as chain:
-            chain.subscribe(events.append)
+            observe(chain, events.append)
             started = process_time()
             advance(chain, RECORDED, blocks)
             whole.append(process_time() - started)
@@ -158,10 +159,9 @@ def bench_replay() -> None:
             meter.follow(chain)
             started = process_time()
             for event in events:
-                meter.tell(event)
-            for _ in range(blocks):
-                meter.lap(Lap.APPLYING)
-                meter.lap(Lap.APPLIED)
+                if isinstance(event, BlockApplied):
+                    meter.applied(event)
+                    meter.committed(0.0)
             counting.append(process_time() - started)
     share = min(counting) / min(whole)
     print(

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.events import BlockApplied, BlocksUndone, Event, IrreversibleAdvanced
+from ledgerd.chain.interface.observer import Detail, Observer
 from ledgerd.chain.offline.invariants import check
 from ledgerd.chain.pending.generation import GENERATION_SECONDS, PROPOSALS_SHARE
 from ledgerd.chain.pending.pending import REAPPLICATION_SECONDS
@@ -25,6 +26,7 @@ from ledgerd.protocol.signatures import Signature
 from ledgerd.protocol.transaction import Transaction
 from ledgerd.state.records import Row
 from tests.chain.networks import ALICE, GENESIS, SMALL, VIZ, VIZ_KEY, Network, start_seven
+from tests.chain.observing import observe
 
 
 @pytest.fixture
@@ -62,27 +64,29 @@ def test_a_waiting_transaction_counts_at_once_and_is_in_the_next_block(network: 
     assert network.chain.waiting == ()
 
 
-class Told:
-    """Remembers what a follower of waiting transactions hears: how many objects changed, or that all is taken back."""
+class PendingRecorder(Observer):
+    """How many objects each pending transaction changed; 0 where all of it was dropped."""
+
+    wanted = frozenset((Detail.PENDING,))
 
     def __init__(self) -> None:
-        self.heard: list[int] = []
+        self.counts: list[int] = []
 
-    def accepted(self, rows: list[Row]) -> None:
-        self.heard.append(len(rows))
+    def pending_changed(self, rows: list[Row]) -> None:
+        self.counts.append(len(rows))
 
-    def dropped(self) -> None:
-        self.heard.append(0)
+    def pending_dropped(self) -> None:
+        self.counts.append(0)
 
 
-def test_followers_are_told_of_pending_changes_and_of_their_undoing(network: Network) -> None:
-    told = Told()
-    network.chain.follow_waiting(told)
+def test_observers_learn_of_pending_changes_and_of_their_undoing(network: Network) -> None:
+    recorder = PendingRecorder()
+    network.chain.observe(recorder)
 
     network.send(pay(5))
     with pytest.raises(RuleViolation):
         network.chain.push_transaction(network.signed(pay(10**15)))
-    (first,) = told.heard
+    (first,) = recorder.counts
     assert first > 2  # both accounts, and the transaction itself
 
     later = network.signed(pay(6))
@@ -90,9 +94,9 @@ def test_followers_are_told_of_pending_changes_and_of_their_undoing(network: Net
     network.chain.push_transaction(later)
     network.chain.push_block(block).or_raise()
 
-    assert told.heard[1] == 0
-    assert told.heard[-2] == 0
-    assert told.heard[-1] > 2  # what is not in the block waits on
+    assert recorder.counts[1] == 0
+    assert recorder.counts[-2] == 0
+    assert recorder.counts[-1] > 2  # what is not in the block waits on
 
 
 def test_a_block_of_waiting_transactions_is_taken_in_without_recovering_their_keys_again(
@@ -301,7 +305,7 @@ def test_a_popped_block_gives_its_transactions_back(tmp_path: Path) -> None:
 
 def test_listeners_receive_every_committed_event_in_order(network: Network) -> None:
     told: list[Event] = []
-    network.chain.subscribe(told.append)
+    observe(network.chain, told.append)
     network.send(pay(5, "hello"))
     first, second = network.make(), None
     network.chain.push_block(first, commit=False).or_raise()

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from ledgerd.chain.events import NOTHING_MISSED, BlockApplied, MissedSlotOwners
 from ledgerd.protocol.names import AccountName
 from tests.chain.networks import start_seven
+from tests.chain.observing import observe
 
 NAMES = st.sampled_from([AccountName(name) for name in ("alice", "bob", "carol")])
 
@@ -36,7 +37,7 @@ def test_the_event_of_a_block_names_the_owners_of_all_slots_before_it(tmp_path: 
     network = start_seven(tmp_path)
     owners = [network.chain.scheduled_at(slot) for slot in range(1, gap + 1)]
     told: list[BlockApplied] = []
-    network.chain.subscribe(lambda event: told.append(event) if isinstance(event, BlockApplied) else None)
+    observe(network.chain, lambda event: told.append(event) if isinstance(event, BlockApplied) else None)
     network.produce(skipped=gap)
     network.produce()
     network.chain.close()

@@ -21,6 +21,7 @@ from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.reversible import REVERSIBLE_BLOCKS, ReversibleBlock
 from tests.additions import METADATA
+from tests.chain.observing import observe
 from tests.chain.recorded_chains import (
     LATER_STATES,
     MARKET_STATES,
@@ -82,7 +83,7 @@ def test_a_recorded_chain_replays_to_its_states_and_operations(name: str, tmp_pa
             happened[event.block.number] = sorted(event.operations, key=in_order_of_history)
 
     with chain_with_history(name, tmp_path) as chain:
-        chain.subscribe(note)
+        observe(chain, note)
         for height in ALL_STATES[name]:
             advance(chain, name, height)
             is_last = height == ALL_STATES[name][-1]

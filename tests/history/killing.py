@@ -14,6 +14,7 @@ from ledgerd.history.log_bytes import LogBytes
 from ledgerd.history.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
 from tests.chain.networks import GENESIS, SMALL, Clock, start_seven
+from tests.chain.observing import observe
 from tests.history.histories import followed, view_of
 from tests.history.model import Model, assert_same
 from tests.history.victims import opened
@@ -45,7 +46,7 @@ def clean_replay(chain: Chain, folder: Path, began: int) -> Model:
         for number in range(1, chain.head_number + 1):
             if number == began + 1:
                 clean.commit()
-                clean.subscribe(model.take)
+                observe(clean, model.take)
             block = chain.block_at(number)
             assert block is not None
             clean.push_block(block, VERIFIED_BEFORE, commit=False).or_raise()

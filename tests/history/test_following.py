@@ -21,6 +21,7 @@ from ledgerd.protocol.block import Block
 from ledgerd.protocol.operations.transfers import Transfer
 from ledgerd.state.disk import DATA_FILE
 from tests.chain.networks import ALICE, BOB, OTHERS, SEVEN, VIZ, Network, key_of, start_seven
+from tests.chain.observing import CommitObserver, observe
 from tests.history.histories import HISTORY_FOLDER, SMALL, followed, open_store, view_of
 from tests.history.model import Model, assert_same
 
@@ -41,7 +42,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("seven") / "base"
     network = start_seven(folder)
     with network.chain as chain, followed(chain, folder) as store:
-        chain.subscribe(EVENTS.append)
+        observe(chain, EVENTS.append)
         began = chain.head_number
         network.produce(40)
         assert chain.irreversible > began
@@ -85,7 +86,7 @@ def modelled(chain: Chain) -> Model:
     model = Model()
     for event in EVENTS:
         model.take(event)
-    chain.subscribe(model.take)
+    observe(chain, model.take)
     return model
 
 
@@ -123,7 +124,7 @@ def test_a_switch_that_was_cut_in_two_is_told_again(fresh: Fresh) -> None:
             if store.head_number >= first + 2:
                 raise CutOff
 
-        node.chain.precede(die)
+        node.chain.observe(CommitObserver(die))
         with pytest.raises(CutOff):
             node.follow(long)
         node.chain.close()
@@ -131,7 +132,7 @@ def test_a_switch_that_was_cut_in_two_is_told_again(fresh: Fresh) -> None:
     assert node.chain.head_number == first + 1
     with followed(node.chain, node.folder) as store:
         check(store, node, model, first)
-        node.chain.subscribe(model.take)
+        observe(node.chain, model.take)
         node.follow(long)
         assert node.chain.head_id == long[-1].id
         check(store, node, model, first)
@@ -147,7 +148,7 @@ def test_a_commit_of_the_history_alone_is_taken_back(fresh: Fresh) -> None:
         def die(_: Sequence[Event]) -> None:
             raise CutOff
 
-        node.chain.precede(die)
+        node.chain.observe(CommitObserver(die))
         with pytest.raises(CutOff):
             branch(node, 1, 0, "never")
         node.chain.close()
@@ -165,7 +166,7 @@ def test_reversible_blocks_that_a_history_lacks_are_told_again(fresh: Fresh) -> 
         branch(node, 1, 0, "heard")
         node.chain.close()
     node.chain = open_network(node.folder).chain
-    node.chain.subscribe(model.take)
+    observe(node.chain, model.take)
     branch(node, 2, 0, "missed")
     head = node.chain.head_id
     with open_store(node.chain, node.folder) as store:

@@ -17,13 +17,14 @@ RECORDING = """
 import resource, sys
 from pathlib import Path
 from ledgerd.state.errors import StorageError
+from tests.chain.observing import CommitObserver
 from tests.chain.recorded_chains import advance, open_chain
 from tests.history.histories import HISTORY_FOLDER, open_store
 from tests.history.test_full_disk import FIRST, LAST, NAME
 
 folder, commits = Path(sys.argv[1]), []
 with open_chain(NAME, folder) as chain:
-    chain.precede(lambda events: commits.append(list(events)))
+    chain.observe(CommitObserver(commits.append))
     for height in range(1, LAST + 1):
         advance(chain, NAME, height)
     with open_store(chain, folder) as store:

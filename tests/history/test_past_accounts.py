@@ -22,6 +22,7 @@ from ledgerd.history.reader import EmbeddedHistory
 from ledgerd.history.rebuild import rebuild
 from ledgerd.history.settings import HistorySettings
 from tests.chain.networks import start_seven
+from tests.chain.observing import observe
 from tests.chain.recorded_chains import advance, open_chain
 from tests.history.histories import HISTORY_FOLDER, SMALL
 from tests.history.test_following import branch
@@ -114,7 +115,7 @@ def test_a_fork_takes_accounts_back_exactly(tmp_path: Path) -> None:
             with chain.parts.store.committed() as state:
                 known[chain.head_number] = accounts_of(state)
 
-        chain.subscribe(look)
+        observe(chain, look)
         look()
         for each in other.produce(12):
             node.chain.push_block(each).or_raise()

@@ -18,7 +18,7 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("migrations",),
         ("steps",),
         ("forks",),
-        ("view",),
+        ("interface",),
         ("chain",),
         ("offline",),
     ),

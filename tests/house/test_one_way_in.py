@@ -137,7 +137,7 @@ def test_the_chain_has_one_way_in_and_one_view() -> None:
         "def f():\n    with Chain.open(1) as copy:\n        copy.store.commit()",
         "def f(part):\n    copy = part.chain\n    copy.trunk.pop()",
         "from ledgerd.chain.forks.database import ForkDatabase",
-        "from ledgerd.chain.view import Parts",
+        "from ledgerd.chain.interface.view import Parts",
     ],
 )
 def test_a_reach_into_the_chain_is_found(tmp_path: Path, place: str, text: str) -> None:

@@ -23,6 +23,7 @@ from ledgerd.p2p.wire.messages import Hello, Message, NodeId, NotAvailable
 from ledgerd.protocol.endpoint import Endpoint
 from tests.backlog import backlog_of
 from tests.chain.networks import GENESIS, SEVEN, SMALL, Network
+from tests.chain.observing import observe
 from tests.ports import free_port
 
 PATIENCE = 60
@@ -50,7 +51,7 @@ def reached(chain: Chain, height: int) -> asyncio.Event:
         if isinstance(happened, BlockApplied) and happened.block.number >= height:
             event.set()
 
-    chain.subscribe(look)
+    observe(chain, look)
     return event
 
 

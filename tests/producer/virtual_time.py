@@ -14,6 +14,7 @@ from ledgerd.producer.settings import ProducerSettings, keyring
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.parameters import TESTNET, ChainParameters
 from tests.chain.networks import COMMITTEE, COMMITTEE_KEY, GENESIS, SMALL, put_genesis
+from tests.chain.observing import CommitObserver, observe
 
 SETTINGS = ProducerSettings(
     names=(COMMITTEE,), keys=keyring([COMMITTEE_KEY]), allows_stale=True, required_participation=0
@@ -75,8 +76,8 @@ class Station:
         self.clock = SteadyClock(world.monotonic, world.wall)
         put_genesis(self.folder, self.network)
         self.chain = Chain.open(self.folder, self.network, clock=lambda: world.true / SECOND, space=SMALL)
-        self.chain.subscribe(self._note)
-        self.chain.precede(lambda _: world.write())
+        observe(self.chain, self._note)
+        self.chain.observe(CommitObserver(lambda _: world.write()))
         self.signed = Disk(world, self.folder)
         self.producer = Producer(self.chain, self.settings, self.signed, self.clock)
         self.producer.begin()

@@ -25,6 +25,7 @@ from ledgerd.rpc.blocks.records import BlockRecorder
 from ledgerd.state.change_log import CHANGES_FOLDER, RUN_BYTES, ChangeLog
 from ledgerd.supervision.processes import Child, module_command
 from tests.chain.networks import SMALL
+from tests.chain.observing import observe
 
 COMMAND = module_command("ledgerd.node.workers.beside.replica_server")
 PATIENCE = 60.0
@@ -47,8 +48,8 @@ class ServedNode:
         log = ChangeLog(self.state / CHANGES_FOLDER, os.urandom(RUN_BYTES))
         self.chain = Chain.open(self.folder, self._network, clock=lambda: 0.0, space=SMALL._replace(changes=log))
         self._records = BlockRecorder(self.state)
-        self.chain.precede(self._records.record)
-        self.chain.subscribe(lambda _: self.notice())
+        self.chain.observe(self._records)
+        observe(self.chain, lambda _: self.notice())
 
     def serve(self) -> None:
         """Start the process that serves replicas."""

@@ -32,6 +32,7 @@ from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.transaction import Transaction
 from tests.chain.networks import GENESIS, SEVEN, SMALL, put_genesis
+from tests.chain.observing import observe
 from tests.sim.clocks import NodeClock
 
 FEW_PEERS = 2
@@ -79,7 +80,7 @@ class Node:
         began = self.genesis_time
         put_genesis(self.folder, self.parameters, began)
         self.chain = Chain.open(self.folder, self.parameters, clock=lambda: 0.0, genesis_time=began, space=SMALL)
-        self.chain.subscribe(self._note)
+        observe(self.chain, self._note)
         access = ChainPeers(self.chain, self.clock())
         self.network = NetworkState(access, self._settings, self._node_id, self._random, self.clock())
         production = self.production_settings()

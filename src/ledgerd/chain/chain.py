@@ -1,5 +1,5 @@
-"""The chain: `push_block` and `push_transaction` are the only ways in, events the only way out, `view` the only way to
-read.
+"""The chain: `push_block` and `push_transaction` are the only ways in, `observe` is the only way out, and `view` the
+only way to read.
 
 It belongs to one thread, and reads no clock: the caller passes the time.
 """
@@ -7,14 +7,14 @@ It belongs to one thread, and reads no clock: the caller passes the time.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from msgspec.structs import replace
 
-from ledgerd.chain.events import AccountImage, Amounts, Event, Lap, PenaltyChange
+from ledgerd.chain.events import AccountImage, Amounts, BlockApplied, BlocksUndone, PenaltyChange
 from ledgerd.chain.forks.blocks import Blocks
 from ledgerd.chain.forks.choice import ForkChoice
 from ledgerd.chain.forks.database import ForkDatabase
@@ -24,6 +24,8 @@ from ledgerd.chain.forks.proof import Proof
 from ledgerd.chain.forks.refused import RefusedBlocks
 from ledgerd.chain.forks.trial import Trial
 from ledgerd.chain.forks.trunk import Trunk
+from ledgerd.chain.interface.observer import Detail, Observer
+from ledgerd.chain.interface.view import ChainParts, ChainView
 from ledgerd.chain.ledger.assumption import Assumption, assumption_of, note_assumption
 from ledgerd.chain.ledger.holdings import standing_balances, standing_penalties
 from ledgerd.chain.ledger.images import standing_images
@@ -38,9 +40,8 @@ from ledgerd.chain.log.standing import LOG_KEPT, StateBlocks
 from ledgerd.chain.migrations.genesis import create_genesis
 from ledgerd.chain.migrations.hardforks import apply_next_hardfork
 from ledgerd.chain.pending.generation import BlockDraft, draft_block, generate_block
-from ledgerd.chain.pending.pending import Clock, Pending, WaitingFollower
+from ledgerd.chain.pending.pending import Clock, Pending
 from ledgerd.chain.rules.validators.emergency import repair_schedule
-from ledgerd.chain.view import ChainParts, ChainView
 from ledgerd.protocol.errors import OperatorError, RuleViolation
 from ledgerd.protocol.identifiers import BlockId
 from ledgerd.protocol.names import AccountName
@@ -50,6 +51,7 @@ from ledgerd.state.objects.former import FORMERS
 from ledgerd.state.store import Store
 
 if TYPE_CHECKING:
+    from ledgerd.chain.events import Event
     from ledgerd.chain.ledger.ledger import Followers, Noters
     from ledgerd.chain.pending.simulation import SimulatedEffects
     from ledgerd.protocol.block import Block
@@ -70,11 +72,6 @@ class StandingAccounts(NamedTuple):
     penalties: Iterator[PenaltyChange]
 
 
-Listener = Callable[[Event], None]
-Recorder = Callable[[Sequence[Event]], None]
-Onlooker = Callable[["Block", Outcome], None]
-
-
 class Chain(ChainView):
     """State, branches, pending transactions and the block log, kept consistent with each other."""
 
@@ -88,7 +85,7 @@ class Chain(ChainView):
         rolling_blocks: int = ROLLING_BLOCKS,
     ) -> None:
         ledger, forks = Ledger(store, network), ForkDatabase()
-        trunk, pending = Trunk(ledger, checkpoints or {}), Pending(ledger, clock)
+        trunk, pending = Trunk(ledger, checkpoints or {}, clock), Pending(ledger, clock)
         blocks = Blocks(trunk, forks, block_log)
         linking, proof = Linking(trunk, forks, blocks, RefusedBlocks(clock)), Proof(trunk, forks, blocks)
         forks.judge = proof.judge_candidate
@@ -97,11 +94,9 @@ class Chain(ChainView):
         self._store, self._ledger, self._trunk = store, ledger, trunk
         self._pending, self._linking, self._choice, self._block_log = pending, linking, choice, block_log
         self._rolling_blocks = rolling_blocks
-        self._listeners: list[Listener] = []
-        self._recorders: list[Recorder] = []
-        self._onlookers: list[Onlooker] = []
-        self._lap: Callable[[Lap], None] | None = None
-        self._goes_on_trying: Callable[[], None] | None = None
+        self._clock = clock
+        self._observers: list[Observer] = []
+        self._schedule_trial: Callable[[], None] | None = None
 
     @property
     def parts(self) -> ChainParts:
@@ -241,7 +236,7 @@ class Chain(ChainView):
             self._pending.lend_signers(block.transactions)
         with self._pending.making_way(skip):
             try:
-                outcome = self._pushed(block, skip, instead_of)
+                outcome = self._choice.push(block, skip, instead_of=instead_of)
             finally:
                 self._linking.follow_trunk()
                 if self._trunk.assumption is not None:
@@ -249,19 +244,15 @@ class Chain(ChainView):
                 if commit and self._trunk.happened:
                     self._pending.make_way()
                     self._commit()
-                self._tell_of_trial()
-        for see in self._onlookers:
-            see(block, outcome)
+                self._continue_trial()
+        for observer in self._observers:
+            observer.pushed(block, outcome)
         return outcome
 
-    def _pushed(self, block: Block, skip: SkipFlags, instead_of: Collection[BlockId]) -> Outcome:
-        if self._lap is None:
-            return self._choice.push(block, skip, instead_of=instead_of)
-        self._lap(Lap.APPLYING)
-        outcome = self._choice.push(block, skip, instead_of=instead_of)
-        if outcome.has_moved:
-            self._lap(Lap.APPLIED)
-        return outcome
+    def try_in_pieces(self, schedule: Callable[[], None]) -> None:
+        """Apply long branches beside the trunk in pieces; the function is to have `try_further` called soon, once."""
+        self._schedule_trial = schedule
+        self._choice.try_in_pieces()
 
     def try_further(self) -> None:
         """Apply another piece of the branch that is being tried, and switch to it after the last one."""
@@ -275,11 +266,11 @@ class Chain(ChainView):
                 finally:
                     self._linking.follow_trunk()
                     self._commit()
-        self._tell_of_trial()
+        self._continue_trial()
 
-    def _tell_of_trial(self) -> None:
-        if self._choice.is_trying and self._goes_on_trying is not None:
-            self._goes_on_trying()
+    def _continue_trial(self) -> None:
+        if self._choice.is_trying and self._schedule_trial is not None:
+            self._schedule_trial()
 
     def push_transaction(
         self, transaction: Transaction, skip: SkipFlags = Skip.NOTHING, keys: Collection[PublicKey] | None = None
@@ -382,13 +373,21 @@ class Chain(ChainView):
         if after_block is not None:
             self._ledger.block_followers.append(after_block)
 
-    def gather_balances(self, *, is_wanted: bool = True) -> None:
-        """Have the events of blocks say, from now on or no longer, which balances and penalties the block changed."""
-        self._ledger.gather_changes(is_wanted=is_wanted)
+    def observe(self, observer: Observer) -> None:
+        """Have an observer called from now on, after those that are there."""
+        self._observers.append(observer)
+        self._find_wanted()
 
-    def gather_images(self, *, is_wanted: bool = True) -> None:
-        """Have the events of blocks say, from now on or no longer, which parts of accounts the block changed."""
-        self._ledger.gathers_images = is_wanted
+    def stop_observing(self, observer: Observer) -> None:
+        """Have it called no more."""
+        self._observers.remove(observer)
+        self._find_wanted()
+
+    def _find_wanted(self) -> None:
+        wanted = frozenset[Detail]().union(*(each.wanted for each in self._observers))
+        self._ledger.gather_changes(is_wanted=Detail.BALANCES in wanted)
+        self._ledger.gathers_images = Detail.IMAGES in wanted
+        self._pending.observers = [each for each in self._observers if Detail.PENDING in each.wanted]
 
     def standing_images(self) -> Iterator[AccountImage]:
         """All accounts at the last commit: where the changes begin from. Read it before the chain goes on."""
@@ -408,55 +407,27 @@ class Chain(ChainView):
         """Note the head under a name: tables that followers kept so far are not kept behind it."""
         self._store.set_meta(name, str(self.head_number).encode())
 
-    def follow_waiting(self, follower: WaitingFollower) -> None:
-        """Register who is told what pending transactions change."""
-        self._pending.followers.append(follower)
-
-    def try_in_pieces(self, go_on: Callable[[], None]) -> None:
-        """Apply long branches beside the trunk in pieces: whoever is told here calls `try_further` soon, once."""
-        self._goes_on_trying = go_on
-        self._choice.try_in_pieces()
-
-    def subscribe(self, listener: Listener) -> None:
-        """Subscribe to the events of committed blocks, in order."""
-        self._listeners.append(listener)
-
-    def look_on(self, onlooker: Onlooker) -> None:
-        """Register who is shown every block that is pushed, with its outcome: also one that is refused or on a branch.
-
-        What it is shown may not be signed by whom it names.
-        """
-        self._onlookers.append(onlooker)
-
-    def precede(self, recorder: Recorder) -> None:
-        """Register a recorder, which is given the events of each commit before the state is committed.
-
-        A kill between the two leaves a recorder ahead of the state, never behind. A commit that failed is repeated with
-        the same events.
-        """
-        self._recorders.append(recorder)
-
-    def time_with(self, lap: Callable[[Lap], None]) -> None:
-        """Call a function at each lap of the work on a block."""
-        self._lap = lap
-
     def _commit(self) -> None:
-        """The log first: the state may delete an irreversible block only when the log has it on the disk."""
-        if not self._trunk.happened:
+        """Make durable what happened, then pass it on; a kill between two lines is repaired at the next start.
+
+        The log comes first: the state may delete an irreversible block only when the log has it on the disk.
+        """
+        events = self._trunk.happened
+        if not events:
             return
-        if self._lap is not None:
-            self._lap(Lap.COMMITTING)
+        began = self._clock()
         self._log_irreversible()
-        for record in self._recorders:
-            record(self._trunk.happened)
+        for observer in self._observers:
+            observer.committing(events)
         self._store.commit()
         trim(self._block_log, self._rolling_blocks)
-        if self._lap is not None:
-            self._lap(Lap.COMMITTED)
-        happened, self._trunk.happened = self._trunk.happened, []
-        for event in happened:
-            for listener in self._listeners:
-                listener(event)
+        seconds = self._clock() - began
+        self._trunk.happened = []
+        for event in events:
+            for observer in self._observers:
+                _pass_on(event, observer)
+        for observer in self._observers:
+            observer.committed(seconds)
 
     def _commit_all(self) -> None:
         """Make all durable, also what no block has changed."""
@@ -479,3 +450,12 @@ class Chain(ChainView):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _pass_on(event: Event, observer: Observer) -> None:
+    if isinstance(event, BlockApplied):
+        observer.applied(event)
+    elif isinstance(event, BlocksUndone):
+        observer.undone(event)
+    else:
+        observer.irreversible(event.number)

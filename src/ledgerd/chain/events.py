@@ -1,12 +1,12 @@
 """Events of the chain: facts of committed blocks, in order (spec 02, section 18).
 
-History, RPC and peers follow these; nothing else leaves the chain.
+An `Observer` gets them; nothing else leaves the chain.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import Enum, IntEnum
+from enum import IntEnum
 from typing import NamedTuple, overload
 
 from ledgerd.protocol.assets import SHARES_SYMBOL, TOKEN_SYMBOL
@@ -170,14 +170,16 @@ class BlockApplied(NamedTuple):
     balances: tuple[AccountChange, ...] | None = None
     """What accounts have since, in the order of the changes: at most one for each operation and account.
 
-    None where nobody has asked for it (`Chain.gather_balances`) before the block was applied.
+    None where no observer wanted it (`Detail.BALANCES`) before the block was applied.
     """
     penalties: tuple[PenaltyChange, ...] = ()
     """The penalties that it has changed, under the same condition; those of missed slots are among them."""
     images: tuple[AccountImage, ...] | None = None
-    """The parts of accounts that it has changed, as they are since; None where nobody has asked for it
-    (`Chain.gather_images`) before the block was applied.
+    """The parts of accounts that it has changed, as they are since; None where no observer wanted it
+    (`Detail.IMAGES`) before the block was applied.
     """
+    seconds: float = 0.0
+    """How long it took to apply."""
 
 
 class BlocksUndone(NamedTuple):
@@ -194,13 +196,3 @@ class IrreversibleAdvanced(NamedTuple):
 
 
 Event = BlockApplied | BlocksUndone | IrreversibleAdvanced
-
-
-class Lap(Enum):
-    """Where the work on a block stands, for whoever takes the time of it: the chain has no clock."""
-
-    APPLYING = "applying"
-    APPLIED = "applied"
-    """The block that came in has become the head."""
-    COMMITTING = "committing"
-    COMMITTED = "committed"

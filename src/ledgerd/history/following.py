@@ -14,8 +14,9 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from ledgerd.chain.chain import Chain, Recorder
+from ledgerd.chain.chain import Chain
 from ledgerd.chain.events import Event
+from ledgerd.chain.interface.observer import Detail, Observer
 from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.errors import REMEDY, HistoryDamaged
 from ledgerd.history.interface import HistoryStore
@@ -70,9 +71,8 @@ def follow_with_balances(chain: Chain, store: EmbeddedStore, settings: HistorySe
     Where they are not known up to the head, they begin there, with what all accounts have and are.
     """
     has_journal = settings.journal != "none"
-    chain.gather_balances(is_wanted=settings.balances)
-    chain.gather_images(is_wanted=has_journal)
-    follow(chain, store)
+    wanted = {Detail.BALANCES: settings.balances, Detail.IMAGES: has_journal}
+    follow(chain, store, frozenset(each for each, is_wanted in wanted.items() if is_wanted))
     is_known = store.balances_stand_at is not None and store.head_number == chain.head_number
     if settings.balances and not is_known:
         with chain.standing() as accounts:
@@ -83,7 +83,7 @@ def follow_with_balances(chain: Chain, store: EmbeddedStore, settings: HistorySe
         log.info("accounts are recorded from behind block %(block)d on", {"block": chain.head_number})
 
 
-def follow(chain: Chain, store: HistoryStore) -> None:
+def follow(chain: Chain, store: HistoryStore, wanted: frozenset[Detail] = frozenset()) -> None:
     """Make a history consistent with a chain, and record the chain's events from now on."""
     common = last_in_common(chain, store)
     if common < store.head_number:
@@ -92,7 +92,7 @@ def follow(chain: Chain, store: HistoryStore) -> None:
             {"block": store.head_number, "common": common},
         )
         store.truncate(common)
-    chain.precede(_until_damaged(store))
+    chain.observe(HistoryRecorder(store, wanted))
     head = chain.head_number
     if common < head:
         if common and common >= chain.irreversible:
@@ -109,20 +109,22 @@ def follow(chain: Chain, store: HistoryStore) -> None:
             )
 
 
-def _until_damaged(store: HistoryStore) -> Recorder:
-    """A recorder that stops when the store is damaged, while the chain goes on."""
-    damage: list[HistoryDamaged] = []
+class HistoryRecorder(Observer):
+    """Records what a chain does, until the store is damaged; the chain goes on then."""
 
-    def record(events: Sequence[Event]) -> None:
-        if damage:
+    def __init__(self, store: HistoryStore, wanted: frozenset[Detail]) -> None:
+        self.wanted = wanted
+        self._store = store
+        self._is_damaged = False
+
+    def committing(self, events: Sequence[Event]) -> None:
+        if self._is_damaged:
             return
         try:
-            store.record(events)
+            self._store.record(events)
         except HistoryDamaged as problem:
-            damage.append(problem)
+            self._is_damaged = True
             log.error("the history stops: %(reason)s", {"reason": problem})  # noqa: TRY400 - says it all
-
-    return record
 
 
 def last_in_common(chain: Chain, store: HistoryStore) -> int:

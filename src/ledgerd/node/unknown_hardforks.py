@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from ledgerd.chain.events import BlockApplied, Event
+from ledgerd.chain.interface.observer import Observer
 from ledgerd.chain.rules.validators.unknown_hardforks import unknown_hardfork_votes
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
+    from ledgerd.chain.events import BlockApplied
     from ledgerd.chain.rules.validators.unknown_hardforks import UnknownHardforkVotes
 
 log = logging.getLogger(__name__)
@@ -31,23 +32,12 @@ class HardforkWarning:
 
     def follow(self, chain: Chain) -> None:
         """Look now, and every few blocks from now on."""
+        self.inspect(chain)
+        chain.observe(_Heads(self, chain))
 
-        def look() -> None:
-            self.tell(unknown_hardfork_votes(chain.state, chain.network), chain.head_number)
-
-        is_due = False
-
-        def on_event(event: Event) -> None:
-            """What is seen is the state of the head: of many blocks in one commit only the last one is looked at."""
-            nonlocal is_due
-            if isinstance(event, BlockApplied):
-                is_due |= event.block.number % LOOK_EVERY == 0
-                if is_due and event.block.number == chain.head_number:
-                    is_due = False
-                    look()
-
-        look()
-        chain.subscribe(on_event)
+    def inspect(self, chain: Chain) -> None:
+        """Look at the votes as they are at the head."""
+        self.tell(unknown_hardfork_votes(chain.state, chain.network), chain.head_number)
 
     def tell(self, found: UnknownHardforkVotes | None, head: int) -> None:
         """Log the votes at a head block if they are news."""
@@ -57,3 +47,18 @@ class HardforkWarning:
         if found is None and self._said is not None:
             log.info("no validator votes for an unknown hardfork any more")
         self._said = found
+
+
+class _Heads(Observer):
+    """What is seen is the state of the head: of many blocks in one commit only the last one is looked at."""
+
+    def __init__(self, warning: HardforkWarning, chain: Chain) -> None:
+        self._warning = warning
+        self._chain = chain
+        self._is_due = False
+
+    def applied(self, event: BlockApplied) -> None:
+        self._is_due |= event.block.number % LOOK_EVERY == 0
+        if self._is_due and event.block.number == self._chain.head_number:
+            self._is_due = False
+            self._warning.inspect(self._chain)

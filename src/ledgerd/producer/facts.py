@@ -12,7 +12,7 @@ from ledgerd.protocol.keys import NULL_KEY, PublicKey
 from ledgerd.protocol.names import AccountName
 
 if TYPE_CHECKING:
-    from ledgerd.chain.view import ChainView
+    from ledgerd.chain.interface.view import ChainView
 
 
 class Rival(NamedTuple):

@@ -14,7 +14,7 @@ from ledgerd.protocol.transaction import unsigned_transaction
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from ledgerd.chain.view import ChainView
+    from ledgerd.chain.interface.view import ChainView
     from ledgerd.protocol.block import Block
     from ledgerd.protocol.transaction import Transaction
 

@@ -12,8 +12,8 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ledgerd.chain.events import BlockApplied, Event
 from ledgerd.chain.forks.outcome import Unlinked
+from ledgerd.chain.interface.observer import Observer
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.producer.clock import SECOND, Microseconds, wait_before_tick
 from ledgerd.producer.clock_step import StepGuard
@@ -31,6 +31,8 @@ from ledgerd.protocol.time_text import time_text
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
+    from ledgerd.chain.events import BlockApplied
+    from ledgerd.chain.forks.outcome import Outcome
     from ledgerd.chain.pending.generation import BlockDraft
     from ledgerd.producer.doppelganger import Doppelganger
     from ledgerd.producer.double_sign import SigningRecord
@@ -58,7 +60,7 @@ Sign = Callable[["PublicKey", "BlockHeader"], Awaitable["SignerReply"]]
 """Asks the signer for the signature of a header."""
 
 
-class Producer:
+class Producer(Observer):
     """Makes the blocks of its validators."""
 
     def __init__(
@@ -94,9 +96,7 @@ class Producer:
     def move_to(self, chain: Chain) -> None:
         """Use a chain, also one that was opened again."""
         self.chain = chain
-        chain.subscribe(self._remember)
-        if self._doppelganger is not None:
-            chain.look_on(self._doppelganger.see)
+        chain.observe(self)
 
     def take_settings(self, settings: ProducerSettings) -> None:
         """Use other keys from the next tick on."""
@@ -356,9 +356,12 @@ class Producer:
 
     # -- after a decision
 
-    def _remember(self, event: Event) -> None:
-        if isinstance(event, BlockApplied):
-            self._head_times.append(event.block.timestamp)
+    def applied(self, event: BlockApplied) -> None:
+        self._head_times.append(event.block.timestamp)
+
+    def pushed(self, block: Block, outcome: Outcome) -> None:
+        if self._doppelganger is not None:
+            self._doppelganger.see(block, outcome)
 
     def _follow_up(self, decision: Decision, facts: Facts, now: int) -> None:
         second, streaks = now // SECOND, self.streaks

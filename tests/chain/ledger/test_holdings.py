@@ -25,6 +25,7 @@ from ledgerd.chain.events import (
     Held,
     PenaltyChange,
 )
+from ledgerd.chain.interface.observer import Detail
 from ledgerd.chain.ledger.holdings import FIELDS, BlockChanges
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip
@@ -42,6 +43,7 @@ from ledgerd.state.objects.accounts import ACCOUNTS, Account
 from ledgerd.state.objects.validators import VALIDATORS
 from tests.chain.ledgers import create_account, fresh_ledger
 from tests.chain.networks import ALICE, VIZ, start_seven
+from tests.chain.observing import observe
 from tests.chain.recorded_chains import LIKE_THE_RECORDING, open_chain
 from tests.chain.replays import open_replayed
 from tests.recorded import ALL_CHAINS, recorded_blocks
@@ -61,13 +63,12 @@ class Table:
     """What a history keeps: the first rows, and what each block changed, for as long as it is not undone."""
 
     def __init__(self, chain: Chain) -> None:
-        chain.gather_balances()
         with chain.standing() as standing:
             self.start = dict(standing.balances)
             self.penalized = {each.validator: each.percent for each in standing.penalties}
         self.blocks: list[BlockApplied] = []
         self.undone = 0
-        chain.subscribe(self.take)
+        observe(chain, self.take, Detail.BALANCES)
 
     def take(self, event: Event) -> None:
         if isinstance(event, BlockApplied):
@@ -194,7 +195,7 @@ def test_missed_slots_and_their_penalties_are_told_together(tmp_path: Path) -> N
 def test_without_anybody_who_asks_nothing_is_gathered(tmp_path: Path) -> None:
     network = start_seven(tmp_path)
     told: list[Event] = []
-    network.chain.subscribe(told.append)
+    observe(network.chain, told.append)
     network.produce()
     network.chain.close()
     assert [each.balances for each in told if isinstance(each, BlockApplied)] == [None]

@@ -8,7 +8,9 @@ import pytest
 
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.events import AccountImage, BlockApplied, BlocksUndone, Event
+from ledgerd.chain.interface.observer import Detail
 from ledgerd.chain.ledger.images import GONE
+from tests.chain.observing import observe
 from tests.chain.recorded_chains import advance, open_chain
 
 Known = dict[tuple[int, str], bytes]
@@ -27,7 +29,6 @@ def without_gone(known: Known) -> Known:
 @pytest.mark.parametrize(("name", "heights"), [("open-1", (50, 300, 700)), ("open-pm", (40, 400))])
 def test_changes_lead_from_one_state_to_the_next(name: str, heights: tuple[int, ...], tmp_path: Path) -> None:
     with open_chain(name, tmp_path) as chain:
-        chain.gather_images()
         known = standing(chain)
 
         def take(event: Event) -> None:
@@ -36,7 +37,7 @@ def test_changes_lead_from_one_state_to_the_next(name: str, heights: tuple[int, 
                 assert event.images is not None
                 known.update({(kind, account): row for kind, account, row in event.images})
 
-        chain.subscribe(take)
+        observe(chain, take, Detail.IMAGES)
         for height in heights:
             advance(chain, name, height)
             assert without_gone(known) == standing(chain), height
@@ -45,10 +46,10 @@ def test_changes_lead_from_one_state_to_the_next(name: str, heights: tuple[int, 
 def test_nothing_is_told_unless_somebody_asks(tmp_path: Path) -> None:
     told: list[tuple[AccountImage, ...] | None] = []
     with open_chain("open-2", tmp_path) as chain:
-        chain.subscribe(lambda event: told.append(event.images) if isinstance(event, BlockApplied) else None)
+        observe(chain, lambda event: told.append(event.images) if isinstance(event, BlockApplied) else None)
         advance(chain, "open-2", 2)
-        chain.gather_images()
+        wanting = observe(chain, lambda _: None, Detail.IMAGES)
         advance(chain, "open-2", 4)
-        chain.gather_images(is_wanted=False)
+        chain.stop_observing(wanting)
         advance(chain, "open-2", 6)
     assert [images is None for images in told] == [True, True, False, False, True, True]

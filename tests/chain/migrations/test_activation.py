@@ -19,6 +19,7 @@ from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.versions import HardforkVersionVote
 from ledgerd.state.objects.lazy_pool import PM_LAZY_POOLS
 from tests.chain.networks import GENESIS, SEVEN, VIZ, VIZ_KEY, Network, start_seven
+from tests.chain.observing import observe
 from tests.chain.same_state import assert_same_state
 
 ROUND = 7
@@ -41,7 +42,7 @@ class Told:
 
     def __init__(self, network: Network) -> None:
         self.hardforks: list[tuple[int, int, int]] = []
-        network.chain.subscribe(self._note)
+        observe(network.chain, self._note)
 
     def _note(self, event: Event) -> None:
         if isinstance(event, BlockApplied):

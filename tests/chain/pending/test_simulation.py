@@ -10,6 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from ledgerd.chain.chain import Chain
+from ledgerd.chain.interface.observer import Detail, Observer
 from ledgerd.chain.ledger.skip import Skip
 from ledgerd.chain.pending.pending import SIMULATION_SECONDS
 from ledgerd.chain.pending.simulation import BalanceChange, NeededAuthority, OutOfTime, SimulatedEffects
@@ -133,18 +134,19 @@ def test_it_ends_when_its_time_is_over(network: Network) -> None:
 def test_nobody_is_told_and_what_waits_stays_as_it_was(network: Network) -> None:
     chain = network.chain
 
-    class Told:
+    class Told(Observer):
+        wanted = frozenset((Detail.PENDING,))
         count = 0
 
-        def accepted(self, _rows: object) -> None:
+        def pending_changed(self, _rows: object) -> None:
             self.count += 1
 
-        def dropped(self) -> None:
+        def pending_dropped(self) -> None:
             self.count += 1
 
     told = Told()
     network.send(pay(5), key=PAYER_KEY)
-    chain.follow_waiting(told)
+    chain.observe(told)
     chain.simulate_transaction(draft(chain, pay(1)))
     assert (told.count, len(chain.waiting)) == (0, 1)
     network.produce()

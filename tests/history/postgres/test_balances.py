@@ -27,6 +27,7 @@ from ledgerd.history.settings import HistorySettings
 from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.block import Block
 from tests.chain.networks import start_seven
+from tests.chain.observing import observe
 from tests.chain.recorded_chains import open_chain
 from tests.history.histories import HISTORY_FOLDER, SMALL, followed
 from tests.history.postgres.feeding import CHAIN, feed_all, feeding
@@ -182,7 +183,7 @@ def test_nothing_is_gathered_for_nobody(tmp_path: Path, kept: bool) -> None:
         with EmbeddedStore(tmp_path / HISTORY_FOLDER, SETTINGS, chain.block_log, SMALL) as store:
             follow_with_balances(chain, store, HistorySettings(balances=kept))
             told: list[Any] = []
-            chain.subscribe(told.append)
+            observe(chain, told.append)
             replay(chain, 1, 3)
             assert (store.balances_stand_at is not None) == kept
         assert all((event.balances is not None) == kept for event in told if hasattr(event, "balances"))

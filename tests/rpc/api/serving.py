@@ -79,7 +79,7 @@ def keep_followed(name: str, height: int, folder: Path) -> None:
 
 def follow(chain: Chain, recorder: BlockRecorder) -> None:
     follow_for_plugins(chain)
-    chain.precede(recorder.record)
+    chain.observe(recorder)
 
 
 def follow_for_plugins(chain: Chain) -> None:

@@ -25,7 +25,7 @@ def info(number: int) -> BlockInfo:
 
 def record(folder: Path, *events: Event) -> None:
     recorder = BlockRecorder(folder)
-    recorder.record(events)
+    recorder.committing(events)
     recorder.close()
 
 
@@ -61,7 +61,7 @@ def test_an_empty_range_has_no_records(tmp_path: Path) -> None:
 def test_the_chain_tells_of_each_block_as_it_was_when_it_was_applied(tmp_path: Path) -> None:
     recorder = BlockRecorder(tmp_path)
     with open_chain("open-2", tmp_path) as chain:
-        chain.precede(recorder.record)
+        chain.observe(recorder)
         advance(chain, "open-2", 60)
     recorder.close()
     known = list(BlockRecords(tmp_path).scan(1, 61))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from ledgerd.chain.events import BlockApplied, BlocksUndone, Event, IrreversibleAdvanced
 from ledgerd.chain.ledger.assumption import AssumedBlockDiffers, Assumption
@@ -31,8 +31,9 @@ class PopEmptyChain(RuleViolation):
 class Trunk:
     """The applied blocks, and the events since the last commit."""
 
-    def __init__(self, ledger: Ledger, checkpoints: Checkpoints) -> None:
+    def __init__(self, ledger: Ledger, checkpoints: Checkpoints, clock: Callable[[], float]) -> None:
         self.ledger = ledger
+        self.clock = clock
         self.store = ledger.store
         self.happened: list[Event] = []
         """Events that are not committed yet, in order."""
@@ -66,6 +67,7 @@ class Trunk:
 
     def apply(self, block: Block, skip: SkipFlags) -> None:
         """Apply a block; when it breaks a rule, nothing of it stays."""
+        began = self.clock()
         skip = self.skipped(block, skip)
         irreversible_before = self.irreversible
         with self.store.begin() as session:
@@ -87,6 +89,7 @@ class Trunk:
                 ledger.balances,
                 ledger.penalties,
                 images,
+                self.clock() - began,
             )
         )
         if irreversible > irreversible_before:

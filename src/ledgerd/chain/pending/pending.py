@@ -47,16 +47,12 @@ class PendingFull(RuleViolation):
     """Too many transactions wait already."""
 
 
-class WaitingFollower(Protocol):
-    """Is told how pending transactions change the state."""
+class PendingObserver(Protocol):
+    """Learns how pending transactions change the state."""
 
-    def accepted(self, rows: list[Row]) -> None:
-        """A transaction was accepted; the objects that it has changed, as they are now."""
-        ...
+    def pending_changed(self, rows: list[Row]) -> None: ...
 
-    def dropped(self) -> None:
-        """The changes of all pending transactions are undone."""
-        ...
+    def pending_dropped(self) -> None: ...
 
 
 class Pending:
@@ -64,7 +60,7 @@ class Pending:
 
     def __init__(self, ledger: Ledger, clock: Clock) -> None:
         self.transactions: list[Transaction] = []
-        self.followers: list[WaitingFollower] = []
+        self.observers: list[PendingObserver] = []
         self._ledger = ledger
         self._clock = clock
         self._session: Session | None = None
@@ -133,8 +129,8 @@ class Pending:
         if self._session is not None:
             self._session.undo()
             self._session = None
-            for follower in self.followers:
-                follower.dropped()
+            for observer in self.observers:
+                observer.pending_dropped()
 
     def clear(self) -> None:
         """Forget all waiting transactions."""
@@ -216,8 +212,10 @@ class Pending:
         try:
             with ledger.store.begin() as session:
                 apply_transaction(ledger, transaction, skip, keys)
-                for follower in self.followers:
-                    follower.accepted(ledger.store.changed_rows(session))
+                if self.observers:
+                    rows = ledger.store.changed_rows(session)
+                    for observer in self.observers:
+                        observer.pending_changed(rows)
                 session.squash()
         finally:
             ledger.is_reporting = True

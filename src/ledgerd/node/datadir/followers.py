@@ -40,7 +40,7 @@ def recording_blocks(chain: Chain, configuration: Configuration) -> Iterator[Non
         yield
         return
     recorder = BlockRecorder(configuration.invocation.data_dir / STATE_FOLDER)
-    chain.precede(recorder.record)
+    chain.observe(recorder)
     try:
         yield
     finally:

@@ -6,12 +6,12 @@ import logging
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from ledgerd.chain.events import BlockApplied, BlocksUndone, Event
+from ledgerd.chain.interface.observer import Observer
 from ledgerd.protocol.operations.base import name_of
 from ledgerd.supervision.progress import many
 
 if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
+    from ledgerd.chain.events import BlockApplied, BlocksUndone
     from ledgerd.protocol.block import Block
 
 log = logging.getLogger(__name__)
@@ -20,17 +20,15 @@ MOST_NAMED = 5
 """Kinds of operations that a line names."""
 
 
-def tell_blocks(chain: Chain) -> None:
-    """Log each block from now on."""
-    chain.subscribe(_tell)
+class BlockLines(Observer):
+    """Logs each block."""
 
-
-def _tell(event: Event) -> None:
-    if isinstance(event, BlockApplied):
+    def applied(self, event: BlockApplied) -> None:
         block = event.block
         fields = {"block": block.number, "validator": block.validator, "content": content_of(block)}
         log.info("block %(block)d by %(validator)s: %(content)s", fields)
-    elif isinstance(event, BlocksUndone):
+
+    def undone(self, event: BlocksUndone) -> None:
         log.info("back at block %(block)d", {"block": event.head_number})
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ledgerd.node.config.configuration import Configuration
-from ledgerd.node.dev.block_lines import tell_blocks
+from ledgerd.node.dev.block_lines import BlockLines
 from ledgerd.node.dev.founding import FOUNDING_BLOCKS, equip
 from ledgerd.node.dev.snapshots import DevSnapshots
 from ledgerd.node.parts.chain import ChainPart
@@ -254,7 +254,7 @@ class DevRuntime(Runtime):
     async def start(self) -> None:
         """Start, and log each block from then on: what the operator is told first are addresses and keys."""
         await super().start()
-        await self.chain.attach(tell_blocks)
+        await self.chain.attach(lambda chain: chain.observe(BlockLines()))
         if self._explorer is not None:
             await self._show(self._explorer)
 

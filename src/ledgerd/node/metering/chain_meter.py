@@ -1,13 +1,12 @@
-"""Metrics of the chain, on its thread: each event and lap is counted, the rest is read off once a second."""
+"""Metrics of the chain, on its thread: events are counted and timed, the rest is read off once a second."""
 
 from __future__ import annotations
 
-import time
 from collections import Counter as Tally
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from ledgerd.chain.events import BlockApplied, BlocksUndone, Event, Lap
+from ledgerd.chain.interface.observer import Observer
 from ledgerd.metrics.cells import GaugeCell
 from ledgerd.metrics.names import NOWHERE, ValidatorPlaces
 from ledgerd.metrics.table import chain as table
@@ -16,6 +15,7 @@ from ledgerd.protocol.versions import hardfork_version_of
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
+    from ledgerd.chain.events import BlockApplied, BlocksUndone
     from ledgerd.metrics.cells import Cells
     from ledgerd.metrics.families import Family
     from ledgerd.metrics.memory import SharedMemory
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SLOTS_OF_PARTICIPATION = 128
 
 
-class ChainMeter:
+class ChainMeter(Observer):
     """Writes the metrics of a chain."""
 
     def __init__(self, memory: SharedMemory, cells: Cells, now: Callable[[], float]) -> None:
@@ -55,7 +55,6 @@ class ChainMeter:
         """The block that was applied last, and not undone."""
         self._height = 0
         """The head where there is none."""
-        self._began = 0.0
 
     def _by_hardfork(self, family: Family) -> dict[str, GaugeCell]:
         return {name: self._cells.gauge(family, name) for name in table.HARDFORK.values}
@@ -63,36 +62,30 @@ class ChainMeter:
     def follow(self, chain: Chain) -> None:
         """Count for a chain that was opened."""
         self._chain, self._last, self._height = chain, None, chain.head_number
-        chain.time_with(self.lap)
-        chain.subscribe(self.tell)
+        chain.observe(self)
         self.sample()
 
-    def lap(self, lap: Lap) -> None:
-        """Take the time of a lap."""
-        now = time.perf_counter()
-        if lap is Lap.APPLIED:
-            self._apply.observe(now - self._began)
-        elif lap is Lap.COMMITTED:
-            self._commit.observe(now - self._began)
-            self._show_head()
-        self._began = now
+    def applied(self, event: BlockApplied) -> None:
+        """Count a block; a replay has so many that every lookup is felt."""
+        place = self.places.by_name.get(event.block.validator, NOWHERE) or self._place_of(event)
+        numbers = self._cells.numbers
+        numbers[self._blocks_at] += 1.0
+        numbers[self._made_at + place] += 1.0
+        self._apply.observe(event.seconds)
+        self._last = event
+        if event.missed:
+            self._missed.add(len(event.missed))
+        if event.operations:
+            self._count_operations(event)
 
-    def tell(self, event: Event) -> None:
-        """Count an event; a replay has two for each of its blocks, so that every lookup is felt."""
-        if isinstance(event, BlockApplied):
-            place = self.places.by_name.get(event.block.validator, NOWHERE) or self._place_of(event)
-            numbers = self._cells.numbers
-            numbers[self._blocks_at] += 1.0
-            numbers[self._made_at + place] += 1.0
-            self._last = event
-            if event.missed:
-                self._missed.add(len(event.missed))
-            if event.operations:
-                self._count_operations(event)
-        elif isinstance(event, BlocksUndone):
-            before = self._height if self._last is None else self._last.block.number
-            self._reorganisations.observe(before - event.head_number)
-            self._last, self._height = None, event.head_number
+    def undone(self, event: BlocksUndone) -> None:
+        before = self._height if self._last is None else self._last.block.number
+        self._reorganisations.observe(before - event.head_number)
+        self._last, self._height = None, event.head_number
+
+    def committed(self, seconds: float) -> None:
+        self._commit.observe(seconds)
+        self._show_head()
 
     def _place_of(self, event: BlockApplied) -> int:
         """The place of a validator that has had none: the round may be a new one."""

@@ -167,7 +167,7 @@ class ChainPart(Part):
         if chain.is_rolling:
             chain.block_log.earlier = ArchivedBlocks(options.block_archive_dir)
         follow_for_plugins(chain, self._configuration)
-        chain.try_in_pieces(self._go_on_trying)
+        chain.try_in_pieces(self._schedule_trial)
         return chain
 
     def _change_log(self) -> ChangeLog | None:
@@ -176,7 +176,7 @@ class ChainPart(Part):
             return None
         return ChangeLog(self.folder / CHANGES_FOLDER, os.urandom(RUN_BYTES))
 
-    def _go_on_trying(self) -> None:
+    def _schedule_trial(self) -> None:
         """Apply the next piece of a branch after what waits for the thread by now."""
         if not self._is_trying:
             self._is_trying = True

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ledgerd.chain.events import BlockApplied, Event
+from ledgerd.chain.interface.observer import Observer
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.datadir.state_export import ExportResult, write_snapshot
 from ledgerd.node.parts.bootstrap import WantedState, fetched_state, ready_directory
@@ -40,13 +40,14 @@ from ledgerd.supervision.work import Working
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
+    from ledgerd.chain.events import BlockApplied
 
 log = logging.getLogger(__name__)
 
 MINUTE = 60
 
 
-class SnapshotsPart(Part):
+class SnapshotsPart(Part, Observer):
     """Writes, serves and fetches snapshots while the node runs."""
 
     def __init__(
@@ -109,16 +110,15 @@ class SnapshotsPart(Part):
 
     def _follow(self, chain: Chain) -> None:
         self._triggers.wants_fresh = self._is_outrun(chain)
-        chain.subscribe(partial(self._applied, chain))
+        chain.observe(self)
 
     def _is_outrun(self, chain: Chain) -> bool:
         """Whether our newest snapshot is useless to others, since we cannot serve the blocks after it any more."""
         is_wanted = self._options.allow_serving or self._options.every_n_blocks
         return bool(is_wanted) and chain.is_rolling and self._newest + 1 < chain.block_log.first_number
 
-    def _applied(self, chain: Chain, event: Event) -> None:
-        if not isinstance(event, BlockApplied):
-            return
+    def applied(self, event: BlockApplied) -> None:
+        chain = self._chain.chain
         self._watch.restart(self._time.seconds())
         if self._is_outrun(chain) and (self._writing is None or self._writing.done()):
             self._triggers.wants_fresh = True

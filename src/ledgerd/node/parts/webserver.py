@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from ledgerd.chain.chain import STATE_FOLDER
-from ledgerd.chain.events import BlockApplied, BlocksUndone, Event
+from ledgerd.chain.interface.observer import Detail, Observer
 from ledgerd.history.following import HISTORY_FOLDER
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.options.application import OPERATION_HISTORY
@@ -35,6 +35,7 @@ from ledgerd.supervision.part import Part
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
+    from ledgerd.chain.events import BlockApplied, BlocksUndone
     from ledgerd.metrics.memory import SharedMemory
     from ledgerd.state.records import Row
     from ledgerd.supervision.health import HealthNews
@@ -58,17 +59,31 @@ def worker_settings(configuration: Configuration) -> WorkerSettings:
     )
 
 
-class WaitingTeller:
-    """Sends the workers the state changes of pending transactions; on the chain's thread."""
+class ChainPublisher(Observer):
+    """Sends the workers what the chain does; on the chain's thread."""
+
+    wanted = frozenset((Detail.PENDING,))
 
     def __init__(self, part: WebserverPart, chain: Chain) -> None:
         self._part = part
         self._chain = chain
 
-    def accepted(self, rows: list[Row]) -> None:
+    def undone(self, _event: BlocksUndone) -> None:
+        self._part.publish(HEAD, b"")
+
+    def applied(self, event: BlockApplied) -> None:
+        part, block = self._part, event.block
+        part.publish(HEAD, b"")
+        if part.board.is_heard(APPLIED_BLOCK):
+            part.publish(APPLIED_BLOCK, block.packed)
+        if part.board.is_heard(INCLUDED):
+            ids = tuple(bytes(transaction.id) for transaction in block.transactions)
+            part.publish(INCLUDED, packed_topic(Inclusion(block.number, block.timestamp, ids)))
+
+    def pending_changed(self, rows: list[Row]) -> None:
         self._part.publish(WAITING, packed_topic(PendingChange(self._chain.head_number, rows)))
 
-    def dropped(self) -> None:
+    def pending_dropped(self) -> None:
         self._part.publish(WAITING, b"")
 
 
@@ -150,26 +165,9 @@ class WebserverPart(Part):
                 )
 
     def _follow(self, chain: Chain) -> None:
-        self._say_head()
-        self.publish(WAITING, b"")
-        chain.subscribe(self._tell)
-        chain.follow_waiting(WaitingTeller(self, chain))
-
-    def _tell(self, event: Event) -> None:
-        """Handle an event on the chain's thread, after the commit."""
-        if isinstance(event, BlocksUndone):
-            self._say_head()
-        elif isinstance(event, BlockApplied):
-            self._say_head()
-            block = event.block
-            if self.board.is_heard(APPLIED_BLOCK):
-                self.publish(APPLIED_BLOCK, block.packed)
-            if self.board.is_heard(INCLUDED):
-                ids = tuple(bytes(transaction.id) for transaction in block.transactions)
-                self.publish(INCLUDED, packed_topic(Inclusion(block.number, block.timestamp, ids)))
-
-    def _say_head(self) -> None:
         self.publish(HEAD, b"")
+        self.publish(WAITING, b"")
+        chain.observe(ChainPublisher(self, chain))
 
     def publish(self, topic: str, payload: bytes) -> None:
         """Publish an event to the workers; from any thread."""

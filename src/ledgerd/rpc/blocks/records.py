@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ledgerd.chain.events import BlockApplied, Event
+from ledgerd.chain.interface.observer import Observer
 from ledgerd.codec.numbers import UInt32, UInt64
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator, Sequence
 
 _FORM = struct.Struct("<20sIIQI")
 RECORD_BYTES = _FORM.size
@@ -46,14 +47,13 @@ class BlockInfo(msgspec.Struct, frozen=True):
 UNKNOWN = BlockInfo()
 
 
-class BlockRecorder:
+class BlockRecorder(Observer):
     """Writes a record for each applied block, over an earlier record of that number."""
 
     def __init__(self, folder: Path) -> None:
         self._file = (folder / FILE_NAME).open("r+b" if (folder / FILE_NAME).exists() else "w+b", buffering=0)
 
-    def record(self, events: Iterable[Event]) -> None:
-        """Write the records of applied blocks; the chain calls this before each commit."""
+    def committing(self, events: Sequence[Event]) -> None:
         start, records = 0, bytearray()
         for event in events:
             if not isinstance(event, BlockApplied):

@@ -11,6 +11,7 @@ from ledgerd.chain.events import BlockApplied, Event
 from ledgerd.node.parts.watching.slots import KEPT, LATEST_DELAY, SlotRecord
 from ledgerd.rpc.api.node_status import UNKNOWN, SlotFacts
 from tests.chain.networks import Network, start_seven
+from tests.chain.observing import observe
 
 
 class Followed:
@@ -19,7 +20,7 @@ class Followed:
     def __init__(self, network: Network) -> None:
         self.network, self.record, self.late = network, SlotRecord(), 0.25
         self.record.begin(network.chain)
-        network.chain.subscribe(self.take)
+        observe(network.chain, self.take)
 
     def take(self, event: Event) -> None:
         if isinstance(event, BlockApplied):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from ledgerd.chain.interface.observer import Observer
 from ledgerd.replica.order import ServerOrder
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.processes import Child, module_command
@@ -20,7 +21,6 @@ from ledgerd.supervision.work import Ended
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
-    from ledgerd.chain.events import Event
     from ledgerd.node.config.configuration import Configuration
     from ledgerd.node.parts.chain import ChainPart
     from ledgerd.supervision.work import Working
@@ -34,7 +34,7 @@ ENDING_SECONDS = 5.0
 NOTICE = b"\n"
 
 
-class ReplicasPart(Part):
+class ReplicasPart(Part, Observer):
     """The process that serves replicas; the node does not need it."""
 
     def __init__(self, configuration: Configuration, chain: ChainPart) -> None:
@@ -64,14 +64,13 @@ class ReplicasPart(Part):
         """A chain that was opened again has other files: so has the process, once it is started again."""
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._end_child)
-        chain.subscribe(self._tell)
+        chain.observe(self)
 
     def _end_child(self) -> None:
         if self._child is not None:
             self._child.terminate()
 
-    def _tell(self, _event: Event) -> None:
-        """On the chain's thread, after a commit; of the events of one commit, the first is enough."""
+    def committed(self, _seconds: float) -> None:
         loop = self._loop
         if loop is not None and not self._is_noticed and not loop.is_closed():
             self._is_noticed = True

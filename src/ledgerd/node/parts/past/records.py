@@ -116,7 +116,7 @@ class BlockInfoPart(Part):
     def _listen(self, chain: Chain) -> None:
         if self._recorder is None:
             self._recorder = BlockRecorder(self._chain.folder)
-        chain.precede(self._recorder.record)
+        chain.observe(self._recorder)
 
     async def stop(self) -> None:
         """Close the file."""

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from ledgerd.chain.events import BlockApplied, Event
+from ledgerd.chain.interface.observer import Observer
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.peers import PeersPart
 from ledgerd.producer.guard import Guard, Seen, Update
@@ -18,6 +18,7 @@ from ledgerd.supervision.part import Part
 from ledgerd.supervision.work import Ending
 
 if TYPE_CHECKING:
+    from ledgerd.chain.events import BlockApplied
     from ledgerd.node.config.configuration import Configuration
     from ledgerd.protocol.transaction import Transaction
 
@@ -30,7 +31,7 @@ SENT_AGAIN_EVERY = 3
 """Seconds between two sendings of the updates during a stop."""
 
 
-class GuardPart(Part):
+class GuardPart(Part, Observer):
     """The guard of this node's validators; it does nothing if there are none or it is disabled."""
 
     def __init__(
@@ -59,7 +60,7 @@ class GuardPart(Part):
             return
         self._loop = asyncio.get_running_loop()
         await self._chain.run(self._begin)
-        await self._chain.attach(lambda chain: chain.subscribe(self._take))
+        await self._chain.attach(lambda chain: chain.observe(self))
         self.work.keep("validator guard", lambda _: self._run())
         self._has_begun = True
 
@@ -85,9 +86,9 @@ class GuardPart(Part):
 
     # -- on the thread of the chain
 
-    def _take(self, event: Event) -> None:
+    def applied(self, event: BlockApplied) -> None:
         """Called within a commit, so the block is only queued for the next check."""
-        if isinstance(event, BlockApplied) and self._loop is not None and not self._loop.is_closed():
+        if self._loop is not None and not self._loop.is_closed():
             self._blocks.append(seen(event.block))
             self._loop.call_soon_threadsafe(self._news.set)
 

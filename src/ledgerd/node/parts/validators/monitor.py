@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ledgerd.chain.events import BlockApplied, BlocksUndone, Event
+from ledgerd.chain.interface.observer import Observer
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.validators.tracker import MissCause, SlotCounts, SlotTracker, WatchedSlot
 from ledgerd.node.time_source import MICRO, TimeSource
@@ -22,6 +22,7 @@ from ledgerd.supervision.part import Part
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
+    from ledgerd.chain.events import BlockApplied, BlocksUndone
     from ledgerd.chain.forks.outcome import Outcome
     from ledgerd.node.config.configuration import Configuration
     from ledgerd.protocol.block import Block
@@ -76,7 +77,7 @@ class WatchedValidator(msgspec.Struct, frozen=True):
     """Whether it has a signing key; without one it gets no slots."""
 
 
-class MonitorPart(Part):
+class MonitorPart(Part, Observer):
     """Watches the validators that are named; it does nothing if there are none."""
 
     def __init__(self, configuration: Configuration, chain: ChainPart, time: TimeSource) -> None:
@@ -103,31 +104,30 @@ class MonitorPart(Part):
                     "validator-monitor: there is no validator %(validator)s at block #%(block)d",
                     {"validator": name, "block": chain.head_number},
                 )
-        chain.subscribe(self._tell)
-        chain.look_on(self._see)
+        chain.observe(self)
 
     def _now(self) -> float:
         return self._time.wall() / MICRO
 
-    def _see(self, block: Block, outcome: Outcome) -> None:
+    def pushed(self, block: Block, outcome: Outcome) -> None:
         if block.validator in self._names and self._chain.chain.is_signed(block):
             self.tracker.see(block, outcome, self._now())
 
-    def _tell(self, event: Event) -> None:
-        if isinstance(event, BlocksUndone):
-            self.tracker.undone(event.head_number)
-        elif isinstance(event, BlockApplied):
-            self.tracker.applied(event, self._now())
-            for slot in self.tracker.settle(event.block.timestamp):
-                self._log(slot)
-            for each in event.operations:
-                if isinstance(each.operation, ShutdownValidator) and each.operation.owner in self._names:
-                    log.warning(
-                        "validator-monitor: %(validator)s was switched off: it has no signing key",
-                        {"validator": each.operation.owner},
-                    )
-            if event.block.number % SUMMARY_EVERY == 0:
-                self._log_summary()
+    def undone(self, event: BlocksUndone) -> None:
+        self.tracker.undone(event.head_number)
+
+    def applied(self, event: BlockApplied) -> None:
+        self.tracker.applied(event, self._now())
+        for slot in self.tracker.settle(event.block.timestamp):
+            self._log(slot)
+        for each in event.operations:
+            if isinstance(each.operation, ShutdownValidator) and each.operation.owner in self._names:
+                log.warning(
+                    "validator-monitor: %(validator)s was switched off: it has no signing key",
+                    {"validator": each.operation.owner},
+                )
+        if event.block.number % SUMMARY_EVERY == 0:
+            self._log_summary()
 
     def _log(self, slot: WatchedSlot) -> None:
         """The lines of slots have a rate of their own, as a node may watch every validator."""

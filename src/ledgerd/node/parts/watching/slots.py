@@ -11,7 +11,7 @@ from ledgerd.rpc.api.node_status import UNKNOWN, SlotFacts
 
 if TYPE_CHECKING:
     from ledgerd.chain.events import BlockApplied
-    from ledgerd.chain.view import ChainView
+    from ledgerd.chain.interface.view import ChainView
 
 KEPT = 63
 """Three rounds of 21."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from ledgerd.chain.events import BlockApplied, BlocksUndone, Event
+from ledgerd.chain.interface.observer import Observer
 from ledgerd.node.parts.peers import FORK_STATUS, PeersPart
 from ledgerd.node.parts.watching.problems import problems_of
 from ledgerd.node.parts.watching.recent_lines import RecentLines
@@ -33,6 +33,7 @@ from ledgerd.supervision.part import Part
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
+    from ledgerd.chain.events import BlockApplied, BlocksUndone
     from ledgerd.node.parts.chain import ChainPart
     from ledgerd.p2p.driver import Driver
     from ledgerd.p2p.shared.peer import Peer
@@ -53,7 +54,7 @@ Stand = Callable[[str, bytes], None]
 """Sends a value to processes that show it, from any thread."""
 
 
-class StatusPart(Part):
+class StatusPart(Part, Observer):
     """Tells how the node stands, at each block and at each change."""
 
     def __init__(
@@ -108,19 +109,22 @@ class StatusPart(Part):
 
     def _follow(self, chain: Chain) -> None:
         self._chain, self._is_behind = chain, True
-        chain.subscribe(self._take)
+        chain.observe(self)
 
     def _now(self) -> float:
         return self._time.wall() / MICRO
 
-    def _take(self, event: Event) -> None:
-        if self._chain is None or not isinstance(event, BlockApplied | BlocksUndone):
+    def undone(self, _event: BlocksUndone) -> None:
+        self._is_behind, self._old_until = True, self._now() - LIVE_SECONDS
+
+    def applied(self, event: BlockApplied) -> None:
+        if self._chain is None:
             return
-        if isinstance(event, BlockApplied) and event.block.timestamp < self._old_until:
+        if event.block.timestamp < self._old_until:
             self._is_behind = True
             return
         now = self._now()
-        if isinstance(event, BlocksUndone) or now - event.block.timestamp > LIVE_SECONDS:
+        if now - event.block.timestamp > LIVE_SECONDS:
             self._is_behind, self._old_until = True, now - LIVE_SECONDS
             return
         if self._is_behind:

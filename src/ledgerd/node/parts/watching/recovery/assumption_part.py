@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from functools import partial
 from typing import TYPE_CHECKING
 
+from ledgerd.chain.interface.observer import Observer
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.threads import in_thread
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ledgerd.chain.chain import Chain
     from ledgerd.chain.forks.outcome import Outcome
     from ledgerd.node.parts.chain import ChainPart
@@ -63,15 +67,8 @@ class AssumptionPart(Part):
         if chain.assumption is None:
             return
 
-        is_told = False
-
-        def see(_block: Block, _outcome: Outcome) -> None:
-            nonlocal is_told
-            if not is_told and (chain.assumption is None or chain.is_assumption_refuted) and self._loop is not None:
-                is_told = True
-                self._loop.call_soon_threadsafe(self._changed.set)
-
-        chain.look_on(see)
+        if self._loop is not None:
+            chain.observe(_End(chain, partial(self._loop.call_soon_threadsafe, self._changed.set)))
 
     async def _wait(self, working: Working) -> None:
         working()
@@ -101,3 +98,17 @@ class AssumptionPart(Part):
         if chain.assumption is None:
             chain.commit()
         return chain.assumption is None, chain.is_assumption_refuted, self._peers.banned
+
+
+class _End(Observer):
+    """Reports once that the chain assumes nothing any more, or that the assumption is refuted."""
+
+    def __init__(self, chain: Chain, report: Callable[[], object]) -> None:
+        self._chain = chain
+        self._report = report
+        self._is_reported = False
+
+    def pushed(self, _block: Block, _outcome: Outcome) -> None:
+        if not self._is_reported and (self._chain.assumption is None or self._chain.is_assumption_refuted):
+            self._is_reported = True
+            self._report()

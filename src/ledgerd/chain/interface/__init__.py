@@ -1,0 +1,1 @@
+"""What others have of a chain: `view` to read it, `observer` to learn what it does."""

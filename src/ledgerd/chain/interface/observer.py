@@ -1,0 +1,62 @@
+"""Observing a chain: the one class to derive from for whoever wants to know what a chain does.
+
+Everything is called on the chain's thread; observers are called in the order in which they were registered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ledgerd.chain.events import BlockApplied, BlocksUndone, Event
+    from ledgerd.chain.forks.outcome import Outcome
+    from ledgerd.protocol.block import Block
+    from ledgerd.state.records import Row
+
+
+class Detail(Enum):
+    """What is found out only if an observer wants it, as it takes time."""
+
+    BALANCES = "balances"
+    """`BlockApplied.balances` and `penalties`."""
+    IMAGES = "images"
+    """`BlockApplied.images`."""
+    PENDING = "pending"
+    """The rows that pending transactions change."""
+
+
+class Observer:
+    """Learns what a chain does: a subclass overrides the methods that concern it."""
+
+    wanted: frozenset[Detail] = frozenset()
+    """What it wants to know besides, from the next block on."""
+
+    def pushed(self, block: Block, outcome: Outcome) -> None:
+        """A block was pushed: also one that was refused or is on a branch. Its validator may not have signed it."""
+
+    def committing(self, events: Sequence[Event]) -> None:
+        """These events become durable next: for records that must never be behind the state.
+
+        A kill between this and the commit leaves such a record ahead. A commit that failed is repeated with the same
+        events.
+        """
+
+    def applied(self, event: BlockApplied) -> None:
+        """A block became the head, and is durable."""
+
+    def undone(self, event: BlocksUndone) -> None:
+        """Blocks were undone, and that is durable."""
+
+    def irreversible(self, number: int) -> None:
+        """No block up to this one can be undone any more."""
+
+    def committed(self, seconds: float) -> None:
+        """All events of a commit were passed on; to make them durable took so long."""
+
+    def pending_changed(self, rows: list[Row]) -> None:
+        """A transaction was accepted to wait for a block; the objects that it changes, as they are with it."""
+
+    def pending_dropped(self) -> None:
+        """The changes of all pending transactions are undone."""
