@@ -23,7 +23,7 @@ from bench.market_plan import Scale
 from bench.market_rows import write_state
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.rules.market_records.following import begin_after_import
+from ledgerd.projections.markets.records import begin_after_import
 from ledgerd.protocol.parameters import TESTNET
 from ledgerd.rpc.api.prediction_market import PREDICTION_MARKET_API
 from ledgerd.rpc.call.cache import AnswerCache

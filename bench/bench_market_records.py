@@ -16,11 +16,11 @@ from time import monotonic, thread_time
 from bench.bench_chain import network, packed_blocks, replay_seconds, users, verdict
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.ledger.skip import Skip
-from ledgerd.chain.rules.market_records.following import market_records
 from ledgerd.codec import codec_of
 from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.config.options.application import PREDICTION_MARKET_API
 from ledgerd.node.datadir.market_rebuild import replay_beside
+from ledgerd.projections.markets.records import MarketRecords
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.names import AccountName
@@ -56,7 +56,7 @@ def bench_block(markets: int) -> None:
             source.produce()
         before = packed_blocks(source, 1)
         nodes = [Network(Path(folder) / name) for name in ("off", "on")]
-        nodes[1].chain.follow(*market_records())
+        nodes[1].chain.project(MarketRecords())
         for node in nodes:
             node.follow(codec_of(Block).decode(packed) for packed in before)
         for net in (source, *nodes):
@@ -96,7 +96,7 @@ def replayed(*, keeps: bool) -> float:
     """A recorded chain from the first block to the last, with all checks that its recording allows."""
     with tempfile.TemporaryDirectory() as folder, open_chain(RECORDED, Path(folder)) as chain:
         if keeps:
-            chain.follow(*market_records())
+            chain.project(MarketRecords())
         return replay_seconds(pusher(chain), chain.commit, list(recorded_blocks(RECORDED)))
 
 

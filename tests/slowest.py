@@ -81,7 +81,7 @@ SLOWEST = (
     "history/test_soundness.py",
     "history/postgres/test_api.py",
     "history/postgres/test_feeder.py",
-    "chain/rules/market_records/test_following.py",
+    "projections/markets/test_records.py",
     "node/test_logs.py",
     "cli/test_chain_commands.py",
     "node/parts/watching/recovery/test_audit_part.py",

@@ -152,10 +152,12 @@ def metadata_of(ledger: Ledger, name: str) -> str | None:
 def carry_out(ledger: Ledger, operation: Operation) -> list[Operation]:
     """Apply an operation, and give the virtual ones that it caused."""
     ledger.operations.clear()
+    ledger.samples.clear()
     ledger.cursor.begin_transaction(TransactionId(bytes(20)))
     with ledger.store.begin() as session:
         apply_operation(ledger, operation)
         session.squash()
+    ledger.write_projections()
     assert [each.operation for each in ledger.operations[:1]] == [operation]
     return [each.operation for each in ledger.operations[1:]]
 

@@ -23,7 +23,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("protocol",),
     ("state",),
     ("chain",),
-    ("supervision", "metrics", "client"),
+    ("supervision", "metrics", "client", "projections"),
     ("rpc", "p2p", "producer", "history", "snapshot", "wallet"),
     ("doctor", "compare", "signer", "archive", "explorer"),
     ("replica",),

@@ -22,7 +22,7 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("chain",),
         ("offline",),
     ),
-    "chain.rules": (("validators",), ("money",), ("accounts",), ("transactions", "markets", "market_records")),
+    "chain.rules": (("validators",), ("money",), ("accounts",), ("transactions", "markets")),
     "doctor": (
         ("finding", "patient"),
         ("clock", "configuration", "disk", "keys", "ledger", "machine", "peers", "ports", "service"),

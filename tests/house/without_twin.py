@@ -259,13 +259,13 @@ GROUPS = (
     Group(
         "what is kept of markets beside the ledger: proven over recorded chains, forks and kills, and by the answers",
         (
-            "chain/rules/market_records/test_following.py",
-            "chain/rules/market_records/test_metadata.py",
+            "projections/markets/test_records.py",
+            "projections/markets/test_metadata.py",
             "rpc/api/prediction_market/test_recorded_markets.py",
         ),
         """
-        chain/rules/market_records/klines chain/rules/market_records/labels chain/rules/market_records/open_books
-        chain/rules/market_records/places state/objects/market_records
+        projections/markets/klines projections/markets/labels projections/markets/open_books
+        projections/markets/places state/objects/market_records
         """,
     ),
     Group(

@@ -22,8 +22,8 @@ from ledgerd.history.following import HISTORY_FOLDER, open_history
 from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.config.network import network_of
 from ledgerd.node.config.options.application import OPERATION_HISTORY
-from ledgerd.node.datadir.followers import follow_for_plugins, recording_blocks
 from ledgerd.node.datadir.opening import files_of, space_of
+from ledgerd.node.datadir.projections import project_for_plugins, recording_blocks
 from ledgerd.node.datadir.state_import import import_state
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.snapshot.terms import Terms
@@ -160,7 +160,7 @@ class Adoption:
             space=space_of(configuration),
         )
         with chain:
-            follow_for_plugins(chain, configuration)
+            project_for_plugins(chain, configuration)
             with self._history(chain, configuration), recording_blocks(chain, configuration):
                 yield chain
 

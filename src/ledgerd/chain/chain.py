@@ -52,7 +52,7 @@ from ledgerd.state.store import Store
 
 if TYPE_CHECKING:
     from ledgerd.chain.events import Event
-    from ledgerd.chain.ledger.ledger import Followers, Noters
+    from ledgerd.chain.ledger.ledger import Projection
     from ledgerd.chain.pending.simulation import SimulatedEffects
     from ledgerd.protocol.block import Block
     from ledgerd.protocol.keys import PrivateKey, PublicKey
@@ -361,17 +361,9 @@ class Chain(ChainView):
 
     # -- out
 
-    def follow(
-        self, followers: Followers, noters: Noters | None = None, after_block: Callable[[Ledger], None] | None = None
-    ) -> None:
-        """Register followers: they keep tables of their own, in step with the operations that they depend on.
-
-        What is done after each block is undone with it.
-        """
-        self._ledger.followers.update(followers)
-        self._ledger.noters.update(noters or {})
-        if after_block is not None:
-            self._ledger.block_followers.append(after_block)
+    def project(self, projection: Projection) -> None:
+        """Keep a projection from the next block on."""
+        self._ledger.project(projection)
 
     def observe(self, observer: Observer) -> None:
         """Have an observer called from now on, after those that are there."""
@@ -404,7 +396,7 @@ class Chain(ChainView):
             yield StandingAccounts(standing_balances(view), standing_penalties(view))
 
     def lapse(self, name: str) -> None:
-        """Note the head under a name: tables that followers kept so far are not kept behind it."""
+        """Note the head under a name: a projection that was kept so far is not kept behind it."""
         self._store.set_meta(name, str(self.head_number).encode())
 
     def _commit(self) -> None:

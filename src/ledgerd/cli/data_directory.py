@@ -72,8 +72,8 @@ def opened_chain(chosen: argparse.Namespace, *, must_exist: bool, needs_log: boo
     from ledgerd.chain.chain import Chain  # noqa: PLC0415 - not loaded for `--help`
     from ledgerd.chain.log.opening import LogUnfit  # noqa: PLC0415
     from ledgerd.node.config.network import network_of  # noqa: PLC0415
-    from ledgerd.node.datadir.followers import follow_for_plugins  # noqa: PLC0415
     from ledgerd.node.datadir.opening import space_of  # noqa: PLC0415
+    from ledgerd.node.datadir.projections import project_for_plugins  # noqa: PLC0415
 
     configuration = configuration_of(chosen)
     options = configuration.chain
@@ -96,5 +96,5 @@ def opened_chain(chosen: argparse.Namespace, *, must_exist: bool, needs_log: boo
         sys.stderr.write(f"{problem}\n")
         chain = Chain.open_without_log(chosen.data_dir, network, clock=time.monotonic, space=space)
     with chain:
-        follow_for_plugins(chain, configuration)
+        project_for_plugins(chain, configuration)
         yield chain

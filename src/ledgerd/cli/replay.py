@@ -35,7 +35,7 @@ def run(chosen: argparse.Namespace) -> int:
     from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip  # noqa: PLC0415
     from ledgerd.chain.log.source import LogSource  # noqa: PLC0415 - the chain is not loaded for `--help`
     from ledgerd.chain.offline.replay import replay  # noqa: PLC0415
-    from ledgerd.node.datadir.followers import recording_blocks  # noqa: PLC0415
+    from ledgerd.node.datadir.projections import recording_blocks  # noqa: PLC0415
     from ledgerd.node.workers.log_reading import LogReading  # noqa: PLC0415
     from ledgerd.node.workers.precompute_pool import spare_processors  # noqa: PLC0415
     from ledgerd.supervision.loading import search_rarely  # noqa: PLC0415

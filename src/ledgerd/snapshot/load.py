@@ -15,9 +15,9 @@ from ledgerd.chain.ledger.provenance import Provenance, note_provenance
 from ledgerd.chain.log.standing import IMPORTED, LOG_KEPT
 from ledgerd.chain.offline.audit import accept_discrepancies
 from ledgerd.chain.offline.tokens import TokenTally
-from ledgerd.chain.rules.market_records.following import begin_after_import
 from ledgerd.chain.rules.markets.seeds import FrozenTally, note_leverage_ends, recount_accounts, recount_oracles
 from ledgerd.codec import DecodeError, codec_of
+from ledgerd.projections.markets.records import begin_after_import
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import NO_BLOCK
 from ledgerd.protocol.properties import json_defaults_of

@@ -12,10 +12,10 @@ from typing import Any
 from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.log.block_log import BlockLogReader
-from ledgerd.chain.rules.accounts.custom_protocols import custom_followers
-from ledgerd.chain.rules.accounts.key_references import KEY_FOLLOWERS
-from ledgerd.chain.rules.market_records.following import market_records
 from ledgerd.history.settings import HistorySettings
+from ledgerd.projections.custom_protocols import CustomProtocols
+from ledgerd.projections.key_references import KeyReferences
+from ledgerd.projections.markets.records import MarketRecords
 from ledgerd.rpc.api import APIS
 from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.blocks.records import FILE_NAME, BlockRecorder, BlockRecords
@@ -78,15 +78,15 @@ def keep_followed(name: str, height: int, folder: Path) -> None:
 
 
 def follow(chain: Chain, recorder: BlockRecorder) -> None:
-    follow_for_plugins(chain)
+    project_for_plugins(chain)
     chain.observe(recorder)
 
 
-def follow_for_plugins(chain: Chain) -> None:
+def project_for_plugins(chain: Chain) -> None:
     """Keep in its state what the plugins keep there."""
-    chain.parts.ledger.followers.update(KEY_FOLLOWERS)
-    chain.parts.ledger.followers.update(custom_followers())
-    chain.follow(*market_records())
+    chain.project(KeyReferences())
+    chain.project(CustomProtocols())
+    chain.project(MarketRecords())
 
 
 @contextmanager

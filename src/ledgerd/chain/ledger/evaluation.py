@@ -57,14 +57,8 @@ def apply_proposed_operation(ledger: Ledger, operation: Operation) -> None:
 
 def _carry_out(ledger: Ledger, operation: Operation) -> None:
     kind = type(operation)
-    if not ledger.is_reporting:
-        _evaluators[kind](ledger, operation)
-        return
-    follower, noter = ledger.followers.get(kind), ledger.noters.get(kind)
-    if follower is None:
-        _evaluators[kind](ledger, operation)
-    else:
-        with follower(ledger, operation):
+    if kind in ledger.samplers and ledger.is_reporting:
+        with ledger.sampled(operation):
             _evaluators[kind](ledger, operation)
-    if noter is not None:
-        noter(ledger, operation)
+    else:
+        _evaluators[kind](ledger, operation)

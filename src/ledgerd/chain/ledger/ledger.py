@@ -5,8 +5,9 @@ Evaluators and block steps take a `Ledger` and nothing else; `applying` and `cha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledgerd.chain.events import (
@@ -35,20 +36,39 @@ if TYPE_CHECKING:
     from ledgerd.state.store import Editor, Store
 
 
-Follower = Callable[["Ledger", Any], AbstractContextManager[None]]
-"""Keeps tables beside the ledger for an API, in step with it and undone with it.
+class Sampler(ABC):
+    """Reads of the state, around an operation of a block, what cannot be seen any more when the block is applied.
 
-It is entered before an operation of a block is carried out, and left after it; for a virtual one both follow its
-report. It reads the ledger and writes its own
-tables; no rule depends on it. Pending transactions are not followed.
-"""
+    Pending transactions are not sampled. A virtual operation is sampled when it is reported: what it says is done then.
+    """
 
-Followers = Mapping[type[Operation], Follower]
+    def before(self, _ledger: Ledger, _operation: Any) -> Any:  # noqa: ANN401 - what `after` wants to know
+        """What `after` is to know of the state before the operation."""
+        return None
 
-Noter = Callable[["Ledger", Any], None]
-"""The same for what needs to see an operation only after it was carried out: a bet costs little more with it."""
+    @abstractmethod
+    def after(self, ledger: Ledger, operation: Any, before: Any) -> object | None:  # noqa: ANN401 - the same
+        """What was found; none where nothing was."""
 
-Noters = Mapping[type[Operation], Noter]
+
+class Sample(NamedTuple):
+    """What a sampler has found."""
+
+    projection: Projection
+    place: int
+    """Of the operation, among those of the block."""
+    found: Any
+
+
+class Projection(ABC):
+    """Tables that follow the chain, and that no rule reads: written at the end of each block, and undone with it."""
+
+    samplers: Mapping[type[Operation], tuple[Sampler, ...]] = {}
+    """What it wants sampled."""
+
+    @abstractmethod
+    def write(self, ledger: Ledger, operations: Sequence[AppliedOperation], samples: Sequence[Sample]) -> None:
+        """Write what a block changes, by its operations and the samples of them; the state is that after the block."""
 
 
 class BlockCursor:
@@ -95,7 +115,7 @@ class ToldSoFar(NamedTuple):
     """How much of what a block does was told at a moment."""
 
     operations: int
-    noted: int
+    samples: int
     changes: Mark | None
 
 
@@ -127,18 +147,15 @@ class Ledger:
         """What the block that is being applied has changed so far, if it is gathered."""
         self.gathers_images = False
         """Whether somebody has asked which parts of accounts blocks change."""
-        self.noted: list[Any] = []
-        """What followers note of these operations, to be written at the end of the block, all at once."""
+        self.samples: list[Sample] = []
+        """What samplers have found around these operations."""
         self.is_producing = False
         """Whether checks apply that hold for new transactions only, never for blocks (spec 02, section 1.6)."""
         self.is_reporting = True
         """Whether operations are reported at all; those of pending transactions are not."""
-        self.followers: dict[type[Operation], Follower] = {}
-        """What is kept beside the ledger, by the operations that it depends on."""
-        self.noters: dict[type[Operation], Noter] = {}
-        """What notes operations once they have been carried out."""
-        self.block_followers: list[Callable[[Ledger], None]] = []
-        """What is done to those tables at the end of each block, inside its session."""
+        self.projections: list[Projection] = []
+        self.samplers: dict[type[Operation], tuple[tuple[Projection, Sampler], ...]] = {}
+        """What the projections want sampled."""
 
     # -- the singletons
 
@@ -237,11 +254,11 @@ class Ledger:
     def told(self) -> ToldSoFar:
         """How much has been told of the block so far, before something that may be undone."""
         changes = None if self.changes is None else self.changes.mark()
-        return ToldSoFar(len(self.operations), len(self.noted), changes)
+        return ToldSoFar(len(self.operations), len(self.samples), changes)
 
     def take_back(self, told: ToldSoFar) -> None:
         """The state was undone to where so much had been told."""
-        del self.operations[told.operations :], self.noted[told.noted :]
+        del self.operations[told.operations :], self.samples[told.samples :]
         if self.changes is not None and told.changes is not None:
             self.changes.cut(told.changes)
 
@@ -270,11 +287,32 @@ class Ledger:
         self.report(operation, self.cursor.virtual_operation)
         if self.changes is not None:
             self.changes.reported(len(self.operations) - 1)
-        if not self.is_reporting or not isinstance(operation, VirtualOperation):
-            return  # one of a proposal still has to be carried out
-        follower, noter = self.followers.get(type(operation)), self.noters.get(type(operation))
-        if follower is not None:
-            with follower(self, operation):
+        # A virtual operation is done; one of a proposal still has to be.
+        if self.is_reporting and type(operation) in self.samplers and isinstance(operation, VirtualOperation):
+            with self.sampled(operation):
                 pass
-        if noter is not None:
-            noter(self, operation)
+
+    # -- project
+
+    def project(self, projection: Projection) -> None:
+        """Keep a projection from the next block on."""
+        self.projections.append(projection)
+        for kind, samplers in projection.samplers.items():
+            added = ((projection, each) for each in samplers)
+            self.samplers[kind] = (*self.samplers.get(kind, ()), *added)
+
+    @contextmanager
+    def sampled(self, operation: Operation) -> Iterator[None]:
+        """Sample around an operation, which was reported last."""
+        place, samplers = len(self.operations) - 1, self.samplers.get(type(operation), ())
+        before = [sampler.before(self, operation) for _, sampler in samplers]
+        yield
+        for (projection, sampler), known in zip(samplers, before, strict=True):
+            found = sampler.after(self, operation, known)
+            if found is not None:
+                self.samples.append(Sample(projection, place, found))
+
+    def write_projections(self) -> None:
+        """At the end of a block, inside its session."""
+        for projection in self.projections:
+            projection.write(self, self.operations, [each for each in self.samples if each.projection is projection])

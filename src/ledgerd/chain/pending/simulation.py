@@ -89,15 +89,15 @@ def simulate(ledger: Ledger, transaction: Transaction, is_late: Callable[[], boo
 @contextmanager
 def _overheard(ledger: Ledger, report: list[AppliedOperation]) -> Iterator[None]:
     """Operations are reported here alone, and are checked as new ones, in the block of the next slot."""
-    kept = ledger.operations, ledger.noted, ledger.followers, ledger.noters
-    ledger.operations, ledger.noted, ledger.followers, ledger.noters = report, [], {}, {}
+    kept = ledger.operations, ledger.samplers
+    ledger.operations, ledger.samplers = report, {}
     ledger.is_producing = True
     ledger.cursor.time = slot_time(ledger, 1)
     try:
         yield
     finally:
         ledger.is_producing = False
-        ledger.operations, ledger.noted, ledger.followers, ledger.noters = kept
+        ledger.operations, ledger.samplers = kept
 
 
 def _not_given(ledger: Ledger, transaction: Transaction, is_late: Callable[[], bool]) -> tuple[NeededAuthority, ...]:

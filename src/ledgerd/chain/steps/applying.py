@@ -105,15 +105,14 @@ def apply_block(ledger: Ledger, block: Block, skip: SkipFlags = Skip.NOTHING) ->
     context = BlockContext(block, skip, ledger.now)
     ledger.operations.clear()
     ledger.missed = NOTHING_MISSED
-    ledger.noted.clear()
+    ledger.samples.clear()
     ledger.cursor.begin_block(block.number, block.timestamp)
     if ledger.gatherer is not None:
         _take_steps_gathering(ledger, context, ledger.gatherer)
     else:
         for step in STEPS:
             step(ledger, context)
-    for follower in ledger.block_followers:
-        follower(ledger)
+    ledger.write_projections()
     return context
 
 

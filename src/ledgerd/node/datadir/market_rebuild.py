@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.offline.reapply import reapply
 from ledgerd.history.rebuild import ChainSource
-from ledgerd.node.datadir.followers import follow_for_plugins
+from ledgerd.node.datadir.projections import project_for_plugins
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.state.disk import DATA_FILE
 from ledgerd.state.objects.market_records import PM_RECORDS_SINCE
@@ -44,7 +44,7 @@ def replay_beside(
         )
     folder = data_dir / REBUILD_FOLDER
     with Chain.open(folder, chain.network, clock=time.monotonic) as replayed:
-        follow_for_plugins(replayed, configuration)
+        project_for_plugins(replayed, configuration)
         while replayed.head_number and not chain.is_on_trunk(replayed.head_id):
             replayed.pop_block()  # the node has run since, and has switched to another branch
         progress(replayed.head_number)

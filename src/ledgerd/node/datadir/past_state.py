@@ -24,8 +24,8 @@ from ledgerd.chain.log.standing import IMPORTED, LOG_KEPT
 from ledgerd.chain.offline.reapply import reapply
 from ledgerd.node.config.network import GENESIS_FILE
 from ledgerd.node.config.options.application import PREDICTION_MARKET_API
-from ledgerd.node.datadir.followers import follow_for_plugins
 from ledgerd.node.datadir.opening import space_of
+from ledgerd.node.datadir.projections import project_for_plugins
 from ledgerd.node.datadir.state_export import write_snapshot
 from ledgerd.node.datadir.state_files import StateFiles
 from ledgerd.protocol.errors import OperatorError
@@ -136,7 +136,7 @@ class PastState:
         with Chain.open_unlogged(self._folder, self._network, clock=time.monotonic, space=self._space) as chain:
             self._leave_branch(chain)
             self._require_blocks(chain.head_number, "this run goes on from")
-            follow_for_plugins(chain, self._configuration)
+            project_for_plugins(chain, self._configuration)
             advance(chain.head_number)
             reapply(chain, _UpTo(self._blocks, self._at), advance, SKIPPED)
             begun = 0 if chain.provenance is None else chain.provenance.number

@@ -13,9 +13,9 @@ from ledgerd.archive.sealed import ArchivedBlocks
 from ledgerd.chain.chain import Chain
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.options.application import MAINNET
-from ledgerd.node.datadir.followers import follow_for_plugins
 from ledgerd.node.datadir.opening import Opening, assumption_in, files_of
 from ledgerd.node.datadir.origin import StateOrigin
+from ledgerd.node.datadir.projections import project_for_plugins
 from ledgerd.node.datadir.verified_copy import VerifiedCopy
 from ledgerd.node.parts.chain_thread import ChainThread, Rank
 from ledgerd.node.time_source import MICRO, TimeSource
@@ -166,7 +166,7 @@ class ChainPart(Part):
             chain.assume_valid(assumption)
         if chain.is_rolling:
             chain.block_log.earlier = ArchivedBlocks(options.block_archive_dir)
-        follow_for_plugins(chain, self._configuration)
+        project_for_plugins(chain, self._configuration)
         chain.try_in_pieces(self._schedule_trial)
         return chain
 

@@ -1,5 +1,5 @@
 """How often an account has used a protocol of custom operations. Ours, not consensus: kept by
-`chain.custom_protocols` where it is wanted.
+`projections.custom_protocols` where it is wanted.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which accounts a key has been given to. Ours, not consensus: kept by `chain.key_references` where it is wanted."""
+"""Which accounts a key has been given to. Ours, not consensus: kept by `projections.key_references`."""
 
 from __future__ import annotations
 

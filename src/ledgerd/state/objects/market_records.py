@@ -1,6 +1,6 @@
 """What `prediction_market_api` knows of markets beside the ledger: their metadata, and how their bets came to be.
 
-Ours, not consensus: kept by `chain.rules.market_records` where it is wanted (spec 11, section 3).
+Ours, not consensus: kept by `projections.markets` where it is wanted (spec 11, section 3).
 """
 
 from __future__ import annotations
@@ -180,7 +180,7 @@ class PmRecentPoints(Entity):
             yield market, outcomes, points[first:place]
 
 
-def noted_layout(outcomes: int) -> struct.Struct:
+def placed_layout(outcomes: int) -> struct.Struct:
     """The bytes of a point among those of a block."""
     return struct.Struct(f"{_OF_MARKET.format}{_HEAD.format[1:]}{outcomes}q")
 

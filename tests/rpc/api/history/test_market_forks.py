@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from ledgerd.chain.chain import STATE_FOLDER
-from ledgerd.chain.rules.market_records.following import market_records
 from ledgerd.history.log_bytes import LogBytes
 from ledgerd.history.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
+from ledgerd.projections.markets.records import MarketRecords
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.operations.bets import PmPlaceBet
@@ -31,7 +31,7 @@ def node_of(folder: Path) -> Network:
     """A node that keeps records of two markets; all of these stand at the same block."""
     node = start_seven(folder)
     open_markets(node, 2, 2)
-    node.chain.follow(*market_records())
+    node.chain.project(MarketRecords())
     return node
 
 

@@ -13,14 +13,15 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.histories import History, OperationPlace, Wanted
-from ledgerd.chain.rules.market_records.following import market_records
 from ledgerd.history.log_bytes import LogBytes
 from ledgerd.history.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
+from ledgerd.projections.markets.places import NAMED_ROWS
+from ledgerd.projections.markets.records import MarketRecords
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.base import tag_of
 from ledgerd.rpc.api.history import stream as history_stream
-from ledgerd.rpc.api.history.market_stream import OF_A_ROW, MarketStream, market_of
+from ledgerd.rpc.api.history.market_stream import MarketStream, market_of
 from ledgerd.rpc.api.history.stream import Subscriptions
 from ledgerd.rpc.api.history_api import HISTORY_API
 from ledgerd.rpc.api.prediction_market.klines import points_of_blocks
@@ -68,7 +69,7 @@ class Past(NamedTuple):
 def past(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Past]:
     folder: Path = tmp_path_factory.mktemp("past")
     with open_chain(NAME, folder) as chain, followed(chain, folder):
-        chain.follow(*market_records())
+        chain.project(MarketRecords())
         advance(chain, NAME, HEIGHT)
     state = folder / STATE_FOLDER
     history = EmbeddedHistory.open(folder / HISTORY_FOLDER, state, HistorySettings())
@@ -155,7 +156,7 @@ def test_over_a_websocket_a_market_is_told_of_blocks_that_are_taken_back(tmp_pat
     """The last reversible blocks are undone while a client listens, and then come again."""
     main, name = Main(), "open-main15"
     with open_chain(name, tmp_path) as chain, followed(chain, tmp_path) as store:
-        chain.follow(*market_records())
+        chain.project(MarketRecords())
         advance(chain, name, 495)
         state = chain.parts.store
         market = max(state.scan(PM_PLACED_MARKETS), key=lambda placed: placed.block)
@@ -209,12 +210,12 @@ def test_what_names_only_a_row_is_told_also_when_that_is_gone(past: Past) -> Non
         found.append((operation, place))
         return False
 
-    tags = frozenset(map(tag_of, OF_A_ROW))
+    tags = frozenset(map(tag_of, NAMED_ROWS))
     with past.reader.snapshot() as state, past.history.reading() as view:
         view.find_operations(1, HEIGHT, Wanted(tags=tags, picks=picks), 1 << 31)
         overlay = Overlay(STORED_TABLES)
         named = [market_of(state, *each) for each in found]
-        for _, table in OF_A_ROW.values():
+        for _, table in NAMED_ROWS.values():
             overlay.add(state.revision, [(table.number, each, None) for each in state.scan_ids(table)])
         emptied = overlay.over(state)
         assert [market_of(emptied, *each) for each in found] == named

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.rules.market_records.following import begin_after_import
-from ledgerd.chain.rules.market_records.metadata import note_metadata
+from ledgerd.projections.markets.metadata import NewMetadata, expiry_of, write_metadata
+from ledgerd.projections.markets.records import begin_after_import
 from ledgerd.rpc.api.prediction_market import categories, markets
 from ledgerd.rpc.api.prediction_market.klines import points_of_blocks
 from ledgerd.rpc.api.prediction_market.oracles import percentile, reliability_score
@@ -145,7 +145,7 @@ def listed(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.M
         end = 0 if place == 4 else NOW + 100 - place
         market = create_market(ledger, oracle=oracle, betting_expiration=end, bets_sum=3_000_000 * (place == 2) + place)
         said = f'{{"category":"c{place % 2}","tags":["T{place}","all"],"child":{str(place == 1).lower()},"event":"e"}}'
-        note_metadata(ledger, market.id, said, NOW, 5)
+        write_metadata(ledger, NewMetadata(market.id, said, expiry_of(ledger, NOW, 5)))
     for account in ("alice", "oracle"):
         change(
             ledger, next(each for each in ledger.store.scan(PM_ORACLES) if each.owner == account), insurance=5 * 10**6

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ledgerd.chain.log.histories import History, HistoryView, OperationPlace, RecordedOperation, Wanted
-from ledgerd.chain.rules.market_records.places import NAMED_ROWS
 from ledgerd.codec.numbers import Int64, UInt32
+from ledgerd.projections.markets.places import NAMED_ROWS
 from ledgerd.protocol.operations import OPERATIONS, Operation
 from ledgerd.protocol.operations.base import name_of, tag_of
 from ledgerd.protocol.operations.markets import PmCreateMarket
@@ -22,11 +22,8 @@ if TYPE_CHECKING:
     from ledgerd.state.view import View
 
 MARKET_ID = "market_id"
-OF_A_ROW = {kind: (field, table) for kind, field, table in NAMED_ROWS}
-"""What operations name that do not name their market. Such a row goes with its market, long after it was paid out."""
-
 NAMING = tuple(each for each in OPERATIONS if MARKET_ID in each.__struct_fields__ and name_of(each).startswith("pm_"))
-CONCERNING: tuple[type[Operation], ...] = (*NAMING, *OF_A_ROW, PmCreateMarket)
+CONCERNING: tuple[type[Operation], ...] = (*NAMING, *NAMED_ROWS, PmCreateMarket)
 MARKET_TAGS = frozenset(tag_of(each) for each in CONCERNING)
 
 
@@ -49,14 +46,17 @@ def _placed(row: PmPlacedMarkets) -> dict[tuple[int, int, int], int]:
 
 
 def market_of(state: View, operation: Operation, place: OperationPlace) -> int | None:
-    """The market that an operation concerns; none where that was not noted, and the row that it names is gone."""
+    """The market that an operation concerns; none where that was not recorded, and the row that it names is gone.
+
+    A row goes with its market, long after it was paid out.
+    """
     named: int | None = getattr(operation, MARKET_ID, None)
     if named is not None:
         return named
-    noted = (state.derived(_placed, PLACED_BY_BLOCK, place.block) or {}).get(place[1:])
-    if noted is not None or type(operation) not in OF_A_ROW:
-        return noted
-    field, table = OF_A_ROW[type(operation)]
+    recorded = (state.derived(_placed, PLACED_BY_BLOCK, place.block) or {}).get(place[1:])
+    if recorded is not None or type(operation) not in NAMED_ROWS:
+        return recorded
+    field, table = NAMED_ROWS[type(operation)]
     row = state.find(table, getattr(operation, field))
     return None if row is None else row.market
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.rules.market_records.following import market_records
-from ledgerd.chain.rules.market_records.open_books import LAPSED
 from ledgerd.codec import codec_of
+from ledgerd.projections.markets.open_books import LAPSED
+from ledgerd.projections.markets.records import MarketRecords
 from ledgerd.protocol.block import Block
 from ledgerd.state.objects.market_records import (
     PM_KLINE_CHUNKS,
@@ -32,7 +32,7 @@ from tests.recorded import recorded_blocks
 NAME = "open-pm2"
 HEIGHT = 463
 BLOCKS_A_COMMIT = 25
-ROOT = Path(__file__).parents[4]
+ROOT = Path(__file__).parents[3]
 FORKED = "open-main15"
 """A chain of many validators, whose last blocks may be undone."""
 TABLES: tuple[Table[Any], ...] = (
@@ -45,7 +45,7 @@ TABLES: tuple[Table[Any], ...] = (
 def followed(folder: Path, name: str = NAME) -> Iterator[Chain]:
     folder.mkdir(exist_ok=True)
     with open_chain(name, folder) as chain:
-        chain.follow(*market_records())
+        chain.project(MarketRecords())
         yield chain
 
 
@@ -94,7 +94,7 @@ def test_a_process_that_is_killed_leaves_what_a_replay_to_its_block_keeps(tmp_pa
         words = [
             sys.executable,
             "-m",
-            "tests.chain.rules.market_records.victim",
+            "tests.projections.markets.victim",
             NAME,
             str(folder),
             str(BLOCKS_A_COMMIT),

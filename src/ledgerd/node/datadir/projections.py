@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ledgerd.chain.chain import STATE_FOLDER
-from ledgerd.chain.rules.accounts.custom_protocols import custom_followers
-from ledgerd.chain.rules.accounts.key_references import KEY_FOLLOWERS
-from ledgerd.chain.rules.market_records.following import market_records
-from ledgerd.chain.rules.market_records.open_books import LAPSED
 from ledgerd.node.config.options.application import PREDICTION_MARKET_API
+from ledgerd.projections.custom_protocols import CustomProtocols
+from ledgerd.projections.key_references import KeyReferences
+from ledgerd.projections.markets.open_books import LAPSED
+from ledgerd.projections.markets.records import MarketRecords
 from ledgerd.rpc.blocks.records import BlockRecorder
 
 if TYPE_CHECKING:
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from ledgerd.node.config.configuration import Configuration
 
 
-def follow_for_plugins(chain: Chain, configuration: Configuration) -> None:
-    """Keep in the state what the configured plugins answer from."""
+def project_for_plugins(chain: Chain, configuration: Configuration) -> None:
+    """Keep the projections that the configured plugins answer from."""
     plugins = configuration.application.plugins
     if "account_by_key" in plugins:
-        chain.follow(KEY_FOLLOWERS)
+        chain.project(KeyReferences())
     if "custom_protocol_api" in plugins:
-        chain.follow(custom_followers(configuration.custom_protocol.store_size))
+        chain.project(CustomProtocols(configuration.custom_protocol.store_size))
     if PREDICTION_MARKET_API in plugins:
         kept_days, skips_virtual = configuration.prediction_market.ttl_days, configuration.chain.skip_virtual_ops
-        chain.follow(*market_records(kept_days, skips_virtual=skips_virtual))
+        chain.project(MarketRecords(kept_days, skips_virtual=skips_virtual))
     else:
         chain.lapse(LAPSED)
 

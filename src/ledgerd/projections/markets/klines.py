@@ -6,10 +6,11 @@ with many bets is written once for all of them, and a block of bets on hundreds 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from ledgerd.chain.ledger.ledger import Sample, Sampler
 from ledgerd.protocol.operations.bets import INSTANT, PmCancelBet, PmPlaceBet
 from ledgerd.protocol.operations.leverage import PmLeverageOpen
 from ledgerd.protocol.operations.virtual_markets import PmBatchSettle, PmLeverageLiquidate, PmLeverageResolve
@@ -22,19 +23,19 @@ from ledgerd.state.objects.market_records import (
     POINTS_A_CHUNK,
     PmKlineChunk,
     PmRecentPoints,
-    noted_layout,
+    placed_layout,
 )
 from ledgerd.state.objects.markets import OUTCOME_BY_MARKET, PM_MARKETS
 
 if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger, Noter, Noters
+    from ledgerd.chain.ledger.ledger import Ledger
     from ledgerd.protocol.operations import Operation
     from ledgerd.state.objects.markets import PmMarket
 
 BINARY = 0
 
-noted_layout_of = cache(noted_layout)
-_pack_binary = noted_layout(2).pack
+placed_layout_of = cache(placed_layout)
+_pack_binary = placed_layout(2).pack
 
 
 def _named(_ledger: Ledger, operation: Any) -> int | None:  # noqa: ANN401 - of all kinds that name their market
@@ -64,23 +65,26 @@ REASONS: tuple[tuple[type[Operation], Callable[[Ledger, Any], int | None]], ...]
 VIRTUAL = (PmLeverageLiquidate, PmBatchSettle, PmLeverageResolve)
 
 
-def kline_noters(*, skips_virtual: bool = False) -> Noters:
-    """Note a point after each of these operations; the virtual ones may be left out."""
+def point_samplers(*, skips_virtual: bool = False) -> dict[type[Operation], Sampler]:
+    """Make a point after each of these operations; the virtual ones may be left out."""
     return {
-        kind: _noter(reason, market_of)
+        kind: PointSampler(reason, market_of)
         for reason, (kind, market_of) in enumerate(REASONS)
         if not (skips_virtual and kind in VIRTUAL)
     }
 
 
-def _noter(reason: int, market_of: Callable[[Ledger, Any], int | None]) -> Noter:
-    def note(ledger: Ledger, operation: Operation) -> None:
-        market_id = market_of(ledger, operation)
-        market = None if market_id is None else ledger.store.find(PM_MARKETS, market_id)
-        if market is not None:
-            ledger.noted.append(_point(ledger, market, reason))
+class PointSampler(Sampler):
+    """What was bet on a market after an operation, as the bytes of a point."""
 
-    return note
+    def __init__(self, reason: int, market_of: Callable[[Ledger, Any], int | None]) -> None:
+        self._reason = reason
+        self._market_of = market_of
+
+    def after(self, ledger: Ledger, operation: Operation, _before: None) -> bytes | None:
+        market_id = self._market_of(ledger, operation)
+        market = None if market_id is None else ledger.store.find(PM_MARKETS, market_id)
+        return None if market is None else _point(ledger, market, self._reason)
 
 
 def _point(ledger: Ledger, market: PmMarket, reason: int) -> bytes:
@@ -89,7 +93,7 @@ def _point(ledger: Ledger, market: PmMarket, reason: int) -> bytes:
         return _pack_binary(market.id, 2, block, now, reason, market.bets_sum, market.a_bets_sum, market.b_bets_sum)
     weights = _weights(ledger, market)
     count = len(weights)
-    return noted_layout_of(count).pack(market.id, count, block, now, reason, market.bets_sum, *weights)
+    return placed_layout_of(count).pack(market.id, count, block, now, reason, market.bets_sum, *weights)
 
 
 def _weights(ledger: Ledger, market: PmMarket) -> list[int]:
@@ -98,9 +102,9 @@ def _weights(ledger: Ledger, market: PmMarket) -> list[int]:
     return [0 if outcome is None else outcome.bets_sum for outcome in outcomes]
 
 
-def write_points(ledger: Ledger) -> None:
-    """At the end of a block: store its points."""
-    points = b"".join([note for note in ledger.noted if type(note) is bytes])
+def write_points(ledger: Ledger, samples: Sequence[Sample]) -> None:
+    """Store the points of a block."""
+    points = b"".join([each.found for each in samples if type(each.found) is bytes])
     if points:
         ledger.store.create(PM_RECENT_POINTS, PmRecentPoints(block=ledger.head_number, points=points))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.rules.accounts.custom_protocols import custom_followers
+from ledgerd.projections.custom_protocols import CustomProtocols
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.custom import Custom
 from ledgerd.state.objects.custom_protocols import PROTOCOL_BY_LAST_BLOCK
@@ -20,15 +20,15 @@ def ledger(tmp_path: Path) -> Ledger:
     ledger = fresh_ledger(tmp_path)
     create_account(ledger, "alice")
     create_account(ledger, "bob")
-    ledger.followers.update(custom_followers(2))
+    ledger.project(CustomProtocols(2))
     return ledger
 
 
 def use(
     ledger: Ledger, protocol: str, *, active: tuple[AccountName, ...] = (), regular: tuple[AccountName, ...]
 ) -> None:
-    carry_out(ledger, Custom(required_active_auths=active, required_regular_auths=regular, id=protocol, json="{}"))
     change(ledger, ledger.globals, head_block_number=ledger.head_number + 1)
+    carry_out(ledger, Custom(required_active_auths=active, required_regular_auths=regular, id=protocol, json="{}"))
 
 
 def counts(ledger: Ledger, account: AccountName) -> list[tuple[str, int, int]]:

@@ -1,6 +1,6 @@
-"""Replays a recorded chain with its markets followed, until it is killed.
+"""Replays a recorded chain with the records of its markets, until it is killed.
 
-`python -m tests.chain.rules.market_records.victim CHAIN FOLDER BLOCKS`: so many blocks are in each commit. Each line
+`python -m tests.projections.markets.victim CHAIN FOLDER BLOCKS`: so many blocks are in each commit. Each line
 that it writes is the height of a block that was applied, which may not be committed yet.
 """
 
@@ -9,8 +9,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from ledgerd.chain.rules.market_records.following import market_records
 from ledgerd.codec import codec_of
+from ledgerd.projections.markets.records import MarketRecords
 from ledgerd.protocol.block import Block
 from tests.chain.recorded_chains import LIKE_THE_RECORDING, open_chain
 from tests.recorded import recorded_blocks
@@ -18,7 +18,7 @@ from tests.recorded import recorded_blocks
 
 def main(name: str, folder: Path, blocks_a_commit: int) -> None:
     with open_chain(name, folder) as chain:
-        chain.follow(*market_records())
+        chain.project(MarketRecords())
         for packed in recorded_blocks(name)[chain.head_number :]:
             chain.push_block(codec_of(Block).decode(packed), LIKE_THE_RECORDING, commit=False).or_raise()
             if chain.head_number % blocks_a_commit == 0:

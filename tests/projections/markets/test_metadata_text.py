@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerd.chain.rules.market_records.metadata_text import metadata_of
+from ledgerd.projections.markets.metadata_text import metadata_of
 from ledgerd.state.objects.market_records import PmMarketMeta
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from ledgerd.chain.ledger.evaluation import apply_operation
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.rules.accounts.key_references import KEY_FOLLOWERS
+from ledgerd.projections.key_references import KeyReferences
 from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.authority import Authority, authority_of
 from ledgerd.protocol.keys import NULL_KEY
@@ -25,7 +25,7 @@ def ledger(tmp_path: Path) -> Ledger:
     """Alice has tokens, and keys that nobody has noted."""
     ledger = fresh_ledger(tmp_path)
     create_account(ledger, "alice", balance=1_000_000, shares=1_000_000_000)
-    ledger.followers.update(KEY_FOLLOWERS)
+    ledger.project(KeyReferences())
     return ledger
 
 

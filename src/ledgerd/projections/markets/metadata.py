@@ -5,10 +5,11 @@ It is changed inside the blocks that it depends on, and so undone with them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from ledgerd.chain.rules.market_records.labels import count_labels
-from ledgerd.chain.rules.market_records.metadata_text import metadata_of
+from ledgerd.chain.ledger.ledger import Sampler
+from ledgerd.projections.markets.labels import count_labels
+from ledgerd.projections.markets.metadata_text import metadata_of
 from ledgerd.state.objects.market_records import (
     KLINE_BY_MARKET,
     META_BY_EXPIRY,
@@ -20,7 +21,7 @@ from ledgerd.state.objects.market_records import (
 from ledgerd.state.objects.markets import PM_MARKETS
 
 if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger, Noter
+    from ledgerd.chain.ledger.ledger import Ledger
     from ledgerd.protocol.operations.markets import PmCreateMarket
 
 KEPT_DAYS = 5
@@ -33,25 +34,39 @@ REMOVED_A_BLOCK = 200
 _UINT32 = 0xFFFFFFFF
 
 
-def new_market_noter(kept_days: int) -> Noter:
-    """Keep the metadata of each new market for so many days after its disputes."""
+class NewMetadata(NamedTuple):
+    """What the creator of a market says of it."""
 
-    def note(ledger: Ledger, operation: PmCreateMarket) -> None:
+    market: int
+    text: str
+    expiry: int
+
+
+class MetadataSampler(Sampler):
+    """The metadata of a new market, which is kept for so many days after its disputes."""
+
+    def __init__(self, kept_days: int) -> None:
+        self._kept_days = kept_days
+
+    def after(self, ledger: Ledger, operation: PmCreateMarket, _before: None) -> NewMetadata | None:
         market = ledger.store.find(PM_MARKETS, ledger.store.next_id(PM_MARKETS) - 1)
-        if market is not None and market.creator == operation.creator:
-            note_metadata(ledger, market.id, operation.metadata, market.result_expiration, kept_days)
+        if market is None or market.creator != operation.creator:
+            return None
+        expiry = expiry_of(ledger, market.result_expiration, self._kept_days)
+        return NewMetadata(market.id, operation.metadata, expiry)
 
-    return note
+
+def expiry_of(ledger: Ledger, result_expiration: int, kept_days: int) -> int:
+    """When the metadata of a market is due to go."""
+    return (result_expiration + ledger.median.pm_dispute_grace_sec + kept_days * SECONDS_A_DAY) & _UINT32
 
 
-def note_metadata(ledger: Ledger, market: int, text: str, result_expiration: int, kept_days: int) -> None:
+def write_metadata(ledger: Ledger, new: NewMetadata) -> None:
     """Store what is said of a market, unless something is stored already."""
-    if ledger.store.lookup(META_BY_MARKET, market) is not None:
+    if ledger.store.lookup(META_BY_MARKET, new.market) is not None:
         return
-    meta = metadata_of(text)
-    meta.market = market
-    kept = ledger.median.pm_dispute_grace_sec + kept_days * SECONDS_A_DAY
-    meta.expiry = (result_expiration + kept) & _UINT32
+    meta = metadata_of(new.text)
+    meta.market, meta.expiry = new.market, new.expiry
     ledger.store.create(PM_MARKET_META, meta)
     count_labels(ledger, meta, 1)
 

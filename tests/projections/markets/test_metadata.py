@@ -7,8 +7,14 @@ from pathlib import Path
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.rules.market_records.following import begin_after_import, market_records
-from ledgerd.chain.rules.market_records.metadata import REMOVED_A_BLOCK, note_metadata, remove_old_records
+from ledgerd.projections.markets.metadata import (
+    REMOVED_A_BLOCK,
+    NewMetadata,
+    expiry_of,
+    remove_old_records,
+    write_metadata,
+)
+from ledgerd.projections.markets.records import MarketRecords, begin_after_import
 from ledgerd.state.objects.market_records import (
     CATEGORY,
     KLINE_BY_MARKET,
@@ -31,6 +37,10 @@ def ledger(tmp_path: Path) -> Ledger:
     return fresh_ledger(tmp_path, 15)
 
 
+def describe(ledger: Ledger, market: int, text: str, result_expiration: int, kept_days: int) -> None:
+    write_metadata(ledger, NewMetadata(market, text, expiry_of(ledger, result_expiration, kept_days)))
+
+
 def add_points(ledger: Ledger, market: int, count: int) -> None:
     for first in range(0, count, POINTS_A_CHUNK):
         size = min(POINTS_A_CHUNK, count - first)
@@ -50,19 +60,19 @@ def expire(ledger: Ledger, market: int) -> None:
 
 
 def test_metadata_is_kept_for_days_after_the_time_for_disputes(ledger: Ledger) -> None:
-    note_metadata(ledger, 7, '{"category":"c"}', 1_000, 5)
+    describe(ledger, 7, '{"category":"c"}', 1_000, 5)
     assert ledger.store.at(META_BY_MARKET, 7).expiry == 1_000 + ledger.median.pm_dispute_grace_sec + DAYS
 
 
 def test_what_is_stored_of_a_market_is_not_stored_again(ledger: Ledger) -> None:
-    note_metadata(ledger, 7, '{"category":"c"}', 1_000, 5)
-    note_metadata(ledger, 7, '{"category":"d"}', 1_000, 5)
+    describe(ledger, 7, '{"category":"c"}', 1_000, 5)
+    describe(ledger, 7, '{"category":"d"}', 1_000, 5)
     assert ledger.store.at(META_BY_MARKET, 7).category == "c"
 
 
 def test_points_go_first_and_metadata_when_none_is_left(ledger: Ledger) -> None:
     for market, count in ((1, 150), (2, 100), (3, 0)):
-        note_metadata(ledger, market, '{"category":"c","tags":"t"}', 1_000, 5)
+        describe(ledger, market, '{"category":"c","tags":"t"}', 1_000, 5)
         add_points(ledger, market, count)
         expire(ledger, market)
 
@@ -81,7 +91,7 @@ def test_points_go_first_and_metadata_when_none_is_left(ledger: Ledger) -> None:
 
 
 def test_metadata_stays_when_its_last_point_used_the_blocks_work_up(ledger: Ledger) -> None:
-    note_metadata(ledger, 1, "{}", 1_000, 5)
+    describe(ledger, 1, "{}", 1_000, 5)
     add_points(ledger, 1, REMOVED_A_BLOCK)
     expire(ledger, 1)
 
@@ -92,17 +102,17 @@ def test_metadata_stays_when_its_last_point_used_the_blocks_work_up(ledger: Ledg
 
 
 def test_what_is_kept_for_ever_is_not_removed(ledger: Ledger) -> None:
-    note_metadata(ledger, 1, "{}", 1_000, 0)
+    describe(ledger, 1, "{}", 1_000, 0)
     expire(ledger, 1)
     begin_after_import(ledger)
-    market_records(0).after_block(ledger)
+    MarketRecords(0).write(ledger, (), ())
     assert ledger.store.lookup(META_BY_MARKET, 1) is not None
-    market_records(1).after_block(ledger)
+    MarketRecords(1).write(ledger, (), ())
     assert ledger.store.lookup(META_BY_MARKET, 1) is None
 
 
 def test_labels_of_imported_metadata_are_counted(ledger: Ledger) -> None:
-    note_metadata(ledger, 1, '{"category":"c"}', 1_000, 5)
+    describe(ledger, 1, '{"category":"c"}', 1_000, 5)
     for label in list(ledger.store.scan(PM_LABEL_COUNTS)):
         ledger.store.remove(label)
     begin_after_import(ledger)

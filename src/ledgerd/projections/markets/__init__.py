@@ -1,0 +1,1 @@
+"""What `prediction_market_api` knows of markets beside the ledger."""

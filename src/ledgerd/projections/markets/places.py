@@ -1,0 +1,90 @@
+"""Which market an operation concerned that does not name it. It is sampled when that happens, as the row that the
+operation names goes with its market.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ledgerd.chain.events import AppliedOperation
+from ledgerd.chain.ledger.ledger import Sample, Sampler
+from ledgerd.protocol.operations.bets import PmCancelBet, PmTransferPosition
+from ledgerd.protocol.operations.commitments import PmRevealBet
+from ledgerd.protocol.operations.leverage import PmLeverageClose, PmLeverageConvert
+from ledgerd.protocol.operations.liquidity import PmWithdrawLiquidity
+from ledgerd.protocol.operations.markets import PmCreateMarket
+from ledgerd.state.objects.bets import PM_BETS
+from ledgerd.state.objects.commitments import PM_COMMITS
+from ledgerd.state.objects.leverage import PM_LEVERAGE_POSITIONS
+from ledgerd.state.objects.liquidity import PM_LIQUIDITY
+from ledgerd.state.objects.market_records import PM_PLACED_MARKETS, PlacedMarket, PmPlacedMarkets
+from ledgerd.state.objects.markets import PM_MARKETS
+
+if TYPE_CHECKING:
+    from ledgerd.chain.ledger.ledger import Ledger
+    from ledgerd.protocol.operations import Operation
+    from ledgerd.state.tables import Table
+
+
+class ConcernedMarket(NamedTuple):
+    """The market that an operation concerned."""
+
+    market: int
+
+
+class RowSampler(Sampler):
+    """The market of a row that an operation names: it may remove the row."""
+
+    def __init__(self, field: str, table: Table[Any]) -> None:
+        self._field = field
+        self._table = table
+
+    def before(self, ledger: Ledger, operation: Operation) -> ConcernedMarket | None:
+        row = ledger.store.find(self._table, getattr(operation, self._field))
+        return None if row is None else ConcernedMarket(row.market)
+
+    def after(self, _ledger: Ledger, _operation: Operation, before: ConcernedMarket | None) -> ConcernedMarket | None:
+        return before
+
+
+class NewMarketSampler(Sampler):
+    """The market that an operation opens."""
+
+    def before(self, ledger: Ledger, _operation: PmCreateMarket) -> ConcernedMarket:
+        return ConcernedMarket(ledger.store.next_id(PM_MARKETS))
+
+    def after(self, _ledger: Ledger, _operation: PmCreateMarket, before: ConcernedMarket) -> ConcernedMarket:
+        return before
+
+
+NAMED_ROWS: dict[type[Operation], tuple[str, Table[Any]]] = {
+    PmRevealBet: ("commit_id", PM_COMMITS),
+    PmCancelBet: ("bet_id", PM_BETS),
+    PmTransferPosition: ("bet_id", PM_BETS),
+    PmWithdrawLiquidity: ("liquidity_id", PM_LIQUIDITY),
+    PmLeverageClose: ("position_id", PM_LEVERAGE_POSITIONS),
+    PmLeverageConvert: ("position_id", PM_LEVERAGE_POSITIONS),
+}
+"""The operations that name only a row of a market."""
+
+PLACE_SAMPLERS: dict[type[Operation], Sampler] = {
+    **{kind: RowSampler(field, table) for kind, (field, table) in NAMED_ROWS.items()},
+    PmCreateMarket: NewMarketSampler(),
+}
+
+
+def write_places(ledger: Ledger, operations: Sequence[AppliedOperation], samples: Sequence[Sample]) -> None:
+    """Store where such operations stand in a block."""
+    packed = b""
+    for sample in samples:
+        if isinstance(sample.found, ConcernedMarket):
+            stands = operations[sample.place]
+            packed += PlacedMarket(
+                stands.transaction_in_block,
+                stands.operation_in_transaction,
+                stands.virtual_operation,
+                sample.found.market,
+            ).packed
+    if packed:
+        ledger.store.create(PM_PLACED_MARKETS, PmPlacedMarkets(block=ledger.head_number, places=packed))
