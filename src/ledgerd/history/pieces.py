@@ -20,12 +20,14 @@ from zlib import crc32
 from ledgerd.chain.events import AFTER_TRANSACTIONS, NO_TRANSACTION, AppliedOperation
 from ledgerd.chain.log.histories import KindCount, OperationPlace
 from ledgerd.codec import codec_of
+from ledgerd.codec.partial import bytes_before
 from ledgerd.codec.varint import pack_varint
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.base import tag_of
+from ledgerd.protocol.transaction import Transaction
 
 OPERATIONS_A_PIECE = 16
 """So that a piece of operations of transactions fills a seventh of a page, and little space is lost."""
@@ -62,7 +64,7 @@ _ARE_VIRTUAL = bytes(bool(each << 24 & VIRTUAL) for each in range(256))
 _NUMBER = struct.Struct("<I")
 _NOBODY = NO_TRANSACTION.hex()
 OTHER_BYTES = "their bytes are not those that were recorded"
-_BEFORE_OPERATIONS = 10
+_BEFORE_OPERATIONS = bytes_before(Transaction, "operations")
 """Bytes of a transaction before the count of its operations: reference and expiration."""
 
 

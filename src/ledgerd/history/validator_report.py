@@ -6,16 +6,17 @@ All of it is read beside a running node.
 from __future__ import annotations
 
 import json
-import struct
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from ledgerd.chain.log.histories import Wanted
+from ledgerd.codec.partial import fields_reader
 from ledgerd.history.missed import MissedBefore
+from ledgerd.protocol.block import SignedHeader
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.base import tag_of
@@ -31,8 +32,10 @@ DAY = 86_400
 AT_ONCE = 10_000
 """Operations that are looked at in one slice."""
 
-_TIME = struct.Struct("<20xIB")
-"""The start of a packed block: the id of the block before, the time, and the length of the validator's name."""
+time_of: Callable[[bytes], int] = fields_reader(SignedHeader, ("timestamp",))
+"""The time of a packed block."""
+
+_validator_of: Callable[[bytes], bytes] = fields_reader(SignedHeader, ("validator",))
 
 
 class ValidatorDay(msgspec.Struct):
@@ -49,16 +52,9 @@ class ValidatorDay(msgspec.Struct):
     """How often the network has removed its signing key."""
 
 
-def time_of(packed: bytes) -> int:
-    """The time of a packed block."""
-    time: int = _TIME.unpack_from(packed)[0]
-    return time
-
-
 def validator_of(packed: bytes) -> str:
-    """The validator of a packed block; a name has fewer than 128 bytes, so that its length is one byte."""
-    length = _TIME.unpack_from(packed)[1]
-    return packed[_TIME.size : _TIME.size + length].decode("ascii", "replace")
+    """The validator of a packed block."""
+    return _validator_of(packed).decode("ascii", "replace")
 
 
 def first_block_since(log: BlockLogReader, time: int) -> int:

@@ -1,4 +1,4 @@
-"""Records of accounts from rows whose ids differ, and authorities of every form."""
+"""Records of accounts from rows whose ids differ."""
 
 from __future__ import annotations
 
@@ -6,15 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from hypothesis import example, given
-
 from ledgerd.codec import codec_of
-from ledgerd.codec.numbers import UInt32
 from ledgerd.protocol.authority import Authority, authority_of
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.time_text import time_text
-from ledgerd.rpc.api.account_record import account_text, print_authority
+from ledgerd.rpc.api.account_record import account_text
 from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.accounts import (
@@ -26,7 +22,6 @@ from ledgerd.state.objects.accounts import (
     AccountMetadata,
 )
 from tests.chain.networks import SMALL
-from tests.strategies import printable_values_of
 
 ONE, OTHER = authority_of(PublicKey(b"\2" + bytes(32))), authority_of(PublicKey(b"\3" * 33))
 ALICE, BOB = AccountName("alice"), AccountName("bob")
@@ -51,23 +46,3 @@ def test_rows_of_other_ids_are_found_by_name(tmp_path: Path) -> None:
             found = text_in(store, name)
             assert found["name"] == found["json_metadata"] == name
             assert found["master_authority"] == json.loads(codec_of(Authority).to_json(authority))
-
-
-@given(printable_values_of(Authority), printable_values_of(UInt32))
-@example(ONE, 0)
-@example(ONE, 1_700_000_000)
-@example(Authority(1, {}, {PublicKey(bytes(33)): 2}), 0)
-@example(Authority(2, {}, {PublicKey(bytes(33)): 1}), 0)
-@example(Authority(1, {BOB: 1}, {}), 0)
-def test_authorities_are_printed_as_they_are(changed: Authority, time: int) -> None:
-    """One of them beside two usual ones, in each of the three places."""
-    for place in range(3):
-        master, active, regular = [changed if place == each else OTHER for each in range(3)]
-        row = AccountAuthority(account=ALICE, master=master, active=active, regular=regular, last_master_update=time)
-        printed = print_authority(codec_of(AccountAuthority).encode(row))
-        texts = [codec_of(Authority).to_json(each) for each in (master, active, regular)]
-        assert printed[:2] == (
-            '"name":"alice"',
-            f'"master_authority":{texts[0]},"active_authority":{texts[1]},"regular_authority":{texts[2]}',
-        )
-        assert printed[2] == f'"last_master_update":"{time_text(time)}"'

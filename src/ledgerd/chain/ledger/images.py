@@ -6,14 +6,15 @@ No rule depends on them, and they are made only if somebody has asked for them.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from ledgerd.chain.events import AccountImage, ImageKind
 from ledgerd.codec import codec_of
-from ledgerd.protocol.names import AccountName
-from ledgerd.state.objects.accounts import ACCOUNT_AUTHORITIES, ACCOUNT_METADATA, ACCOUNTS
+from ledgerd.codec.partial import fields_reader
+from ledgerd.protocol.names import AccountName, name_of_bytes
+from ledgerd.state.objects.accounts import ACCOUNT_AUTHORITIES, ACCOUNT_METADATA, ACCOUNTS, Account
 from ledgerd.state.objects.validators import VALIDATOR_VOTE_BY_ACCOUNT, VALIDATOR_VOTES, VALIDATORS
 
 if TYPE_CHECKING:
@@ -32,11 +33,15 @@ IMAGE_LAYOUT = sha256(
 ).digest()
 """What the bytes mean: those of another layout cannot be read."""
 
+_numbered_name: Callable[[bytes], tuple[int, bytes]] = fields_reader(Account, ("id", "name"))
+_naming: dict[ImageKind, Callable[[bytes], bytes]] = {
+    kind: fields_reader(table.record, ("account",)) for kind, table in BESIDE
+}
+"""The account that the bytes of an object name."""
+
 VotedNames = tuple[AccountName, ...]
 
 GONE = b""
-_NAME = 9
-"""Where the name stands in each of the objects: behind the id and the length."""
 
 
 def changed_images(store: Store) -> tuple[AccountImage, ...]:
@@ -66,12 +71,14 @@ def changed_images(store: Store) -> tuple[AccountImage, ...]:
 def standing_images(view: View) -> Iterator[AccountImage]:
     """All accounts of a state: where the changes begin from."""
     names: dict[int, AccountName] = {}
-    for kind, table in ((ImageKind.ACCOUNT, ACCOUNTS), *BESIDE):
+    for row in view.scan_bytes(ACCOUNTS):
+        account_id, name = _numbered_name(row)
+        names[account_id] = name_of_bytes(name)
+        yield AccountImage(ImageKind.ACCOUNT, names[account_id], row)
+    for kind, table in BESIDE:
+        named = _naming[kind]
         for row in view.scan_bytes(table):
-            name = AccountName(row[_NAME : _NAME + row[_NAME - 1]].decode("utf-8", "surrogateescape"))
-            if kind is ImageKind.ACCOUNT:
-                names[int.from_bytes(row[:8], "little")] = name
-            yield AccountImage(kind, name, row)
+            yield AccountImage(kind, name_of_bytes(named(row)), row)
     owners = {validator.id: validator.owner for validator in view.scan(VALIDATORS)}
     voted: dict[int, list[AccountName]] = defaultdict(list)
     for vote in view.scan(VALIDATOR_VOTES):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import groupby
@@ -18,9 +17,8 @@ from ledgerd.codec.pieces import Pieces, pieces_of
 from ledgerd.codec.records import RecordKind
 from ledgerd.protocol.amounts import Shares, Tokens
 from ledgerd.protocol.authority import Authority
-from ledgerd.protocol.keys import PublicKey, public_key_text
-from ledgerd.protocol.names import NAME_TEXTS, AccountName, text_order
-from ledgerd.protocol.time_text import time_text
+from ledgerd.protocol.keys import PublicKey
+from ledgerd.protocol.names import AccountName, text_order
 from ledgerd.protocol.times import Time
 from ledgerd.rpc.api.kinds import Printed
 from ledgerd.state.errors import UnknownKey
@@ -125,16 +123,6 @@ _AUTHORITY_FIELDS = {
 }
 """The fields that come from the row of the authorities, and their names there."""
 
-_NAME = 9
-"""Where the name begins in the row of the authorities: behind the id and the length."""
-
-_ONE_KEY = rb"\x01\0\0\0\0\x01(.{33})\x01\0"
-_USUAL = re.compile(b"(?s)" + 3 * _ONE_KEY + b"(.{4})")
-"""What stands behind the name in nearly all rows: three authorities of one key, and a time."""
-
-_OPENING = '{"weight_threshold":1,"account_auths":[],"key_auths":[["'
-_CLOSING = '",1]]}'
-
 _FIELDS_OF_OTHERS = {*_AUTHORITY_FIELDS, "json_metadata", "validator_votes"}
 
 
@@ -193,20 +181,10 @@ def _print_account(packed: bytes) -> _PrintedAccount:
     return _PrintedAccount(*_account_pieces()(packed, 0, Reading()))
 
 
-def print_authority(packed: bytes) -> tuple[str, str, str]:
+def _print_authority(packed: bytes) -> tuple[str, str, str]:
     """The texts of a row: the name of its account, its three authorities, and its time."""
-    start = _NAME + packed[_NAME - 1]
-    usual = _USUAL.fullmatch(packed, start)
-    if usual is None:
-        owner, signers, update = _authority_pieces()(packed, 0, Reading())
-        return owner, signers, update
-    master, active, regular, updated = usual.groups()
-    signers = (
-        f'"master_authority":{_OPENING}{public_key_text(master)}{_CLOSING},"active_authority":{_OPENING}'
-        f'{public_key_text(active)}{_CLOSING},"regular_authority":{_OPENING}{public_key_text(regular)}{_CLOSING}'
-    )
-    update = f'"last_master_update":"{time_text(int.from_bytes(updated, "little"))}"'
-    return f'"name":{NAME_TEXTS[packed[_NAME:start]]}', signers, update
+    owner, signers, update = _authority_pieces()(packed, 0, Reading())
+    return owner, signers, update
 
 
 def _print_metadata(packed: bytes) -> tuple[str, str]:
@@ -228,9 +206,9 @@ def changed_account_text(state: View, account: Account) -> str:
 def _joined(state: View, name: AccountName, printed: _PrintedAccount, *, with_votes: bool) -> str:
     # The rows of an account are made together, so their ids are the same, unless a snapshot says otherwise: two
     # searches by name are spared.
-    authority = state.derived_from_bytes(print_authority, ACCOUNT_AUTHORITIES.by_id, printed.id)
+    authority = state.derived_from_bytes(_print_authority, ACCOUNT_AUTHORITIES.by_id, printed.id)
     if authority is None or authority[0] != printed.name:
-        authority = state.derived_from_bytes(print_authority, AUTHORITY_BY_ACCOUNT, name)
+        authority = state.derived_from_bytes(_print_authority, AUTHORITY_BY_ACCOUNT, name)
     metadata = state.derived_from_bytes(_print_metadata, ACCOUNT_METADATA.by_id, printed.id)
     if metadata is None or metadata[0] != printed.name:
         metadata = state.derived_from_bytes(_print_metadata, METADATA_BY_ACCOUNT, name)
@@ -255,7 +233,7 @@ def past_account_text(past: PastAccount) -> str:
     """The text of the record of an account as it was."""
     printed = _print_account(past.account)
     votes = _quoted(past.votes) if printed.votes else ""
-    return _record_text(printed, print_authority(past.authority), _print_metadata(past.metadata), votes)
+    return _record_text(printed, _print_authority(past.authority), _print_metadata(past.metadata), votes)
 
 
 def _quoted(names: Iterable[AccountName]) -> str:

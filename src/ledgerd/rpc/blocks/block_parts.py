@@ -13,6 +13,7 @@ import msgspec
 from ledgerd.codec import codec_of
 from ledgerd.codec.kinds import Reading
 from ledgerd.codec.numbers import UInt16, UInt32
+from ledgerd.codec.partial import bytes_before
 from ledgerd.codec.varint import pack_varint, read_varint
 from ledgerd.protocol.block import SignedHeader
 from ledgerd.protocol.extensions import Extensions
@@ -21,9 +22,6 @@ from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.signatures import Signature
 from ledgerd.protocol.times import Time
 from ledgerd.protocol.transaction import SIGNATURE_SIZE, Transaction
-
-BEFORE_OPERATIONS = 10
-"""Bytes of a transaction before the count of its operations (spec 01, section 9)."""
 
 
 class BlockOpening(NamedTuple):
@@ -43,6 +41,10 @@ class TransactionReference(msgspec.Struct, frozen=True):
     expiration: Time
 
     TITLE: ClassVar[str] = "reference of a transaction"
+
+
+BEFORE_OPERATIONS = bytes_before(Transaction, "operations")
+"""Bytes of a transaction before the count of its operations."""
 
 
 class TransactionClosing(msgspec.Struct, frozen=True):

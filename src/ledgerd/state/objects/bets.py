@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import struct
+from collections.abc import Callable
 from typing import NamedTuple
 
 from ledgerd.codec.numbers import Int8, Int16, ShareAmount, UInt8, UInt32, UInt64
+from ledgerd.codec.partial import fields_reader
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.times import Time
 from ledgerd.state.keys import NAME_TEXT, OBJECT_ID, OWN_ID, UINT8
@@ -50,14 +51,8 @@ class BetWeight(NamedTuple):
     status: int
 
 
-_WEIGHT = struct.Struct("<bhqq17xB28x")
-"""Behind the account: four fields stand between the weight and the status, and four behind this."""
-
-
-def bet_weight(raw: bytes) -> BetWeight:
-    """The same from the bytes of a bet: a market may have many more bets than one answer shows."""
-    return BetWeight._make(_WEIGHT.unpack_from(raw, len(raw) - _WEIGHT.size))
-
+bet_weight: Callable[[bytes], BetWeight] = fields_reader(PmBet, BetWeight._fields, BetWeight._make)
+"""The same from the bytes of a bet: a market may have many more bets than one answer shows."""
 
 PM_BETS = Table(PmBet, number=35)
 BET_BY_MARKET = unique(PM_BETS, "by_market", lambda bet: (bet.market, bet.id), (OBJECT_ID, OWN_ID))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import struct
+from collections.abc import Callable
 
 from ledgerd.codec.numbers import Int16, ShareAmount, UInt8, UInt32
+from ledgerd.codec.partial import fields_reader
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.times import Time
 from ledgerd.state.keys import NAME_TEXT, OBJECT_ID, OWN_ID, TIME, UINT8
@@ -36,13 +37,8 @@ class PmDispute(Entity):
     ballots: UInt32 = 0
 
 
-_NUMBERS = struct.Struct("<qq")
-
-
-def dispute_numbers(raw: bytes) -> tuple[int, int]:
-    """The id of a dispute and the market, from the bytes of the dispute: it may be one of many that are looked at."""
-    found: tuple[int, int] = _NUMBERS.unpack_from(raw)
-    return found
+dispute_numbers: Callable[[bytes], tuple[int, int]] = fields_reader(PmDispute, ("id", "market"))
+"""The id of a dispute and the market, from the bytes of the dispute: it may be one of many that are looked at."""
 
 
 class PmDisputeVote(Entity):

@@ -6,17 +6,15 @@ Ours, not consensus: kept by `projections.markets` where it is wanted (spec 11, 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from ledgerd.codec.numbers import ShareAmount, UInt8, UInt32
+from ledgerd.codec.partial import columns_reader, fields_reader, span_reader
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.times import Time
 from ledgerd.state.keys import BOOL, CUT_TEXT, NAME_TEXT, OBJECT_ID, OWN_ID, TIME, UINT8, UINT32, descending
 from ledgerd.state.tables import Entity, ObjectId, Table, unique
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class PmMarketMeta(Entity):
@@ -37,51 +35,29 @@ class PmMarketMeta(Entity):
     expiry: Time = 0
 
 
-_NUMBERS = struct.Struct("<qq")
-CATEGORY_AT = _NUMBERS.size
-"""Where the length of the category stands, behind the id and the market."""
-FLAG_OF_CHILD = -5
-"""Whether its market is shown below another one: where that stands, counted from the end."""
+class MetaLabels(NamedTuple):
+    """What lists of markets are chosen by."""
+
+    category: bytes
+    subcategory: bytes
+    tags: bytes
+    banned_jurisdictions: bytes
 
 
-def meta_market(raw: bytes) -> int:
-    """The market, from the bytes of its metadata."""
-    market: int = _NUMBERS.unpack_from(raw)[1]
-    return market
+meta_labels: Callable[[bytes], MetaLabels] = fields_reader(PmMarketMeta, MetaLabels._fields, MetaLabels._make)
+"""The same from the bytes of metadata: most lists look at many more markets than they show."""
 
+meta_span: Callable[[bytes], bytes] = span_reader(PmMarketMeta, "category", "banned_jurisdictions")
+"""All of them in one, to be compared: many markets have the same."""
 
-def meta_numbers(rows: Sequence[bytes]) -> tuple[Sequence[int], Sequence[int]]:
-    """The ids of metadata and the markets, from the bytes of much of it at once."""
-    numbers = struct.unpack(f"<{2 * len(rows)}q", b"".join([raw[:CATEGORY_AT] for raw in rows]))
-    return numbers[::2], numbers[1::2]
+meta_is_child: Callable[[bytes], bool] = fields_reader(PmMarketMeta, ("child",))
+"""Whether its market is shown below another one."""
 
+meta_market: Callable[[bytes], int] = fields_reader(PmMarketMeta, ("market",))
+"""The market, from the bytes of its metadata."""
 
-META_CATEGORY, META_SUBCATEGORY, META_TAGS, META_BANNED = range(4)
-"""The first texts of metadata."""
-
-
-def meta_text(raw: bytes, wanted: int) -> bytes:
-    """One of them, from the bytes of metadata: most lists look at many more markets than they show."""
-    place = CATEGORY_AT
-    for _ in range(wanted):
-        length = raw[place]
-        if length > 127:
-            length, place = _long(raw, place)
-            place += length
-        else:
-            place += length + 1
-    length, place = _long(raw, place)
-    return raw[place : place + length]
-
-
-def _long(raw: bytes, place: int) -> tuple[int, int]:
-    """A length, which may have more bytes than one, and where the text begins."""
-    length = shift = 0
-    while raw[place] > 127:
-        length |= (raw[place] & 127) << shift
-        place, shift = place + 1, shift + 7
-    return length | raw[place] << shift, place + 1
-
+meta_numbers: Callable[[Sequence[bytes]], tuple[Sequence[int], ...]] = columns_reader(PmMarketMeta, ("id", "market"))
+"""The ids of metadata and the markets, from the bytes of much of it at once."""
 
 PM_MARKET_META = Table(PmMarketMeta, number=105)
 META_BY_MARKET = unique(PM_MARKET_META, "by_meta_market", lambda meta: (meta.market,), (OBJECT_ID,))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import struct
+from collections.abc import Callable
 from typing import NamedTuple
 
 from ledgerd.codec.numbers import Int8, Int16, ShareAmount, UInt8, UInt16, UInt32, UInt128
+from ledgerd.codec.partial import fields_reader
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.times import Time
 from ledgerd.state.keys import BOOL, INT8, NAME_TEXT, OBJECT_ID, OWN_ID, TIME, UINT8
@@ -148,27 +149,11 @@ class MarketSums(NamedTuple):
     bets_sum: int = 0
 
 
-_SUMS = struct.Struct("<bB8xI74xq")
-"""Behind the url: two times stand between the second and the third, and ten fields before the last."""
+market_sums: Callable[[bytes], MarketSums] = fields_reader(PmMarket, MarketSums._fields, MarketSums._make)
+"""The same from the bytes of a market: most lists look at many more markets than they show."""
 
-
-def market_oracle(raw: bytes) -> bytes:
-    """The name of the oracle, from the bytes of a market: behind the id and the creator."""
-    place = 8 + 1 + raw[8]
-    return raw[place + 1 : place + 1 + raw[place]]
-
-
-def market_sums(raw: bytes) -> MarketSums:
-    """The same from the bytes of a market: most lists look at many more markets than they show."""
-    place = 8  # behind the id
-    for behind in (0, 2, 0):  # creator; oracle, with the type and the number of outcomes behind it; url
-        length = raw[place]
-        if length > 127:
-            place += 1
-            length = length & 127 | raw[place] << 7
-        place += 1 + length + behind
-    return MarketSums(*_SUMS.unpack_from(raw, place))
-
+market_oracle: Callable[[bytes], bytes] = fields_reader(PmMarket, ("oracle",))
+"""The name of the oracle, from the bytes of a market."""
 
 PM_OUTCOMES = Table(PmOutcome, number=34)
 OUTCOME_BY_MARKET = unique(

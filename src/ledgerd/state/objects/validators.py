@@ -5,7 +5,7 @@ The reference's index of validators by work is left out: the work is never writt
 
 from __future__ import annotations
 
-import struct
+from collections.abc import Callable
 from enum import IntEnum
 from typing import Annotated, NoReturn
 
@@ -23,6 +23,7 @@ from ledgerd.codec.numbers import (
     UInt128,
     Unsigned,
 )
+from ledgerd.codec.partial import fields_reader
 from ledgerd.codec.source import Source
 from ledgerd.codec.strings import FixedBytes
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
@@ -132,13 +133,8 @@ class ValidatorVote(Entity):
     vote_created_block: UInt32 = 0
 
 
-_NUMBERS = struct.Struct("<qq")
-
-
-def voted_validator(raw: bytes) -> int:
-    """The validator, from the bytes of a vote."""
-    validator: int = _NUMBERS.unpack_from(raw)[1]
-    return validator
+voted_validator: Callable[[bytes], int] = fields_reader(ValidatorVote, ("validator",))
+"""The validator, from the bytes of a vote."""
 
 
 class ValidatorSchedule(Entity):

@@ -22,15 +22,15 @@ from ledgerd.rpc.api.prediction_market.shared.sorting import MOST_LOOKED_UP
 from ledgerd.state.keys import text_bytes
 from ledgerd.state.objects.disputes import PM_DISPUTES, PmDispute, dispute_numbers
 from ledgerd.state.objects.market_records import (
-    FLAG_OF_CHILD,
     NEWEST,
     PM_KLINE_CHUNKS,
     PM_MARKET_META,
     POINTS_A_CHUNK,
     PmKlineChunk,
     PmMarketMeta,
+    meta_is_child,
+    meta_labels,
     meta_market,
-    meta_text,
     point_layout,
 )
 from ledgerd.state.objects.markets import PM_MARKETS, PmMarket, market_oracle, market_sums
@@ -202,8 +202,8 @@ def test_a_market_stands_where_its_order_has_it(listed: Any) -> None:
 def test_what_lists_read_from_the_bytes_of_metadata_is_what_is_in_it(meta: PmMarketMeta) -> None:
     raw = PM_MARKET_META.codec.encode(meta)
     texts = [meta.category, meta.subcategory, meta.tags, meta.banned_jurisdictions]
-    assert [meta_text(raw, place) for place in range(4)] == list(map(text_bytes, texts))
-    assert (meta_market(raw), raw[FLAG_OF_CHILD]) == (meta.market, meta.child)
+    assert meta_labels(raw) == tuple(map(text_bytes, texts))
+    assert (meta_market(raw), meta_is_child(raw)) == (meta.market, meta.child)
 
 
 @given(st.text("ab", max_size=300), st.integers(-1, 3), st.integers(0, 2**32 - 1), st.integers(-(2**62), 2**62))

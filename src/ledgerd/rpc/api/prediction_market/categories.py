@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import msgspec
 
-from ledgerd.codec.json_text import integer_text, quote
+from ledgerd.codec.json_text import integer_text
 from ledgerd.codec.numbers import Int8, Int16, Int64, ShareAmount, UInt8, UInt32
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.time_text import time_text
 from ledgerd.rpc.api.kinds import Printed
 from ledgerd.rpc.api.prediction_market.declared import NEWEST, OLDEST, PREDICTION_MARKET_API, require_page
 from ledgerd.rpc.api.prediction_market.shared.cards import (
@@ -19,8 +18,8 @@ from ledgerd.rpc.api.prediction_market.shared.cards import (
     MarketMetadata,
     MarketPiece,
     as_list,
-    listed,
     market_pieces,
+    metadata_printer,
     metadata_text,
 )
 from ledgerd.rpc.api.prediction_market.shared.id_lists import Ids, cut, id_list
@@ -268,15 +267,7 @@ class _RowPiece(NamedTuple):
 
 def _row_piece(meta: PmMarketMeta) -> _RowPiece:
     """All that is stored, its lists as lists."""
-    begin = (
-        f'{{"id":{integer_text(meta.id)},"market":{integer_text(meta.market)},"category":{quote(meta.category)},'
-        f'"subcategory":{quote(meta.subcategory)},"tags":{listed(meta.tags)},'
-        f'"banned_jurisdictions":{listed(meta.banned_jurisdictions)},"title":{quote(meta.title)},'
-        f'"image":{quote(meta.image)},"condition_id":{quote(meta.condition_id)},'
-        f'"description":{quote(meta.description)},"event":{quote(meta.event)},'
-        f'"event_title":{quote(meta.event_title)},"child":{"true" if meta.child else "false"},'
-        f'"expiry":"{time_text(meta.expiry)}"'
-    )
+    begin = metadata_printer(*PmMarketMeta.__struct_fields__)(meta)[:-1]
     return _RowPiece(meta.market, begin, f',"metadata":{metadata_text(meta)}}}')
 
 

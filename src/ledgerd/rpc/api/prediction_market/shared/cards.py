@@ -10,6 +10,8 @@ import msgspec
 
 from ledgerd.codec import record_kind
 from ledgerd.codec.json_text import quote
+from ledgerd.codec.records import RecordKind
+from ledgerd.codec.strings import Text
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.rpc.api.kinds import Printed
 from ledgerd.state.objects.market_records import META_BY_MARKET, PmMarketMeta
@@ -18,6 +20,7 @@ from ledgerd.state.objects.markets import PM_MARKETS, PmMarket
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from ledgerd.codec.source import Source
     from ledgerd.rpc.call.view import ApiView
     from ledgerd.state.view import View
 
@@ -52,11 +55,6 @@ Card = Annotated[str, Printed(MarketCard)]
 Cards = Annotated[str, Printed(tuple[MarketCard, ...])]
 
 
-def listed(joined: str) -> str:
-    """A list that is stored with commas between its parts, as JSON; empty parts are left out."""
-    return f"[{','.join([quote(part) for part in joined.split(',') if part])}]"
-
-
 def as_list(texts: list[str]) -> str:
     """A list of what is printed already, put together at once: it may be long."""
     if not texts:
@@ -66,15 +64,29 @@ def as_list(texts: list[str]) -> str:
     return ",".join(texts)
 
 
+class _JoinedParts(Text):
+    """A list that is stored as a text, with commas between its parts; empty parts are left out."""
+
+    def text(self, source: Source, value: str) -> str:
+        return f"{source.bind(_list_of_parts)}({value})"
+
+
+def _list_of_parts(joined: str) -> str:
+    return f"[{','.join([quote(part) for part in joined.split(',') if part])}]"
+
+
+@cache
+def metadata_printer(*names: str) -> Callable[[PmMarketMeta], str]:
+    """Prints these fields of what is stored of a market as an object, its lists as lists."""
+    stored = {field.attribute: field for field in record_kind(PmMarketMeta).fields}
+    for name in ("tags", "banned_jurisdictions"):
+        stored[name] = stored[name]._replace(kind=_JoinedParts())
+    return RecordKind(PmMarketMeta, lambda: [stored[name] for name in names]).printer
+
+
 def metadata_text(meta: PmMarketMeta) -> str:
     """What is said of a market, as an object of its own."""
-    return (
-        f'{{"title":{quote(meta.title)},"image":{quote(meta.image)},"category":{quote(meta.category)},'
-        f'"subcategory":{quote(meta.subcategory)},"tags":{listed(meta.tags)},'
-        f'"banned_jurisdictions":{listed(meta.banned_jurisdictions)},"condition_id":{quote(meta.condition_id)},'
-        f'"description":{quote(meta.description)},"event":{quote(meta.event)},'
-        f'"event_title":{quote(meta.event_title)}}}'
-    )
+    return metadata_printer(*MarketMetadata.__struct_fields__)(meta)
 
 
 class MarketPiece(NamedTuple):
@@ -103,10 +115,8 @@ def _market_piece(market: PmMarket) -> MarketPiece:
 
 
 def _meta_piece(meta: PmMarketMeta) -> str:
-    return (
-        f',"title":{quote(meta.title)},"image":{quote(meta.image)},"category":{quote(meta.category)},'
-        f'"metadata":{metadata_text(meta)}}}'
-    )
+    head = metadata_printer("title", "image", "category")(meta)
+    return f',{head[1:-1]},"metadata":{metadata_text(meta)}}}'
 
 
 PRINTED_TOGETHER = 100

@@ -5,22 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ledgerd.codec.varint import pack_varint
 from ledgerd.state.keys import text_bytes
-from ledgerd.state.objects.market_records import (
-    CATEGORY_AT,
-    FLAG_OF_CHILD,
-    META_BANNED,
-    META_CATEGORY,
-    META_SUBCATEGORY,
-    META_TAGS,
-    meta_text,
-)
+from ledgerd.state.objects.market_records import MetaLabels, meta_is_child, meta_labels, meta_span
 
 COMMA = ord(",")
-ONE_BYTE = 127
-"""The longest text whose length is stored in one byte."""
-
 MOST_LABELS = 10_000
 """Remembered within a request."""
 
@@ -52,53 +40,35 @@ class MetadataFilter(NamedTuple):
 
 
 def _condition(wanted: MetadataFilter) -> Callable[[bytes], bool]:
-    category = wanted.category_bytes
-    exact, cut = pack_varint(len(category)) + category, category + b"\0"
-    behind, hides_children, fits_labels = CATEGORY_AT + len(exact), wanted.hide_children, _label_condition(wanted)
+    hides_children, fits_labels = wanted.hide_children, _label_condition(wanted)
     known: dict[bytes, bool] = {}
 
     def fits(raw: bytes) -> bool:
-        if hides_children and raw[FLAG_OF_CHILD]:
-            return False
-        if not raw.startswith(exact, CATEGORY_AT):
-            # What stands behind a NUL is not compared.
-            if not raw.startswith(cut, CATEGORY_AT + 1) and raw[CATEGORY_AT] <= ONE_BYTE:
-                return False
-            return meta_text(raw, META_CATEGORY).startswith(cut) and fits_labels(*_labels(raw))
-        try:
-            tags = behind + raw[behind] + 1
-            banned = tags + raw[tags] + 1
-            end = banned + raw[banned] + 1
-        except IndexError:  # a length of two bytes was taken for one of one
-            return fits_labels(*_labels(raw))
-        labels = raw[behind:end]
-        answer = known.get(labels)
+        span = meta_span(raw)
+        answer = known.get(span)
         if answer is None:
-            if raw[behind] > ONE_BYTE or raw[tags] > ONE_BYTE or raw[banned] > ONE_BYTE:
-                return fits_labels(*_labels(raw))
-            answer = fits_labels(raw[behind + 1 : tags], raw[tags + 1 : banned], raw[banned + 1 : end])
+            answer = fits_labels(meta_labels(raw))
             if len(known) < MOST_LABELS:
-                known[labels] = answer
-        return answer
+                known[span] = answer
+        return answer and not (hides_children and meta_is_child(raw))
 
     return fits
 
 
-def _labels(raw: bytes) -> tuple[bytes, bytes, bytes]:
-    return meta_text(raw, META_SUBCATEGORY), meta_text(raw, META_TAGS), meta_text(raw, META_BANNED)
-
-
-def _label_condition(wanted: MetadataFilter) -> Callable[[bytes, bytes, bytes], bool]:
-    """The same of what follows the category: the subcategory, the tags, and where it must not be shown."""
+def _label_condition(wanted: MetadataFilter) -> Callable[[MetaLabels], bool]:
+    """The same of its labels; what stands behind a NUL in the category is not compared."""
+    category, cut = wanted.category_bytes, wanted.category_bytes + b"\0"
     subcategory, jurisdiction = text_bytes(wanted.subcategory), text_bytes(wanted.jurisdiction)
     has_tag, is_banned = part_test(text_bytes(wanted.tag).lower()), part_test(jurisdiction)
 
-    def fits(of_subcategory: bytes, tags: bytes, banned: bytes) -> bool:
-        if subcategory and of_subcategory != subcategory:
+    def fits(labels: MetaLabels) -> bool:
+        if labels.category != category and not labels.category.startswith(cut):
             return False
-        if jurisdiction and is_banned(banned):
+        if subcategory and labels.subcategory != subcategory:
             return False
-        return not wanted.tag or has_tag(tags.lower())
+        if jurisdiction and is_banned(labels.banned_jurisdictions):
+            return False
+        return not wanted.tag or has_tag(labels.tags.lower())
 
     return fits
 

@@ -1,0 +1,181 @@
+"""Some fields of a record, read from its bytes without the others: for lists that look at many more records than they
+show.
+
+A text is given as its bytes. Where a field stands follows from the declaration of its record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import takewhile
+from typing import Any
+
+import msgspec
+
+from ledgerd.codec.annotations import record_kind
+from ledgerd.codec.errors import DecodeError
+from ledgerd.codec.kinds import Reading
+from ledgerd.codec.records import Field, closing, opening
+from ledgerd.codec.source import Source, count_parts, packing
+from ledgerd.codec.strings import ByteVector, Text
+from ledgerd.codec.varint import read_varint
+
+MOST_OF_TWO_BYTES = (1 << 14) - 1
+"""The greatest length of two bytes."""
+
+
+def fields_reader(
+    record: type[msgspec.Struct], names: Sequence[str], make: Callable[..., Any] = tuple
+) -> Callable[[bytes], Any]:
+    """A function from the bytes of a record to some of its fields.
+
+    One field is given alone; of several, what `make` makes of the sequence of them.
+    """
+    fields = record_kind(record).fields
+    places = [_place_in(fields, name) for name in names]
+    source = Source()
+    opening(source)
+    tail = _fixed_from_the_end(fields)
+    if min(places) >= len(fields) - len(tail):
+        size = packing(_letters(tail)).size
+        source.add(f"pos = len(buf) - {size}")
+        source.add("if pos < 0:")
+        source.add("    raise IndexError")
+        skipped = len(fields) - len(tail)
+    else:
+        source.add("pos = 0")
+        skipped = 0
+    found = _read_until(source, fields[skipped : max(places) + 1], names)
+    source.field = ""
+    if len(names) == 1:
+        source.add(f"return {found[names[0]]}")
+    else:
+        made = f"({', '.join([found[name] for name in names])})"
+        source.add(f"return {made if make is tuple else f'{source.bind(make)}({made})'}")
+    closing(source, "(IndexError, StructError, CodecError)", DecodeError)
+    source.names["reading"] = Reading()
+    compiled: Callable[[bytes], Any] = source.compiled(f"read_some_of_{record.__name__}", "buf")
+    return compiled
+
+
+def bytes_before(record: type[msgspec.Struct], name: str) -> int:
+    """How many bytes of a record stand before a field: all of the fields there have a fixed size."""
+    fields = record_kind(record).fields
+    before = fields[: _place_in(fields, name)]
+    for field in before:
+        if not field.kind.letters:
+            raise TypeError(f"the size of {record.__name__}.{field.attribute} varies")
+    return packing(_letters(before)).size
+
+
+def span_reader(record: type[msgspec.Struct], first: str, last: str) -> Callable[[bytes], bytes]:
+    """A function from the bytes of a record to those of neighbouring fields, as they stand there."""
+    fields = record_kind(record).fields
+    source = Source()
+    opening(source)
+    source.add("pos = 0")
+    _read_until(source, fields[: _place_in(fields, first)], ())
+    source.add("begin = pos")
+    _read_until(source, fields[_place_in(fields, first) : _place_in(fields, last) + 1], ())
+    source.field = ""
+    source.add("return buf[begin:pos]")
+    closing(source, "(IndexError, StructError, CodecError)", DecodeError)
+    source.names["reading"] = Reading()
+    compiled: Callable[[bytes], bytes] = source.compiled(f"read_span_of_{record.__name__}", "buf")
+    return compiled
+
+
+def columns_reader(
+    record: type[msgspec.Struct], names: Sequence[str]
+) -> Callable[[Sequence[bytes]], tuple[Sequence[Any], ...]]:
+    """A function from the bytes of many records to a sequence of values for each of these fields, two at least."""
+    read, fields = fields_reader(record, names), record_kind(record).fields[: len(names)]
+    letters, count = _letters(fields), len(names)
+    size = packing(letters).size
+    is_first = [field.attribute for field in fields] == list(names) and len(letters) == count
+
+    def columns(rows: Sequence[bytes]) -> tuple[Sequence[Any], ...]:
+        if not is_first:
+            return tuple([list(column) for column in zip(*map(read, rows), strict=True)]) or ((),) * count
+        values = packing(letters * len(rows)).unpack(b"".join([row[:size] for row in rows]))
+        return tuple([values[place::count] for place in range(count)])
+
+    return columns
+
+
+def _place_in(fields: Sequence[Field], name: str) -> int:
+    return [field.attribute for field in fields].index(name)
+
+
+def _letters(fields: Sequence[Field]) -> str:
+    return "".join(field.kind.letters for field in fields)
+
+
+def _fixed_from_the_end(fields: Sequence[Field]) -> list[Field]:
+    return list(takewhile(lambda field: field.kind.letters, reversed(fields)))[::-1]
+
+
+def _read_until(source: Source, fields: Sequence[Field], names: Sequence[str]) -> dict[str, str]:
+    """Write the lines that pass these fields; the expressions of the wanted ones."""
+    found: dict[str, str] = {}
+    run: list[Field] = []
+    for field in fields:
+        if field.kind.letters:
+            run.append(field)
+            continue
+        found |= _read_fixed(source, run, names)
+        run = []
+        source.field = field.name
+        if field.attribute in names:
+            found[field.attribute] = _read_text(source, field)
+        else:
+            _skip(source, field)
+    return found | _read_fixed(source, run, names)
+
+
+def _read_fixed(source: Source, run: Sequence[Field], names: Sequence[str]) -> dict[str, str]:
+    if not run:
+        return {}
+    letters, parts, found = "", list[str](), dict[str, str]()
+    for field in run:
+        own = field.kind.letters
+        if field.attribute not in names:
+            letters += f"{packing(own).size}x"
+            continue
+        letters += own
+        values = [source.fresh("n") for _ in range(count_parts(own))]
+        parts += values
+        found[field.attribute] = field.kind.build(values, source)
+    if parts:
+        source.add(f"{', '.join(parts)}, = {source.bind(packing(letters).unpack_from)}(buf, pos)")
+    source.add(f"pos += {packing(letters).size}")
+    return found
+
+
+def _read_text(source: Source, field: Field) -> str:
+    if not isinstance(field.kind, Text | ByteVector):
+        raise TypeError(f"{field.attribute} is neither a text nor of a fixed size")
+    length, target = _read_length(source), source.fresh("v")
+    source.add(f"{target} = buf[pos:pos + {length}]")
+    source.add(f"pos += {length}")
+    return target
+
+
+def _read_length(source: Source) -> str:
+    """Write the lines that read a length: most have one byte, and nearly all others two."""
+    length = source.fresh("n")
+    source.add(f"{length} = buf[pos]")
+    source.add("pos += 1")
+    source.add(f"if {length} > 127:")
+    source.add(f"    {length} += buf[pos] - 1 << 7")
+    source.add("    pos += 1")
+    source.add(f"    if {length} > {MOST_OF_TWO_BYTES}:")
+    source.add(f"        {length}, pos = {source.bind(read_varint)}(buf, pos - 2, reading)")
+    return length
+
+
+def _skip(source: Source, field: Field) -> None:
+    if isinstance(field.kind, Text | ByteVector):
+        source.add(f"pos += {_read_length(source)}")
+    else:
+        field.kind.read(source, source.fresh("unused"))
