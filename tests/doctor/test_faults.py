@@ -9,7 +9,8 @@ from typing import TypeVar
 import msgspec
 import pytest
 
-from ledgerd.doctor.disk import DAY, GROWTH_FILE, LEAST, LITTLE, PROBE, Growth
+from ledgerd.basics.durations import DAY
+from ledgerd.doctor.disk import GROWTH_FILE, LEAST, LITTLE, PROBE, Growth
 from ledgerd.doctor.ports import INBOUND_FILE
 from ledgerd.producer.double_sign import FILE
 from ledgerd.producer.ntp import MICRO

@@ -6,11 +6,12 @@ from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
 
+from ledgerd.basics.durations import DAY
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.block_log import BlockLog
 from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.settings import HistorySettings
-from ledgerd.history.validator_report import DAY, ValidatorReport, first_block_since, time_of, validator_of
+from ledgerd.history.validator_report import ValidatorReport, first_block_since, time_of, validator_of
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import NO_BLOCK
 from tests.history.histories import HISTORY_FOLDER, closed_view

@@ -14,11 +14,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = "ledgerd"
 
-# Knows how programs run, and nothing of the ledger.
-LONELY = ("supervision",)
-
 # A room may import from rooms on floors below its own, and from itself; rooms on one floor are strangers.
 FLOORS: tuple[tuple[str, ...], ...] = (
+    ("basics",),
     ("codec", "pricing"),
     ("protocol",),
     ("state",),
@@ -31,8 +29,12 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("adopt",),
     ("cli",),
 )
-# A wallet knows a node only by its answers: nothing of how a chain is followed is at hand in it.
-KNOWS_ONLY = {"wallet": {"codec", "protocol", "supervision", "client"}}
+KNOWS_ONLY = {
+    # How programs run, and nothing of the ledger.
+    "supervision": {"basics"},
+    # A wallet knows a node only by its answers: nothing of how a chain is followed is at hand in it.
+    "wallet": {"basics", "codec", "protocol", "supervision", "client"},
+}
 
 LEVEL = {room: level for level, floor in enumerate(FLOORS) for room in floor}
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.house.source_tree import KNOWS_ONLY, LEVEL, LONELY, PACKAGE, ROOT, imports, python_files, write_tree
+from tests.house.source_tree import KNOWS_ONLY, LEVEL, PACKAGE, ROOT, imports, python_files, write_tree
 
 
 def room_of(module: str) -> str:
@@ -29,7 +29,7 @@ def climbing_imports(src: Path) -> list[str]:
         for wanted in imports(path, src):
             target = room_of(wanted.target)
             is_known = target in KNOWS_ONLY.get(room, LEVEL)
-            if target in LEVEL and target != room and (LEVEL[target] >= level or room in LONELY or not is_known):
+            if target in LEVEL and target != room and (LEVEL[target] >= level or not is_known):
                 found.append(f"{inside}:{wanted.line}: {room or PACKAGE} imports {target}")
     return found
 

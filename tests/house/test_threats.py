@@ -57,7 +57,7 @@ def test_a_missing_test_and_another_bound_are_found() -> None:
     head = "| what | cost | holds | bound | test |\n|---|---|---|---|---|\n"
     row = "| a | b | c | {} | {} |"
     there = "`tests/house/test_threats.py::test_every_threat_has_its_test_and_its_bound`"
-    bound = "`protocol.addresses.OWN_NETWORK = 64`"
+    bound = "`basics.addresses.OWN_NETWORK = 64`"
     assert list(faults(head + row.format(bound, there))) == []
     assert len(list(faults(head + row.format(bound.replace("64", "65"), there)))) == 1
     assert len(list(faults(head + row.format("`p2p.shared.allowances.GONE = 1`", there)))) == 1

@@ -8,6 +8,11 @@ from tests.house.without_twin_group import Group
 GROUPS = (
     *CLIENTS,
     Group(
+        "numbers alone",
+        ("pricing", "explorer/words"),
+        "basics/durations basics/percents",
+    ),
+    Group(
         "sections of the block's market step: proven by recorded chains that reach them, and by worked settlements",
         (
             "chain/test_recorded_chains.py",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from ledgerd.basics.addresses import Exemption
 from ledgerd.p2p.shared.bans import Bans
 from ledgerd.p2p.wire.frames import HEADER, MAX_PAYLOAD
 from ledgerd.p2p.wire.messages import (
@@ -19,7 +20,6 @@ from ledgerd.p2p.wire.messages import (
     SoftBan,
     TransactionMessage,
 )
-from ledgerd.protocol.addresses import Exemption
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId

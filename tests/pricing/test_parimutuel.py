@@ -14,6 +14,7 @@ from ledgerd.pricing.parimutuel import (
     Settlement,
     Winner,
     claims_bucket,
+    expected_payout,
     fees,
     no_contest_penalty,
     pot_share,
@@ -171,3 +172,10 @@ def test_more_weight_never_wins_less(weight: int, more: int, others: int, pool: 
     small = winner_payout(Winner(0, weight, 0), pool, weight + others).payout
 
     assert small <= winner_payout(Winner(0, weight + more, 0), pool, weight + more + others).payout
+
+
+def test_what_a_bet_would_bring_if_its_side_won() -> None:
+    """The case of spec 11, section 10.3, and one without weight on its side."""
+    bet, rates = Winner(400_000, 800_000, 50_000), FeeRates(100, 50, 25, 10_000)
+    assert expected_payout(bet, 3_000_000 - 1_000_000, 1_960_784, rates, 777) == 1_158_060
+    assert expected_payout(bet, 2_000_000, 0, rates, 777) == bet.amount

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from ledgerd.basics.durations import DAY
 from ledgerd.snapshot.directory import (
-    DAY,
     DOWNLOAD,
     drop_old,
     make_directory,

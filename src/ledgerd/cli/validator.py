@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ledgerd.basics.durations import DAY
 from ledgerd.cli.data_directory import add_data_directory, configuration_of
 from ledgerd.protocol.errors import OperatorError
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from ledgerd.state.view import View
 
 FORMAT = 1
-DAY = 86_400
 DAYS = 7
 MOST_DAYS = 10_000
 COLUMNS = ("day", "made", "missed", "reward", "votes given", "votes taken", "switched off")

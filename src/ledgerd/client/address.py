@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Container
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from ledgerd.basics.addresses import is_loopback
 from ledgerd.protocol.errors import OperatorError
 
 WEB, SECURE_WEB, SOCKET, SECURE_SOCKET = "http", "https", "ws", "wss"
@@ -36,10 +36,7 @@ class NodeAddress(NamedTuple):
     @property
     def is_this_machine(self) -> bool:
         """Whether it is an address of this machine alone."""
-        try:
-            return ipaddress.ip_address(self.host).is_loopback
-        except ValueError:
-            return self.host == "localhost"
+        return is_loopback(self.host) or self.host == "localhost"
 
 
 def read_address(url: str, schemes: Container[str] = (WEB, SECURE_WEB)) -> NodeAddress:

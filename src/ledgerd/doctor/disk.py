@@ -11,13 +11,13 @@ from statistics import median
 
 import msgspec
 
+from ledgerd.basics.durations import DAY
 from ledgerd.doctor.finding import Finding, error, warning
 
 GIBIBYTE = 1 << 30
 LEAST, LITTLE = GIBIBYTE // 4, 2 * GIBIBYTE
 """Bytes free below which the node is about to stop, and below which there is a warning."""
 
-DAY = 86_400
 SOON, VERY_SOON = 14 * DAY, 2 * DAY
 SHORTEST_SPAN = DAY // 4
 """Seconds between the first and the last sample that say something about growth."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ledgerd.basics.durations import DAY
 from ledgerd.chain.chain import CHAIN_ID
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.files import LogDamaged
@@ -33,8 +34,6 @@ from ledgerd.state.reader import StateReader
 
 if TYPE_CHECKING:
     from ledgerd.state.view import View
-
-DAY = 86_400
 
 
 def ledger(patient: Patient, now: int) -> Iterator[Finding]:

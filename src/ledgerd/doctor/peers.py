@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Sequence
 
+from ledgerd.basics.failures import reason_of
 from ledgerd.doctor.finding import Finding, error, warning
 from ledgerd.doctor.patient import SECONDS
 from ledgerd.protocol.endpoint import Endpoint
-from ledgerd.snapshot.client import FAULTS, ask, reason_of
+from ledgerd.snapshot.client import FAULTS, ask
 from ledgerd.supervision.main_loop import on_a_loop
 from ledgerd.supervision.tasks import all_of
 

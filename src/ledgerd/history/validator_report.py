@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ledgerd.basics.durations import DAY
 from ledgerd.chain.log.histories import Wanted
 from ledgerd.codec.partial import fields_reader
 from ledgerd.history.missed import MissedBefore
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from ledgerd.chain.log.block_log import BlockLogReader
     from ledgerd.chain.log.histories import HistoryView, OperationPlace
 
-DAY = 86_400
 AT_ONCE = 10_000
 """Operations that are looked at in one slice."""
 

@@ -9,6 +9,7 @@ import logging
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from ledgerd.basics.addresses import charged_as
 from ledgerd.metrics.table.peers import FRAME_TOO_LARGE
 from ledgerd.p2p.dialogue import Dialogue
 from ledgerd.p2p.shared.actions import Action
@@ -26,7 +27,6 @@ from ledgerd.p2p.wire.endpoints import plain_address, subnet_of
 from ledgerd.p2p.wire.faults import FrameTooLarge, PeerFault, UnknownType
 from ledgerd.p2p.wire.frames import Frame
 from ledgerd.p2p.wire.messages import BlockReply, Message, NodeId, TransactionMessage, block_frame
-from ledgerd.protocol.addresses import charged_as
 from ledgerd.protocol.endpoint import Endpoint
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.pricing.widths import int64, mul_div, quotient128, truncated_quotient, uint64, uint128
 
-HUNDRED_PERCENT = 10_000
 REWARD_SCALE = 1_000_000_000
 MAX_HALVINGS = 4
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ledgerd.basics.durations import MINUTE
 from ledgerd.pricing.widths import int64, mul_div, quotient128, uint128
-
-MINUTE = 60
 
 
 class Provided(NamedTuple):

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.pricing.widths import int64, mul_div, quotient128, truncated_quotient, uint64, uint128
 
-HUNDRED_PERCENT = 10_000
 PENALTY_SCALE = 1_000_000
 
 
@@ -123,6 +123,18 @@ def pot_share(pot: int, paid: int, amount: int, stake_total: int, *, is_last: bo
 def no_contest_penalty(dispute_fee: int, percent: int, insurance: int) -> int:
     """What an oracle pays to those whose market came to nothing (spec 09, section 6.1, end of phase 3)."""
     return min(mul_div(dispute_fee, percent, HUNDRED_PERCENT), insurance)
+
+
+def expected_payout(bet: Winner, losing: int, own_weight: int, rates: FeeRates, forfeit: int) -> int:
+    """What a bet would bring if its side won now (spec 11, section 4.6): percentages are rounded down together."""
+    if not own_weight:
+        return bet.amount
+    taken = truncated_quotient(int64(losing * (rates.oracle + rates.creator + rates.liquidity)), HUNDRED_PERCENT)
+    available = max(losing - taken, 0)
+    pool = int64(available - min(rates.fixed, available) + forfeit)
+    profit = quotient128(pool * bet.weight, own_weight)
+    penalty = quotient128(profit * bet.time_penalty, PENALTY_SCALE)
+    return int64(bet.amount + profit - penalty)
 
 
 def settle(losing: int, forfeit: int, rates: FeeRates, winners: Iterable[Winner]) -> Settlement:

@@ -10,9 +10,9 @@ from typing import ClassVar
 
 import msgspec
 
+from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.codec.numbers import UInt16
 from ledgerd.protocol.authority import require_valid_name
-from ledgerd.protocol.constants import HUNDRED_PERCENT
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.names import AccountName, text_order
 

@@ -5,6 +5,7 @@ The order of the keys is the reference's, and part of the answer.
 
 from __future__ import annotations
 
+from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.codec.json_text import Json, dumps
 from ledgerd.protocol import constants
 from ledgerd.protocol.assets import SHARES_SYMBOL, TOKEN_SYMBOL
@@ -24,7 +25,7 @@ def config_of(network: ChainParameters) -> dict[str, Json]:
 def _chain(network: ChainParameters) -> dict[str, Json]:
     """Constants of time, names, keys and irreversibility."""
     return {
-        "CHAIN_100_PERCENT": constants.HUNDRED_PERCENT,
+        "CHAIN_100_PERCENT": HUNDRED_PERCENT,
         "CHAIN_1_PERCENT": constants.ONE_PERCENT,
         "CHAIN_ADDRESS_PREFIX": ADDRESS_PREFIX,
         "CHAIN_BANDWIDTH_AVERAGE_WINDOW_SECONDS": network.bandwidth_average_window_seconds,

@@ -12,7 +12,6 @@ from __future__ import annotations
 from ledgerd.protocol.names import AccountName
 
 # Percents are counted in hundredths.
-HUNDRED_PERCENT = 10_000
 ONE_PERCENT = 100
 
 # Time and blocks.

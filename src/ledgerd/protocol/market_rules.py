@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.texts import byte_length, is_utf8
 
 if TYPE_CHECKING:
     from ledgerd.protocol.assets import Asset
 
-ALL = 10_000
 """The whole, in hundredths of a percent."""
 
 
@@ -33,7 +33,7 @@ def require_fixed_fee(fee: Asset, field: str) -> None:
 
 def require_share(percent: int, field: str, title: str) -> None:
     """A part in hundredths of a percent: of everything at most."""
-    require(percent <= ALL, f"{field} <= 10000: {title} out of range (bp, max 10000)")
+    require(percent <= HUNDRED_PERCENT, f"{field} <= 10000: {title} out of range (bp, max 10000)")
 
 
 def require_text(text: str, field: str, most: int) -> None:

@@ -13,12 +13,12 @@ from typing import Annotated, ClassVar, TypeVar
 
 import msgspec
 
+from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.codec import missing, missing_by
 from ledgerd.codec.numbers import Int16, UInt16, UInt32
 from ledgerd.protocol.assets import SHARES_SYMBOL, TOKEN_SYMBOL, Asset, shares, tokens
 from ledgerd.protocol.constants import (
     BLOCKS_PER_YEAR,
-    HUNDRED_PERCENT,
     MAX_BLOCK_SIZE_LIMIT,
     MIN_ACCOUNT_CREATION_FEE,
     MIN_BLOCK_SIZE_LIMIT,

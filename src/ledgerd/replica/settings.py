@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ipaddress import ip_address
 from pathlib import Path
 
 import msgspec
 
+from ledgerd.basics.addresses import is_loopback
 from ledgerd.producer.signer_place import PlaceFault, SignerPlace, TlsFiles, read_place
 
 _SCHEME = "tcp://"
@@ -54,10 +54,7 @@ def is_of_this_machine(place: SignerPlace) -> bool:
     if place.endpoint is None:
         return True
     host = place.endpoint.host
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == LOCAL_NAME
+    return is_loopback(host) or host == LOCAL_NAME
 
 
 def read_stream_place(text: str) -> SignerPlace:

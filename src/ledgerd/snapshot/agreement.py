@@ -10,7 +10,8 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
-from ledgerd.snapshot.client import FAULTS, PAUSE_SECONDS, Fetched, SnapshotOffer, download, fetch_newest, reason_of
+from ledgerd.basics.failures import reason_of
+from ledgerd.snapshot.client import FAULTS, PAUSE_SECONDS, Fetched, SnapshotOffer, download, fetch_newest
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.job import Compare
 from ledgerd.snapshot.jobs import done

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from ledgerd.basics.failures import reason_of
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.snapshot.directory import DOWNLOAD, name_of, put_in_place
 from ledgerd.snapshot.fetching import PART, Download, Unavailable, check, refusal
@@ -209,15 +210,6 @@ def _has_checksum(path: Path, checksum: bytes) -> bool:
             return hashlib.file_digest(file, "sha256").digest() == checksum
     except FileNotFoundError:
         return False
-
-
-def reason_of(problem: BaseException) -> str:
-    """The reason of a failure, as text."""
-    if isinstance(problem, TimeoutError):
-        return "no answer in time"
-    if isinstance(problem, OSError) and problem.strerror:
-        return problem.strerror
-    return str(problem) or type(problem).__name__
 
 
 def _now() -> float:

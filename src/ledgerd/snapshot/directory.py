@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from ledgerd.basics.durations import DAY
+
 NAMED = re.compile(r"snapshot-block-([0-9]+)")
 SUFFIXES = (".vizjson", ".json")
 PARTIAL = ".part"
 DOWNLOAD = "snapshot-download-temp.vizjson"
-DAY = 86_400
 LARGEST_NUMBER = (1 << 32) - 1
 
 

@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import NamedTuple
 
+from ledgerd.basics.failures import reason_of
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.snapshot import client
-from ledgerd.snapshot.client import SnapshotConnection, connected, reason_of
+from ledgerd.snapshot.client import SnapshotConnection, connected
 from ledgerd.snapshot.fetching import Download, Unavailable
 from ledgerd.snapshot.frames import AccessDenied, InfoReply, NoSnapshot, ProtocolFault
 from ledgerd.supervision.main_loop import on_a_loop

@@ -11,6 +11,7 @@ from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import NamedTuple
 
+from ledgerd.basics.durations import HOUR
 from ledgerd.snapshot.frames import (
     DataRequest,
     Denial,
@@ -23,7 +24,6 @@ from ledgerd.snapshot.frames import (
 MOST_CONNECTIONS = 5
 MOST_OF_ONE_ADDRESS = 3
 MOST_IN_AN_HOUR = 10
-HOUR = 3600.0
 MOST_ADDRESSES = 10_000
 """Addresses whose visits are remembered."""
 OWN_NETWORK = 64

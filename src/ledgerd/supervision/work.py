@@ -14,6 +14,7 @@ from collections.abc import Callable, Coroutine
 from enum import Enum
 from typing import Any, TypeVar
 
+from ledgerd.basics.failures import reason_of
 from ledgerd.supervision.health import Health
 from ledgerd.supervision.line_rates import LineRate, limited
 from ledgerd.supervision.policy import FAILURE_SECONDS, LINE_SECONDS, MOST_FAILURES, MOST_LINES, Restarts
@@ -44,14 +45,6 @@ class PartFailed(Exception):
 
 class Ended(Exception):
     """A task or process has ended without being asked; the text says how."""
-
-
-def reason_of(problem: BaseException) -> str:
-    """A failure as a log line shows it."""
-    if isinstance(problem, OSError) and problem.strerror:
-        place = f"{problem.filename}: " if problem.filename else ""
-        return f"{place}{problem.strerror}"
-    return str(problem) or type(problem).__name__
 
 
 class Work:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ledgerd.basics.addresses import Exemption
 from ledgerd.p2p.shared.allowances import REMEMBERED, Allowances
-from ledgerd.protocol.addresses import Exemption
 
 
 def test_an_address_has_one_allowance_over_all_its_connections() -> None:

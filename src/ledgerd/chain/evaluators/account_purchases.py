@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.arithmetic import uint32
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
@@ -10,7 +11,7 @@ from ledgerd.chain.rules.accounts.new_accounts import open_account
 from ledgerd.chain.rules.money.balances import adjust_balance
 from ledgerd.chain.rules.money.vesting import create_vesting
 from ledgerd.protocol.assets import fits_int64, tokens
-from ledgerd.protocol.constants import ACCOUNT_AUCTION_EXTENSION_TIME, ACCOUNT_AUCTION_MIN_STEP, HUNDRED_PERCENT
+from ledgerd.protocol.constants import ACCOUNT_AUCTION_EXTENSION_TIME, ACCOUNT_AUCTION_MIN_STEP
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.keys import NULL_KEY
 from ledgerd.protocol.names import cut_name, is_valid_name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.arithmetic import DivideByZero, fits_uint64, int16, uint32, uint128
 from ledgerd.chain.ledger.discrepancies import note
 from ledgerd.chain.ledger.evaluation import evaluates
@@ -10,7 +11,7 @@ from ledgerd.chain.rules.accounts.energy import energy_now
 from ledgerd.chain.rules.money.rewards import award_worth, claim_award
 from ledgerd.chain.rules.money.vesting import create_vesting
 from ledgerd.protocol.assets import MAX_AMOUNT, fits_int64, shares, tokens
-from ledgerd.protocol.constants import HUNDRED_PERCENT, MAX_COMMENT_BENEFICIARIES
+from ledgerd.protocol.constants import MAX_COMMENT_BENEFICIARIES
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.operations.awards import Award, FixedAward
 from ledgerd.protocol.operations.virtual import BenefactorAward, ReceiveAward

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from ledgerd.basics.durations import DAY
+from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.arithmetic import fits_uint64, int16, uint32, uint64, uint128
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.accounts.energy import energy_now
 from ledgerd.chain.rules.money.content_tree import change_reward_shares
 from ledgerd.protocol.assets import fits_int64
-from ledgerd.protocol.constants import HUNDRED_PERCENT, MAX_VOTE_CHANGES
+from ledgerd.protocol.constants import MAX_VOTE_CHANGES
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.operations.content import Vote
 from ledgerd.protocol.times import LATEST
@@ -21,7 +23,6 @@ from ledgerd.state.objects.content import (
     ContentVote,
 )
 
-SECONDS_PER_DAY = 86_400
 AFTER_PAYOUT = -1
 """The number of changes of a vote that cannot be changed."""
 
@@ -59,7 +60,7 @@ def vote(ledger: Ledger, operation: Vote) -> None:
 def _energy_used(ledger: Ledger, weight: int) -> int:
     """What a vote costs: so many full ones a day, and a vote against something costs more."""
     votes_a_day = ledger.globals.vote_regeneration_per_day
-    divisor = votes_a_day * ledger.network.energy_regeneration_seconds // SECONDS_PER_DAY
+    divisor = votes_a_day * ledger.network.energy_regeneration_seconds // DAY
     used = abs(weight)
     if weight < 0:
         used += used * ledger.median.flag_energy_additional_cost // HUNDRED_PERCENT

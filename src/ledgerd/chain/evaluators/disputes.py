@@ -5,6 +5,7 @@ What a vote comes to, and what time does to a dispute, is up to the step of the 
 
 from __future__ import annotations
 
+from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.arithmetic import uint32
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
@@ -22,7 +23,6 @@ from ledgerd.pricing.widths import mul_div
 from ledgerd.protocol.assets import fits_int64
 from ledgerd.protocol.constants import MAX_PM_DISPUTE_REASON_LENGTH
 from ledgerd.protocol.errors import RuleViolation, require
-from ledgerd.protocol.market_rules import ALL
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.operations.disputes import (
     PmDisputeCreate,
@@ -138,7 +138,7 @@ def pm_dispute_vote(ledger: Ledger, operation: PmDisputeVote) -> None:
     require(ledger.now <= dispute.voting_end_time, "now <= dit->voting_end_time: Voting period ended")
     _require_outcome(market, operation.vote_outcome, "vote_outcome")
     require(
-        -ALL <= operation.vote_percent <= ALL,
+        -HUNDRED_PERCENT <= operation.vote_percent <= HUNDRED_PERCENT,
         "o.vote_percent >= -10000 && o.vote_percent <= 10000: vote_percent out of range",
     )
     minimum = ledger.globals.shares_for(ledger.median.pm_dispute_vote_min_vesting.amount)
@@ -212,7 +212,7 @@ def _overturn(
     """The oracle was wrong: its insurance pays the disputer a bonus, and those who bet the rest of the penalty."""
     slash = 0 if oracle is None else _slash(ledger, operation, dispute, oracle)
     fee = max(dispute.dispute_fee, 0)
-    target = mul_div(fee, ledger.median.pm_dispute_reward_multiplier, ALL)
+    target = mul_div(fee, ledger.median.pm_dispute_reward_multiplier, HUNDRED_PERCENT)
     bonus = min(max(target - fee, 0), slash)
     if fee + bonus > 0:
         adjust_balance(ledger, ledger.account(dispute.disputer), fee + bonus)

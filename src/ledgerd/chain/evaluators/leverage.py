@@ -5,6 +5,7 @@ When a position falls against its owner's will is in `chain.rules.markets.liquid
 
 from __future__ import annotations
 
+from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.arithmetic import int64, uint32
 from ledgerd.chain.ledger.discrepancies import note
 from ledgerd.chain.ledger.evaluation import evaluates
@@ -27,7 +28,6 @@ from ledgerd.pricing.leverage import (
 )
 from ledgerd.pricing.widths import mul_div
 from ledgerd.protocol.assets import fits_int64
-from ledgerd.protocol.constants import HUNDRED_PERCENT
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.operations.leverage import WHOLE_PERCENT, PmLeverageClose, PmLeverageConvert, PmLeverageOpen
 from ledgerd.protocol.operations.markets import BINARY

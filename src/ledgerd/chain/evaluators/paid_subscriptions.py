@@ -5,6 +5,7 @@ Renewals are in `chain.steps.subscriptions`.
 
 from __future__ import annotations
 
+from ledgerd.basics.durations import DAY
 from ledgerd.chain.ledger.arithmetic import fits_uint64, int64, truncated, uint32, uint128
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
@@ -23,7 +24,6 @@ from ledgerd.state.objects.paid_subscriptions import (
 )
 from ledgerd.state.objects.paid_subscriptions import PaidSubscribe as Subscribe
 
-SECONDS_PER_DAY = 86_400
 MICROSECONDS = 1_000_000
 
 
@@ -123,14 +123,14 @@ def _subscribe_anew(ledger: Ledger, operation: PaidSubscribe, cost: int) -> None
         "_db.get_balance(subscriber, TOKEN_SYMBOL) >= summary_amount: ",
     )
     subscribe = Subscribe(subscriber=operation.subscriber, creator=operation.account)
-    _start(ledger, subscribe, operation, operation.period * SECONDS_PER_DAY)
+    _start(ledger, subscribe, operation, operation.period * DAY)
     ledger.store.create(PAID_SUBSCRIBES, subscribe)
     _report(ledger, operation, cost)
 
 
 def _change_terms(ledger: Ledger, subscribe: Subscribe, operation: PaidSubscribe, cost: int) -> None:
     """What is left of the old payment counts: as time when it covers a new period, else as a part of the price."""
-    remaining, period = _remaining(ledger, subscribe), operation.period * SECONDS_PER_DAY
+    remaining, period = _remaining(ledger, subscribe), operation.period * DAY
     if remaining >= cost:
         period, due = fits_uint64(uint128(remaining * period) // cost), 0
     else:
@@ -150,7 +150,7 @@ def _remaining(ledger: Ledger, subscribe: Subscribe) -> int:
     """The part of the last payment that is for the time to come."""
     paid = fits_int64(subscribe.amount * subscribe.level)
     to_come = subscribe.next_time - ledger.now
-    return int64(fits_uint64(uint128(paid * to_come) // (subscribe.period * SECONDS_PER_DAY)))
+    return int64(fits_uint64(uint128(paid * to_come) // (subscribe.period * DAY)))
 
 
 def _pay(ledger: Ledger, operation: PaidSubscribe, tokens_due: int, condition: str) -> None:

@@ -5,6 +5,7 @@ Withdrawals are paid by `steps.withdrawals`; lent shares come back by `steps.del
 
 from __future__ import annotations
 
+from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.arithmetic import truncated, uint32
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
@@ -12,7 +13,7 @@ from ledgerd.chain.rules.accounts.energy import energy_now, spend_energy_with_sh
 from ledgerd.chain.rules.money.balances import adjust_balance, balance_of
 from ledgerd.chain.rules.money.vesting import create_vesting
 from ledgerd.protocol.assets import TOKEN_SYMBOL, fits_int64, shares
-from ledgerd.protocol.constants import CASHOUT_WINDOW_SECONDS, HUNDRED_PERCENT, MAX_WITHDRAW_ROUTES
+from ledgerd.protocol.constants import CASHOUT_WINDOW_SECONDS, MAX_WITHDRAW_ROUTES
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.operations.transfers import (
     DelegateVestingShares,

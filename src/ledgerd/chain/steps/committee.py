@@ -5,13 +5,13 @@ Since hardfork 14 what voters have in the lazy pool counts too (spec 10, section
 
 from __future__ import annotations
 
+from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.arithmetic import fits_uint64, int64, truncated, uint128
 from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.pool_votes import PoolVotes, pool_votes, voting_weight
 from ledgerd.chain.rules.money.balances import adjust_balance
 from ledgerd.protocol.assets import fits_int64, tokens
-from ledgerd.protocol.constants import HUNDRED_PERCENT
 from ledgerd.protocol.operations.virtual import (
     CommitteeApproveRequest,
     CommitteeCancelRequest,

@@ -6,11 +6,12 @@ and the block before the head becomes irreversible here.
 
 from __future__ import annotations
 
+from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.validators.emergency import is_emergency
 from ledgerd.chain.steps.irreversibility import make_irreversible
-from ledgerd.protocol.constants import HUNDRED_PERCENT, IRREVERSIBLE_THRESHOLD, MAX_BLOCK_POST_VALIDATION_COUNT
+from ledgerd.protocol.constants import IRREVERSIBLE_THRESHOLD, MAX_BLOCK_POST_VALIDATION_COUNT
 from ledgerd.protocol.names import NO_NAME
 from ledgerd.state.objects.validators import VALIDATOR_CONFIRMATIONS, ValidatorConfirmation
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.arithmetic import fits_uint64, uint32, uint128
 from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
@@ -14,7 +15,6 @@ from ledgerd.protocol.constants import (
     COMMITTEE_FUND_PERCENT,
     DIGITAL_ASSET_ISSUED_PER_BLOCK,
     FIXED_INFLATION,
-    HUNDRED_PERCENT,
     INIT_SUPPLY,
     REWARD_FUND_PERCENT,
     VESTING_FUND_PERCENT,

@@ -5,10 +5,11 @@ Only the state is here: what becomes irreversible is committed and logged by who
 
 from __future__ import annotations
 
+from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.validators.emergency import is_emergency
-from ledgerd.protocol.constants import HUNDRED_PERCENT, IRREVERSIBLE_THRESHOLD
+from ledgerd.protocol.constants import IRREVERSIBLE_THRESHOLD
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId, block_number_of
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, BLOCK_SUMMARY_COUNT
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ledgerd.basics.durations import DAY
 from ledgerd.chain.ledger.arithmetic import uint32
 from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
@@ -15,8 +16,6 @@ from ledgerd.state.objects.paid_subscriptions import (
     PaidSubscribe,
     PaidSubscription,
 )
-
-SECONDS_PER_DAY = 86_400
 
 
 def renew_subscriptions(ledger: Ledger, _progress: BlockContext) -> None:
@@ -54,7 +53,7 @@ def _renew(ledger: Ledger, subscribe: PaidSubscribe, offer: PaidSubscription, le
         subscribe.amount = offer.amount
         subscribe.level = level
         subscribe.start_time = ledger.now
-        subscribe.next_time = uint32(ledger.now + offer.period * SECONDS_PER_DAY)
+        subscribe.next_time = uint32(ledger.now + offer.period * DAY)
         subscribe.end_time = LATEST
     ledger.emit(
         PaidSubscriptionAction(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.arithmetic import uint32
 from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.accounts.energy import spend_energy_with_shares
 from ledgerd.chain.rules.validators.votes import adjust_proxied_votes
 from ledgerd.protocol.assets import Asset, fits_int64, shares, tokens
-from ledgerd.protocol.constants import HUNDRED_PERCENT
 from ledgerd.protocol.operations.virtual import FillVestingWithdraw
 from ledgerd.protocol.times import LATEST
 from ledgerd.state.objects.accounts import ACCOUNT_BY_NEXT_WITHDRAWAL, ACCOUNTS, Account

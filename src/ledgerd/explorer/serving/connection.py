@@ -9,6 +9,7 @@ from contextlib import aclosing
 from http.cookies import CookieError, SimpleCookie
 from typing import cast
 
+from ledgerd.basics.addresses import charged_as, is_loopback
 from ledgerd.explorer.pages.answering import PageReply, PageRequest
 from ledgerd.explorer.pages.view import PageFault, fields_of
 from ledgerd.explorer.serving import bounds
@@ -16,8 +17,6 @@ from ledgerd.explorer.serving.headers import head_of
 from ledgerd.explorer.serving.plain import PLAIN
 from ledgerd.explorer.serving.visitors import Visitors
 from ledgerd.explorer.words.language import CODES
-from ledgerd.protocol.addresses import charged_as
-from ledgerd.rpc.http.gate import is_loopback
 from ledgerd.rpc.http.places.connection_table import Activity
 from ledgerd.rpc.http.reader import BETWEEN, ContinueExpected, Handshake, Refusal, Request, RequestReader
 from ledgerd.rpc.http.responses import refusal

@@ -8,11 +8,12 @@ from functools import lru_cache
 
 from markupsafe import Markup, escape
 
+from ledgerd.basics.durations import DAY, HOUR, MINUTE
 from ledgerd.explorer.words.language import Language
 
 LATEST = 0xFFFF_FFFF
 """The latest time of the protocol, which means never."""
-MINUTE, HOUR, DAY, YEAR = 60, 3_600, 86_400, 31_536_000
+YEAR = 365 * DAY
 STEPS = ((YEAR, "years"), (DAY, "days"), (HOUR, "hours"), (MINUTE, "minutes"), (1, "seconds"))
 NEVER = "1969-12-31T23:59:59"
 """How nodes print the latest time."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.metrics.table import validators as table
 from ledgerd.node.parts.validators.tracker import MissCause
 
@@ -20,7 +21,6 @@ RESULTS = {
     MissCause.NOT_WATCHED: "not_watched",
 }
 MADE = "made"
-HUNDREDTHS_OF_A_PERCENT = 10_000
 MILLION = 1_000_000
 
 
@@ -49,6 +49,6 @@ class WatchedGauges:
                     gauges[place].set(value)
             for gauges, votes in zip(self._votes, (each.votes, each.counted_votes), strict=True):
                 gauges[place].set(votes / MILLION)
-            self._penalties[place].set(each.penalty_percent / HUNDREDTHS_OF_A_PERCENT)
+            self._penalties[place].set(each.penalty_percent / HUNDRED_PERCENT)
             self._rewards[place].rise_to(each.reward / MILLION)
             self._keys[place].set(each.has_key)

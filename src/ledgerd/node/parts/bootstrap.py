@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from ledgerd.basics.durations import MINUTE
 from ledgerd.node.datadir.opening import space_of
 from ledgerd.node.datadir.state_files import StateFiles
 from ledgerd.node.parts.chain import ChainPart
@@ -36,7 +37,6 @@ log = logging.getLogger(__name__)
 PLUGIN = "snapshot"
 MOST_REFUSED = 10
 """An attempt ends after so many snapshots that cannot be loaded."""
-MINUTE = 60
 
 
 def ready_directory(directory: Path) -> None:

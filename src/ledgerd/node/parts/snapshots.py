@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ledgerd.basics.durations import MINUTE
 from ledgerd.chain.interface.observer import Observer
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.datadir.state_export import ExportResult, write_snapshot
@@ -43,8 +44,6 @@ if TYPE_CHECKING:
     from ledgerd.chain.events import BlockApplied
 
 log = logging.getLogger(__name__)
-
-MINUTE = 60
 
 
 class SnapshotsPart(Part, Observer):

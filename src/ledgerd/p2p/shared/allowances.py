@@ -5,8 +5,8 @@ Addresses that the operator exempts are charged by connection.
 
 from __future__ import annotations
 
+from ledgerd.basics.addresses import Exemption, charged_as
 from ledgerd.p2p.shared.budget import TokenBucket
-from ledgerd.protocol.addresses import Exemption, charged_as
 
 REMEMBERED = 4096
 """The number of addresses that are remembered; the least recently active is dropped first."""

@@ -9,6 +9,7 @@ import logging
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from ledgerd.basics.addresses import Exemption
 from ledgerd.metrics.meters.peers import PeerMeter
 from ledgerd.metrics.table.peers import OFFENCES
 from ledgerd.p2p.shared.actions import Action, Close, Dial, Send
@@ -19,7 +20,6 @@ from ledgerd.p2p.shared.notices import tell
 from ledgerd.p2p.shared.peer import Life, LifeEvent, Peer
 from ledgerd.p2p.wire.endpoints import plain_address
 from ledgerd.p2p.wire.messages import NORMAL, Message, NodeId, SoftBan
-from ledgerd.protocol.addresses import Exemption
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 
 if TYPE_CHECKING:

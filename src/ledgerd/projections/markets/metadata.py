@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ledgerd.basics.durations import DAY
 from ledgerd.chain.ledger.ledger import Sampler
 from ledgerd.projections.markets.labels import count_labels
 from ledgerd.projections.markets.metadata_text import metadata_of
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 KEPT_DAYS = 5
 """For so long after the time for disputes, unless the operator wants otherwise; 0 stands for ever."""
 
-SECONDS_A_DAY = 86_400
 REMOVED_A_BLOCK = 200
 """Points and metadata together."""
 
@@ -58,7 +58,7 @@ class MetadataSampler(Sampler):
 
 def expiry_of(ledger: Ledger, result_expiration: int, kept_days: int) -> int:
     """When the metadata of a market is due to go."""
-    return (result_expiration + ledger.median.pm_dispute_grace_sec + kept_days * SECONDS_A_DAY) & _UINT32
+    return (result_expiration + ledger.median.pm_dispute_grace_sec + kept_days * DAY) & _UINT32
 
 
 def write_metadata(ledger: Ledger, new: NewMetadata) -> None:

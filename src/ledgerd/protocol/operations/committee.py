@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.codec.numbers import Int16, UInt32
 from ledgerd.protocol.assets import TOKEN_SYMBOL, Asset
 from ledgerd.protocol.constants import (
     COMMITTEE_MAX_DURATION,
     COMMITTEE_MAX_REQUIRED_AMOUNT,
-    HUNDRED_PERCENT,
     MAX_URL_LENGTH,
 )
 from ledgerd.protocol.errors import require

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import msgspec
 
+from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.codec import one_of, sorted_by
 from ledgerd.codec.numbers import Int16
 from ledgerd.protocol.authority import require_valid_name
 from ledgerd.protocol.beneficiary import Beneficiary, require_ordered_beneficiaries
-from ledgerd.protocol.constants import HUNDRED_PERCENT
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.extensions import by_alternative
 from ledgerd.protocol.names import AccountName

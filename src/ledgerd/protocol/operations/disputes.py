@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
+from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.codec import missing
 from ledgerd.codec.numbers import Int16, Int64
 from ledgerd.protocol.assets import Asset
@@ -11,7 +12,7 @@ from ledgerd.protocol.authority import require_valid_name
 from ledgerd.protocol.constants import MAX_PM_DISPUTE_REASON_LENGTH
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.extensions import Extensions
-from ledgerd.protocol.market_rules import ALL, require_object_id, require_text, require_token
+from ledgerd.protocol.market_rules import require_object_id, require_text, require_token
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.base import Authorities, Operation, active, regular
 from ledgerd.protocol.times import Time
@@ -56,7 +57,7 @@ class PmDisputeVote(Operation, frozen=True, tag=79):
         require_object_id(self.market_id, "market_id")
         require(self.vote_outcome >= -1, "vote_outcome >= -1: vote_outcome must be >= -1")
         require(
-            -ALL <= self.vote_percent <= ALL,
+            -HUNDRED_PERCENT <= self.vote_percent <= HUNDRED_PERCENT,
             "vote_percent >= -10000 && vote_percent <= 10000: vote_percent must be in [-10000, 10000]",
         )
 

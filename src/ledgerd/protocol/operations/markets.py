@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
+from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.codec import missing
 from ledgerd.codec.numbers import Int16, Int64, ShareAmount, UInt8, UInt16, UInt32
 from ledgerd.protocol.assets import Asset
@@ -18,7 +19,6 @@ from ledgerd.protocol.constants import (
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.extensions import Extensions
 from ledgerd.protocol.market_rules import (
-    ALL,
     require_fixed_fee,
     require_object_id,
     require_positive_token,
@@ -90,7 +90,7 @@ class PmCreateMarket(Operation, frozen=True, tag=68):
             "endogeneity_tier >= 1 && endogeneity_tier <= 3: endogeneity_tier must be 1..3",
         )
         require(
-            -ALL <= self.dispute_penalty_percent <= ALL,
+            -HUNDRED_PERCENT <= self.dispute_penalty_percent <= HUNDRED_PERCENT,
             "dispute_penalty_percent >= -10000 && dispute_penalty_percent <= 10000: "
             "dispute_penalty_percent must be in [-10000, 10000]",
         )
@@ -131,12 +131,12 @@ class PmCreateMarket(Operation, frozen=True, tag=68):
     def _check_fees(self) -> None:
         fees = (self.oracle_fee_percent, self.creator_fee_percent, self.liquidity_fee_percent)
         require(
-            max(fees) <= ALL,
+            max(fees) <= HUNDRED_PERCENT,
             "oracle_fee_percent <= 10000 && creator_fee_percent <= 10000 && liquidity_fee_percent <= 10000: "
             "individual fee_percent out of range (bp, max 10000)",
         )
         require(
-            sum(fees) <= ALL,
+            sum(fees) <= HUNDRED_PERCENT,
             "uint32_t(oracle_fee_percent) + creator_fee_percent + liquidity_fee_percent <= 10000: "
             "sum of fees exceeds 100% (10000 bp)",
         )

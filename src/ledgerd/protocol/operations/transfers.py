@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import field
 
+from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.codec.numbers import UInt16
 from ledgerd.protocol.assets import SHARES_SYMBOL, Asset
 from ledgerd.protocol.authority import require_valid_name
-from ledgerd.protocol.constants import HUNDRED_PERCENT
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.base import Authorities, Operation, active, master

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.codec.numbers import Int16, ShareAmount, UInt16, UInt32, UInt64
 from ledgerd.protocol.amounts import Shares, Tokens
 from ledgerd.protocol.assets import fits_int64
 from ledgerd.protocol.authority import Authority
-from ledgerd.protocol.constants import HUNDRED_PERCENT
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.keys import NULL_KEY, PublicKey
 from ledgerd.protocol.names import NO_NAME, AccountName

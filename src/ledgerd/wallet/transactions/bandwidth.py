@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ledgerd.basics.durations import DAY
+from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError
 from ledgerd.protocol.assets import Asset
-from ledgerd.protocol.constants import BANDWIDTH_PRECISION, HUNDRED_PERCENT
+from ledgerd.protocol.constants import BANDWIDTH_PRECISION
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.operations import DATA_OPERATIONS
 from ledgerd.protocol.signatures import SIGNATURE_SIZE
@@ -18,7 +20,6 @@ from ledgerd.protocol.transaction import Transaction
 from ledgerd.wallet.errors import NodeUnreachable
 from ledgerd.wallet.node.ledger import BandwidthUse, LedgerReader
 
-DAY = 86_400
 WINDOW = "CHAIN_BANDWIDTH_AVERAGE_WINDOW_SECONDS"
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.arithmetic import int64, uint128
 from ledgerd.protocol.assets import fits_int64
-from ledgerd.protocol.constants import BANDWIDTH_PRECISION, HUNDRED_PERCENT
+from ledgerd.protocol.constants import BANDWIDTH_PRECISION
 from ledgerd.protocol.errors import require
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.arithmetic import int16, truncated
-from ledgerd.protocol.constants import HUNDRED_PERCENT
 
 if TYPE_CHECKING:
     from ledgerd.chain.ledger.ledger import Ledger

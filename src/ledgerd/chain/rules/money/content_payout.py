@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.arithmetic import fits_uint64, int64, uint128
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.money.balances import adjust_balance
@@ -11,7 +12,6 @@ from ledgerd.chain.rules.money.content_tree import change_reward_shares
 from ledgerd.chain.rules.money.rewards import claim_content_reward
 from ledgerd.chain.rules.money.vesting import create_vesting
 from ledgerd.protocol.assets import fits_int64, shares, tokens
-from ledgerd.protocol.constants import HUNDRED_PERCENT
 from ledgerd.protocol.operations.virtual import (
     AuthorReward,
     ContentBenefactorReward,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.evaluation import apply_operation
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.chain.rules.accounts.bandwidth import use_bandwidth
 from ledgerd.chain.rules.transactions.signers import NOTHING_LEFT, LeftToAgents, check_signers
 from ledgerd.protocol.authority_check import in_word_order
-from ledgerd.protocol.constants import HUNDRED_PERCENT, MAX_TIME_UNTIL_EXPIRATION
+from ledgerd.protocol.constants import MAX_TIME_UNTIL_EXPIRATION
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.operations import DATA_OPERATIONS

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.protocol.constants import (
     BLOCK_INTERVAL,
     COMMITTEE_ACCOUNT,
     EMERGENCY_CONSENSUS_TIMEOUT_SEC,
-    HUNDRED_PERCENT,
     IRREVERSIBLE_THRESHOLD,
 )
 from ledgerd.protocol.keys import NULL_KEY

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.arithmetic import MAX_UINT128, DivideByZero, fits_uint64, truncated, uint128
 from ledgerd.chain.ledger.discrepancies import note
 from ledgerd.protocol.assets import fits_int64
-from ledgerd.protocol.constants import HUNDRED_PERCENT, MAX_PROXY_RECURSION_DEPTH
+from ledgerd.protocol.constants import MAX_PROXY_RECURSION_DEPTH
 from ledgerd.protocol.errors import require
 from ledgerd.state.objects.discrepancies import Sum
 from ledgerd.state.objects.validators import VALIDATOR_VOTE_BY_ACCOUNT, VALIDATORS

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.arithmetic import int64, truncated, uint32, uint128
 from ledgerd.chain.rules.markets.gauges import dispute_left_open, find_oracle
 from ledgerd.chain.rules.markets.market import market_of
@@ -15,7 +16,6 @@ from ledgerd.chain.rules.money.balances import adjust_balance
 from ledgerd.chain.steps.markets.slashing import take_insurance
 from ledgerd.pricing.widths import mul_div
 from ledgerd.protocol.assets import fits_int64, tokens
-from ledgerd.protocol.constants import HUNDRED_PERCENT
 from ledgerd.protocol.operations.virtual_markets import PmDisputeFinalize
 from ledgerd.state.objects.disputes import (
     DISPUTE_BY_VOTING_END,

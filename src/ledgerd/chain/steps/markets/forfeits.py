@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.arithmetic import int64, truncated
 from ledgerd.chain.ledger.discrepancies import note
 from ledgerd.chain.rules.money.balances import adjust_balance
 from ledgerd.protocol.assets import fits_int64, tokens
-from ledgerd.protocol.constants import HUNDRED_PERCENT
 from ledgerd.protocol.operations.virtual_markets import PmCommitForfeit
 from ledgerd.state.objects.commitments import COMMIT_BY_REVEAL_DEADLINE, COMMITTED, FORFEITED, PmCommit
 from ledgerd.state.objects.discrepancies import Sum

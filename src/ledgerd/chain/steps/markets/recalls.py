@@ -6,10 +6,10 @@ from bisect import insort
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.arithmetic import int64, truncated, uint32
 from ledgerd.chain.rules.markets.lazy_pool import recall
 from ledgerd.protocol.assets import fits_int64, tokens
-from ledgerd.protocol.constants import HUNDRED_PERCENT
 from ledgerd.protocol.operations.virtual_markets import PmLazyRecall
 from ledgerd.state.objects import markets
 from ledgerd.state.objects.lazy_pool import (

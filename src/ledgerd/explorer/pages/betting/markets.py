@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import exp
 from typing import Any
 
+from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.client.envelope import ErrorAnswer, NodeCall
 from ledgerd.explorer.pages.betting.pictures import Picture, picture_of
 from ledgerd.explorer.pages.view import MOST_SKIPPED, NotThere, PageAnswer, PageFamily, PageView, Visit, needed
@@ -26,7 +27,6 @@ TYPES = [
 ORACLES_AT_ONCE, MOST_ORACLES = 100, 500
 """Whose open disputes are asked for."""
 HALF = 5_000
-WHOLE = 10_000
 
 
 @ROUTES.page("/markets")
@@ -125,15 +125,15 @@ def prices_of(market: Mapping[str, Any], outcomes: Sequence[Mapping[str, Any]]) 
     """How likely each outcome is by the bets, in hundredths of a percent; for display, not for the ledger."""
     if market["market_type"] == 0:
         a, b = int(market["reserve_a"]), int(market["reserve_b"])
-        first = a * WHOLE // (a + b) if a + b else HALF
-        return [first, WHOLE - first]
+        first = a * HUNDRED_PERCENT // (a + b) if a + b else HALF
+        return [first, HUNDRED_PERCENT - first]
     depth = int(market["lmsr_b"])
     quantities = [int(each["q"]) for each in outcomes]
     if not depth or not quantities:
         return []
     top = max(quantities)
     powers = [exp((each - top) / depth) for each in quantities]
-    return [round(each * WHOLE / sum(powers)) for each in powers]
+    return [round(each * HUNDRED_PERCENT / sum(powers)) for each in powers]
 
 
 def _picture(points: Any, labels: Sequence[str]) -> Picture | None:  # noqa: ANN401 - JSON

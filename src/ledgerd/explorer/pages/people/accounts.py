@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.client.envelope import ErrorAnswer, NodeCall
 from ledgerd.explorer.pages.people.history import DIRECTIONS, GROUPS, chosen, history_call, links_of, page_call, page_in
 from ledgerd.explorer.pages.people.statement import statement
@@ -27,7 +28,6 @@ NAMES_OF_A_PAGE = 100
 ROWS = 100
 MOST_RETURNING = 1_000
 """Delegations that come back: the node tells of no more."""
-WHOLE = 10_000
 
 
 @ROUTES.page("/accounts")
@@ -106,7 +106,7 @@ def energy_now(record: Mapping[str, Any], config: Mapping[str, Any], now: float)
     """The energy that an account has by now: it comes back by itself."""
     whole_after = int(config.get("CHAIN_ENERGY_REGENERATION_SECONDS", 432_000))
     passed = max(0, int(now) - seconds_of(record["last_vote_time"]))
-    return min(WHOLE, int(record["energy"]) + passed * WHOLE // whole_after)
+    return min(HUNDRED_PERCENT, int(record["energy"]) + passed * HUNDRED_PERCENT // whole_after)
 
 
 @ROUTES.page("/account/(?P<name>[^/]+)/rights")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
+from ledgerd.basics.durations import DAY
 from ledgerd.client.envelope import NodeCall
 from ledgerd.explorer.pages.view import BadQuery, Visit
 from ledgerd.explorer.words.times import seconds_of, text_of
@@ -40,7 +41,6 @@ GROUPS: dict[str, tuple[str, ...]] = {
 
 DIRECTIONS = ("any", "outgoing", "incoming")
 DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-DAY = 86_400
 OF_A_PAGE = 25
 
 

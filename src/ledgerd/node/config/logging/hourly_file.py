@@ -11,9 +11,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import IO
 
+from ledgerd.basics.durations import HOUR
 from ledgerd.node.config.logging.console import stays
 
-HOUR = 3_600
 KEPT = timedelta(days=1)
 STAMP = "%Y%m%dT%H%M%S"
 

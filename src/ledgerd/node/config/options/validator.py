@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings, WrongTogether
 from ledgerd.node.config.values.endpoints import NTP_SERVER
 from ledgerd.node.config.values.json_values import NAME
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 EMERGENCY_VALIDATOR = "committee"
 """With an emergency key, the committee is one of this node's validators."""
 
-ALL_PARTICIPATE = 10_000
 """Participation is counted in hundredths of a percent."""
 
 KEY_FILE = "private-key-file"
@@ -80,7 +80,7 @@ def _complete(record: ProducerSettings, surroundings: Surroundings) -> ProducerS
         surroundings.remark("doppelganger-check does nothing with a signer, which several nodes may use")
     if record.checks_doppelganger and record.allows_stale:
         surroundings.remark("doppelganger-check does nothing where enable-stale-production is on")
-    if 0 < record.required_participation < ALL_PARTICIPATE // 100:
+    if 0 < record.required_participation < HUNDRED_PERCENT // 100:
         surroundings.remark(
             f"required-participation = {record.required_participation} is less than one percent: it counts "
             "hundredths of a percent, so that a third is 3300"

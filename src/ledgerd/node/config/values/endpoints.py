@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from ledgerd.basics.addresses import NONE, PRIVATE, network_of
 from ledgerd.node.config.values.kind import Argument, OptionKind, WrongValue
-from ledgerd.protocol.addresses import NONE, PRIVATE, network_of
 from ledgerd.protocol.endpoint import Endpoint
 
 NTP_PORT = 123

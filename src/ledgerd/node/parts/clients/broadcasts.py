@@ -14,6 +14,7 @@ from concurrent.futures import Future
 from threading import Lock
 from typing import NamedTuple
 
+from ledgerd.basics.addresses import Exemption
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.pending.pending import ROOM_BESIDE_TRANSACTION
 from ledgerd.codec import codec_of
@@ -23,7 +24,6 @@ from ledgerd.p2p.shared.allowances import Allowance, Allowances
 from ledgerd.p2p.shared.budget import SharedBudget
 from ledgerd.p2p.shared.chain_access import MAX_SIZE_AHEAD
 from ledgerd.p2p.turns import Turns
-from ledgerd.protocol.addresses import Exemption
 from ledgerd.protocol.block import Block, SignedHeader
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.transaction import Transaction

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from msgspec.structs import asdict
 
+from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.codec.json_text import quote
 from ledgerd.codec.numbers import Int16, Int64, UInt8, UInt32
 from ledgerd.pricing.widths import int64, mul_div, quotient128, truncated_quotient
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from ledgerd.state.objects.globals import DynamicGlobalProperty
     from ledgerd.state.view import View
 
-HUNDRED_PERCENT = 10_000
 UPHOLD = -1
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.codec.numbers import Int16, Int32, Int64, ShareAmount, UInt32
 from ledgerd.pricing.constant_product import Reserves, buy
 from ledgerd.pricing.leverage import LeverageLimits, cancel_value, max_loan, threshold, worst_value
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 BINARY = 0
 STOPS = 12
 LEAST_LEVERAGE = 101
-TEN_THOUSAND = 10_000
 _UINT32 = 0xFFFFFFFF
 
 
@@ -147,7 +147,7 @@ class _Room(NamedTuple):
         pool = view.state.find(PM_LAZY_POOLS, 0)
         balance, used = (0, 0) if pool is None else (pool.free_balance, pool.leverage_fund_used)
         fund = int64(mul_div(max(balance, 0), properties.pm_leverage_fund_percent, 100) - used)
-        position = mul_div(fund, properties.pm_leverage_max_per_position_bp, TEN_THOUSAND) if fund > 0 else 0
+        position = mul_div(fund, properties.pm_leverage_max_per_position_bp, HUNDRED_PERCENT) if fund > 0 else 0
         ratio = properties.pm_leverage_max_position_ratio_percent
         return cls(int64(balance - used), fund, position, mul_div(max(market.liquidity_sum, 0), ratio, 100))
 
@@ -286,7 +286,7 @@ def get_leverage_close_preview(view: ApiView, position: Int64) -> ClosePreview:
         found.pool_profit,
         value >= owed,
         loss,
-        truncated_quotient(int64(loss * TEN_THOUSAND), found.collateral) if found.collateral > 0 else 0,
+        truncated_quotient(int64(loss * HUNDRED_PERCENT), found.collateral) if found.collateral > 0 else 0,
     )
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.codec.numbers import UInt32
 from ledgerd.pricing.widths import truncated_quotient
 from ledgerd.protocol.errors import RuleViolation
@@ -24,7 +25,6 @@ from ledgerd.state.objects.oracles import ORACLE_BY_OWNER, PM_ORACLES, PmOracle
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-ALL = 10_000
 BEGINNERS_SCORE = 6_000
 EXPERIENCED = 20
 """Markets resolved; who has fewer is taken for a beginner in part."""
@@ -84,7 +84,7 @@ def _late_markets(view: ApiView, oracle: AccountName) -> tuple[int, int]:
 
 
 def _share(part: int, whole: int) -> int:
-    return truncated_quotient(part * ALL, whole) if whole else ALL
+    return truncated_quotient(part * HUNDRED_PERCENT, whole) if whole else HUNDRED_PERCENT
 
 
 def reliability_score(oracle: PmOracle, now: int) -> int:
@@ -101,7 +101,7 @@ def reliability_score(oracle: PmOracle, now: int) -> int:
     score -= oracle.bans_received * BAN_COST
     if resolved < EXPERIENCED:
         score = truncated_quotient(score * resolved + BEGINNERS_SCORE * (EXPERIENCED - resolved), EXPERIENCED)
-    return max(0, min(score, ALL))
+    return max(0, min(score, HUNDRED_PERCENT))
 
 
 def percentile(counts: Sequence[int], percent: int) -> int:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from ledgerd.codec.numbers import Int8, Int16, Int64, ShareAmount, UInt8, UInt32
-from ledgerd.pricing.widths import int64, quotient128, truncated_quotient
+from ledgerd.pricing.parimutuel import FeeRates, Winner, expected_payout
+from ledgerd.pricing.widths import int64
 from ledgerd.protocol.names import AccountName
 from ledgerd.rpc.api.prediction_market.declared import (
     NEWEST,
@@ -41,8 +42,6 @@ if TYPE_CHECKING:
 
 BINARY = 0
 BINARY_LABELS = ("A", "B")
-HUNDRED_PERCENT = 10_000
-PENALTY_UNITS = 1_000_000
 
 
 class Position(msgspec.Struct, frozen=True):
@@ -162,11 +161,11 @@ def positions_of(view: ApiView, bets: Iterable[PmBet]) -> tuple[Position, ...]:
         if market is None:
             found.append(Position(bet, 0, 0, -1))
         else:
-            found.append(Position(bet, expected_payout(view, bet, market), market.status, market.resolved_outcome))
+            found.append(Position(bet, _expected_payout(view, bet, market), market.status, market.resolved_outcome))
     return tuple(found)
 
 
-def expected_payout(view: ApiView, bet: PmBet, market: PmMarket) -> int:
+def _expected_payout(view: ApiView, bet: PmBet, market: PmMarket) -> int:
     """What a bet would bring if its side won, or brings, where that is known (spec 11, section 4.6)."""
     if bet.status == RESOLVED_BET:
         return bet.resolved_amount
@@ -176,15 +175,18 @@ def expected_payout(view: ApiView, bet: PmBet, market: PmMarket) -> int:
     if market.status == RESOLVED and 0 <= market.resolved_outcome != side:
         return 0
     own = _sides(view, market).get(side, Side())
-    if not own.weight:
-        return bet.amount
-    losers = max(int64(market.bets_sum - own.amount), 0)
-    percent = market.oracle_fee_percent + market.creator_fee_percent + market.liquidity_fee_percent
-    available = max(losers - truncated_quotient(int64(losers * percent), HUNDRED_PERCENT), 0)
-    pool = int64(available - min(market.oracle_fixed_fee, available) + market.forfeit_pool)
-    profit = quotient128(pool * bet.weight, own.weight)
-    penalty = quotient128(profit * bet.time_penalty, PENALTY_UNITS)
-    return int64(bet.amount + profit - penalty)
+    return expected_payout(
+        Winner(bet.amount, bet.weight, bet.time_penalty),
+        max(int64(market.bets_sum - own.amount), 0),
+        own.weight,
+        FeeRates(
+            market.oracle_fee_percent,
+            market.creator_fee_percent,
+            market.liquidity_fee_percent,
+            market.oracle_fixed_fee,
+        ),
+        market.forfeit_pool,
+    )
 
 
 @PREDICTION_MARKET_API.method(args=from_to(3, 3), examples=[[0, 0, 10]])

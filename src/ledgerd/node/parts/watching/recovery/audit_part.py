@@ -9,6 +9,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
+from ledgerd.basics.durations import MINUTE
 from ledgerd.chain.ledger.provenance import Provenance
 from ledgerd.node.parts.bootstrap import WantedState, fetched_state
 from ledgerd.protocol.errors import OperatorError
@@ -29,7 +30,6 @@ log = logging.getLogger(__name__)
 HOLD = "audit"
 COPY = "audited"
 """The folder, in that of the state, for the copy that is checked."""
-MINUTE = 60
 
 
 class AuditPart(Part):

@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 import msgspec
 
+from ledgerd.basics.durations import DAY
 from ledgerd.p2p.sync.survey import FAR_BLOCKS, NetworkSight
 
 CONFIRM_SECONDS = 300.0
-MOST_INCIDENTS, DAY = 3, 86_400
+MOST_INCIDENTS = 3
 CLAIMS_EVERY = 600.0
 """Seconds between two lines on claims that nobody has proven."""
 CLAIMS_LAST = 120.0

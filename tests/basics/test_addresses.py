@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ledgerd.protocol.addresses import Exemption, charged_as
+from ledgerd.basics.addresses import Exemption, charged_as, is_loopback
 
 
 @pytest.mark.parametrize(
@@ -31,3 +31,8 @@ def test_ipv6_is_charged_by_its_64() -> None:
     assert charged_as("::ffff:192.0.2.1") == charged_as("192.0.2.1") == "192.0.2.1"
     assert charged_as("62.1.1.1") == "62.1.1.1"
     assert charged_as("a.name") == "a.name"
+
+
+def test_what_is_loopback() -> None:
+    assert is_loopback("127.0.0.1")
+    assert not is_loopback("localhost")

@@ -42,3 +42,11 @@ def charged_as(host: str) -> str:
     if address.ipv4_mapped is not None:
         return str(address.ipv4_mapped)
     return str(ip_network((int(address) >> OWN_NETWORK << OWN_NETWORK, OWN_NETWORK)))
+
+
+def is_loopback(address: str) -> bool:
+    """Whether a text is an address of this machine alone."""
+    try:
+        return ip_address(address).is_loopback
+    except ValueError:
+        return False
