@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.doctor.broken_node import BrokenNode, built
 from tests.doctor.doubles import Surroundings
-from tests.doctor.ward import Ward, built
 
 
 @pytest.fixture(scope="session")
@@ -18,8 +18,8 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
 
 
 @pytest.fixture
-def ward(tmp_path: Path, source: tuple[Path, int], monkeypatch: pytest.MonkeyPatch) -> Iterator[Ward]:
+def broken(tmp_path: Path, source: tuple[Path, int], monkeypatch: pytest.MonkeyPatch) -> Iterator[BrokenNode]:
     folder, now = source
     shutil.copytree(folder, tmp_path / "node")
     with Surroundings(now) as around:
-        yield Ward(tmp_path, around, monkeypatch)
+        yield BrokenNode(tmp_path, around, monkeypatch)

@@ -22,11 +22,11 @@ from ledgerd.protocol.parameters import MAINNET
 from ledgerd.protocol.versions import version_number
 from ledgerd.state.objects.validators import VALIDATOR_BY_NAME
 from tests.chain.networks import BOB, SEVEN, key_of
+from tests.doctor.broken_node import KEY, NAME, UNIT, BrokenNode
 from tests.doctor.doubles import closed_port
-from tests.doctor.ward import KEY, NAME, UNIT, Ward
 
-Prepare = TypeVar("Prepare", bound=Callable[[Ward], None])
-FAULTS: dict[str, tuple[str, Callable[[Ward], None]]] = {}
+Prepare = TypeVar("Prepare", bound=Callable[[BrokenNode], None])
+FAULTS: dict[str, tuple[str, Callable[[BrokenNode], None]]] = {}
 """By what was prepared: the name that the doctor gives it, and how to prepare it."""
 
 
@@ -42,260 +42,260 @@ def fault(name: str) -> Callable[[Prepare], Prepare]:
 
 
 @fault("signer-away")
-def a_signer_that_is_not_there(ward: Ward) -> None:
-    ward.use_signer(None)
+def a_signer_that_is_not_there(broken: BrokenNode) -> None:
+    broken.use_signer(None)
 
 
 @fault("signer-not-told")
-def a_signer_that_signs_for_others(ward: Ward) -> None:
-    ward.use_signer(SignerStatus(("mallory",), (public_key_text(KEY.public),), 0, ""))
+def a_signer_that_signs_for_others(broken: BrokenNode) -> None:
+    broken.use_signer(SignerStatus(("mallory",), (public_key_text(KEY.public),), 0, ""))
 
 
 @fault("signer-waits")
-def a_signer_that_waits(ward: Ward) -> None:
-    ward.use_signer(SignerStatus((NAME,), (public_key_text(KEY.public),), 0, "it waits"))
+def a_signer_that_waits(broken: BrokenNode) -> None:
+    broken.use_signer(SignerStatus((NAME,), (public_key_text(KEY.public),), 0, "it waits"))
 
 
 @fault("signing-key-not-ours")
-def a_signer_with_another_key(ward: Ward) -> None:
-    ward.use_signer(SignerStatus((NAME,), (public_key_text(key_of(BOB).public),), 0, ""))
+def a_signer_with_another_key(broken: BrokenNode) -> None:
+    broken.use_signer(SignerStatus((NAME,), (public_key_text(key_of(BOB).public),), 0, ""))
 
 
 # -- the running node
 
 
 @fault("no-answer")
-def a_running_node_whose_http_is_silent(ward: Ward) -> None:
-    ward.run()
-    ward.change(http_endpoint=ward.around.seeds[1].endpoint)
+def a_running_node_whose_http_is_silent(broken: BrokenNode) -> None:
+    broken.run()
+    broken.change(http_endpoint=broken.around.seeds[1].endpoint)
 
 
 @fault("head-old")
-def a_running_node_with_an_old_head(ward: Ward) -> None:
-    ward.run()
-    ward.around.ready.answer = {"ready": False, "reason": "the head block is 301 seconds old"}
+def a_running_node_with_an_old_head(broken: BrokenNode) -> None:
+    broken.run()
+    broken.around.ready.answer = {"ready": False, "reason": "the head block is 301 seconds old"}
 
 
 @fault("part-down")
-def a_running_node_with_a_part_that_is_down(ward: Ward) -> None:
-    ward.run()
-    ward.around.ready.answer = {"ready": False, "reason": "webserver is down: API worker 1: exit code -9"}
+def a_running_node_with_a_part_that_is_down(broken: BrokenNode) -> None:
+    broken.run()
+    broken.around.ready.answer = {"ready": False, "reason": "webserver is down: API worker 1: exit code -9"}
 
 
 @fault("node-starting")
-def a_node_that_replays(ward: Ward) -> None:
-    ward.run()
-    ward.around.ready.answer = {"ready": False, "reason": "the node starts: its state is being opened"}
+def a_node_that_replays(broken: BrokenNode) -> None:
+    broken.run()
+    broken.around.ready.answer = {"ready": False, "reason": "the node starts: its state is being opened"}
 
 
 @fault("node-warns")
-def a_running_node_that_warns(ward: Ward) -> None:
-    ward.run()
-    ward.around.ready.answer = {"ready": True, "warning": "doppelganger-check: no block is signed before 21 slots"}
+def a_running_node_that_warns(broken: BrokenNode) -> None:
+    broken.run()
+    broken.around.ready.answer = {"ready": True, "warning": "doppelganger-check: no block is signed before 21 slots"}
 
 
 # -- state, log, chain
 
 
 @fault("data-dir-missing")
-def a_data_directory_that_is_not_there(ward: Ward) -> None:
-    shutil.rmtree(ward.data_dir)
+def a_data_directory_that_is_not_there(broken: BrokenNode) -> None:
+    shutil.rmtree(broken.data_dir)
 
 
 @fault("state-missing")
-def a_directory_without_a_state(ward: Ward) -> None:
-    (ward.data_dir / "state/data.mdb").unlink()
+def a_directory_without_a_state(broken: BrokenNode) -> None:
+    (broken.data_dir / "state/data.mdb").unlink()
 
 
 @fault("state-damaged")
-def a_state_that_was_overwritten(ward: Ward) -> None:
-    (ward.data_dir / "state/data.mdb").write_bytes(b"x" * 100_000)
+def a_state_that_was_overwritten(broken: BrokenNode) -> None:
+    (broken.data_dir / "state/data.mdb").write_bytes(b"x" * 100_000)
 
 
 @fault("state-of-another-chain")
-def a_state_of_another_network(ward: Ward) -> None:
-    ward.change(network=MAINNET)
+def a_state_of_another_network(broken: BrokenNode) -> None:
+    broken.change(network=MAINNET)
 
 
 @fault("block-log-unfit")
-def a_block_log_that_is_gone(ward: Ward) -> None:
-    for file in (ward.data_dir / "state").glob("block_log*"):
+def a_block_log_that_is_gone(broken: BrokenNode) -> None:
+    for file in (broken.data_dir / "state").glob("block_log*"):
         file.unlink()
 
 
 @fault("hardfork-unknown")
-def validators_that_vote_for_an_unknown_hardfork(ward: Ward) -> None:
-    change_validator(ward, hardfork_version_vote=version_number(9, 1), hardfork_time_vote=ward.around.now + 3 * DAY)
+def validators_that_vote_for_an_unknown_hardfork(broken: BrokenNode) -> None:
+    change_validator(broken, hardfork_version_vote=version_number(9, 1), hardfork_time_vote=broken.around.now + 3 * DAY)
 
 
 @fault("validator-switched-off")
-def a_validator_without_a_key_on_the_chain(ward: Ward) -> None:
-    change_validator(ward, signing_key=NULL_KEY)
+def a_validator_without_a_key_on_the_chain(broken: BrokenNode) -> None:
+    change_validator(broken, signing_key=NULL_KEY)
 
 
 @fault("signing-key-not-ours")
-def a_validator_with_another_key_on_the_chain(ward: Ward) -> None:
-    change_validator(ward, signing_key=key_of(BOB).public)
+def a_validator_with_another_key_on_the_chain(broken: BrokenNode) -> None:
+    change_validator(broken, signing_key=key_of(BOB).public)
 
 
 @fault("validator-unknown")
-def a_validator_that_nobody_has_declared(ward: Ward) -> None:
-    ward.change(validators=(AccountName("nobody"),))
+def a_validator_that_nobody_has_declared(broken: BrokenNode) -> None:
+    broken.change(validators=(AccountName("nobody"),))
 
 
 # -- keys
 
 
 @fault("key-readable")
-def a_key_file_that_everybody_may_read(ward: Ward) -> None:
-    ward.key_file.chmod(0o644)
+def a_key_file_that_everybody_may_read(broken: BrokenNode) -> None:
+    broken.key_file.chmod(0o644)
 
 
 @fault("key-readable")
-def a_configuration_with_a_key_that_the_group_may_read(ward: Ward) -> None:
-    ward.patient.configuration_file.write_text(f"private-key = {KEY.wif}\n")
-    ward.patient.configuration_file.chmod(0o640)
+def a_configuration_with_a_key_that_the_group_may_read(broken: BrokenNode) -> None:
+    broken.node.configuration_file.write_text(f"private-key = {KEY.wif}\n")
+    broken.node.configuration_file.chmod(0o640)
 
 
 @fault("last-signed-unreadable")
-def a_record_of_the_last_signed_block_that_is_damaged(ward: Ward) -> None:
-    (ward.data_dir / FILE).write_text("{")
+def a_record_of_the_last_signed_block_that_is_damaged(broken: BrokenNode) -> None:
+    (broken.data_dir / FILE).write_text("{")
 
 
 # -- ports
 
 
 @fault("port-taken")
-def a_port_that_another_program_has(ward: Ward) -> None:
-    ward.change(p2p_endpoint=ward.around.seeds[0].endpoint)
+def a_port_that_another_program_has(broken: BrokenNode) -> None:
+    broken.change(p2p_endpoint=broken.around.seeds[0].endpoint)
 
 
 @fault("address-not-ours")
-def an_address_of_another_machine(ward: Ward) -> None:
-    ward.change(http_endpoint=Endpoint("192.0.2.7", 8090))
+def an_address_of_another_machine(broken: BrokenNode) -> None:
+    broken.change(http_endpoint=Endpoint("192.0.2.7", 8090))
 
 
 @fault("port-closed")
-def a_running_node_whose_port_is_closed(ward: Ward) -> None:
-    ward.run()
-    ward.change(p2p_endpoint=closed_port())
+def a_running_node_whose_port_is_closed(broken: BrokenNode) -> None:
+    broken.run()
+    broken.change(p2p_endpoint=closed_port())
 
 
 @fault("not-shown-reachable")
-def no_inbound_peer_in_the_last_hour(ward: Ward) -> None:
-    (ward.data_dir / INBOUND_FILE).write_text(f"{ward.around.now - 3_700}\n")
+def no_inbound_peer_in_the_last_hour(broken: BrokenNode) -> None:
+    (broken.data_dir / INBOUND_FILE).write_text(f"{broken.around.now - 3_700}\n")
 
 
 @fault("not-shown-reachable")
-def no_inbound_peer_ever(ward: Ward) -> None:
-    (ward.data_dir / INBOUND_FILE).unlink()
+def no_inbound_peer_ever(broken: BrokenNode) -> None:
+    (broken.data_dir / INBOUND_FILE).unlink()
 
 
 # -- clock
 
 
 @fault("clock-wrong")
-def a_clock_that_is_four_seconds_behind(ward: Ward) -> None:
-    for server in ward.around.time_servers:
+def a_clock_that_is_four_seconds_behind(broken: BrokenNode) -> None:
+    for server in broken.around.time_servers:
         server.ahead = 4 * MICRO
 
 
 @fault("clock-unknown")
-def no_time_server_that_answers(ward: Ward) -> None:
-    ward.change(time_servers=(closed_port(),))
+def no_time_server_that_answers(broken: BrokenNode) -> None:
+    broken.change(time_servers=(closed_port(),))
 
 
 @fault("clock-sources-disagree")
-def a_time_server_that_is_wrong(ward: Ward) -> None:
-    ward.around.time_servers[1].ahead = -3 * MICRO
+def a_time_server_that_is_wrong(broken: BrokenNode) -> None:
+    broken.around.time_servers[1].ahead = -3 * MICRO
 
 
 # -- disk
 
 
 @fault("disk-nearly-full")
-def a_disk_with_little_room(ward: Ward) -> None:
-    ward.set_free(LITTLE - 1)
+def a_disk_with_little_room(broken: BrokenNode) -> None:
+    broken.set_free(LITTLE - 1)
 
 
 @fault("disk-full-soon")
-def a_disk_that_fills(ward: Ward) -> None:
+def a_disk_that_fills(broken: BrokenNode) -> None:
     free = 10 * LITTLE
-    ward.set_free(free)
-    samples = [(ward.around.now - DAY, 1), (ward.around.now, free // 5)]
-    (ward.data_dir / GROWTH_FILE).write_bytes(msgspec.json.encode(Growth(samples)))
+    broken.set_free(free)
+    samples = [(broken.around.now - DAY, 1), (broken.around.now, free // 5)]
+    (broken.data_dir / GROWTH_FILE).write_bytes(msgspec.json.encode(Growth(samples)))
 
 
 @fault("disk-slow")
-def a_disk_that_takes_long(ward: Ward) -> None:
-    ward.monkeypatch.setattr("ledgerd.doctor.disk.time_of_write", lambda _: 0.4)
+def a_disk_that_takes_long(broken: BrokenNode) -> None:
+    broken.monkeypatch.setattr("ledgerd.doctor.disk.time_of_write", lambda _: 0.4)
 
 
 @fault("disk-not-writable")
-def a_disk_that_takes_no_write(ward: Ward) -> None:
-    ward.monkeypatch.undo()
-    ward.set_free(100 * LITTLE)
-    (ward.data_dir / PROBE).mkdir()
+def a_disk_that_takes_no_write(broken: BrokenNode) -> None:
+    broken.monkeypatch.undo()
+    broken.set_free(100 * LITTLE)
+    (broken.data_dir / PROBE).mkdir()
 
 
 # -- the machine
 
 
 @fault("memory-low")
-def a_machine_without_memory(ward: Ward) -> None:
-    ward.set_memory(100_000)
+def a_machine_without_memory(broken: BrokenNode) -> None:
+    broken.set_memory(100_000)
 
 
 @fault("memory-low")
-def a_container_at_its_limit(ward: Ward) -> None:
-    group = ward.root / "sys/fs/cgroup"
+def a_container_at_its_limit(broken: BrokenNode) -> None:
+    group = broken.root / "sys/fs/cgroup"
     group.mkdir(parents=True)
     (group / "memory.max").write_text("1000000000\n")
     (group / "memory.current").write_text("990000000\n")
 
 
 @fault("descriptors-few")
-def a_running_node_that_may_open_few_files(ward: Ward) -> None:
-    ward.run()
-    ward.change(max_connections=70_000)
-    ward.unit.write_text(UNIT.replace("LimitNOFILE=65536\n", ""))
+def a_running_node_that_may_open_few_files(broken: BrokenNode) -> None:
+    broken.run()
+    broken.change(max_connections=70_000)
+    broken.unit.write_text(UNIT.replace("LimitNOFILE=65536\n", ""))
 
 
 @fault("descriptors-few")
-def a_unit_that_allows_few_files(ward: Ward) -> None:
-    ward.unit.write_text(UNIT.replace("65536", "256"))
+def a_unit_that_allows_few_files(broken: BrokenNode) -> None:
+    broken.unit.write_text(UNIT.replace("65536", "256"))
 
 
 @fault("stop-timeout-short")
-def a_unit_that_kills_soon(ward: Ward) -> None:
-    ward.unit.write_text(UNIT.replace("TimeoutStopSec=40", "TimeoutStopSec=10s"))
+def a_unit_that_kills_soon(broken: BrokenNode) -> None:
+    broken.unit.write_text(UNIT.replace("TimeoutStopSec=40", "TimeoutStopSec=10s"))
 
 
 @fault("service-not-restarted")
-def a_unit_that_restarts_nothing(ward: Ward) -> None:
-    ward.unit.write_text(UNIT.replace("Restart=on-failure\n", ""))
+def a_unit_that_restarts_nothing(broken: BrokenNode) -> None:
+    broken.unit.write_text(UNIT.replace("Restart=on-failure\n", ""))
 
 
 @fault("service-restarted-in-vain")
-def a_unit_that_restarts_a_wrong_configuration(ward: Ward) -> None:
-    ward.unit.write_text(UNIT.replace("RestartPreventExitStatus=2\n", ""))
+def a_unit_that_restarts_a_wrong_configuration(broken: BrokenNode) -> None:
+    broken.unit.write_text(UNIT.replace("RestartPreventExitStatus=2\n", ""))
 
 
 # -- others
 
 
 @fault("seeds-silent")
-def a_seed_that_is_gone(ward: Ward) -> None:
-    ward.change(seeds=(*ward.patient.seeds, closed_port()))
+def a_seed_that_is_gone(broken: BrokenNode) -> None:
+    broken.change(seeds=(*broken.node.seeds, closed_port()))
 
 
 @fault("snapshot-peers-silent")
-def a_snapshot_peer_that_is_gone(ward: Ward) -> None:
-    ward.change(snapshot_peers=(closed_port(),))
+def a_snapshot_peer_that_is_gone(broken: BrokenNode) -> None:
+    broken.change(snapshot_peers=(closed_port(),))
 
 
-def change_validator(ward: Ward, **values: object) -> None:
-    with ward.chain() as chain:
+def change_validator(broken: BrokenNode, **values: object) -> None:
+    with broken.chain() as chain:
         ledger = chain.parts.ledger
         validator = chain.parts.store.at(VALIDATOR_BY_NAME, NAME)
         with ledger.editing(validator):
@@ -305,11 +305,11 @@ def change_validator(ward: Ward, **values: object) -> None:
 
 
 @pytest.mark.parametrize("prepared", FAULTS)
-def test_a_prepared_fault_is_named_and_nothing_else(ward: Ward, prepared: str) -> None:
+def test_a_prepared_fault_is_named_and_nothing_else(broken: BrokenNode, prepared: str) -> None:
     name, prepare = FAULTS[prepared]
-    prepare(ward)
+    prepare(broken)
 
-    (finding,) = ward.findings()
+    (finding,) = broken.findings()
 
     assert finding.name == name
     assert finding.page == f"docs/doctor.md#{name}"
@@ -324,64 +324,64 @@ def test_twenty_faults_are_prepared() -> None:
 
 
 @pytest.mark.parametrize("is_running", [False, True])
-def test_on_a_sound_node_the_doctor_is_silent(ward: Ward, *, is_running: bool) -> None:
+def test_on_a_sound_node_the_doctor_is_silent(broken: BrokenNode, *, is_running: bool) -> None:
     if is_running:
-        ward.run()
+        broken.run()
 
-    assert ward.findings() == []
-
-
-def test_a_node_with_a_sound_signer_is_sound(ward: Ward) -> None:
-    ward.use_signer(SignerStatus((NAME,), (public_key_text(KEY.public),), 0, ""))
-    assert ward.findings() == []
+    assert broken.findings() == []
 
 
-def test_all_seeds_gone_is_an_error_and_one_of_them_a_warning(ward: Ward) -> None:
-    a_seed_that_is_gone(ward)
-    assert [each.severity.value for each in ward.findings()] == ["warning"]
-
-    ward.change(seeds=(closed_port(), closed_port()))
-    assert [each.severity.value for each in ward.findings()] == ["error"]
+def test_a_node_with_a_sound_signer_is_sound(broken: BrokenNode) -> None:
+    broken.use_signer(SignerStatus((NAME,), (public_key_text(KEY.public),), 0, ""))
+    assert broken.findings() == []
 
 
-def test_the_days_that_are_left_until_a_hardfork_are_told(ward: Ward) -> None:
-    validators_that_vote_for_an_unknown_hardfork(ward)
+def test_all_seeds_gone_is_an_error_and_one_of_them_a_warning(broken: BrokenNode) -> None:
+    a_seed_that_is_gone(broken)
+    assert [each.severity.value for each in broken.findings()] == ["warning"]
 
-    assert ward.findings()[0].what.startswith(
+    broken.change(seeds=(closed_port(), closed_port()))
+    assert [each.severity.value for each in broken.findings()] == ["error"]
+
+
+def test_the_days_that_are_left_until_a_hardfork_are_told(broken: BrokenNode) -> None:
+    validators_that_vote_for_an_unknown_hardfork(broken)
+
+    assert broken.findings()[0].what.startswith(
         "3.0 days are left until hardfork 9.1.0, which this program does not know"
     )
 
 
-def test_several_faults_are_all_named(ward: Ward) -> None:
-    a_clock_that_is_four_seconds_behind(ward)
-    a_machine_without_memory(ward)
-    ward.set_free(LEAST - 1)
+def test_several_faults_are_all_named(broken: BrokenNode) -> None:
+    a_clock_that_is_four_seconds_behind(broken)
+    a_machine_without_memory(broken)
+    broken.set_free(LEAST - 1)
 
-    assert ward.names() == ["clock-wrong", "disk-nearly-full", "memory-low"]
+    assert broken.names() == ["clock-wrong", "disk-nearly-full", "memory-low"]
 
 
-def test_drop_in_files_of_the_unit_count(ward: Ward) -> None:
-    drop_in = ward.unit.with_name("ledgerd.service.d") / "override.conf"
+def test_drop_in_files_of_the_unit_count(broken: BrokenNode) -> None:
+    drop_in = broken.unit.with_name("ledgerd.service.d") / "override.conf"
     drop_in.parent.mkdir()
     drop_in.write_text("[Service]\nLimitNOFILE=100\nTimeoutStopSec=5\n")
-    assert ward.names() == ["descriptors-few", "stop-timeout-short"]
+    assert broken.names() == ["descriptors-few", "stop-timeout-short"]
 
     drop_in.write_text("[Service]\nLimitNOFILE=100000\nRestartPreventExitStatus=\n")
-    assert ward.names() == ["service-restarted-in-vain"]
+    assert broken.names() == ["service-restarted-in-vain"]
 
 
 @pytest.mark.parametrize("field", ["metrics_endpoint", "explorer_endpoint"])
-def test_the_ports_of_metrics_and_explorer_are_looked_at_too(ward: Ward, field: str) -> None:
-    ward.change(**{field: ward.around.seeds[0].endpoint})
-    assert ward.names() == ["port-taken"]
+def test_the_ports_of_metrics_and_explorer_are_looked_at_too(broken: BrokenNode, field: str) -> None:
+    broken.change(**{field: broken.around.seeds[0].endpoint})
+    assert broken.names() == ["port-taken"]
 
-    ward.run()
-    ward.change(**{field: closed_port()})
-    assert ward.names() == ["port-closed"]
+    broken.run()
+    broken.change(**{field: closed_port()})
+    assert broken.names() == ["port-closed"]
 
 
-def test_the_chain_of_a_foreign_state_is_named_and_not_taken_for_a_key(ward: Ward) -> None:
+def test_the_chain_of_a_foreign_state_is_named_and_not_taken_for_a_key(broken: BrokenNode) -> None:
     """Whole, it looks like a private key in hex, which no line shows."""
-    a_state_of_another_network(ward)
+    a_state_of_another_network(broken)
 
-    assert f"is of the chain {SEVEN.chain_id.hex()[:16]}..., not of VIZ" in str(ward.findings()[0])
+    assert f"is of the chain {SEVEN.chain_id.hex()[:16]}..., not of VIZ" in str(broken.findings()[0])

@@ -24,7 +24,7 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "chain.rules": (("validators",), ("money",), ("accounts",), ("transactions", "markets")),
     "doctor": (
-        ("finding", "patient"),
+        ("finding", "examined_node"),
         ("clock", "configuration", "disk", "keys", "ledger", "machine", "peers", "ports", "service"),
         ("examination",),
     ),
@@ -90,7 +90,7 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "signer": (
         ("locks", "clients", "record", "rule"),
-        ("clock", "folder", "desk"),
+        ("clock", "folder", "service"),
         ("serving",),
         ("process",),
     ),

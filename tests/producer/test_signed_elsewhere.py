@@ -18,8 +18,8 @@ from ledgerd.producer.signing_frames import SignerAnswer, SigningQuestion, Signi
 from ledgerd.producer.signings import SignerReply
 from ledgerd.protocol.block import BlockHeader
 from ledgerd.protocol.keys import PublicKey
-from ledgerd.signer.desk import Desk
 from ledgerd.signer.rule import ClockReading, SigningRule
+from ledgerd.signer.service import SigningService
 from tests.chain.networks import VIZ, VIZ_KEY, Network
 from tests.producer.virtual_time import SETTINGS, Station, World
 from tests.signer.headers import Memory
@@ -34,10 +34,10 @@ class Remote(Station):
     def __init__(self, folder: Path, world: World) -> None:
         super().__init__(folder, world, REMOTE)
         rule = SigningRule({VIZ_KEY.public: VIZ_KEY}, [VIZ], Memory(), has_stopped_cleanly=True)
-        self.desk = Desk(rule, lambda: ClockReading(world.true), [VIZ], [VIZ_KEY.public])
+        self.service = SigningService(rule, lambda: ClockReading(world.true), [VIZ], [VIZ_KEY.public])
         self.asked: list[BlockHeader] = []
         self.is_on_chain = False
-        self.answer: Callable[[SigningQuestion], SignerAnswer | None] = self.desk.answer
+        self.answer: Callable[[SigningQuestion], SignerAnswer | None] = self.service.answer
 
     async def sign(self, key: PublicKey, header: BlockHeader) -> SignerReply:
         assert not self.is_on_chain, "the chain would wait for the signer"
@@ -98,7 +98,7 @@ def test_a_signer_that_is_away_costs_its_slots_which_are_told_and_counted(
     away = 3
 
     def at_times(question: SigningQuestion) -> SignerAnswer | None:
-        return None if len(remote.asked) <= away else remote.desk.answer(question)
+        return None if len(remote.asked) <= away else remote.service.answer(question)
 
     remote.answer = at_times
     remote.live(1)
@@ -137,7 +137,7 @@ def test_a_signature_of_something_else_is_not_used(remote: Remote) -> None:
 def test_a_block_is_not_used_when_production_was_held_while_the_signer_was_asked(remote: Remote) -> None:
     def held(question: SigningQuestion) -> SignerAnswer:
         remote.producer.held = lambda: "the node leaves a dead end"
-        return remote.desk.answer(question)
+        return remote.service.answer(question)
 
     remote.answer = held
     head = remote.chain.head_id

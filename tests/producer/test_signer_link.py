@@ -21,7 +21,7 @@ from ledgerd.producer.signing_frames import (
     read_question,
 )
 from tests.signer.headers import KEY, NOW, header_of
-from tests.signer.test_desk import desk_of
+from tests.signer.test_service import service_of
 
 PATIENCE = 20.0
 Answering = Callable[[int, SigningQuestion | StatusQuestion], bytes]
@@ -73,15 +73,15 @@ class Double:
 
 
 def honest(_number: int, question: SigningQuestion | StatusQuestion) -> bytes:
-    return packed_answer(DESK.answer(question))
+    return packed_answer(SERVICE.answer(question))
 
 
-DESK = desk_of()
+SERVICE = service_of()
 
 
 @pytest.fixture(autouse=True)
 def _fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(globals(), "DESK", desk_of())
+    monkeypatch.setitem(globals(), "SERVICE", service_of())
     monkeypatch.setattr(signer_link, "ATTEMPT_SECONDS", 0.1)
 
 

@@ -24,7 +24,7 @@ from ledgerd.supervision.main_loop import on_a_loop
 from ledgerd.supervision.work import Work
 from tests.signer.certificates import Certificates
 from tests.signer.headers import KEY, NOW, header_of
-from tests.signer.test_desk import desk_of
+from tests.signer.test_service import service_of
 
 HOST = "127.0.0.1"
 PATIENCE = 20.0
@@ -44,7 +44,7 @@ def play(scene: Scene) -> None:
 async def on_path(folder: Path, users: frozenset[int] | None = None) -> AsyncIterator[SignerPlace]:
     path, clients = folder / "socket", Clients()
     allowed = frozenset({os.getuid()}) if users is None else users
-    server = await listen_on_path(path, desk_of(), clients, allowed)
+    server = await listen_on_path(path, service_of(), clients, allowed)
     try:
         yield SignerPlace(path=path)
     finally:
@@ -55,7 +55,7 @@ async def on_path(folder: Path, users: frozenset[int] | None = None) -> AsyncIte
 @asynccontextmanager
 async def on_tls(files: TlsFiles, clients: Clients | None = None) -> AsyncIterator[SignerPlace]:
     clients, work = clients or Clients(), Work("signer")
-    listener = TlsListener(desk_of(), clients, tls_context(files, is_signer=True), work)
+    listener = TlsListener(service_of(), clients, tls_context(files, is_signer=True), work)
     plug = listener.listen(Endpoint(HOST, 0))
     port = plug.getsockname()[1]
     try:
@@ -144,7 +144,7 @@ def test_what_is_no_socket_that_we_have_left_stays(tmp_path: Path, monkeypatch: 
 
 def test_a_signer_that_stops_leaves_the_socket_of_the_next_one(tmp_path: Path) -> None:
     async def scene() -> None:
-        first = await listen_on_path(tmp_path / "socket", desk_of(), Clients(), {os.getuid()})
+        first = await listen_on_path(tmp_path / "socket", service_of(), Clients(), {os.getuid()})
         (tmp_path / "socket").unlink()
         async with on_path(tmp_path) as place:
             first.close()

@@ -22,7 +22,7 @@ from ledgerd.protocol.block import BlockHeader
 from ledgerd.protocol.identifiers import BlockId, MerkleRoot
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.signatures import Signature, recover
-from ledgerd.signer.desk import Desk
+from ledgerd.signer.service import SigningService
 from tests.signer.headers import KEY, NAME, NOW, OTHER_KEY, at, header_of, rule_of
 
 FIRST = header_of(NOW)
@@ -36,7 +36,7 @@ class Signatures:
     """A signer that runs, and every signature that has left it, by what it signs."""
 
     def __init__(self) -> None:
-        self._desk = Desk(rule_of(), lambda: at(NOW + 1), [NAME], [KEY.public, OTHER_KEY.public])
+        self._service = SigningService(rule_of(), lambda: at(NOW + 1), [NAME], [KEY.public, OTHER_KEY.public])
         self.left: dict[int, set[tuple[bytes, PublicKey, Signature]]] = {}
 
     def ask(self, data: bytes) -> SigningVerdict | None:
@@ -46,7 +46,7 @@ class Signatures:
         try:
             while frames.has_one:
                 question = read_question(frames.next())
-                answer = self._desk.answer(question)
+                answer = self._service.answer(question)
                 verdict = answer.verdict
                 if isinstance(question, SigningQuestion) and answer.signature is not None:
                     digest = question.header.digest

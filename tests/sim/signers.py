@@ -28,9 +28,9 @@ from ledgerd.protocol.identifiers import BlockId
 from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.names import AccountName
 from ledgerd.signer.clock import CheckedClock
-from ledgerd.signer.desk import Desk
 from ledgerd.signer.folder import SignerFolder
 from ledgerd.signer.rule import SigningRule
+from ledgerd.signer.service import SigningService
 from tests.sim.clocks import NodeClock
 from tests.sim.node import Node
 from tests.sim.world import World
@@ -72,32 +72,32 @@ class SignerHost:
         """Nodes that do not reach it."""
         self.delay, self.losses = 0.01, 0.0
         self._world, self._folder, self._keys = world, folder, keys
-        self._desk: Desk | None = None
+        self._service: SigningService | None = None
         self.start()
 
     @property
     def is_up(self) -> bool:
-        return self._desk is not None
+        return self._service is not None
 
     @property
     def problem(self) -> str:
         """Why it would sign nothing now."""
-        return "it is down" if self._desk is None else self._desk.problem
+        return "it is down" if self._service is None else self._service.problem
 
     def start(self) -> None:
         """As a new process on the same folder."""
         self._kept = SignerFolder(self._folder)
         keys = keyring(self._keys.values())
         rule = SigningRule(keys, self._keys, self._kept.record, has_stopped_cleanly=self._kept.has_stopped_cleanly)
-        self._desk = Desk(rule, CheckedClock(self.clock.monotonic, self.clock.wall), self._keys, keys)
-        _ = self._desk.problem  # as at the start of the process, it is then that the wait begins
+        self._service = SigningService(rule, CheckedClock(self.clock.monotonic, self.clock.wall), self._keys, keys)
+        _ = self._service.problem  # as at the start of the process, it is then that the wait begins
 
     def stop(self, *, is_clean: bool) -> None:
         """Stop it, or pull the plug."""
         if is_clean:
             self._kept.mark_clean()
         self._kept.close()
-        self._desk = None
+        self._service = None
 
     def back_up(self, folder: Path) -> None:
         """Copy its folder."""
@@ -117,7 +117,7 @@ class SignerHost:
         def arrive() -> None:
             question = read_question(frame[LENGTH:])
             assert isinstance(question, SigningQuestion)
-            answer = None if self._desk is None else self._desk.answer(question)
+            answer = None if self._service is None else self._service.answer(question)
             header = question.header
             if header.timestamp not in self.first:
                 verdict = None if answer is None else answer.verdict

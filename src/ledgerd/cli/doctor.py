@@ -49,17 +49,17 @@ def run(chosen: argparse.Namespace) -> int:
     from ledgerd.doctor.configuration import doubtful, wrong  # noqa: PLC0415 - none is loaded for `--help`
     from ledgerd.doctor.examination import examine  # noqa: PLC0415
     from ledgerd.node.config.given import ConfigurationError  # noqa: PLC0415
-    from ledgerd.node.datadir.patient import patient_of  # noqa: PLC0415
+    from ledgerd.node.datadir.examined_node import examined_node_of  # noqa: PLC0415
 
     try:
         configuration = _configuration_of(chosen)
-        patient = patient_of(configuration)
+        node = examined_node_of(configuration)
     except OperatorError as problem:
         faults = problem.problems if isinstance(problem, ConfigurationError) else [str(problem)]
         _print([*wrong(faults)], as_json=chosen.json)
         return WRONG_CONFIGURATION
     findings = [*doubtful(configuration.remarks, configuration.without_meaning)]
-    findings += examine(patient, lambda: time.time_ns() // 1_000)
+    findings += examine(node, lambda: time.time_ns() // 1_000)
     _print(findings, as_json=chosen.json)
     return _code(findings)
 

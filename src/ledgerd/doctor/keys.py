@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ledgerd.codec.errors import CodecError
+from ledgerd.doctor.examined_node import ExaminedNode
 from ledgerd.doctor.finding import Finding, error, warning
-from ledgerd.doctor.patient import Patient
 from ledgerd.producer.double_sign import LastSigned
 from ledgerd.producer.signer_link import status_of
 from ledgerd.protocol.errors import OperatorError
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
-def keys(patient: Patient) -> Iterator[Finding]:
+def keys(node: ExaminedNode) -> Iterator[Finding]:
     """All findings on keys."""
-    files = [path for path in patient.key_files if path.exists()]
-    files += [patient.configuration_file] if _holds_keys(patient.configuration_file) else []
+    files = [path for path in node.key_files if path.exists()]
+    files += [node.configuration_file] if _holds_keys(node.configuration_file) else []
     for path in files:
         if path.stat().st_mode & OTHERS:
             yield error(
@@ -38,8 +38,8 @@ def keys(patient: Patient) -> Iterator[Finding]:
                 why="whoever reads a signing key can sign blocks in your name; an active key gives away tokens",
                 do=f"`chmod 600 {path}`; replace the key if somebody may have read it",
             )
-    if patient.validators:
-        yield from _record(patient)
+    if node.validators:
+        yield from _record(node)
 
 
 def _holds_keys(file: Path) -> bool:
@@ -50,9 +50,9 @@ def _holds_keys(file: Path) -> bool:
     return holds_key(text.replace(PUBLISHED_COMMITTEE_KEY, ""))
 
 
-def _record(patient: Patient) -> Iterator[Finding]:
+def _record(node: ExaminedNode) -> Iterator[Finding]:
     try:
-        LastSigned(patient.data_dir, patient.network.chain_id)
+        LastSigned(node.data_dir, node.network.chain_id)
     except OperatorError as problem:
         yield error(
             "last-signed-unreadable",
@@ -79,9 +79,9 @@ class AskedSigner(NamedTuple):
             return frozenset()
 
 
-def ask(patient: Patient) -> AskedSigner | None:
+def ask(node: ExaminedNode) -> AskedSigner | None:
     """Ask the signer of a node; nothing where the node holds its keys itself."""
-    access = patient.signer
+    access = node.signer
     place = None if access is None else access.place
     if access is None or place is None:
         return None
@@ -89,7 +89,7 @@ def ask(patient: Patient) -> AskedSigner | None:
     return AskedSigner(str(place), status, problem)
 
 
-def signer(patient: Patient, asked: AskedSigner) -> Iterator[Finding]:
+def signer(node: ExaminedNode, asked: AskedSigner) -> Iterator[Finding]:
     """All findings on a signer that was asked."""
     if asked.status is None:
         yield error(
@@ -99,7 +99,7 @@ def signer(patient: Patient, asked: AskedSigner) -> Iterator[Finding]:
             do="start the signer, or correct `validator-signer` and its certificates (`ledgerd signer --ask` asks too)",
         )
         return
-    strange = [name for name in patient.validators if name not in asked.status.validators]
+    strange = [name for name in node.validators if name not in asked.status.validators]
     if strange:
         yield error(
             "signer-not-told",

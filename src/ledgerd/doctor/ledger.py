@@ -17,8 +17,8 @@ from ledgerd.chain.log.standing import IMPORTED, LATEST, LOG_KEPT
 from ledgerd.chain.rules.validators.unknown_hardforks import unknown_hardfork_votes
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError
+from ledgerd.doctor.examined_node import ExaminedNode
 from ledgerd.doctor.finding import Finding, error, warning
-from ledgerd.doctor.patient import Patient
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import block_number_of
 from ledgerd.protocol.keys import NULL_KEY
@@ -36,19 +36,19 @@ if TYPE_CHECKING:
     from ledgerd.state.view import View
 
 
-def ledger(patient: Patient, now: int) -> Iterator[Finding]:
+def ledger(node: ExaminedNode, now: int) -> Iterator[Finding]:
     """All findings on the state, the log and what the chain says of our validators; `now` is the network's time."""
-    if not (patient.state_dir / DATA_FILE).exists():
+    if not (node.state_dir / DATA_FILE).exists():
         yield warning(
             "state-missing",
-            what=f"there is no state in {patient.state_dir}",
+            what=f"there is no state in {node.state_dir}",
             why="the node has never run here, or its disk is not mounted; it would begin from a snapshot or genesis",
             do="start it, if that is meant; else mount the disk, or correct --data-dir",
         )
         return
     try:
-        with StateReader.open(patient.state_dir, STORED_TABLES) as reader, reader.snapshot() as state:
-            yield from _of_state(patient, state, now)
+        with StateReader.open(node.state_dir, STORED_TABLES) as reader, reader.snapshot() as state:
+            yield from _of_state(node, state, now)
     except StorageError as problem:
         yield error(
             "state-damaged",
@@ -59,32 +59,31 @@ def ledger(patient: Patient, now: int) -> Iterator[Finding]:
         )
 
 
-def _of_state(patient: Patient, state: View, now: int) -> Iterator[Finding]:
+def _of_state(node: ExaminedNode, state: View, now: int) -> Iterator[Finding]:
     chain_id = state.meta(CHAIN_ID)
-    if chain_id is not None and chain_id != patient.network.chain_id:
+    if chain_id is not None and chain_id != node.network.chain_id:
         yield error(
             "state-of-another-chain",
-            what=f"the state in {patient.state_dir} is of the chain {chain_id.hex()[:16]}..., not of "
-            f"{patient.network.name}",
+            what=f"the state in {node.state_dir} is of the chain {chain_id.hex()[:16]}..., not of {node.network.name}",
             why="the node does not start",
             do="choose the right `chain`, or another --data-dir",
         )
         return
-    yield from _log(patient, state)
-    yield from _hardfork(patient, state, now)
-    for name in patient.validators:
-        yield from _validator(patient, state, name)
+    yield from _log(node, state)
+    yield from _hardfork(node, state, now)
+    for name in node.validators:
+        yield from _validator(node, state, name)
 
 
 # -- the block log
 
 
-def _log(patient: Patient, state: View) -> Iterator[Finding]:
+def _log(node: ExaminedNode, state: View) -> Iterator[Finding]:
     last = state.get(DYNAMIC_GLOBAL_PROPERTIES, 0).last_irreversible_block_num
     told = state.meta(LOG_KEPT)
     if not last or told == IMPORTED:
         return
-    log = (RollingBlockLogReader if told == LATEST else BlockLogReader).open(patient.log_dir)
+    log = (RollingBlockLogReader if told == LATEST else BlockLogReader).open(node.log_dir)
     problem = ""
     if log.head_number < last and not (told == LATEST and log.head_number == 0):
         problem = f"it ends at block {log.head_number}, and the last irreversible block of the state is {last}"
@@ -117,8 +116,8 @@ def _mismatch(log: BlockLogReader, state: View, number: int) -> str:
 # -- what the chain says
 
 
-def _hardfork(patient: Patient, state: View, now: int) -> Iterator[Finding]:
-    votes = unknown_hardfork_votes(state, patient.network)
+def _hardfork(node: ExaminedNode, state: View, now: int) -> Iterator[Finding]:
+    votes = unknown_hardfork_votes(state, node.network)
     if votes is None:
         return
     days = max(0, votes.time - now) / DAY
@@ -132,7 +131,7 @@ def _hardfork(patient: Patient, state: View, now: int) -> Iterator[Finding]:
     )
 
 
-def _validator(patient: Patient, state: View, name: AccountName) -> Iterator[Finding]:
+def _validator(node: ExaminedNode, state: View, name: AccountName) -> Iterator[Finding]:
     validator = state.lookup(VALIDATOR_BY_NAME, name)
     if validator is None:
         yield error(
@@ -148,7 +147,7 @@ def _validator(patient: Patient, state: View, name: AccountName) -> Iterator[Fin
             why="it gets no slots: it was switched off by its operator, by the guard, or after 200 missed blocks",
             do="find out why, then set the key again with `update` (docs/validators.md)",
         )
-    elif validator.signing_key not in patient.signing_keys:
+    elif validator.signing_key not in node.signing_keys:
         yield error(
             "signing-key-not-ours",
             what=f"the chain has another signing key for the validator {name} than this node",

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from ledgerd.doctor.examined_node import OWN_FILES, ExaminedNode
 from ledgerd.doctor.finding import Finding, error, warning
-from ledgerd.doctor.patient import OWN_FILES, Patient
 from ledgerd.supervision.descriptors import files_allowed
 from ledgerd.supervision.units import Unit, units
 
@@ -22,12 +22,12 @@ RESTARTS = {"on-failure", "always", "on-abnormal"}
 WRONG_CONFIGURATION = "2"
 
 
-def machine(patient: Patient, root: Path = Path("/")) -> Iterator[Finding]:
+def machine(node: ExaminedNode, root: Path = Path("/")) -> Iterator[Finding]:
     """All findings on the machine; `root` is where its files are read."""
     yield from memory(root)
-    yield from descriptors(patient, root)
+    yield from descriptors(node, root)
     for unit in units(root):
-        yield from systemd(unit, patient.max_connections + OWN_FILES)
+        yield from systemd(unit, node.max_connections + OWN_FILES)
 
 
 def memory(root: Path) -> Iterator[Finding]:
@@ -47,11 +47,11 @@ def memory(root: Path) -> Iterator[Finding]:
     )
 
 
-def descriptors(patient: Patient, root: Path) -> Iterator[Finding]:
+def descriptors(node: ExaminedNode, root: Path) -> Iterator[Finding]:
     """Whether the node may open as many files as its peers need: the running one, or one that is started from here."""
-    needed = patient.max_connections + OWN_FILES
-    allowed = _files_of(root / f"proc/{patient.process}/limits") if patient.process else None
-    if allowed is None and not patient.is_running:
+    needed = node.max_connections + OWN_FILES
+    allowed = _files_of(root / f"proc/{node.process}/limits") if node.process else None
+    if allowed is None and not node.is_running:
         allowed = files_allowed(needed)
     if allowed is not None and allowed < needed:
         yield few_files(f"ulimit -n is {allowed}", needed)

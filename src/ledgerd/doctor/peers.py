@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Iterator, Sequence
 
 from ledgerd.basics.failures import reason_of
+from ledgerd.doctor.examined_node import SECONDS
 from ledgerd.doctor.finding import Finding, error, warning
-from ledgerd.doctor.patient import SECONDS
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.snapshot.client import FAULTS, ask
 from ledgerd.supervision.main_loop import on_a_loop

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+from ledgerd.doctor.examined_node import SECONDS, ExaminedNode, local
 from ledgerd.doctor.finding import Finding, error, warning
-from ledgerd.doctor.patient import SECONDS, Patient, local
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.time_text import time_text
 
@@ -20,19 +20,19 @@ RECENT = 3_600
 """Seconds for which an inbound peer shows that the port is reached."""
 
 
-def ports(patient: Patient, now: int) -> Iterator[Finding]:
+def ports(node: ExaminedNode, now: int) -> Iterator[Finding]:
     """All findings on ports."""
     named = (
-        ("p2p-endpoint", patient.p2p_endpoint),
-        ("webserver-http-endpoint", patient.http_endpoint),
-        ("webserver-ws-endpoint", patient.websocket_endpoint),
-        ("metrics-endpoint", patient.metrics_endpoint),
-        ("explorer-endpoint", patient.explorer_endpoint),
+        ("p2p-endpoint", node.p2p_endpoint),
+        ("webserver-http-endpoint", node.http_endpoint),
+        ("webserver-ws-endpoint", node.websocket_endpoint),
+        ("metrics-endpoint", node.metrics_endpoint),
+        ("explorer-endpoint", node.explorer_endpoint),
     )
     for option, endpoint in dict.fromkeys((option, each) for option, each in named if each is not None):
-        yield from _closed(option, endpoint) if patient.is_running else _taken(option, endpoint)
-    if patient.p2p_endpoint is not None:
-        yield from unreached(patient.p2p_endpoint, last_inbound(patient.data_dir), now)
+        yield from _closed(option, endpoint) if node.is_running else _taken(option, endpoint)
+    if node.p2p_endpoint is not None:
+        yield from unreached(node.p2p_endpoint, last_inbound(node.data_dir), now)
 
 
 def _taken(option: str, endpoint: Endpoint) -> Iterator[Finding]:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import msgspec
 
+from ledgerd.doctor.examined_node import SECONDS, ExaminedNode, local
 from ledgerd.doctor.finding import Finding, error, warning
-from ledgerd.doctor.patient import SECONDS, Patient, local
 from ledgerd.protocol.endpoint import Endpoint
 
 PATH = "/ready"
@@ -26,16 +26,16 @@ class Ready(msgspec.Struct):
     warning: str = ""
 
 
-def service(patient: Patient) -> Iterator[Finding]:
+def service(node: ExaminedNode) -> Iterator[Finding]:
     """What the running node says of itself; nothing where none runs, or where it answers no HTTP."""
-    if not patient.is_running or patient.http_endpoint is None:
+    if not node.is_running or node.http_endpoint is None:
         return
     try:
-        answer = _asked(local(patient.http_endpoint))
+        answer = _asked(local(node.http_endpoint))
     except (OSError, http.client.HTTPException, msgspec.MsgspecError) as problem:
         yield error(
             "no-answer",
-            what=f"the node runs, and gives no answer on {patient.http_endpoint}: {problem or type(problem).__name__}",
+            what=f"the node runs, and gives no answer on {node.http_endpoint}: {problem or type(problem).__name__}",
             why="clients are not served, and the node may hang",
             do="look at the last lines of its log; start it again if there are no new ones",
         )

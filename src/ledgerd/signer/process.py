@@ -26,10 +26,10 @@ from ledgerd.protocol.keys import public_key_text
 from ledgerd.protocol.time_text import time_text
 from ledgerd.signer.clients import Clients
 from ledgerd.signer.clock import CheckedClock
-from ledgerd.signer.desk import Desk
 from ledgerd.signer.folder import SignerFolder
 from ledgerd.signer.locks import lock_key, lock_key_file
 from ledgerd.signer.rule import SigningRule
+from ledgerd.signer.service import SigningService
 from ledgerd.signer.serving import PathListener, TlsListener, listen_on_path
 from ledgerd.supervision.main_loop import on_a_loop
 from ledgerd.supervision.part import Part, Supervisor
@@ -125,7 +125,7 @@ class SignerPart(Part):
         self._settings = settings
         self._ntp = NtpClient(NtpSettings(servers=settings.time_servers), _wall) if settings.time_servers else None
         rule = SigningRule(keys, settings.validators, folder.record, has_stopped_cleanly=folder.has_stopped_cleanly)
-        self._desk = Desk(rule, CheckedClock(_monotonic, _wall, self._offset()), settings.validators, keys)
+        self._service = SigningService(rule, CheckedClock(_monotonic, _wall, self._offset()), settings.validators, keys)
         self._clients = Clients()
         self._listening: PathListener | socket.socket | None = None
         self._about = (
@@ -149,7 +149,7 @@ class SignerPart(Part):
             "the signer of %(validators)s listens on %(place)s; the slot that it signed last: %(slot)s",
             {"validators": about, "place": str(settings.place), "slot": last},
         )
-        problem = self._desk.problem
+        problem = self._service.problem
         if problem:
             log.warning("nothing is signed yet: %(reason)s", {"reason": problem})
 
@@ -157,14 +157,14 @@ class SignerPart(Part):
         place = settings.place
         if place.path is not None:
             users = {os.getuid(), 0, *map(_number_of, settings.users)}
-            return await listen_on_path(place.path, self._desk, self._clients, users)
+            return await listen_on_path(place.path, self._service, self._clients, users)
         if place.endpoint is None or settings.files is None:
             raise OperatorError("tls:// needs --certificate, --certificate-key and --authority")
         try:
             context = tls_context(settings.files, is_signer=True)
         except PlaceFault as fault:
             raise OperatorError(str(fault)) from fault
-        listener = TlsListener(self._desk, self._clients, context, self.work)
+        listener = TlsListener(self._service, self._clients, context, self.work)
         return listener.listen(place.endpoint)
 
     async def stop(self) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ledgerd.protocol.endpoint import Endpoint
-    from ledgerd.signer.desk import Desk
+    from ledgerd.signer.service import SigningService
     from ledgerd.supervision.work import Work
 
 log = logging.getLogger(__name__)
@@ -52,8 +52,8 @@ Identify = Callable[[asyncio.BaseTransport], str]
 class AskingConnection(asyncio.Protocol):
     """One connection of a client."""
 
-    def __init__(self, desk: Desk, clients: Clients, identify: Identify) -> None:
-        self._desk, self._clients, self._identify = desk, clients, identify
+    def __init__(self, service: SigningService, clients: Clients, identify: Identify) -> None:
+        self._service, self._clients, self._identify = service, clients, identify
         self._frames = FrameBuffer()
         self._transport: asyncio.Transport | None = None
         self._client = ""
@@ -98,7 +98,7 @@ class AskingConnection(asyncio.Protocol):
                 wait = self._clients.wait_before(self._client, loop.time())
                 if wait:
                     break
-                transport.write(packed_answer(self._desk.answer(read_question(self._frames.next()))))
+                transport.write(packed_answer(self._service.answer(read_question(self._frames.next()))))
         except FrameFault as fault:
             log.warning("closed a connection: %(fault)s", {"fault": str(fault)}, extra=limited(STRANGERS))
             self.close()
@@ -123,8 +123,8 @@ class AskingConnection(asyncio.Protocol):
 class TlsListener:
     """Listens on an address, and accepts connections by itself, to count those that have shown no certificate yet."""
 
-    def __init__(self, desk: Desk, clients: Clients, context: ssl.SSLContext, work: Work) -> None:
-        self._desk, self._clients, self._context, self._work = desk, clients, context, work
+    def __init__(self, service: SigningService, clients: Clients, context: ssl.SSLContext, work: Work) -> None:
+        self._service, self._clients, self._context, self._work = service, clients, context, work
 
     def listen(self, endpoint: Endpoint) -> socket.socket:
         """Listen until the socket is closed and the work is stopped."""
@@ -158,7 +158,7 @@ class TlsListener:
         is_right = False
         try:
             await asyncio.get_running_loop().connect_accepted_socket(
-                lambda: AskingConnection(self._desk, self._clients, certificate_of),
+                lambda: AskingConnection(self._service, self._clients, certificate_of),
                 accepted,
                 ssl=self._context,
                 ssl_handshake_timeout=HANDSHAKE_SECONDS,
@@ -210,11 +210,11 @@ class PathListener:
         self._own = _identity(path)
         self._server: asyncio.AbstractServer | None = None
 
-    async def begin(self, desk: Desk, clients: Clients, users: Collection[int]) -> None:
+    async def begin(self, service: SigningService, clients: Clients, users: Collection[int]) -> None:
         """Serve these users."""
         identify, loop = users_only(users), asyncio.get_running_loop()
         self._server = await loop.create_unix_server(
-            lambda: AskingConnection(desk, clients, identify), sock=self._plug, backlog=BACKLOG
+            lambda: AskingConnection(service, clients, identify), sock=self._plug, backlog=BACKLOG
         )
 
     def close(self) -> None:
@@ -226,10 +226,10 @@ class PathListener:
                 self._path.unlink()
 
 
-async def listen_on_path(path: Path, desk: Desk, clients: Clients, users: Collection[int]) -> PathListener:
+async def listen_on_path(path: Path, service: SigningService, clients: Clients, users: Collection[int]) -> PathListener:
     """Listen on a Unix socket, whose file only we may open unless other users are named."""
     listener = PathListener(path, bound_socket(path, 0o666 if set(users) - {os.getuid(), 0} else 0o600))
-    await listener.begin(desk, clients, users)
+    await listener.begin(service, clients, users)
     return listener
 
 

@@ -18,7 +18,7 @@ from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.peers import PeersPart
 from ledgerd.node.parts.watching.self_check import SelfCheckPart
 from ledgerd.supervision.part import Supervisor
-from tests.doctor.ward import MEMORY, Usage
+from tests.doctor.broken_node import MEMORY, Usage
 
 NOW = 1_800_000_000
 

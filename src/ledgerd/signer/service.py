@@ -34,7 +34,7 @@ LOUD = frozenset(
 )
 
 
-class Desk:
+class SigningService:
     """One rule, with its clock."""
 
     def __init__(

@@ -22,7 +22,7 @@ OWN_FILES = 256
 """Files and sockets of the main process beside those of its peers."""
 
 
-class Patient(msgspec.Struct, frozen=True, kw_only=True):
+class ExaminedNode(msgspec.Struct, frozen=True, kw_only=True):
     """What the configuration of a node says, as far as checks need it."""
 
     data_dir: Path

@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from ledgerd.chain.chain import Chain
 from ledgerd.doctor.disk import LITTLE
 from ledgerd.doctor.examination import examine
+from ledgerd.doctor.examined_node import ExaminedNode
 from ledgerd.doctor.finding import Finding
-from ledgerd.doctor.patient import Patient
 from ledgerd.doctor.ports import note_inbound
 from ledgerd.producer.settings import SignerAccess
 from ledgerd.producer.signer_place import SignerPlace
@@ -44,7 +44,7 @@ class Usage(NamedTuple):
     free: int
 
 
-class Ward:
+class BrokenNode:
     """One node. A test changes its files, its machine, its surroundings or its configuration."""
 
     def __init__(self, folder: Path, around: Surroundings, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,7 +62,7 @@ class Ward:
         self.set_free(100 * LITTLE)
         monkeypatch.setattr("ledgerd.doctor.disk.time_of_write", lambda _: 0.002)
         note_inbound(self.data_dir, around.now - 60)
-        self.patient = Patient(
+        self.node = ExaminedNode(
             data_dir=self.data_dir,
             state_dir=self.data_dir / "state",
             log_dir=self.data_dir / "state",
@@ -86,7 +86,7 @@ class Ward:
 
     def change(self, **changes: object) -> None:
         """Configure it otherwise."""
-        self.patient = replace(self.patient, **changes)
+        self.node = replace(self.node, **changes)
 
     def run(self) -> None:
         """Have it run: its ports are open, and it answers."""
@@ -120,7 +120,7 @@ class Ward:
             yield chain
 
     def findings(self) -> list[Finding]:
-        return [*examine(self.patient, self.around.wall, self.root)]
+        return [*examine(self.node, self.around.wall, self.root)]
 
     def names(self) -> list[str]:
         return [each.name for each in self.findings()]

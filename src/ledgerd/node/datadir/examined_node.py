@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ledgerd.chain.chain import STATE_FOLDER
-from ledgerd.doctor.patient import Patient
+from ledgerd.doctor.examined_node import ExaminedNode
 from ledgerd.node.config.network import network_of
 from ledgerd.node.config.options.validator import EMERGENCY_VALIDATOR
 from ledgerd.state.lock import holder_of
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ledgerd.node.config.configuration import Configuration
 
 
-def patient_of(configuration: Configuration) -> Patient:
+def examined_node_of(configuration: Configuration) -> ExaminedNode:
     """The node of a configuration, whether it runs or not.
 
     Raises:
@@ -23,7 +23,7 @@ def patient_of(configuration: Configuration) -> Patient:
     data_dir, plugins = configuration.invocation.data_dir, configuration.application.plugins
     validator = configuration.validator
     names = validator.names if "validator" in plugins else ()
-    return Patient(
+    return ExaminedNode(
         data_dir=data_dir,
         state_dir=configuration.chain.shared_file_dir,
         log_dir=data_dir / STATE_FOLDER,
