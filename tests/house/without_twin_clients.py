@@ -46,7 +46,7 @@ CLIENTS = (
         """
         explorer/pages/assets_served explorer/pages/betting/markets explorer/pages/betting/pictures
         explorer/pages/community/committee explorer/pages/community/invites explorer/pages/community/proposals
-        explorer/pages/community/subscriptions explorer/pages/community/validators explorer/pages/drawing
+        explorer/pages/community/subscriptions explorer/pages/community/validators
         explorer/pages/every explorer/pages/ledger/blocks explorer/pages/ledger/front explorer/pages/ledger/search
         explorer/pages/people/accounts explorer/pages/people/history explorer/pages/view
         """,
@@ -54,7 +54,8 @@ CLIENTS = (
     Group(
         "what browsers meet: proven over connections of a whole site",
         ("explorer/serving/test_connection.py",),
-        "explorer/serving/bounds explorer/serving/headers explorer/serving/plain explorer/serving/visitors",
+        "explorer/serving/bounds explorer/serving/headers explorer/serving/operator explorer/serving/plain "
+        "explorer/serving/visitors",
     ),
     Group(
         "declarations without a rule, and what starts them: the command is run as a process",
@@ -76,7 +77,7 @@ CLIENTS = (
         "the process that holds a wallet's keys, and what goes to and from it: proven with such processes",
         ("wallet/keys/test_session.py", "wallet/keys/test_wallet_file.py", "wallet/test_command_line.py"),
         """
-        wallet/arguments/keys wallet/commands/keys wallet/keys/contents wallet/keys/entry wallet/keys/hardening
+        wallet/arguments/keys wallet/commands/keys wallet/keys/contents wallet/keys/entry
         wallet/keys/keeper wallet/keys/messages wallet/keys/secret_input
         """,
     ),

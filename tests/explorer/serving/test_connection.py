@@ -13,9 +13,11 @@ from ledgerd.explorer.pages.answering import PageReply, PageRequest
 from ledgerd.explorer.serving import bounds
 from ledgerd.explorer.serving.connection import BrowserConnection
 from ledgerd.explorer.serving.headers import POLICY, head_of
+from ledgerd.rpc.http.reader import Arrival, RequestReader
+from ledgerd.rpc.http.service import PARSED_BYTES
 from tests.explorer.browsers import Site, site_of
 from tests.explorer.recorded_node import RecordedExplorer, names_of, recorded_explorer
-from tests.rpc.loopback import play
+from tests.rpc.loopback import play, until
 
 STRANGER = "X-Forwarded-For: 203.0.113.7\r\n"
 """What a proxy on this machine says of its visitor."""
@@ -111,6 +113,48 @@ def test_an_address_has_so_many_requests_a_second_and_others_have_theirs(explore
         client.writer.close()
 
     on_site(explorer, scene)
+
+
+def test_requests_sent_ahead_leave_others_their_turn(explorer: RecordedExplorer) -> None:
+    """One answer, then others: of ten thousand requests in one read no more than a few are read before."""
+
+    async def scene(site: Site) -> None:
+        flooding, honest = await site.connect(), await site.connect()
+        flooding.writer.write(b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n" * 10_000)
+        await until(lambda: site.visitors.answered)
+        await honest.say(b"GET /blocks HTTP/1.1\r\nHost: a\r\n\r\n")
+        assert (await honest.answer())[0].split()[1] == "200"
+        assert site.visitors.answered < 100
+        flooding.writer.transport.abort()
+        honest.writer.close()
+
+    on_site(explorer, scene)
+
+
+def test_of_requests_sent_ahead_few_are_parsed_before_their_turn(
+    explorer: RecordedExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed: list[int] = []
+    feed = RequestReader.feed
+
+    def noted(reader: RequestReader, data: bytes) -> list[Arrival]:
+        parsed.append(len(data))
+        return feed(reader, data)
+
+    monkeypatch.setattr(RequestReader, "feed", noted)
+
+    async def scene(site: Site) -> None:
+        client = await site.connect()
+        lines = b"host:\r\n" * 40_000
+        client.writer.write(b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n" * 3 + b"GET / HTTP/1.1\r\n" + lines)
+        for _ in range(3):
+            assert (await client.answer())[2] == b"ok\n"
+        assert (await client.head())[0].split()[1] == "431"
+        client.writer.transport.abort()
+
+    on_site(explorer, scene)
+    assert max(parsed) <= PARSED_BYTES
+    assert sum(parsed) < bounds.HEADER_BYTES + 3 * PARSED_BYTES
 
 
 def test_an_address_has_so_many_bytes_a_second(explorer: RecordedExplorer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -281,7 +325,7 @@ def test_answers_that_nobody_takes_are_bounded(explorer: RecordedExplorer, monke
         client = await site.connect()
         client.writer.transport.pause_reading()  # type: ignore[attr-defined]  # of a socket it can
         for _ in range(2_000):
-            await client.say(b"GET /validators HTTP/1.1\r\nHost: a\r\n\r\n")
+            await client.say(b"GET /validators HTTP/1.1\r\nHost: localhost\r\n\r\n")
             if not site.visitors.connections.all:
                 break
             await asyncio.sleep(0)
@@ -310,6 +354,33 @@ def test_programs_are_told_how_it_is_and_figures_only_on_this_machine(explorer: 
         explorer.watch.away = ""
 
     on_site(explorer, scene)
+
+
+@pytest.mark.parametrize(
+    ("host", "headers"),
+    [
+        ("explorer.example", ""),
+        ("127.0.0.1:8092", "Connection: close\r\n"),
+        ("127.0.0.1:8092", "X-Real-IP: 203.0.113.7\r\n"),
+        ("127.0.0.1:8092", "Forwarded: for=203.0.113.7\r\n"),
+        ("127.0.0.1:8092", "Via: 1.1 proxy\r\n"),
+        ("127.0.0.1:8092", "X-Forwarded-Proto: https\r\n"),
+        ("127.0.0.1.example", ""),
+    ],
+)
+def test_visitors_of_a_proxy_that_names_none_are_not_the_operator(
+    explorer: RecordedExplorer, host: str, headers: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def scene(site: Site) -> None:
+        assert (await site.get("/metrics", headers, host=host))[0] == "404"
+        site.visitors.sent("127.0.0.1", 3 * int(bounds.BYTES_A_SECOND))
+        assert (await site.get("/", headers, host=host))[0] == "429", "all of them count as one address"
+        assert (await site.get("/", headers, host=host))[0] == "429"
+        for own in ("127.0.0.1:8092", "localhost", "[::1]:8092"):
+            assert (await site.get("/metrics", host=own))[0] == "200"
+
+    on_site(explorer, scene)
+    assert len([each for each in caplog.records if "no X-Forwarded-For in requests" in each.getMessage()]) == 1
 
 
 def test_no_value_of_a_header_can_begin_another() -> None:

@@ -109,6 +109,24 @@ def test_a_body_of_the_largest_size_is_taken() -> None:
     assert read([post(b"x" * MAX_BODY), chunked(b"x" * MAX_BODY)]) == [asked(b"x" * MAX_BODY)] * 2
 
 
+@pytest.mark.parametrize("length", [b"%b2" % (b"0" * 5_000), b"%b2 " % (b"0" * 5_000), b"02"])
+def test_a_length_of_any_number_of_digits_is_read(length: bytes) -> None:
+    reading = RequestReader(header_bytes=16_000, body_bytes=MAX_BODY, takes_handshakes=True)
+
+    assert reading.feed(b"POST / HTTP/1.1\r\n" + HOST + b"Content-Length: %b\r\n\r\n{" % length) == []
+    assert reading.body_to_come == 1
+    [request] = without_headers(reading.feed(b"}"))
+    assert request == asked(b"{}")
+
+
+@pytest.mark.parametrize("length", [b"0", b"0" * 5_000, b"%b " % (b"0" * 5_000)])
+def test_a_length_of_zeros_alone_is_none(length: bytes) -> None:
+    reading = RequestReader(header_bytes=16_000, body_bytes=0, takes_handshakes=True)
+
+    arrived = reading.feed(b"GET / HTTP/1.1\r\n" + HOST + b"Content-Length: %b\r\n\r\n" % length)
+    assert without_headers(arrived) == [asked(b"", b"GET")]
+
+
 def test_a_header_that_does_not_end_is_refused_before_it_fills_the_memory() -> None:
     reading = reader()
     reading.feed(b"GET / HTTP/1.1\r\n" + HOST + b"X: ")

@@ -12,8 +12,6 @@ REQUESTS_A_SECOND = 40.0
 BYTES_A_SECOND = 4_194_304.0
 """Sent to an address, with as many at once; a download waits, a page is refused."""
 HEADER_BYTES = 16_384
-WAITING_REQUESTS = 16
-"""Of one connection, sent ahead."""
 UNREAD_BYTES = 67_108_864
 """Of answers that visitors have not taken, of all together."""
 REQUEST_SECONDS = 10.0

@@ -6,24 +6,27 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from http.cookies import CookieError, SimpleCookie
 from typing import cast
 
 from ledgerd.basics.addresses import charged_as, is_loopback
 from ledgerd.explorer.pages.answering import PageReply, PageRequest
 from ledgerd.explorer.pages.view import PageFault, fields_of
 from ledgerd.explorer.serving import bounds
+from ledgerd.explorer.serving.cookies import choices_in
 from ledgerd.explorer.serving.headers import head_of
+from ledgerd.explorer.serving.operator import MARKS, is_of_operator
 from ledgerd.explorer.serving.plain import PLAIN
 from ledgerd.explorer.serving.visitors import Visitors
 from ledgerd.explorer.words.language import CODES
 from ledgerd.rpc.http.places.connection_table import Activity
 from ledgerd.rpc.http.reader import BETWEEN, ContinueExpected, Handshake, Refusal, Request, RequestReader
 from ledgerd.rpc.http.responses import refusal
+from ledgerd.rpc.http.service import PARSED_BYTES
+from ledgerd.rpc.http.unread import Unread
 
-NOTED = frozenset(
-    (b"host", b"accept-language", b"connection", b"content-length", b"cookie", b"expect", b"x-forwarded-for")
-)
+NOTED = MARKS | {
+    b"host", b"accept-language", b"connection", b"content-length", b"cookie", b"expect", b"x-forwarded-for",
+}  # fmt: skip
 """The headers that have an effect here."""
 SLOW_STREAM = 262_144
 """Bytes that an open page may leave untaken before it is ended; it asks again by itself."""
@@ -41,6 +44,7 @@ class BrowserConnection(asyncio.Protocol):
         self._reader = RequestReader(
             header_bytes=bounds.HEADER_BYTES, body_bytes=0, takes_handshakes=False, noted=NOTED
         )
+        self._unread = Unread()
         self._waiting: deque[Request] = deque()
         self._task: asyncio.Task[None] | None = None
         self._room = asyncio.Event()
@@ -70,7 +74,7 @@ class BrowserConnection(asyncio.Protocol):
         self._is_ended = True
         self._room.set()
         self._visitors.leave(self)
-        self._waiting.clear()
+        self._drop()
         if self._task is not None:
             self._task.cancel()
 
@@ -78,13 +82,10 @@ class BrowserConnection(asyncio.Protocol):
         self._moved = asyncio.get_running_loop().time()
         if self._is_ended or self._is_stream:
             return
-        for arrival in self._reader.feed(data):
-            if isinstance(arrival, Request):
-                self._waiting.append(arrival)
-            elif isinstance(arrival, Refusal | Handshake | ContinueExpected):
-                self._end_with(arrival.status if isinstance(arrival, Refusal) else 413)
-                return
-        if len(self._waiting) >= bounds.WAITING_REQUESTS:
+        self._unread.add(data)
+        if self._task is None:
+            self._parse()
+        if self._unread and not self._is_ended:
             self.transport.pause_reading()
         self._begin()
 
@@ -97,15 +98,33 @@ class BrowserConnection(asyncio.Protocol):
 
     # -- requests
 
+    def _parse(self) -> None:
+        """Read a few of the requests that have arrived."""
+        for arrival in self._reader.feed(self._unread.take(PARSED_BYTES)):
+            if isinstance(arrival, Request):
+                self._waiting.append(arrival)
+            elif isinstance(arrival, Refusal | Handshake | ContinueExpected):
+                self._end_with(arrival.status if isinstance(arrival, Refusal) else 413)
+                return
+
     def _begin(self) -> None:
-        if self._waiting and self._task is None:
+        if self._has_more and self._task is None:
             self._task = self._visitors.tasks.begin(self._answer_all())
+
+    @property
+    def _has_more(self) -> bool:
+        """Whether something is to be parsed or answered."""
+        return bool(self._waiting or self._unread) and not (self._is_ended or self._is_stream)
 
     async def _answer_all(self) -> None:
         try:
-            while self._waiting and not self._is_ended:
-                await self._answer(self._waiting.popleft())
-                await self._room.wait()
+            while self._has_more:
+                if self._waiting:
+                    await self._answer(self._waiting.popleft())
+                    await self._room.wait()
+                else:
+                    self._parse()
+                await asyncio.sleep(0)  # one request, then others have their turn
         finally:
             self._task = None
         if not self._is_ended:
@@ -125,11 +144,9 @@ class BrowserConnection(asyncio.Protocol):
         elif path in PLAIN:
             self._send(request, PLAIN[path](visitors, is_own=not address))
         else:
-            reply = await visitors.answering.answer(
-                PageRequest(
-                    path, query, _cookies(request), request.headers.get(b"accept-language", b"").decode("latin-1")
-                )
-            )
+            languages = request.headers.get(b"accept-language", b"").decode("latin-1")
+            choices = choices_in(request.headers.get(b"cookie", b""))
+            reply = await visitors.answering.answer(PageRequest(path, query, choices, languages))
             if reply.lines is None:
                 visitors.sent(address, self._send(request, reply))
             else:
@@ -138,7 +155,12 @@ class BrowserConnection(asyncio.Protocol):
     def _behind_proxy(self, request: Request) -> str:
         """The address of a visitor behind a proxy that is believed; empty for the operator on this machine."""
         client = self._visitors.proxies.client_of(self.host, request.headers.get(b"x-forwarded-for", b""))
-        return "" if client == self.host and is_loopback(self.host) else client
+        if client != self.host or not is_loopback(client):
+            return client
+        if is_of_operator(request):
+            return ""
+        self._visitors.warn_of_unnamed()
+        return client
 
     def _send(self, request: Request, reply: PageReply) -> int:
         closes = not request.keeps_open
@@ -190,7 +212,7 @@ class BrowserConnection(asyncio.Protocol):
             self._send(request, PageReply(429, TOO_MANY.encode(), "text/plain; charset=utf-8", {"Retry-After": "60"}))
             return
         self._is_stream = True
-        self._waiting.clear()
+        self._drop()
         self.transport.write(head_of(200, EVENTS, None, None, closes=True))
         self.push(b"retry: 2000\n\n" + self._visitors.news(code, is_front=is_front))
 
@@ -203,15 +225,20 @@ class BrowserConnection(asyncio.Protocol):
 
     # -- ends
 
+    def _drop(self) -> None:
+        """Take nothing of what has arrived."""
+        self._unread.clear()
+        self._waiting.clear()
+
     def _end_with(self, status: int) -> None:
         self._is_ended = True
-        self._waiting.clear()
+        self._drop()
         self.transport.write(refusal(status))
         self.transport.close()
 
     def _close(self) -> None:
         self._is_ended = True
-        self._waiting.clear()
+        self._drop()
         self.transport.close()
 
     def abort(self) -> None:
@@ -242,13 +269,3 @@ class BrowserConnection(asyncio.Protocol):
         if self._task is not None or self._is_stream:
             return False
         return still > (bounds.IDLE_SECONDS if self._reader.place is BETWEEN else bounds.REQUEST_SECONDS)
-
-
-def _cookies(request: Request) -> dict[str, str]:
-    raw = request.headers.get(b"cookie")
-    if not raw:
-        return {}
-    try:
-        return {name: each.value for name, each in SimpleCookie(raw.decode("latin-1")).items()}
-    except CookieError:
-        return {}

@@ -15,7 +15,8 @@ CODES = ("en", "ru")
 
 NAMES = {"en": "English", "ru": "Русский"}
 
-_TAG = re.compile(r"\s*([A-Za-z]{1,8})(?:-[A-Za-z0-9-]+)?\s*(?:;\s*q=([0-9.]{1,5}))?\s*")
+# Spaces are never given back, or a run of them would be divided between two places in every way.
+_TAG = re.compile(r"\s*+([A-Za-z]{1,8})(?:-[A-Za-z0-9-]+)?\s*+(?:;\s*+q=([0-9.]{1,5}))?\s*+")
 
 
 class Language:

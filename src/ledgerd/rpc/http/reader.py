@@ -109,7 +109,7 @@ class RequestReader:
         self._path = b""
         self._headers: dict[bytes, bytes] = {}
         self._body: bytes | BytesIO = b""
-        self._body_bytes = 0
+        self._body_bytes = self._body_length = 0
         self._known_head = b""
         self._known_bytes = -1
         self._known: Request | None = None
@@ -175,7 +175,7 @@ class RequestReader:
         """The bytes of an unfinished body that have not arrived, as far as its header says."""
         if self.place is not BODY:
             return 0
-        return max(0, int(self._headers.get(b"content-length", b"0")) - self._body_bytes)
+        return max(0, self._body_length - self._body_bytes)
 
     def end(self) -> None:
         """Drop an unfinished request, and read no more."""
@@ -252,11 +252,12 @@ class RequestReader:
         self.place = BODY
         self.steps += 1
         headers = self._headers
+        self._body_length = _length_in(headers.get(b"content-length", b""))
         if self._head_bytes > self._max_header:
             self._refuse(431)
         elif b"host" not in headers and self._parser.get_http_version() != "1.0":
             self._refuse(400)
-        elif int(headers.get(b"content-length", b"0")) > self._max_body:
+        elif self._body_length > self._max_body:
             self._refuse(413)
         elif headers.get(b"expect", b"").lower() == b"100-continue":
             self._arrived.append(ContinueExpected())
@@ -288,3 +289,10 @@ class RequestReader:
         body = arrived.getvalue() if isinstance(arrived, BytesIO) else arrived
         keeps_open, says_so = self._parser.should_keep_alive(), b"connection" in self._headers
         self._arrived.append(Request(self._parser.get_method(), self._path, body, keeps_open, says_so, self._headers))
+
+
+def _length_in(text: bytes) -> int:
+    """A `Content-Length` that the parser has found to be a number, which may begin with zeros without end: `int` would
+    refuse some thousands of them.
+    """
+    return int(text.strip().lstrip(b"0") or b"0")

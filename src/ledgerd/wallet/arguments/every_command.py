@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Callable, Sequence
 
 import msgspec
 
+from ledgerd.protocol.printable import printable_lines
 from ledgerd.wallet.arguments.common import Parser, Parts
 from ledgerd.wallet.arguments.keys import add_file_commands, add_key_commands
 from ledgerd.wallet.arguments.operations import add_operation_commands
@@ -22,7 +24,6 @@ from ledgerd.wallet.arguments.validators import add_validator_commands
 from ledgerd.wallet.errors import WalletError
 from ledgerd.wallet.exit_codes import DONE, INTERRUPTED, exit_code
 from ledgerd.wallet.operations.reading import joined_amounts
-from ledgerd.wallet.operations.words import printable_lines
 
 GROUPS = {
     "key": ("make, import, list, export and remove keys", add_key_commands),
@@ -79,4 +80,5 @@ def carry_out(
 
 
 def _print_json(value: object) -> None:
-    sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
+    """A line of ASCII: a terminal may be there all the same."""
+    sys.stdout.write(json.dumps(msgspec.to_builtins(value), separators=(",", ":")) + "\n")
