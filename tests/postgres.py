@@ -16,7 +16,7 @@ from typing import IO
 
 import pytest
 
-from ledgerd.history.postgres.migrations import migrate, opened_alone, partition
+from ledgerd.history.postgres.migrations import make_readers, migrate, opened_alone, partition
 from tests.memory import memory_folder
 from tests.server_watch import SCRIPT, begin_watch, use
 
@@ -101,6 +101,12 @@ class SharedServer:
         name = f"test_{os.getpid()}_{next(_numbers)}"
         sql(address_of(self.folder, "postgres"), f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY")
         return address_of(self.folder, name)
+
+    def make_readers(self, address: str) -> None:
+        """Make the roles for people who ask: those of all databases are the same, so one process does at a time."""
+        with self._note.with_suffix(".lock").open("w") as door:
+            fcntl.flock(door, fcntl.LOCK_EX)
+            make_readers(address)
 
     def drop(self, address: str) -> None:
         name = address.partition("@/")[2].partition("?")[0]

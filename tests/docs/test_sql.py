@@ -15,7 +15,6 @@ import psycopg
 import pytest
 
 from ledgerd.history.columns.source import HistorySource
-from ledgerd.history.postgres.migrations import make_readers
 from ledgerd.history.settings import HistorySettings
 from tests.history.postgres.feeding import feed_all, feeding
 from tests.postgres import TEMPLATE, SharedServer, sql
@@ -61,6 +60,7 @@ def fed(postgres_server: SharedServer, tmp_path_factory: pytest.TempPathFactory)
     with feeding(address, source) as feeder:
         feed_all(feeder)
     source.close()
+    postgres_server.make_readers(address)
     return address
 
 
@@ -71,12 +71,16 @@ def test_every_question_has_the_answer_of_the_page(fed: str) -> None:
 
 
 def as_role(address: str, role: str) -> str:
-    sql(address, f"DROP ROLE IF EXISTS some_{role}", f"CREATE ROLE some_{role} LOGIN IN ROLE ledger_{role}")
+    sql(
+        address,
+        f"DROP ROLE IF EXISTS some_{role}",
+        f"CREATE ROLE some_{role} LOGIN IN ROLE ledger_{role}",
+        f"ALTER ROLE some_{role} SET statement_timeout = '10s'",
+    )
     return address.replace("ledgerd@", f"some_{role}@")
 
 
 def test_a_reader_reads_and_changes_nothing(fed: str) -> None:
-    make_readers(fed)
     reader = as_role(fed, "reader")
     assert sql(reader, "SELECT count(*) > 100 FROM ledger.operations") == [(True,)]
     for command in ("DELETE FROM ledger.votes", "DROP TABLE ledger.votes", "CREATE TABLE ledger.mine (x int)"):
@@ -85,7 +89,6 @@ def test_a_reader_reads_and_changes_nothing(fed: str) -> None:
 
 
 def test_a_reader_has_the_limits_of_the_page(fed: str) -> None:
-    make_readers(fed)
     (commands,) = re.findall(r"\n\n((?:    [A-Z].* ROLE explorer .*;\n)+)\n", PAGE.read_text(encoding="utf-8"))
     sql(fed, "DROP ROLE IF EXISTS explorer", *commands.splitlines())
     explorer = fed.replace("ledgerd@", "explorer@")
@@ -98,7 +101,6 @@ def test_a_reader_has_the_limits_of_the_page(fed: str) -> None:
 
 
 def test_who_asks_gets_only_so_many_rows_and_changes_nothing(fed: str) -> None:
-    make_readers(fed)
     asker = as_role(fed, "asker")
     asked = "SELECT count(*), min(row ->> 'type') FROM ledger.ask($$SELECT type FROM operations$$, 7) AS row"
     assert sql(asker, asked)[0][0] == 7

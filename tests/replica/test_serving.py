@@ -17,10 +17,12 @@ from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.parameters import TESTNET
 from ledgerd.replica.hub import Hub
 from ledgerd.replica.messages import VERSION, MessageBuffer, MessageKind, NotServed, ReplicaHello, packed, read
-from ledgerd.replica.serving import MOST_REPLICAS, MOST_STRANGERS, ReplicaServer
+from ledgerd.replica.places import MOST_REPLICAS, MOST_STRANGERS_OF_ADDRESS
+from ledgerd.replica.serving import ReplicaServer
 from ledgerd.replica.settings import StreamSettings, read_stream_place
 from ledgerd.replica.source import LAYOUT, NodeFiles
 from ledgerd.state.change_log import CHANGES_FOLDER, ChangeLog
+from ledgerd.supervision.main_loop import on_a_loop
 from ledgerd.supervision.tasks import Tasks
 from tests.chain.networks import SMALL, Network
 from tests.ports import free_port
@@ -180,15 +182,13 @@ def test_a_replica_that_speaks_on_is_cut(node: Path, tmp_path: Path, caplog: pyt
     asyncio.run(meet())
 
 
-def test_so_many_strangers_are_heard_at_once_and_one_that_leaves_makes_room(node: Path, tmp_path: Path) -> None:
+def test_so_many_strangers_are_heard_at_once_and_the_oldest_gives_way(node: Path, tmp_path: Path) -> None:
     async def meet() -> None:
         async with serving(node, at_socket(tmp_path)) as connect:
-            kept = [await connect() for _ in range(MOST_STRANGERS)]
-            reader, _ = await connect()
-            assert await reader.read(1) == b""
-            kind, _ = await answer_to(kept[0], packed(MessageKind.HELLO, HELLO))
-            assert kind == MessageKind.WELCOME
-            assert (await answer_to(await connect(), packed(MessageKind.HELLO, HELLO)))[0] == MessageKind.WELCOME
+            (oldest, _), *kept = [await connect() for _ in range(MOST_STRANGERS_OF_ADDRESS + 1)]
+            assert await oldest.read(1) == b""
+            for each in kept:
+                assert (await answer_to(each, packed(MessageKind.HELLO, HELLO)))[0] == MessageKind.WELCOME
 
     asyncio.run(meet())
 
@@ -238,6 +238,57 @@ def test_only_who_shows_the_right_certificate_is_served(node: Path, certificates
     assert asyncio.run(meet(certificates.node)) == MessageKind.WELCOME
     assert asyncio.run(meet(certificates.stranger)) == 0
     assert asyncio.run(meet(certificates.deceived)) == 0
+
+
+@asynccontextmanager
+async def silence(settings: StreamSettings) -> AsyncIterator[asyncio.StreamReader]:
+    """The oldest of 64 connections that say nothing, of eight addresses; one of them is that of the replica."""
+    place = settings.place
+    assert place is not None
+    assert place.endpoint is not None
+    kept = [
+        await asyncio.open_connection(*place.endpoint, local_addr=(f"127.0.0.{1 + number % 8}", 0))
+        for number in range(64)
+    ]
+    try:
+        yield kept[0][0]
+    finally:
+        for _, writer in kept:
+            writer.transport.abort()
+
+
+def test_silent_connections_do_not_keep_a_replica_with_its_certificate_out(
+    node: Path, certificates: Certificates, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ledgerd.replica.serving.HELLO_SECONDS", 3600.0)  # none of them ends by itself
+    files = certificates.signer
+    endpoint = read_stream_place(f"tcp://127.0.0.1:{free_port()}")
+    settings = StreamSettings(endpoint, files.certificate, files.certificate_key, files.authority)
+
+    async def meet() -> None:
+        async with serving(node, settings) as connect, silence(settings) as oldest:
+            reader, writer = await connect()
+            await writer.start_tls(tls_context(certificates.node, is_signer=False), server_hostname="127.0.0.1")
+            kind, _ = await answer_to((reader, writer), packed(MessageKind.HELLO, HELLO))
+            assert kind == MessageKind.WELCOME
+            assert await oldest.read() == b""
+
+    on_a_loop(meet)
+
+
+def test_silent_connections_do_not_keep_a_replica_of_this_machine_out(
+    node: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ledgerd.replica.conversation.HELLO_SECONDS", 3600.0)  # none of them ends by itself
+    settings = StreamSettings(read_stream_place(f"tcp://127.0.0.1:{free_port()}"))
+
+    async def meet() -> None:
+        async with serving(node, settings) as connect, silence(settings) as oldest:
+            kind, _ = await answer_to(await connect(), packed(MessageKind.HELLO, HELLO))
+            assert kind == MessageKind.WELCOME
+            assert await oldest.read() == b""
+
+    on_a_loop(meet)
 
 
 def test_an_address_that_is_taken_is_told(node: Path) -> None:

@@ -41,8 +41,8 @@ from ledgerd.replica.messages import (
 )
 from ledgerd.replica.source import LAYOUT
 from ledgerd.replica.state_copy import StateCopy
-from ledgerd.state.change_frames import FRAME, ChangeFault, RecordFrame, RecordHead, read_head, read_part
-from ledgerd.state.disk import failure
+from ledgerd.state.change_frames import FRAME, POSITION, ChangeFault, RecordFrame, RecordHead, read_head, read_part
+from ledgerd.state.disk import DATA_FILE, NEARLY_FULL, failure
 from ledgerd.state.errors import StorageError
 
 if TYPE_CHECKING:
@@ -66,6 +66,9 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0
 STOP_SECONDS = 1.0
 """How often a silent connection looks whether it is to stop."""
 LEAST_STATE = 1 << 20
+MOST_REASON = 500
+"""Characters of why a node does not serve, which are logged and told to clients."""
+MOST_CHAIN_ID = 32
 
 
 class FollowStatus(msgspec.Struct, frozen=True):
@@ -252,6 +255,7 @@ class FollowedLine:
         self._position = self._copy.position
         """Where what was taken leads to."""
         self._taken = 0
+        self._chain_id = b""
         self._loading = b""
         self._load_left = 0
         self._is_loading = False
@@ -279,12 +283,15 @@ class FollowedLine:
         self._plug.sendall(packed(MessageKind.HELLO, hello))
         kind, body = self._next()
         if kind == MessageKind.REFUSED:
-            raise NotFollowed(printable(read(body, NotServed).reason))
+            raise NotFollowed(printable(read(body, NotServed).reason[:MOST_REASON]))
         if kind != MessageKind.WELCOME:
             raise ChangeFault(f"a frame of kind {kind} in place of its welcome")
         welcome = read(body, Welcome)
         if chain_id and welcome.chain_id != chain_id:
             raise NotFollowed("it is of another chain")
+        if len(welcome.chain_id) > MOST_CHAIN_ID:
+            raise ChangeFault(f"the id of a chain with {len(welcome.chain_id)} bytes")
+        self._chain_id = welcome.chain_id
         self._blocks.continue_from(welcome.log_from)
         self._replica.heard(welcome.head)
         while not self._replica.is_stopping:
@@ -360,7 +367,7 @@ class FollowedLine:
     def _commit(self) -> None:
         if self._taken:
             self._taken = 0
-            self._copy.commit(self._position)
+            self._copy.commit(self._position, self._chain_id)
             self._replica.heard()
 
     def _check(self, body: bytes) -> None:
@@ -376,26 +383,30 @@ class FollowedLine:
         begins = read(body, StateBegins)
         if self._record is not None or self._is_loading or self._taken:
             raise ChangeFault("a whole state among changes")
-        free = shutil.disk_usage(self._copy.folder).free
-        if begins.size > free:
-            raise LineEnded(f"the state of the node has {begins.size} bytes, and {free} are free here")
+        if len(begins.position) != POSITION.size:
+            raise ChangeFault(f"a position of {len(begins.position)} bytes")
+        room = shutil.disk_usage(self._copy.folder).free + (self._copy.folder / DATA_FILE).stat().st_size - NEARLY_FULL
+        most = begins.size + begins.size // 2 + LEAST_STATE
+        if not 0 <= most <= room:
+            raise LineEnded(f"the state of the node may need {most} bytes, and there is room for {room} here")
         log.info("loading the state of the node at block %(block)d", {"block": begins.revision})
         self._replica.end_serving()
         self._copy.begin_loading()
         self._is_loading, self._loading = True, begins.position
-        self._load_left = 2 * begins.size + LEAST_STATE
+        self._load_left = most
 
     def _take_rows(self, body: bytes) -> None:
-        self._load_left -= len(body)
-        if not self._is_loading or self._load_left < 0:
-            raise ChangeFault("rows of a state that was not begun, or is larger than it was said to be")
-        self._copy.load(read_part(body))
+        if not self._is_loading:
+            raise ChangeFault("rows of a state that was not begun")
+        self._load_left -= self._copy.load(read_part(body))
+        if self._load_left < 0:
+            raise ChangeFault("a state that is larger than it was said to be")
 
     def _end_state(self, body: bytes) -> None:
         ends = read(body, StateEnds)
         if not self._is_loading or ends.position != self._loading:
             raise ChangeFault("the end of a state that was not begun")
-        self._copy.end_loading(ends.position)
+        self._copy.end_loading(ends.position, self._chain_id)
         self._is_loading, self._position = False, ends.position
         log.info("the state of the node at block %(block)d is here", {"block": self._copy.head})
         self._replica.heard()

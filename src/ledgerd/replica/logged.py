@@ -8,7 +8,8 @@ from ledgerd.chain.log.keeping import ROLLING_BLOCKS, trim
 from ledgerd.chain.log.rolling import RollingBlockLog
 from ledgerd.codec import CodecError, codec_of
 from ledgerd.protocol.block import Block
-from ledgerd.rpc.blocks.records import BlockRecorder
+from ledgerd.replica.state_copy import require_room
+from ledgerd.rpc.blocks.records import FILE_NAME, RECORD_BYTES, BlockRecorder
 from ledgerd.state.change_frames import ChangeFault
 
 if TYPE_CHECKING:
@@ -17,10 +18,15 @@ if TYPE_CHECKING:
     from ledgerd.replica.messages import LoggedBlocks
 
 
+END = 1 << 32
+"""Blocks have lower numbers."""
+
+
 class LoggedCopy:
     """Written as a node writes its own; a block is in the log before the state may forget it."""
 
     def __init__(self, folder: Path) -> None:
+        self._folder = folder
         self._log = RollingBlockLog.open(folder)
         self._records = BlockRecorder(folder)
 
@@ -36,16 +42,21 @@ class LoggedCopy:
         return b"" if block is None else bytes(block.id)
 
     def continue_from(self, number: int) -> None:
-        """The next block has this number: a log that ends elsewhere begins anew."""
-        if self.head and number != self.head + 1:
+        """The next block has this number: a log that ends elsewhere begins anew, and so does the file beside it."""
+        if number != self.head + 1:
             self._log.reset()
+            self._records.close()
+            (self._folder / FILE_NAME).unlink(missing_ok=True)
+            self._records = BlockRecorder(self._folder)
 
     def take(self, blocks: LoggedBlocks) -> None:
         """Append blocks.
 
         Raises:
             ChangeFault: They are no blocks, or do not follow.
+            StoreFull: There is no room for them.
         """
+        require_room(self._folder)
         for number, packed in enumerate(blocks.blocks, blocks.first):
             try:
                 block = codec_of(Block).decode_exactly(packed)
@@ -59,7 +70,15 @@ class LoggedCopy:
         trim(self._log, ROLLING_BLOCKS)
 
     def take_records(self, first: int, records: bytes) -> None:
-        """Write records of `block_info`."""
+        """Write records of `block_info`.
+
+        Raises:
+            ChangeFault: No block can have such a number.
+            StoreFull: There is no room for them.
+        """
+        if not 0 < first <= END - len(records) // RECORD_BYTES:
+            raise ChangeFault(f"records of block {first}")
+        require_room(self._folder)
         self._records.put(first, records)
 
     def close(self) -> None:

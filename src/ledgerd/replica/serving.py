@@ -13,14 +13,17 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ledgerd.producer.signer_place import PlaceFault, tls_context
+from ledgerd.protocol.addresses import charged_as
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.replica.conversation import HELLO_SECONDS, Conversation, Cut
 from ledgerd.replica.hub import Hub
 from ledgerd.replica.messages import MOST_HELLO, ReplicaHello
-from ledgerd.signer.serving import bound_socket, user_of
+from ledgerd.replica.places import HeldPlace, ReplicaPlaces, StrangerPlaces
+from ledgerd.signer.serving import bound_socket, certificate_of, user_of
 from ledgerd.state.change_log import LogGap
 from ledgerd.state.errors import StorageError
 from ledgerd.supervision.line_rates import LineRate, limited
+from ledgerd.supervision.tasks import first_of
 
 if TYPE_CHECKING:
     from ledgerd.protocol.endpoint import Endpoint
@@ -29,9 +32,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-MOST_REPLICAS = 32
-MOST_STRANGERS = 16
-"""Connections that have not said hello yet; each does so within seconds."""
 STATES_AT_ONCE = 2
 UNSENT_BYTES = 1 << 18
 """What waits in memory for one replica."""
@@ -41,6 +41,27 @@ STRANGERS = LineRate("connections of replicas that were refused", 5, 1 / 12)
 OPTION = "state-stream-endpoint"
 
 
+class Caller:
+    """A connection, from when it was accepted."""
+
+    def __init__(self, plug: socket.socket, address: tuple[str, int] | str | bytes) -> None:
+        self.plug = plug
+        self.address, self.who = "", "at the socket"
+        if isinstance(address, tuple):
+            self.address, self.who = charged_as(address[0]), f"{address[0]}:{address[1]}"
+        self.owner = self.address
+        """Whose place it takes as a replica: that of its certificate, once it has shown one."""
+        self.writer: asyncio.StreamWriter | None = None
+        self.conversation: Conversation | None = None
+        self.hello: ReplicaHello | None = None
+
+    def close(self) -> None:
+        """End it, whatever waits to be sent."""
+        if self.writer is not None:
+            self.writer.transport.abort()
+        self.plug.close()
+
+
 class ReplicaServer:
     """Accepts replicas, and serves each in a task of its own."""
 
@@ -48,7 +69,7 @@ class ReplicaServer:
         self._hub, self._settings, self._tasks = hub, settings, tasks
         self._context = _context(settings)
         self._states = asyncio.Semaphore(STATES_AT_ONCE)
-        self._served = self._strangers = 0
+        self._strangers, self._replicas = StrangerPlaces(), ReplicaPlaces()
         self.plug = _listen(settings)
 
     async def accept(self) -> None:
@@ -63,41 +84,49 @@ class ReplicaServer:
                 )
                 await asyncio.sleep(PAUSE_SECONDS)
                 continue
-            if self._strangers >= MOST_STRANGERS:
-                accepted.close()
-                continue
-            self._strangers += 1
-            who = f"{address[0]}:{address[1]}" if address else "at the socket"
-            self._tasks.begin(self._serve(accepted, who))
+            caller = Caller(accepted, address)
+            self._tasks.begin(self._serve(caller, self._strangers.enter(caller.address)))
 
-    async def _serve(self, accepted: socket.socket, who: str) -> None:
-        writer: asyncio.StreamWriter | None = None
+    async def _serve(self, caller: Caller, place: HeldPlace) -> None:
         try:
             try:
-                reader, writer = await self._opened(accepted)
-                conversation = Conversation(self._hub, reader, writer, who)
-                hello = await conversation.greet()
+                await first_of(self._meet(caller), _lost(place))
             finally:
-                self._strangers -= 1
-            await self._run(conversation, hello)
+                self._strangers.leave(place)
+            await self._run(caller)
         except (Cut, LogGap, OSError, StorageError) as problem:
             reason = str(problem) or type(problem).__name__
             log.warning(
-                "cut off the replica %(who)s: %(reason)s", {"who": who, "reason": reason}, extra=limited(STRANGERS)
+                "cut off the replica %(who)s: %(reason)s",
+                {"who": caller.who, "reason": reason},
+                extra=limited(STRANGERS),
             )
         finally:
-            if writer is not None:
-                writer.transport.abort()
-            accepted.close()
+            caller.close()
 
-    async def _run(self, conversation: Conversation, hello: ReplicaHello) -> None:
-        if self._served >= MOST_REPLICAS:
+    async def _meet(self, caller: Caller) -> None:
+        """Have it show its certificate, or say hello where none is asked for."""
+        reader, writer = await self._opened(caller.plug)
+        caller.writer = writer
+        caller.conversation = Conversation(self._hub, reader, writer, caller.who)
+        if self._context is None:
+            caller.hello = await caller.conversation.greet()
+        else:
+            caller.owner = certificate_of(writer.transport)
+            self._strangers.know(caller.address)
+
+    async def _run(self, caller: Caller) -> None:
+        place = self._replicas.enter(caller.owner)
+        if place is None:
             raise Cut("there are too many")
-        self._served += 1
         try:
-            await conversation.run(hello, self._states)
+            await first_of(self._converse(caller), _lost(place))
         finally:
-            self._served -= 1
+            self._replicas.leave(place)
+
+    async def _converse(self, caller: Caller) -> None:
+        if (conversation := caller.conversation) is not None:
+            await conversation.run(caller.hello or await conversation.greet(), self._states)
 
     async def _opened(self, accepted: socket.socket) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         accepted.setblocking(False)
@@ -120,6 +149,11 @@ class ReplicaServer:
         if place is not None and place.path is not None:
             with suppress(OSError):
                 place.path.unlink()
+
+
+async def _lost(place: HeldPlace) -> None:
+    await place.lost.wait()
+    raise Cut("it gave way to another one")
 
 
 def _context(settings: StreamSettings) -> ssl.SSLContext | None:

@@ -29,6 +29,12 @@ PARTITIONED = Path(__file__).with_name("partitioned.sql")
 READERS = Path(__file__).with_name("readers.sql")
 
 TABLE = "_yoyo_migration"
+_HOLDERS = (
+    "SELECT usename, pid FROM pg_locks JOIN pg_stat_activity USING (pid) JOIN pg_database ON oid = database "
+    "WHERE locktype = 'advisory' AND granted AND classid = 0 AND objid = %s AND objsubid = 1 "
+    "AND pg_database.datname = current_database()"
+)
+"""Whoever may log in can take that lock: it is said who has."""
 _APPLIED = "SELECT migration_id FROM ledger._yoyo_migration"
 
 
@@ -94,7 +100,9 @@ def _lock(connection: PatientConnection) -> None:
     try:
         connection.execute("SELECT pg_advisory_lock(%s)", (LOCK,))
     except LockNotAvailable:
-        raise PostgresUnavailable("the database is being fed by another process") from None
+        holders = connection.execute(_HOLDERS, (LOCK,))
+        by = " and ".join(f"user {user}, process {number} of the server" for user, number in holders)
+        raise PostgresUnavailable(f"the database is being fed by another process ({by or 'gone by now'})") from None
     connection.execute("RESET lock_timeout")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import lmdb
 import pytest
 
 from ledgerd.chain.chain import STATE_FOLDER
@@ -108,3 +109,29 @@ def test_a_state_of_another_version_is_refused(tmp_path: Path, states: tuple[Pat
     state = DirectoryState(tmp_path / "state", STORED_TABLES[:-1])
     state.look()
     assert reason_of(state) == OUTDATED
+
+
+@pytest.mark.parametrize("garbage", [b"", b"\xc1", b"\x93\x01\x02\x03", b"\xff" * 300])
+def test_a_followed_state_with_objects_that_no_node_writes_is_refused_until_there_is_another(
+    garbage: bytes, tmp_path: Path, states: tuple[Path, Path]
+) -> None:
+    """A replica does not decode what it is sent: a node that lies to it can send such objects."""
+    folder = tmp_path / "state"
+    shutil.copytree(states[0], folder)
+    honest = write_globals(folder, garbage)
+    state = DirectoryState(folder, STORED_TABLES)
+    state.look()
+    assert reason_of(state) == UNREADABLE
+    write_globals(folder, honest)  # the reader has been closed
+    assert state.look() is True
+    assert head_in(state) == LOW
+    state.close()
+
+
+def write_globals(folder: Path, value: bytes) -> bytes:
+    """Write the global properties as these bytes, and return what was there."""
+    with lmdb.Environment(str(folder), max_dbs=512) as environment, environment.begin(write=True) as write:
+        database = environment.open_db(DYNAMIC_GLOBAL_PROPERTIES.title.encode(), txn=write, create=False)
+        [(key, before)] = write.cursor(database)
+        write.put(key, value, db=database)
+        return before
