@@ -12,8 +12,8 @@ import ssl
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from ledgerd.basics.addresses import charged_as
 from ledgerd.producer.signer_place import PlaceFault, tls_context
-from ledgerd.protocol.addresses import charged_as
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.replica.conversation import HELLO_SECONDS, Conversation, Cut
 from ledgerd.replica.hub import Hub
