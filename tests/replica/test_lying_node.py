@@ -196,7 +196,7 @@ def test_a_long_reason_is_cut(tmp_path: Path) -> None:
     refusal = packed(MessageKind.REFUSED, NotServed("no, and \x1b[2J" * 500_000))
     with following(tmp_path) as replica:
         told = replica.meet(refusal)
-        assert told.problem.startswith("the node is not followed: no, and ?[2J")
+        assert told.problem.startswith("the node is not followed: no, and \\x1b[2J")
         write_standing(tmp_path, FollowedStanding(replica.status.refusal))
         assert (tmp_path / STANDING_FILE).stat().st_size < MOST_BYTES
         assert len(told.problem) < MOST_BYTES
