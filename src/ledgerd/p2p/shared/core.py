@@ -33,6 +33,7 @@ STRIKES = 10
 BAN_SECONDS = 3600
 SLACK_BLOCKS = 20
 """Tolerance for clocks: a peer's height may be this many blocks higher than the time allows."""
+NO_BUFFER = 1 << 30
 FUTURE_SECONDS = 5
 """Tolerance for clocks: the time of a block may lie this far in the future."""
 
@@ -60,6 +61,8 @@ class Core:
         """Told how many blocks are missing when they begin to be fetched."""
         self.precomputes = False
         """Whether the driver carries out `Precompute`: other processes compute ahead of waiting blocks."""
+        self.room: Callable[[int], int] = lambda _: NO_BUFFER
+        """The bytes that the send buffer of a peer takes before transactions are left out; the driver knows."""
         self.seed_addresses = {plain_address(seed.host) for seed in settings.seeds}
         self._peers: dict[int, Peer] = {}
         self._closed: list[Peer] = []
