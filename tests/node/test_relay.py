@@ -1,7 +1,10 @@
-"""Nodes as processes: what clients send to one that makes no blocks is in the blocks of its only peer."""
+"""Nodes as processes: what clients send to one that makes no blocks is in the blocks of its only peer, and no client is
+told that a transaction was taken of which nobody hears.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 import socket
@@ -12,20 +15,27 @@ from contextlib import closing
 from itertools import count
 from pathlib import Path
 
+import pytest
+
 from ledgerd.codec import codec_of
 from ledgerd.node.testnet.ports import free_ports
+from ledgerd.p2p.wire.messages import GetBlockRange, range_reply_frame
 from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.identifiers import BlockId, TransactionId
 from ledgerd.protocol.operations.transfers import Transfer
 from ledgerd.protocol.parameters import TESTNET
 from ledgerd.protocol.time_text import parse_time_text
 from ledgerd.protocol.transaction import Transaction, unsigned_transaction
-from tests.chain.networks import VIZ, VIZ_KEY
+from tests.chain.networks import VIZ, VIZ_KEY, Network
 from tests.node.processes import LOOPBACK, NodeProcess, words_of_testnet
+from tests.p2p.socket_peers import SocketPeer
 
 BURST, CLIENTS = 300, 16
 LIFETIME = 600
 PATIENCE = 120
+HEIGHT, HELD_BACK = 40, 20
+"""Of the chain that a node catches up with, and of the blocks that it gets."""
 
 
 class Clients:
@@ -103,3 +113,40 @@ def test_the_only_peer_gets_every_transaction_of_clients(tmp_path: Path) -> None
                 clients.wait_for_blocks_of(again)
                 assert again.stop() == 0
             assert node.stop() == 0
+
+
+@pytest.mark.parametrize("option", ["true", "false"])
+def test_a_node_that_catches_up_takes_or_refuses_transactions_as_it_is_told(tmp_path: Path, option: str) -> None:
+    past = Network(tmp_path / "past", genesis=int(time.time()) // 3 * 3 - 100_000)
+    past.start()
+    past.produce(HELD_BACK - past.chain.head_number)
+    transaction = past.signed(Transfer(VIZ, VIZ, tokens(1), ""))
+    past.produce(HEIGHT - HELD_BACK)
+    packed = [block.packed for block in past.blocks()]
+    past.chain.close()
+
+    async def first_blocks(peer: SocketPeer, request: GetBlockRange) -> bytes | None:
+        if request.start_block_num > HELD_BACK:
+            return None
+        return range_reply_frame(peer.reply(request)[:HELD_BACK], HELD_BACK + 1, is_last=False)
+
+    def answer(seed: Endpoint) -> object:
+        """Of the node that has the first blocks and is asking for the others."""
+        words = [f"--p2p-seed-node={seed}", f"--webserver-broadcast-while-syncing={option}", "--plugin=database_api"]
+        words += ["--data-dir", str(tmp_path / "node"), "--chain=testnet", "--plugin=network_broadcast_api", *LOOPBACK]
+        with NodeProcess(*words) as node:
+            while node.head < HELD_BACK:
+                assert node.process.poll() is None
+            fields = json.loads(codec_of(Transaction).to_json(transaction))
+            return node.call("network_broadcast_api", "broadcast_transaction", fields)
+
+    async def main() -> object:
+        peer = SocketPeer(1, packed, first_blocks)
+        try:
+            return await asyncio.wait_for(asyncio.to_thread(answer, await peer.start()), PATIENCE)
+        finally:
+            await peer.stop()
+
+    answered = asyncio.run(main())
+    refused = f"This node is catching up, and takes no transactions: it has block {HELD_BACK} of {HEIGHT}"
+    assert answered == {} if option == "true" else refused in str(answered), answered

@@ -104,6 +104,12 @@ class Core:
         return self.height_of(peer) if self.now < peer.beaten_until else peer.reach
 
     @property
+    def catches_up_to(self) -> int:
+        """The highest block of a trusted peer that is above our head, while blocks are requested in ranges; else 0."""
+        target = max((self.reach_of(peer) for peer in self.trusted()), default=0)
+        return target if self.mode is Mode.SYNC and target > self.chain.head_number else 0
+
+    @property
     def connections(self) -> int:
         """The number of established connections."""
         return sum(peer.is_connected for peer in self._peers.values())
