@@ -109,8 +109,11 @@ NODE_BOARD = Dashboard(
         ),
         DashboardPanel(
             "Pending transactions",
-            "Of the chain, and relayed ones.",
-            (now("ledgerd_mempool_transactions", "{{instance}} {{pool}}"),),
+            "Of the chain, relayed ones, and those of clients that no peer has heard of.",
+            (
+                now("ledgerd_mempool_transactions", "{{instance}} {{pool}}"),
+                now("ledgerd_mempool_unheard_transactions", "{{instance}} unheard"),
+            ),
         ),
         DashboardPanel("Hardfork", "The last one that has happened.", (now("ledgerd_chain_hardfork"),), kind="stat"),
         DashboardPanel(

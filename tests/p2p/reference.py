@@ -1,7 +1,7 @@
 """The peer protocol as the reference node speaks it, quirks included, after spec 04: what ours must get on with.
 
 A model for tests alone: it serves only what the reference serves, punishes what it punishes, and asks as it asks.
-Peer exchange, pauses and fork tracking are left out; they decide nothing about blocks.
+Peer exchange and fork tracking are left out, and of pauses the queue of blocks; they decide nothing about blocks.
 """
 
 from __future__ import annotations
@@ -50,6 +50,8 @@ class ReferencePeers(ReferenceGround):
     def __init__(self, chain: Chain, name: bytes, now: float, *, serves_log: bool) -> None:
         super().__init__(chain, name, now, serves_log=serves_log)
         self.mode = SYNC
+        self.is_paused = False
+        """Whether it writes or reads a snapshot: what is neither a hello nor a status is discarded (section 19)."""
         self.mempool: set[bytes] = set()
         self._next = 1
         self._highest = 0
@@ -81,11 +83,12 @@ class ReferencePeers(ReferenceGround):
 
     # -- connections (sections 6, 7)
 
-    def opened(self, now: float) -> int:
+    def opened(self, now: float, *, is_dialled: bool = False) -> int:
+        """A connection stands. The record of a seed has the lowest number, and comes first in every loop (6.1)."""
         self.now = now
         record = Record(self._next, now)
         self._next += 1
-        self.records[record.id] = record
+        self.records = {record.id: record, **self.records} if is_dialled else {**self.records, record.id: record}
         self.send(record, self._our_hello())
         return record.id
 
@@ -100,7 +103,8 @@ class ReferencePeers(ReferenceGround):
         record.reader.receive(data, now)
         while (frame := record.reader.next_frame(now)) is not None and record.id in self.records:
             message = read_message(frame)
-            self._handlers[type(message)](record, message)
+            if not self.is_paused or isinstance(message, Hello | HelloReply | ForkStatus):
+                self._handlers[type(message)](record, message)
 
     def _our_hello(self) -> Hello:
         return Hello(
@@ -167,6 +171,16 @@ class ReferencePeers(ReferenceGround):
     def _to_sync(self) -> None:
         if self.mode == FORWARD:
             self.mode, self._retries, self._last_block_at = SYNC, 0, self.now
+
+    def fall_back(self) -> None:
+        """It syncs, which peers hear with its next post-validation status (sections 9.2, 15)."""
+        self._to_sync()
+        for record in self.live():
+            self.send(record, self._our_status())
+
+    def catch_up(self) -> None:
+        """It has caught up."""
+        self._to_forward()
 
     def _our_status(self) -> ForkStatus:
         chain = self.access
@@ -421,6 +435,8 @@ class ReferencePeers(ReferenceGround):
             return
         if not int(self.now) <= transaction.expiration <= int(self.now) + 86_400 or len(transaction.packed) > 65_536:
             self.strike(record)
+            return
+        if not self.access.is_anchored(transaction):
             return
         self.mempool.add(transaction.id)
         self.to_all(message.frame, record, None)

@@ -19,10 +19,12 @@ from ledgerd.p2p.shared.chain_access import ChainPeers
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.peer import Peer
 from ledgerd.p2p.shared.settings import Settings
-from ledgerd.p2p.wire.messages import Hello, Message, NodeId, NotAvailable
+from ledgerd.p2p.wire.messages import FORWARD, Hello, Message, NodeId, NotAvailable, TransactionMessage
+from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.protocol.operations.transfers import Transfer
 from tests.backlog import backlog_of
-from tests.chain.networks import GENESIS, SEVEN, SMALL, Network
+from tests.chain.networks import GENESIS, SEVEN, SMALL, VIZ, Network
 from tests.chain.observing import observe
 from tests.ports import free_port
 
@@ -204,6 +206,37 @@ def test_many_peers_that_do_not_read_are_disconnected_sooner(others: Network, mo
         assert len(driver.network.core.peers()) < len(peers)
         for writer in writers:
             writer.close()
+        await driver.stop()
+
+    run(main)
+
+
+def test_a_transaction_that_a_full_send_buffer_does_not_take_is_sent_when_it_is_empty(others: Network) -> None:
+    async def main() -> None:
+        driver = drive(others.chain, 1)
+        await driver.start(Endpoint("127.0.0.1", free_port()))
+        reader, writer = await asyncio.open_connection("127.0.0.1", driver.port, limit=1024)
+        hello = Hello(node_id=NodeId(bytes(32) + b"\7"), node_status=FORWARD)
+        writer.write(hello.frame)
+        await asyncio.wait_for(reader.readexactly(103 + 60), PATIENCE)
+        core = driver.network.core
+        peer = core.peers()[0]
+        written = 0
+        while core.room(peer.id) > 0:
+            core.send_frame(peer, 5105, bytes(1 << 20))
+            driver.run_actions()
+            written += 1 << 20
+        transaction = others.send(Transfer(VIZ, VIZ, tokens(1), ""))
+        driver.network.broadcast_transaction(GENESIS + 400, transaction)
+        driver.run_actions()
+
+        await asyncio.wait_for(reader.readexactly(written), PATIENCE)
+        driver.network.tick(GENESIS + 405)
+        driver.run_actions()
+        expected = TransactionMessage(transaction).frame
+        assert await asyncio.wait_for(reader.readexactly(len(expected)), PATIENCE) == expected
+
+        writer.close()
         await driver.stop()
 
     run(main)

@@ -22,7 +22,7 @@ from tests.sim.grounds import NAMES, SECONDS_A_BLOCK, Grounds
 from tests.sim.traffic import Traffic
 from tests.sim.world import World
 
-SEEDS = (1, 2, 23, 104, 330, 1117)
+SEEDS = (1, 2, 6, 23, 104, 330, 1117)
 OPERATIONS = kind_of(Operation)
 assert isinstance(OPERATIONS, NamedVariant)
 OF_MARKETS_AND_AGENTS = tuple(OPERATIONS.kinds[tag].record.__name__ for tag in range(66, 106))
@@ -131,9 +131,9 @@ def ending_of(grounds: Grounds, tmp_path_factory: pytest.TempPathFactory) -> Cal
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_whatever_happens_in_a_while_all_agree_again(ending_of: Callable[[int], Ending], seed: int) -> None:
-    """All are seeds that once did not: a forger stopped production (1), a sync began again for ever (2), a branch of
+    """Most are seeds that once did not: a forger stopped production (1), a sync began again for ever (2), a branch of
     equal height was never asked for (23), halves grew beside each other (104) or stood still (330), an operator
-    allowed stale production on a branch of which half was cut off (1117).
+    allowed stale production on a branch of which half was cut off (1117). Another one has what no other does (6).
     """
     assert ending_of(seed).is_good
 

@@ -128,6 +128,8 @@ class Runtime:
         if "p2p" in self.configuration.application.plugins:
             simulations = self._simulations(self.configuration)
             self.webserver.offer(("node_api",), {**self.peers.handlers, **simulations.handlers})
+        if not self.configuration.webserver.broadcasts_while_syncing:
+            self.broadcasts.catches_up_to = lambda: self.peers.catches_up_to
         self.broadcasts.after_transaction.append(self.peers.take_transaction)
         self.broadcasts.after_block.append(self.peers.take_block)
 

@@ -183,6 +183,7 @@ class Dialogue:
         cost = max(1, len(transaction.signatures))
         if not peer.allowance.signatures.take(cost, core.now):
             return
+        self._intake.offers.heard(transaction.id)
         verdict = mempool.judge(transaction, core.now)
         if verdict is Admitted.UNFIT:
             core.strike(peer, "a transaction that is expired, expires too late or is too large")

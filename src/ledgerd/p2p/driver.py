@@ -153,6 +153,7 @@ class Driver:
     ) -> None:
         self.network = network
         self.network.core.precomputes = precompute is not None
+        self.network.core.room = self._room
         self._clock = clock
         self._precompute = precompute
         self._sleep = sleep
@@ -351,6 +352,13 @@ class Driver:
         if self._is_too_much(connection, len(frame)) or not connection.send(number, frame):
             tell(connection.remote, "reads too slowly")
             connection.transport.abort()
+
+    def _room(self, peer: int) -> int:
+        """The bytes that may still be sent to a peer before transactions are left out."""
+        connection = self._connections.get(peer)
+        if connection is None or connection.transport is None or connection.transport.is_closing():
+            return 0
+        return SPARED_BYTES - connection.waiting
 
     def _is_too_much(self, connection: PeerConnection, size: int) -> bool:
         """Whether to disconnect this slow peer, because all send buffers together are too large."""

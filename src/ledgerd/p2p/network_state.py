@@ -22,11 +22,11 @@ from ledgerd.p2p.shared.settings import Settings
 from ledgerd.p2p.sync.intake import Intake
 from ledgerd.p2p.talk.contacts import Contacts
 from ledgerd.p2p.talk.handshake import loser_of_crossing, our_hello
-from ledgerd.p2p.talk.relay import push_block, push_transaction
+from ledgerd.p2p.talk.relay import is_fit, push_block
 from ledgerd.p2p.wire.endpoints import plain_address, subnet_of
 from ledgerd.p2p.wire.faults import FrameTooLarge, PeerFault, UnknownType
 from ledgerd.p2p.wire.frames import Frame
-from ledgerd.p2p.wire.messages import BlockReply, Message, NodeId, TransactionMessage, block_frame
+from ledgerd.p2p.wire.messages import BlockReply, Message, NodeId, block_frame
 from ledgerd.protocol.endpoint import Endpoint
 
 if TYPE_CHECKING:
@@ -136,9 +136,16 @@ class NetworkState:
             if isinstance(said, PeerFault):
                 self._blame(peer, said)
             elif isinstance(said, Message) and peer.is_connected:
-                self.dialogue.hear(peer, said)
+                self._take_message(peer, said)
         self._bury()
         return said is not None
+
+    def _take_message(self, peer: Peer, message: Message) -> None:
+        """Handle a message, after which the peer may be fit for the transactions of our clients."""
+        was_fit = is_fit(peer)
+        self.dialogue.hear(peer, message)
+        if not was_fit and is_fit(peer):
+            self.intake.offers.serve(peer)
 
     def _is_unwanted(self, peer: Peer, frame: Frame) -> bool:
         if self.core.meter is not None:
@@ -236,6 +243,7 @@ class NetworkState:
         intake.ranges.expire()
         intake.mempool.clean(now, drops_unanchored=core.mode is Mode.FORWARD)
         intake.look_after()
+        intake.offers.look_after()
         self.dialogue.exchange.ask()
         if self._ticks % CLEANING_TICKS == 0:
             self.contacts.forget_lost(now, core.settings.peer_max_disconnect_hours)
@@ -325,10 +333,12 @@ class NetworkState:
         self.intake.applied(block)
 
     def broadcast_transaction(self, now: float, transaction: Transaction) -> None:
-        """Send a transaction of a client or of this node that the chain has accepted (spec 04, section 14.3)."""
+        """Send a transaction of a client or of this node that the chain has accepted (spec 04, section 14.3), also one
+        that was sent before.
+        """
         self.core.now = now
         self.intake.mempool.add(transaction, is_provisional=self.core.mode is Mode.SYNC)
-        push_transaction(self.core, TransactionMessage(transaction), None)
+        self.intake.offers.add(transaction)
 
     def resync_from_lib(self, now: float) -> None:
         """The producer has detected a minority fork: request blocks from the last irreversible one (spec 04, section

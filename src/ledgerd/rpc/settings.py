@@ -21,6 +21,7 @@ class WebserverSettings(msgspec.Struct, frozen=True):
     thread_pool_size: int
     cache_enabled: bool
     cache_size: int
+    broadcasts_while_syncing: bool
     simulates_transactions: bool
     limits: Limits
 

@@ -21,6 +21,7 @@ def driver_of(*peers: MagicMock) -> MagicMock:
     driver.network.core.mode, driver.network.core.fork_status = Mode.SYNC, 2
     driver.network.intake.mempool.__len__.return_value = 3
     driver.network.intake.mempool.size = 900
+    driver.network.intake.offers.pending, driver.network.intake.offers.unheard = 5, 2
     driver.round_trips.return_value = iter([(1, 0.3), (2, 0.1)] if peers else [])
     return driver
 
@@ -47,6 +48,8 @@ def test_peers_are_counted_by_direction_and_state_and_their_heads_spread() -> No
     assert (values[table.SYNCING.name], values[table.MINORITY.name]) == ({(): [1.0]}, {(): [1.0]})
     assert values["ledgerd_mempool_transactions"]["relay",] == [3.0]
     assert values["ledgerd_mempool_relay_bytes"] == {(): [900.0]}
+    assert values["ledgerd_mempool_client_transactions"] == {(): [5.0]}
+    assert values["ledgerd_mempool_unheard_transactions"] == {(): [2.0]}
 
 
 def test_without_peers_there_is_no_height_of_any() -> None:

@@ -13,8 +13,17 @@ from ledgerd.chain.chain import Chain
 from ledgerd.p2p.shared.actions import Precompute
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.sync.range_sync import ANSWER_SECONDS, IMPATIENT_SECONDS, linked_run
-from ledgerd.p2p.wire.messages import BlockRangeReply, BlockReply, GapFillReply, GapFillRequest, GetBlockRange
+from ledgerd.p2p.wire.messages import (
+    FORWARD,
+    BlockRangeReply,
+    BlockReply,
+    ForkStatus,
+    GapFillReply,
+    GapFillRequest,
+    GetBlockRange,
+)
 from ledgerd.protocol.block import Block
+from ledgerd.protocol.identifiers import NO_BLOCK
 from ledgerd.protocol.signatures import sign
 from tests.chain.networks import OTHERS, SEVEN, VIZ_KEY, Network, key_of
 from tests.p2p.scripted_talk import Talk
@@ -96,6 +105,17 @@ def test_every_peer_is_asked_for_a_range_of_its_own(talk: Talk, supply: Supply) 
     assert supply.is_synced
     assert talk.is_in(Mode.FORWARD)
     assert all(talk.network.core[peer].strikes == 0 for peer in peers)
+
+
+def test_it_is_known_to_which_block_the_node_catches_up(talk: Talk, supply: Supply) -> None:
+    core = talk.network.core
+    assert core.catches_up_to == 0
+    peer = supply.meet()
+    assert core.catches_up_to == HEIGHT + AHEAD
+    supply.serve(peer)
+    assert core.catches_up_to == 0
+    talk.say(peer, ForkStatus(0, core.chain.head_id, HEIGHT + AHEAD + 1, NO_BLOCK, 0, 0, 0, FORWARD))
+    assert core.catches_up_to == 0, "it is a block behind, and waits for its push"
 
 
 def test_what_is_here_already_is_not_asked_for_again_when_the_window_is_full(

@@ -62,6 +62,14 @@ POOL_TRANSACTIONS = gauge(
 )
 POOL_BYTES = gauge("ledgerd_mempool_relay_bytes", "Bytes of the pending transactions that are relayed.")
 
+CLIENT_TRANSACTIONS = gauge(
+    "ledgerd_mempool_client_transactions", "Pending transactions of this node's clients, which are offered to peers."
+)
+UNHEARD_TRANSACTIONS = gauge(
+    "ledgerd_mempool_unheard_transactions",
+    "Of these, those that no peer has heard of: sent over no connection that still stands, and received over none.",
+)
+
 CHAIN_FAMILIES = (
     HEAD,
     IRREVERSIBLE,
@@ -81,4 +89,6 @@ CHAIN_FAMILIES = (
     HARDFORKS_RUNNING,
     POOL_TRANSACTIONS,
     POOL_BYTES,
+    CLIENT_TRANSACTIONS,
+    UNHEARD_TRANSACTIONS,
 )

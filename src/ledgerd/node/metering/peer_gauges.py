@@ -41,6 +41,8 @@ class PeerGauges:
         self._syncing, self._minority = cells.gauge(table.SYNCING), cells.gauge(table.MINORITY)
         self._relayed = cells.gauge(chain_table.POOL_TRANSACTIONS, "relay")
         self._relayed_bytes = cells.gauge(chain_table.POOL_BYTES)
+        self._of_clients = cells.gauge(chain_table.CLIENT_TRANSACTIONS)
+        self._unheard = cells.gauge(chain_table.UNHEARD_TRANSACTIONS)
 
     def sample(self, driver: Driver) -> None:
         """Write the values of now."""
@@ -60,6 +62,9 @@ class PeerGauges:
         self._minority.set(core.fork_status == MINORITY)
         self._relayed.set(len(mempool))
         self._relayed_bytes.set(mempool.size)
+        offers = driver.network.intake.offers
+        self._of_clients.set(offers.pending)
+        self._unheard.set(offers.unheard)
 
 
 def _spread(gauges: list[GaugeCell], values: Iterable[float]) -> None:

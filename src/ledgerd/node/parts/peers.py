@@ -159,6 +159,11 @@ class PeersPart(Part):
         """Whether a peer is there that has dialled this node."""
         return self._driver is not None and any(peer.is_incoming for peer in self._driver.network.core.live())
 
+    @property
+    def catches_up_to(self) -> int:
+        """The block that the node catches up to; 0 while it does not."""
+        return 0 if self._driver is None else self._driver.network.core.catches_up_to
+
     def standing(self) -> PeerNetwork:
         """The answer to `node_api.network`."""
         if self._driver is None:

@@ -15,13 +15,28 @@ SERVED_BYTES, SERVED_BYTES_A_SECOND = 16 << 20, 8 << 20
 SIGNATURES, SIGNATURES_A_SECOND = 2_000, 200
 UNPROVEN_BLOCKS, UNPROVEN_BLOCKS_A_SECOND = 32, 0.05
 PUSHED_BYTES, PUSHED_BYTES_A_SECOND = 1 << 20, 16 << 10
-"""A burst, and a rate per second."""
+OFFERED, OFFERED_A_SECOND = 1_500, 150
+REPEATED, REPEATED_A_SECOND = 200, 15
+"""A burst, and a rate per second. The last two together are less than the signatures that another node takes of us,
+also where it refuses what is repeated, and counts that ten times.
+"""
 
 
 class Allowance:
     """The rate limits of one address."""
 
-    __slots__ = ("handicap", "pushed", "service", "signatures", "spent", "standing", "unproven", "useful")
+    __slots__ = (
+        "handicap",
+        "offered",
+        "pushed",
+        "repeated",
+        "service",
+        "signatures",
+        "spent",
+        "standing",
+        "unproven",
+        "useful",
+    )
 
     def __init__(self, now: float) -> None:
         self.service = TokenBucket(SERVED_BYTES, SERVED_BYTES_A_SECOND, now)
@@ -32,6 +47,10 @@ class Allowance:
         """Blocks of other branches whose signature could not be verified; few of them are kept."""
         self.pushed = TokenBucket(PUSHED_BYTES, PUSHED_BYTES_A_SECOND, now)
         """Bytes of such blocks that are decoded."""
+        self.offered = TokenBucket(OFFERED, OFFERED_A_SECOND, now)
+        """Transactions of clients that it is sent: signatures, or parts of 512 bytes (`p2p.talk.offers`)."""
+        self.repeated = TokenBucket(REPEATED, REPEATED_A_SECOND, now)
+        """The same for those that it is sent again."""
         self.standing = 0
         """Its recently accepted transactions, less some for each refused one."""
         self.spent = 0.0

@@ -16,7 +16,7 @@ from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.files import DamageNotes, LogDamaged
 from ledgerd.protocol.block import Block, SignedHeader
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.identifiers import BlockId
+from ledgerd.protocol.identifiers import BlockId, TransactionId
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.transaction import Transaction
 
@@ -133,6 +133,9 @@ class ChainAccess(Standing, Protocol):
 
     def is_signable(self, transaction: Transaction) -> bool:
         """Whether a transaction has no more signatures than its operations could require."""
+
+    def waiting_ids(self) -> frozenset[TransactionId]:
+        """The transactions that wait for a block."""
 
     def accept_block(self, block: Block, now: float, *, is_syncing: bool) -> Acceptance:
         """Push a block; during a sync it may become durable only with `commit`."""
@@ -294,6 +297,10 @@ class ChainPeers:
     def is_signable(self, transaction: Transaction) -> bool:
         """Checked before any key is recovered."""
         return self._chain.is_signable(transaction)
+
+    def waiting_ids(self) -> frozenset[TransactionId]:
+        """Of clients and of peers."""
+        return frozenset(transaction.id for transaction in self._chain.waiting)
 
     def accept_block(self, block: Block, now: float, *, is_syncing: bool) -> Acceptance:
         """Push, and map the outcome to the classes of spec 04, section 12.

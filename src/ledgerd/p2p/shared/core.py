@@ -33,6 +33,7 @@ STRIKES = 10
 BAN_SECONDS = 3600
 SLACK_BLOCKS = 20
 """Tolerance for clocks: a peer's height may be this many blocks higher than the time allows."""
+NO_BUFFER = 1 << 30
 FUTURE_SECONDS = 5
 """Tolerance for clocks: the time of a block may lie this far in the future."""
 
@@ -60,6 +61,8 @@ class Core:
         """Told how many blocks are missing when they begin to be fetched."""
         self.precomputes = False
         """Whether the driver carries out `Precompute`: other processes compute ahead of waiting blocks."""
+        self.room: Callable[[int], int] = lambda _: NO_BUFFER
+        """The bytes that the send buffer of a peer takes before transactions are left out; the driver knows."""
         self.seed_addresses = {plain_address(seed.host) for seed in settings.seeds}
         self._peers: dict[int, Peer] = {}
         self._closed: list[Peer] = []
@@ -99,6 +102,12 @@ class Core:
     def reach_of(self, peer: Peer) -> int:
         """The same for the highest block that a peer claims to have."""
         return self.height_of(peer) if self.now < peer.beaten_until else peer.reach
+
+    @property
+    def catches_up_to(self) -> int:
+        """The highest block of a trusted peer that is above our head, while blocks are requested in ranges; else 0."""
+        target = max((self.reach_of(peer) for peer in self.trusted()), default=0)
+        return target if self.mode is Mode.SYNC and target > self.chain.head_number else 0
 
     @property
     def connections(self) -> int:

@@ -25,6 +25,7 @@ from ledgerd.p2p.sync.survey import Survey
 from ledgerd.p2p.sync.watch import SyncWatchdog
 from ledgerd.p2p.talk.handshake import our_status
 from ledgerd.p2p.talk.mempool import Mempool
+from ledgerd.p2p.talk.offers import Offers
 from ledgerd.p2p.talk.relay import push_block
 from ledgerd.p2p.wire.frames import Frame
 from ledgerd.p2p.wire.messages import (
@@ -53,6 +54,7 @@ class Intake:
         self.gaps = GapFill(core, self.admission)
         self.survey = Survey(core)
         self.mempool = Mempool(core.settings, core.chain.is_anchored)
+        self.offers = Offers(core)
         self.watch = SyncWatchdog(core)
         self.fork_tracking = ForkTracking(core)
         self._batch: Batch | None = None
@@ -95,6 +97,7 @@ class Intake:
             # Also peers in their handshake: our hello told them that we are in SYNC.
             core.send(peer, status)
         self.mempool.confirm()
+        self.offers.serve_all()
 
     def look_after(self) -> None:
         """The part of the periodic task that watches the sync (spec 04, section 21, steps 6 to 10)."""
@@ -190,6 +193,7 @@ class Intake:
         """Note that a block was applied (spec 04, section 11.5)."""
         for transaction in block.transactions:
             self.mempool.include(transaction)
+            self.offers.include(transaction.id)
         self.fork_tracking.applied(block.number)
 
     # -- many blocks
@@ -389,3 +393,4 @@ class Intake:
         self.ranges.forget(peer)
         self.gaps.forget(peer)
         self.survey.forget(peer)
+        self.offers.forget(peer)

@@ -8,6 +8,16 @@ from ledgerd.p2p.wire.messages import NO_NODE, SYNC, TransactionMessage
 from ledgerd.protocol.identifiers import BlockId
 
 
+def is_exchanging(peer: Peer) -> bool:
+    """Whether something is pushed to a peer."""
+    return peer.life is Life.ACTIVE and peer.exchange
+
+
+def is_fit(peer: Peer) -> bool:
+    """Whether transactions are."""
+    return is_exchanging(peer) and peer.node_status != SYNC
+
+
 def push_set(core: Core, exclude: Peer | None, *, block_id: BlockId | None = None) -> list[Peer]:
     """The peers that exchange with us, in the order of their connections, each node once.
 
@@ -15,11 +25,9 @@ def push_set(core: Core, exclude: Peer | None, *, block_id: BlockId | None = Non
     """
     chosen, met = [], set()
     for peer in core.peers():
-        if peer is exclude or peer.life is not Life.ACTIVE or not peer.exchange:
+        if peer is exclude or not is_exchanging(peer):
             continue
-        if block_id is None and peer.node_status == SYNC:
-            continue
-        if block_id is not None and block_id in peer.known_blocks:
+        if not is_fit(peer) if block_id is None else block_id in peer.known_blocks:
             continue
         name = peer.node_id if peer.node_id != NO_NODE else peer.endpoint
         if name not in met:

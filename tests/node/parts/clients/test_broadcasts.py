@@ -16,6 +16,7 @@ from ledgerd.chain.chain import Chain
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.clients.broadcasts import (
     CLIENT_SIGNATURES,
+    CURRENT_SECONDS,
     LOCKED,
     MOST_WAITING,
     MOST_WAITING_BYTES,
@@ -77,9 +78,10 @@ class Slow(OnThisThread):
         return Future()
 
 
-def broadcasts_of(network: Network) -> Broadcasts:
+def broadcasts_of(network: Network, age: int = 0) -> Broadcasts:
+    """At so many seconds after the head."""
     part = cast("ChainPart", OnThisThread(network.chain))
-    return Broadcasts(part, StandingTime(network.chain.head_time), patience=0)
+    return Broadcasts(part, StandingTime(network.chain.head_time + age), patience=0)
 
 
 def payload(transaction: Transaction, share: str = "") -> bytes:
@@ -271,6 +273,26 @@ def test_a_broadcast_that_has_waited_too_long_takes_no_turn_of_another(network: 
 
     asyncio.run(scene())
     assert list(network.chain.waiting) == [first]
+
+
+def test_a_node_that_catches_up_refuses_transactions_where_that_is_asked_for(network: Network) -> None:
+    """Who is refused so has done nothing wrong, and is not heard after others for it."""
+    broadcasts, head = broadcasts_of(network, CURRENT_SECONDS + 1), network.chain.head_number
+    transaction = payment(network, 1)
+    broadcasts.catches_up_to = lambda: head + 50
+    with pytest.raises(PlainError, match=f"catching up, .* it has block {head} of {head + 50}"):
+        send(broadcasts, transaction, "one")
+    assert not network.chain.waiting
+    broadcasts.catches_up_to = lambda: 0
+    send(broadcasts, transaction, "one")
+    assert network.chain.waiting == (transaction,)
+
+
+def test_a_node_with_a_current_head_refuses_none_whatever_heights_peers_claim(network: Network) -> None:
+    broadcasts, transaction = broadcasts_of(network), payment(network, 1)
+    broadcasts.catches_up_to = lambda: network.chain.head_number + 20
+    send(broadcasts, transaction)
+    assert network.chain.waiting == (transaction,)
 
 
 def test_blocks_of_a_client_that_nobody_signed_are_kept_in_small_number(network: Network) -> None:

@@ -56,6 +56,17 @@ WEBSERVER = OptionSection(
             default="10000",
         ),
         Option(
+            "webserver-broadcast-while-syncing",
+            BOOL,
+            "Take transactions of clients while the node catches up, as the reference does, which looks at nothing of "
+            "the kind. They are checked against the state of then, and offered to each peer that becomes ready for "
+            "them. With false, while blocks are missing and the head is older than 30 seconds, a transaction is "
+            "answered with an error that says so.",
+            default="true",
+            ours=True,
+            field="broadcasts_while_syncing",
+        ),
+        Option(
             "webserver-simulate-transactions",
             BOOL,
             "Answer node_api.simulate_transaction, which tries a transaction out and keeps nothing of it: to each "

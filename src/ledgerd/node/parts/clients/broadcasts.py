@@ -48,7 +48,9 @@ REFUSED_COST = 10
 """How many times its signatures a transaction costs besides, where it was refused."""
 
 LOCKED = "Unable to acquire WRITE lock"
-
+CURRENT_SECONDS = 30
+"""A younger head is current enough, whatever heights peers claim."""
+CATCHING_UP = "This node is catching up, and takes no transactions: it has block {head} of {target}"
 
 MOST_WAITING, MOST_WAITING_BYTES = 1_000, 16 << 20
 """Broadcasts that wait for the chain; with more, the last one of whoever has most there is refused."""
@@ -165,7 +167,7 @@ class Line:
             allowance.useful += 1
             allowance.handicap = 0.0
         except Exception as error:  # noqa: BLE001 - who waits for it gets it
-            if not isinstance(error, Shed):
+            if not isinstance(error, Shed | PlainError):
                 allowance.handicap = REFUSED_SECONDS
             self._heard(one, began)
             one.done.set_exception(error)
@@ -198,6 +200,8 @@ class Broadcasts:
         """Called on the chain's thread after a transaction was accepted."""
         self.after_block: list[Callable[[Chain, Block], None]] = []
         """The same for a block, which may be on a branch."""
+        self.catches_up_to: Callable[[], int] = lambda: 0
+        """The block that the node catches up to, where it refuses transactions meanwhile; else 0."""
 
     @property
     def _now(self) -> float:
@@ -251,6 +255,9 @@ class Broadcasts:
 
     def _push(self, asked: Broadcast, allowance: Allowance) -> None:
         chain = self._chain.chain
+        target = self.catches_up_to()
+        if target and self._now - chain.head_time > CURRENT_SECONDS:
+            raise PlainError(CATCHING_UP.format(head=chain.head_number, target=target))
         if asked.max_block_age >= 0:
             oldest = self._time.wall() // MICRO - asked.max_block_age
             require(chain.head_time >= oldest, "!check_max_block_age(max_block_age): ")

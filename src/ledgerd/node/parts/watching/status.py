@@ -177,9 +177,8 @@ class StatusPart(Part, Observer):
         heads.append((now, head))
         while now - heads[0][0] > RATE_SECONDS:
             heads.popleft()
-        core = None if driver is None else driver.network.core
-        target = head if core is None else max((core.reach_of(peer) for peer in core.trusted()), default=head)
-        if core is None or core.mode is not Mode.SYNC or target <= head:
+        target = 0 if driver is None else driver.network.core.catches_up_to
+        if not target:
             return SyncFacts(head, 0, UNKNOWN)
         since, before = heads[0]
         rate = (head - before) / (now - since) if now > since else 0.0

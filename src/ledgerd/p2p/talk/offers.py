@@ -1,0 +1,208 @@
+"""Pending transactions of this node's clients, and which of them each peer was sent.
+
+Nothing tells us whether a pushed transaction has arrived: a peer that syncs is sent none, one that writes a snapshot
+discards them, a connection breaks or is closed as a duplicate. So each is sent once over every connection, as soon as
+that is fit for transactions, and again every ten blocks, until a block has it or it expires. What a peer is sent is
+limited by its address (`p2p.shared.allowances`): another node counts what we send.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING
+
+from ledgerd.p2p.talk.relay import push_set
+from ledgerd.p2p.wire.frames import pack_frame
+from ledgerd.p2p.wire.messages import TransactionMessage
+
+if TYPE_CHECKING:
+    from ledgerd.p2p.shared.budget import TokenBucket
+    from ledgerd.p2p.shared.core import Core
+    from ledgerd.p2p.shared.peer import Peer
+    from ledgerd.protocol.identifiers import TransactionId
+    from ledgerd.protocol.transaction import Transaction
+
+ROUND_BLOCKS = 10
+FRESH_BLOCKS = 5
+"""What was sent so few blocks ago is not repeated yet: most transactions are in one of the next blocks."""
+MARGIN_SECONDS = 2
+"""What expires so soon is not sent: by the clock of a peer it may have expired, which is a strike."""
+BYTES_OF_UNIT = 512
+"""A transaction costs one for each signature, and no less than one for each so many bytes."""
+
+
+class OfferedTransaction:
+    """A transaction of a client."""
+
+    __slots__ = ("cost", "is_heard", "left_at", "since", "transaction")
+
+    def __init__(self, transaction: Transaction, since: int) -> None:
+        self.transaction = transaction
+        self.cost = max(1, len(transaction.signatures), -(-len(transaction.packed) // BYTES_OF_UNIT))
+        self.since = since
+        """The number of the head when it was sent first."""
+        self.is_heard = False
+        """Whether a peer has sent it to us."""
+        self.left_at = 0
+        """The number of the head when it was seen in a block, or otherwise no longer pending; 0 while it is pending. It
+        is kept until that block is irreversible: an undone block gives its transactions back.
+        """
+
+
+class OfferProgress:
+    """How far a connection is in the offers, by their numbers."""
+
+    __slots__ = ("repeated", "round_began", "round_end", "sent")
+
+    def __init__(self, head: int) -> None:
+        self.sent = 0
+        """All up to this one were sent over it."""
+        self.repeated = self.round_end = 0
+        """All up to the first were repeated in this round, which ends with the second."""
+        self.round_began = head
+        """The number of the head then."""
+
+
+class Offers:
+    """The pending transactions of clients, numbered in the order in which they were sent first."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._offers: dict[int, OfferedTransaction] = {}
+        """By their numbers, which rise."""
+        self._numbers: dict[TransactionId, int] = {}
+        self._last = 0
+        self._bytes = 0
+        self._progress: dict[int, OfferProgress] = {}
+        """By the ids of peers, which are those of connections."""
+
+    def __len__(self) -> int:
+        return len(self._offers)
+
+    @property
+    def pending(self) -> int:
+        """How many are pending, as of the last block or tick."""
+        return sum(not offer.left_at for offer in self._offers.values())
+
+    @property
+    def unheard(self) -> int:
+        """How many of them no peer has heard of: sent over no connection that still stands, and received over none."""
+        sent = max((progress.sent for progress in self._progress.values()), default=0)
+        return sum(number > sent and not offer.left_at and not offer.is_heard for number, offer in self._offers.items())
+
+    # -- what happens to them
+
+    def add(self, transaction: Transaction) -> None:
+        """Send a client's transaction, after those before it, and keep it as far as there is room."""
+        self._drop(transaction.id)
+        core = self._core
+        peers = [(peer, self._progress.get(peer.id) or self.serve(peer)) for peer in push_set(core, None)]
+        self._last += 1
+        offer = OfferedTransaction(transaction, core.chain.head_number)
+        if self._has_room(transaction):
+            self._offers[self._last] = offer
+            self._numbers[transaction.id] = self._last
+            self._bytes += len(transaction.packed)
+        for peer, progress in peers:
+            if progress.sent == self._last - 1 and self._has_sent(peer, offer, peer.allowance.offered):
+                progress.sent = self._last
+
+    def heard(self, transaction_id: TransactionId) -> None:
+        """A peer has sent a transaction."""
+        number = self._numbers.get(transaction_id)
+        if number is not None:
+            self._offers[number].is_heard = True
+
+    def include(self, transaction_id: TransactionId) -> None:
+        """A block has a transaction."""
+        number = self._numbers.get(transaction_id)
+        if number is not None:
+            self._offers[number].left_at = self._core.chain.head_number
+
+    def forget(self, peer: Peer) -> None:
+        """A connection has ended: what was sent over it may be lost."""
+        self._progress.pop(peer.id, None)
+
+    # -- what is sent
+
+    def look_after(self) -> None:
+        """At each tick: send what was not sent yet, and repeat what is due."""
+        self._review()
+        head = self._core.chain.head_number
+        for peer in push_set(self._core, None):
+            progress = self.serve(peer)
+            if progress.repeated >= progress.round_end and head - progress.round_began >= ROUND_BLOCKS:
+                progress.repeated, progress.round_end, progress.round_began = 0, progress.sent, head
+            limit = peer.allowance.repeated
+            progress.repeated = self._send(peer, progress.repeated, progress.round_end, limit, head - FRESH_BLOCKS)
+
+    def serve_all(self) -> None:
+        """Send every fit peer what was not sent over its connection."""
+        for peer in push_set(self._core, None):
+            self.serve(peer)
+
+    def serve(self, peer: Peer) -> OfferProgress:
+        """The same for one that is fit, as far as its limit goes; the rest follows at a tick."""
+        head = self._core.chain.head_number
+        progress = self._progress.setdefault(peer.id, OfferProgress(head))
+        progress.sent = self._send(peer, progress.sent, self._last, peer.allowance.offered, head)
+        return progress
+
+    def _send(self, peer: Peer, after: int, last: int, limit: TokenBucket, since: int) -> int:
+        """Send the pending ones after a number, up to another, of those that came before a block; returns the number up
+        to which nothing is left to send.
+        """
+        if after >= last:
+            return after
+        numbers = list(self._offers)
+        for number in numbers[bisect_right(numbers, after) : bisect_right(numbers, last)]:
+            offer = self._offers[number]
+            if offer.left_at or offer.since > since:
+                continue
+            if not self._has_sent(peer, offer, limit):
+                return number - 1
+        return last
+
+    def _has_sent(self, peer: Peer, offer: OfferedTransaction, limit: TokenBucket) -> bool:
+        """Send an offer, or leave it out where it expires; `False` if that has to wait."""
+        core, transaction = self._core, offer.transaction
+        if transaction.expiration <= core.now + MARGIN_SECONDS:
+            return True
+        if core.room(peer.id) <= 0 or not limit.take(offer.cost, core.now):
+            return False
+        core.send_frame(peer, TransactionMessage.NUMBER, pack_frame(TransactionMessage.NUMBER, transaction.packed))
+        return True
+
+    # -- what is kept
+
+    def _has_room(self, transaction: Transaction) -> bool:
+        settings, size = self._core.settings, len(transaction.packed)
+
+        def is_fitting() -> bool:
+            return len(self._offers) < settings.mempool_max_tx and self._bytes + size <= settings.mempool_max_bytes
+
+        if not is_fitting():
+            for offer in [offer for offer in self._offers.values() if offer.left_at]:
+                self._drop(offer.transaction.id)
+        return is_fitting()
+
+    def _review(self) -> None:
+        """Compare them with what is pending in the chain; drop what has expired, or left for good."""
+        if not self._offers:
+            return
+        chain = self._core.chain
+        waiting = chain.waiting_ids()
+        for offer in list(self._offers.values()):
+            transaction = offer.transaction
+            if transaction.id in waiting:
+                offer.left_at = 0
+            elif not offer.left_at:
+                offer.left_at = chain.head_number
+            has_left = 0 < offer.left_at <= chain.lib_number
+            if has_left or transaction.expiration <= self._core.now:
+                self._drop(transaction.id)
+
+    def _drop(self, transaction_id: TransactionId) -> None:
+        number = self._numbers.pop(transaction_id, None)
+        if number is not None:
+            self._bytes -= len(self._offers.pop(number).transaction.packed)
