@@ -19,6 +19,7 @@ from ledgerd.adopt.translation import MOST_ROUNDS, MOST_SUMMED_UP
 from ledgerd.adopt.vizd_directory import LARGEST_CONFIGURATION, MOST_SNAPSHOTS
 from ledgerd.chain.log import source as log_source
 from ledgerd.cli.main import main
+from ledgerd.node.config.configuration import read_configuration
 from tests.adopt.directories import born_of_a_snapshot, digests, with_full_log
 
 CHAIN = "testnet"
@@ -163,7 +164,7 @@ def _controls(source: Path) -> None:
     """In names, values, plugins and sections."""
     (source / "config.ini").write_text(
         f"zzz{CONTROL}\np2p-seed-node = 1.2.3.4:5{CONTROL}\nlog-format{CONTROL} = x\nplugin = p2p{CONTROL}\n"
-        f"history-webhook = {CONTROL}\n[log.file_appender.a{CONTROL}]\nfilename = /tmp/a{CONTROL}\n",
+        f"history-webhook = {CONTROL}\n[log.file_appender.a{CONTROL}]\nfilename = a{CONTROL}\n",
         newline="",
     )
 
@@ -190,7 +191,7 @@ def test_a_configuration_whose_faults_are_found_one_by_one_is_refused(
     """Of the same line again and again only the last counts: each time it is taken out, the one before it does."""
     source = with_full_log(tmp_path / "vizd", "open-pm2", 5)
     (source / "config.ini").write_text("[logger.a]\nlevel=x\n" * 1_000)
-    read, times = translation.read_configuration, itertools.count(1)
+    read, times = read_configuration, itertools.count(1)
     counted: list[int] = []
 
     def noted(*given: Any) -> Any:

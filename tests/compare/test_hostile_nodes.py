@@ -232,7 +232,7 @@ def test_no_name_and_no_value_of_a_node_is_obeyed_by_the_terminal(
 
 
 def test_of_fields_that_one_node_alone_answers_so_many_are_told() -> None:
-    fields = {f"{number}{'a' * 1_000}": 1 for number in range(2 * MOST_ONE_SIDED)}
+    fields: dict[str, object] = {f"{number}{'a' * 1_000}": 1 for number in range(2 * MOST_ONE_SIDED)}
     with (
         listening(_of_version("1", fields)) as first,
         listening(_of_version("2", {})) as second,

@@ -171,7 +171,7 @@ class Dialogue:
         """The peer has banned us for a time. We limit the time that we respect, and clean the text before logging
         it.
         """
-        reason = printable(ban.reason[:REASON_LENGTH])
+        reason = printable(ban.reason[:REASON_LENGTH])[:REASON_LENGTH]
         peer.refusal = min(ban.ban_duration_sec, LONGEST_REFUSAL)
         self._core.close(peer, f"remote: {reason}")
 
