@@ -109,7 +109,7 @@ CLIENTS = (
             "history/test_kills.py",
         ),
         """
-        history/account_rows history/block_rows history/embedded history/former_pieces history/log_bytes
+        history/account_rows history/block_rows history/checksums history/embedded history/log_bytes
         history/pieces history/selection history/tables history/view history/walks
         """,
     ),

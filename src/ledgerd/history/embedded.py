@@ -30,7 +30,7 @@ from ledgerd.history.block_rows import BlockPart
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.filters import AccountFilter, OperationFilter
 from ledgerd.history.interface import BlockBytes
-from ledgerd.history.journal import AccountJournal, journal_of
+from ledgerd.history.journal import journal_of
 from ledgerd.history.kept_facts import KeptFacts, ReadLoggedBlock
 from ledgerd.history.missed import MissedSlots
 from ledgerd.history.pieces import PIECE_KEY, Piece, pieces_of, shown_order
@@ -91,7 +91,9 @@ class EmbeddedStore:
             self._tables = Tables.open(self._disk.environment, self._disk.transaction, create=True)
             self._watermarks = read_watermarks(self._disk.transaction, self._tables) or Watermarks()
             write_watermarks(self._disk.transaction, self._tables, self._watermarks)
-            missed_slots(self._disk.transaction, self._tables).begin(self._watermarks.head + 1)
+            MissedSlots(self._disk.transaction, self._tables.header, self._tables.missed).begin(
+                self._watermarks.head + 1
+            )
             self._disk.commit()
         except StoreCorrupt as problem:
             self._lock.close()
@@ -186,7 +188,7 @@ class EmbeddedStore:
     def balances_stand_at(self) -> int | None:
         """The block behind which changes of balances are recorded, if they are."""
         try:
-            return balances_in(self._disk.transaction, self._tables).standing_at
+            return Balances(self._disk.transaction, self._tables.header, self._tables.balances).standing_at
         finally:
             self._disk.abort()
 
@@ -198,7 +200,7 @@ class EmbeddedStore:
     def accounts_begin(self) -> int | None:
         """The block behind which the journal of accounts is recorded, if it is."""
         try:
-            return journal_in(self._disk.transaction, self._tables).begins
+            return journal_of(self._disk.transaction, self._tables).begins
         finally:
             self._disk.abort()
 
@@ -216,28 +218,6 @@ class EmbeddedStore:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def missed_slots(transaction: LmdbTransaction, tables: Tables) -> MissedSlots:
-    """The table of missed slots, which whoever writes a history has made."""
-    if tables.missed is None:
-        raise HistoryDamaged("it has no table of missed slots")
-    return MissedSlots(transaction, tables.header, tables.missed)
-
-
-def balances_in(transaction: LmdbTransaction, tables: Tables) -> Balances:
-    """The table of balances, which whoever writes a history has made."""
-    if tables.balances is None:
-        raise HistoryDamaged("it has no table of balances")
-    return Balances(transaction, tables.header, tables.balances)
-
-
-def journal_in(transaction: LmdbTransaction, tables: Tables) -> AccountJournal:
-    """The journal of accounts, whose tables whoever writes a history has made."""
-    journal = journal_of(transaction, tables)
-    if journal is None:
-        raise HistoryDamaged("it has no table of accounts")
-    return journal
 
 
 class HistoryCommit:
@@ -261,9 +241,9 @@ class HistoryCommit:
         self._operations, self._accounts = filters
         self._log = log
         self._rows = AccountRows(transaction, tables.ranges, tables.chunks)
-        self._missed = missed_slots(transaction, tables)
-        self._balances = balances_in(transaction, tables)
-        self._journal = journal_in(transaction, tables)
+        self._missed = MissedSlots(transaction, tables.header, tables.missed)
+        self._balances = Balances(transaction, tables.header, tables.balances)
+        self._journal = journal_of(transaction, tables)
         self._references: dict[str, list[Reference]] = defaultdict(list)
         self._places: set[tuple[bytes, bytes]] = set()
 
@@ -368,8 +348,7 @@ class HistoryCommit:
         tables = self._tables
         if number == 0:
             for table in tables[1:]:
-                if table is not None:
-                    self._transaction.drop(table, delete=False)
+                self._transaction.drop(table, delete=False)
             self._missed.truncate(0)
             self._balances.truncate(0)
             self._journal.truncate(0)

@@ -21,9 +21,6 @@ REVISION_KEY = b"revision"
 COUNTERS = b"counters:"
 VALUE = b"value:"
 FORMAT = b"ledgerd state 1"
-UNDER_CONVERSION = "under conversion\n"
-"""Stands before the former layout while the file is being converted."""
-
 BEING_LOADED = "being loaded\n"
 """Stands before the layout while the rows of a new state come in, which has no indexes yet."""
 
@@ -54,8 +51,9 @@ def check_header(transaction: LmdbTransaction, database: Database, tables: tuple
         raise unreadable(f"{folder}: the import that made it was stopped")
     if found != FORMAT or found_layout != layout(tables).encode():
         raise StoreOutdated(
-            f"the state in {folder} was written by another version of this program: start the node, which converts "
-            "that of an earlier one; else remove it, then replay the block log or import a snapshot"
+            f"the state in {folder} was written by another version of this program, which this one cannot read: start "
+            "the node, which makes it again from a snapshot or its block log where it has one; else remove it, then "
+            "replay the block log or import a snapshot"
         )
     return True
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from ledgerd.state.committing import Committing
-from ledgerd.state.conversion import convert
 from ledgerd.state.disk import Disk, Space
 from ledgerd.state.editing import Editing
 from ledgerd.state.errors import StoreMisuse, UnknownKey
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
 
     from ledgerd.state.cache import ObjectCache
     from ledgerd.state.disk import Database, LmdbTransaction
-    from ledgerd.state.former import Former
     from ledgerd.state.undo import TableUndo
 
 T = TypeVar("T")
@@ -51,15 +49,13 @@ CACHED_OBJECTS = 100_000
 class Store(View):
     """The tables of a folder, open for writing."""
 
-    def __init__(
-        self, folder: Path, tables: Sequence[Table[Any]], space: Space, cached: int, formers: Sequence[Former]
-    ) -> None:
+    def __init__(self, folder: Path, tables: Sequence[Table[Any]], space: Space, cached: int) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._cached = cached
         self._lock = lock_writer(folder)
         try:
             self._disk = Disk(folder, space)
-            self._open(tuple(tables), formers)
+            self._open(tuple(tables))
         except BaseException:
             self._lock.close()
             raise
@@ -72,7 +68,6 @@ class Store(View):
         *,
         space: Space = Space(),  # noqa: B008 - immutable
         cached: int = CACHED_OBJECTS,
-        formers: Sequence[Former] = (),
     ) -> Store:
         """Open a state for writing; an empty folder becomes a new state.
 
@@ -81,16 +76,14 @@ class Store(View):
             tables: All tables it holds.
             space: Hints for the size of the file, and where what commits change is written too.
             cached: How many decoded objects may stay in memory after a commit.
-            formers: Former versions whose files are converted.
 
         Raises:
             StorageError: It is locked, damaged, of another layout, or cannot be read; the text says what to do.
         """
-        return cls(Path(path), tables, space, cached, formers)
+        return cls(Path(path), tables, space, cached)
 
-    def _open(self, tables: tuple[Table[Any], ...], formers: Sequence[Former]) -> None:
+    def _open(self, tables: tuple[Table[Any], ...]) -> None:
         try:
-            convert(self._disk, tables, formers)
             databases = self._disk.open_databases((*database_names(tables), JOURNAL))
             self._header = Header(self._disk, databases, tables)
             self._disk.commit()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ledgerd.state.view import View
 
 LOG_KEPT = "block log"
-"""The named value of a state that tells which log belongs to it; states of earlier versions have none."""
+"""The named value of a state that tells which log belongs to it."""
 
 WHOLE, LATEST, IMPORTED = b"whole", b"latest", b"imported"
 """Every block from the first on; the latest ones; the state was imported, and no log was opened with it yet."""

@@ -18,7 +18,6 @@ from ledgerd.state.disk import DATA_FILE, Space
 from ledgerd.state.errors import StorageError
 from ledgerd.state.lock import lock_writer, swapping
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.objects.former import FORMERS
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.reversible import REVERSIBLE_BY_NUMBER
 from ledgerd.state.store import Store
@@ -66,7 +65,7 @@ class StateFiles:
         if not data.is_file() or not data.stat().st_size:
             return 0
         try:
-            with Store.open(folder, STORED_TABLES, space=self.space, formers=FORMERS) as store:
+            with Store.open(folder, STORED_TABLES, space=self.space) as store:
                 found = store.find(DYNAMIC_GLOBAL_PROPERTIES, 0)
         except StorageError:
             return 0
@@ -188,7 +187,7 @@ class StateFiles:
         aside = self.folder / REPLACED
         if not (aside / DATA_FILE).exists():
             return
-        with Store.open(aside, STORED_TABLES, space=self.space, formers=FORMERS) as store:
+        with Store.open(aside, STORED_TABLES, space=self.space) as store:
             yield from [kept.packed for kept in store.scan(REVERSIBLE_BY_NUMBER)]
 
     def forget_set_aside(self) -> None:
