@@ -7,7 +7,8 @@ from pathlib import Path
 import lmdb
 import pytest
 
-from ledgerd.state import Entity, StateReader, Store, StoreCorrupt, StoreOutdated, Table, ordered
+from ledgerd.state import Entity, StateReader, Store, Table, ordered
+from ledgerd.state.errors import StoreCorrupt, StoreOutdated
 from ledgerd.state.keys import INT64
 from tests.state.items import COUNTERS, ITEMS, TABLES, Item
 from tests.state.versions import make_outdated

@@ -49,7 +49,6 @@ class PeerArchive:
 
     def __init__(self, endpoint: Endpoint, known: KnownBlocks, size: int) -> None:
         self._endpoint = endpoint
-        self._known = known
         self._size = size
         self._frames = FrameReader()
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -40,8 +39,6 @@ from ledgerd.p2p.wire.messages import (
     SoftBan,
     TransactionMessage,
 )
-
-log = logging.getLogger(__name__)
 
 REASON_LENGTH = 100
 LONGEST_REFUSAL = 3600

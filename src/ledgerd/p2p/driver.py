@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-READ_BYTES = 1 << 16
 QUEUED_BYTES = 8 << 20
 """The largest send buffer of one peer; one that reads more slowly is disconnected."""
 SPARED_BYTES = 1 << 20

@@ -22,9 +22,6 @@ NOTHING = bytes(20)
 LARGEST_REQUEST = 262_144
 """Bytes of payload that a server reads (spec 06, section 14.2)."""
 
-LARGEST_CHUNK = 10_485_759
-"""Bytes of a file that the reference decodes in one reply."""
-
 _INFO = struct.Struct("<I20s32sQ")
 _REQUEST = struct.Struct("<IQI")
 _OFFSET = struct.Struct("<Q")

@@ -10,11 +10,12 @@ from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.operations.oracles import PmOracleAcceptMarket, PmOracleRegister, PmOracleUpdate
 from ledgerd.protocol.operations.virtual_markets import PmMarketAccepted
+from ledgerd.protocol.times import LATEST
 from ledgerd.state.objects.lazy_pool import PM_LAZY_ALLOCATIONS, PM_LAZY_POOLS
 from ledgerd.state.objects.liquidity import ACTIVE as IN_MARKET
 from ledgerd.state.objects.liquidity import CLOSED, PM_LIQUIDITY, PmLiquidity
 from ledgerd.state.objects.markets import ACTIVE, DELETED, WAITING, PmMarket
-from ledgerd.state.objects.oracles import FOR_EVER, ORACLE_BY_OWNER, PmOracle
+from ledgerd.state.objects.oracles import ORACLE_BY_OWNER, PmOracle
 from ledgerd.state.objects.settlements import PM_DEFERRED_CLAIMS, PmDeferredClaim
 from tests.chain.ledgers import ALICE, BOB, NOW, carry_out, change, pass_time, refuses, set_median
 from tests.chain.market_scenes import (
@@ -229,7 +230,7 @@ def test_an_update_asks_in_this_order(markets: Ledger) -> None:
 
 def test_insurance_is_added_at_any_time(markets: Ledger) -> None:
     """Below the minimum too, with markets open, and while banned."""
-    oracle = create_oracle(markets, insurance=1, banned_until=FOR_EVER)
+    oracle = create_oracle(markets, insurance=1, banned_until=LATEST)
     create_market(markets)
     change(markets, markets.account(ORACLE), balance=9)
 
@@ -342,7 +343,7 @@ def test_only_a_waiting_market_is_answered(markets: Ledger, status: int) -> None
 
 def test_an_accepted_market_has_the_terms_of_its_oracle(markets: Ledger) -> None:
     """Neither the deadline nor a ban nor a lack of insurance is asked for."""
-    oracle = create_oracle(markets, banned_until=FOR_EVER, insurance=0, markets_accepted=4, active_markets=2)
+    oracle = create_oracle(markets, banned_until=LATEST, insurance=0, markets_accepted=4, active_markets=2)
     market = waiting_market(markets)
     pass_time(markets, 4_000)
 

@@ -116,8 +116,6 @@ class Trial:
         """How long a piece takes: for whoever does not go on with pieces, as long as all of it."""
         self.tried = 0
         """How many branches were tried."""
-        self.pieces = 0
-        """In how many pieces all of them."""
         self._under_way: UnderWay | None = None
         self._given_up, self._times = NO_BLOCK, 1
         """The lowest block of the branch that was given up last, and how many times longer its pieces are."""
@@ -164,7 +162,6 @@ class Trial:
         if trying.has_moved:
             self._give_up(trying)
             raise TrunkMoved("the trunk has moved")
-        self.pieces += 1
         times = self._times if trying.new[-1].id == self._given_up else 1
         end = self._clock() + self.piece_seconds * times
         self._trunk.store.rest()

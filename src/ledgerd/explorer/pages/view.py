@@ -17,7 +17,6 @@ LONGEST_QUERY = 2_000
 MOST_SKIPPED = 100_000
 
 CURSOR = re.compile(r"newest|oldest|(?:before|after):[0-9]{1,10}")
-DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 NAME = re.compile(r"[a-z0-9.-]{1,32}")
 
 

@@ -7,7 +7,6 @@ again, with keys that are published anyway.
 from __future__ import annotations
 
 import asyncio
-import logging
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
@@ -49,8 +48,6 @@ if TYPE_CHECKING:
     from ledgerd.protocol.block import Block
     from ledgerd.protocol.transaction import Transaction
     from ledgerd.rpc.link.switchboard import Handler
-
-log = logging.getLogger(__name__)
 
 MOST_BLOCKS = 100_000
 MOST_SLOTS = 10 * BLOCKS_PER_YEAR
