@@ -96,7 +96,6 @@ class PeerArchive:
                 arriving.write(entry)
 
     def close(self) -> None:
-        """End the connection."""
         self._socket.close()
 
     def _blocks(self, number: int, last: int) -> Iterator[Block]:

@@ -355,13 +355,11 @@ class Chain(ChainView):
         return count
 
     def forget_waiting(self) -> None:
-        """Drop all transactions that wait for a block."""
         self._pending.clear()
 
     # -- out
 
     def project(self, projection: Projection) -> None:
-        """Keep a projection from the next block on."""
         self._ledger.project(projection)
 
     def observe(self, observer: Observer) -> None:
@@ -370,7 +368,6 @@ class Chain(ChainView):
         self._find_wanted()
 
     def stop_observing(self, observer: Observer) -> None:
-        """Have it called no more."""
         self._observers.remove(observer)
         self._find_wanted()
 

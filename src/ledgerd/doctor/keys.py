@@ -27,7 +27,6 @@ OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 def keys(patient: Patient) -> Iterator[Finding]:
-    """All findings on keys."""
     files = [path for path in patient.key_files if path.exists()]
     files += [patient.configuration_file] if _holds_keys(patient.configuration_file) else []
     for path in files:
@@ -90,7 +89,6 @@ def ask(patient: Patient) -> AskedSigner | None:
 
 
 def signer(patient: Patient, asked: AskedSigner) -> Iterator[Finding]:
-    """All findings on a signer that was asked."""
     if asked.status is None:
         yield error(
             "signer-away",

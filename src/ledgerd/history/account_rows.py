@@ -83,7 +83,6 @@ class AccountRows:
         return low
 
     def append(self, account: str, references: Sequence[Reference]) -> None:
-        """Append entries."""
         key = key_of(account)
         first, following = self._range(key)
         done = 0
@@ -100,7 +99,6 @@ class AccountRows:
         self._put_range(key, first, following)
 
     def drop_last(self, account: str, wanted: Reference) -> None:
-        """Remove the last entry, if it is this reference."""
         entries = self.range_of(account)
         if entries is None or next(self.references(account, entries.last, entries.last), None) != wanted:
             return

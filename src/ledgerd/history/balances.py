@@ -115,7 +115,6 @@ class Balances:
             self._transaction.drop(self._table, delete=False)
 
     def of_block(self, number: int) -> KeptChanges:
-        """The changes of a block."""
         return self._get(_BLOCK.pack(number))
 
     def standing(self) -> KeptChanges:

@@ -33,11 +33,9 @@ class BlockPart:
         return [self.operation(piece, row) for row in rows]
 
     def operation(self, piece: Piece, row: OperationRow) -> Operation:
-        """An operation."""
         return self.operation_with_bytes(piece, row)[0]
 
     def operation_with_bytes(self, piece: Piece, row: OperationRow) -> tuple[Operation, bytes]:
-        """An operation, and its bytes."""
         place = row[3]
         if place & VIRTUAL:
             data, where = piece.raw, piece.virtual(place)[1]

@@ -15,7 +15,6 @@ INTACT = 0x2144DF1C
 
 
 def with_sum(key: bytes, value: bytes) -> bytes:
-    """A value with the checksum of itself and its key."""
     return value + SUM.pack(crc32(value, crc32(key)))
 
 

@@ -107,7 +107,6 @@ class EmbeddedStore:
 
     @property
     def head_number(self) -> int:
-        """The last recorded block."""
         return self._watermarks.head
 
     @property
@@ -116,7 +115,6 @@ class EmbeddedStore:
         return self._disk.environment
 
     def record(self, events: Sequence[Event]) -> None:
-        """Record events, in one commit."""
         self._change(lambda commit: commit.take(events))
 
     def copy(self, blocks: Sequence[CopiedBlock], irreversible: int) -> None:
@@ -124,19 +122,16 @@ class EmbeddedStore:
         self._change(lambda commit: commit.copy(blocks, irreversible))
 
     def truncate(self, number: int) -> None:
-        """Remove every block above this one."""
         if number < self.head_number:
             self._change(lambda commit: commit.truncate(number))
 
     def block(self, number: int) -> bytes | None:
-        """The bytes of a block: kept here, or in the log."""
         kept = self._disk.transaction.get(BLOCK_KEY.pack(number), db=self._tables.blocks)
         self._disk.abort()
         return self._log.read(number) if kept is None else kept
 
     @contextmanager
     def keeping(self, logged: ReadLoggedBlock) -> Iterator[KeptFacts]:
-        """What it has kept of blocks, as it is now."""
         with self._disk.environment.begin() as transaction:
             yield KeptFacts(transaction, self._tables, logged)
 
@@ -209,7 +204,6 @@ class EmbeddedStore:
         self._change(lambda commit: commit.begin_journal(block, images()))
 
     def close(self) -> None:
-        """Let the files go."""
         self._disk.close()
         self._lock.close()
 
@@ -248,7 +242,6 @@ class HistoryCommit:
         self._places: set[tuple[bytes, bytes]] = set()
 
     def take(self, events: Sequence[Event]) -> None:
-        """Add events in their order."""
         irreversible = self.watermarks.irreversible
         for event in events:
             if not isinstance(event, BlockApplied | BlocksUndone):
@@ -270,15 +263,12 @@ class HistoryCommit:
         self._advance_irreversible(irreversible)
 
     def stand(self, block: int, balances: Sequence[tuple[str, Amounts]], penalties: Sequence[PenaltyChange]) -> None:
-        """Begin with the balances and penalties after a block."""
         self._balances.stand(block, balances, penalties)
 
     def begin_journal(self, block: int, images: Iterable[AccountImage]) -> None:
-        """Begin with all accounts after a block."""
         self._journal.stand(block, images)
 
     def finish(self) -> None:
-        """Write what was gathered."""
         self._write_gathered()
         write_watermarks(self._transaction, self._tables, self.watermarks)
 
@@ -343,7 +333,6 @@ class HistoryCommit:
     # -- undone blocks
 
     def truncate(self, number: int) -> None:
-        """Remove every block above this one."""
         self._write_gathered()
         tables = self._tables
         if number == 0:
@@ -382,7 +371,6 @@ class HistoryCommit:
             self._transaction.delete(PIECE_KEY.pack(block, place), db=self._tables.operations)
 
     def _operations_of(self, block: int) -> list[tuple[int, Operation]]:
-        """The operations of a block with their places."""
         kept = self._transaction.get(BLOCK_KEY.pack(block), db=self._tables.blocks)
         part = BlockPart(block, (self._log.read(block) if kept is None else kept) or b"")
         pieces = self._pieces_at(block)

@@ -69,7 +69,6 @@ class AccountJournal:
         self._begin_at(block)
 
     def forget(self) -> None:
-        """Drop all of it."""
         for table in self._tables:
             self._transaction.drop(table, delete=False)
         self._transaction.delete(_FROM_KEY, db=self._header)
@@ -154,7 +153,6 @@ class AccountJournal:
         return amounts_of(ACCOUNTS.codec.decode(row)) if row else None
 
     def images_of(self, number: int) -> list[AccountImage]:
-        """The images of a block."""
         block = _BLOCK.pack(number)
         raw = self._transaction.get(block, db=self._tables.changed)
         if raw is None:
@@ -178,7 +176,6 @@ class AccountJournal:
             raise HistoryDamaged("the journal of accounts has images that no block has")
 
     def _image(self, kind: ImageKind, account: AccountName, block: int) -> bytes | None:
-        """The newest image up to a block."""
         name = _name_of(kind, account)
         wanted, cursor = name + _BLOCK.pack(block), self._transaction.cursor(self._tables.images)
         found = cursor.set_range(wanted)
@@ -196,12 +193,10 @@ class AccountJournal:
 
 
 def journal_of(transaction: LmdbTransaction, tables: Tables) -> AccountJournal:
-    """The journal of a history."""
     return AccountJournal(transaction, tables.header, JournalTables(tables.images, tables.changed))
 
 
 def _name_of(kind: ImageKind, account: AccountName) -> bytes:
-    """The key of an image without its block."""
     return _KINDS[kind] + account.encode("utf-8", "surrogateescape") + _END
 
 
@@ -210,7 +205,6 @@ def _kind_and_account(name: bytes) -> tuple[ImageKind, AccountName]:
 
 
 def _listed(block: bytes, raw: bytes) -> Iterator[bytes]:
-    """The keys without blocks in a list of them."""
     listed, place = _without_sum(block, raw), 0
     while place < len(listed):
         end = place + _LENGTH.size + _LENGTH.unpack_from(listed, place)[0]

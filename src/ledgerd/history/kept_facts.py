@@ -63,12 +63,10 @@ class KeptFacts:
 
     @property
     def head(self) -> int:
-        """The last block."""
         return self._watermarks.head
 
     @property
     def irreversible(self) -> int:
-        """The last irreversible block."""
         return self._watermarks.irreversible
 
     @property
@@ -107,7 +105,6 @@ class KeptFacts:
         return journal_of(self._transaction, self._tables).begins
 
     def images_of(self, number: int) -> list[AccountImage]:
-        """The images of the accounts that a block has changed."""
         return journal_of(self._transaction, self._tables).images_of(number)
 
     @property
@@ -140,7 +137,6 @@ class KeptFacts:
         return KeptBlock(number, _header_of(number, packed), len(packed), operations, self._missed(number), changes)
 
     def packed(self, number: int) -> bytes | None:
-        """The bytes of a block, if they are at hand."""
         kept: bytes | None = self._transaction.get(BLOCK_KEY.pack(number), db=self._tables.blocks)
         return self._logged(number) if kept is None else kept
 

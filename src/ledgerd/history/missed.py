@@ -45,7 +45,6 @@ class MissedSlots:
 
     @property
     def first(self) -> int:
-        """The first block from which on missed slots are recorded."""
         raw = self._transaction.get(_FROM_KEY, db=self._header)
         if raw is None:
             return 0
@@ -53,7 +52,6 @@ class MissedSlots:
         return number
 
     def record(self, event: BlockApplied) -> None:
-        """Record the slots before a block."""
         if event.missed:
             key, value = _BLOCK.pack(event.block.number), _BLOCK.pack(event.block.timestamp)
             self._transaction.put(key, with_sum(key, value + _text_of(event.missed).encode()), db=self._table)
@@ -67,7 +65,6 @@ class MissedSlots:
             self._begin_at(number + 1)
 
     def purge(self, last: int) -> None:
-        """Remove what is of blocks up to this one."""
         cursor = self._transaction.cursor(self._table)
         found = cursor.first()
         while found and cursor.key() <= _BLOCK.pack(last):

@@ -149,7 +149,6 @@ class Piece:
         return f'{{"trx_id":"{_NOBODY}","block":{self.block},"trx_in_block":{AFTER_TRANSACTIONS},"op_in_trx":'
 
     def position(self, row: OperationRow) -> OperationPlace:
-        """Where an operation stands."""
         _, owner, number, place = row
         transaction = AFTER_TRANSACTIONS
         if owner != NO_OWNER:
@@ -157,7 +156,6 @@ class Piece:
         return OperationPlace(self.block, transaction, number, self.virtual(place)[0] if place & VIRTUAL else 0)
 
     def timestamp(self, row: OperationRow) -> int:
-        """When an operation happened."""
         return self.late if row[3] >= LATE else self.early
 
     def virtual(self, place: int) -> tuple[int, int]:

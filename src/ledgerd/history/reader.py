@@ -144,7 +144,6 @@ class EmbeddedHistory(History):
         return self._environment.begin()
 
     def close(self) -> None:
-        """Close the files."""
         self._environment.close()
         self._log.close()
 

@@ -120,7 +120,6 @@ def read_watermarks(transaction: LmdbTransaction, tables: Tables) -> Watermarks 
 
 
 def write_watermarks(transaction: LmdbTransaction, tables: Tables, watermarks: Watermarks) -> None:
-    """Store them, and the format."""
     progress = _PROGRESS.pack(*watermarks)
     transaction.put(_FORMAT_KEY, FORMAT, db=tables.header)
     transaction.put(_PROGRESS_KEY, progress + SUM.pack(crc32(progress)), db=tables.header)

@@ -50,7 +50,6 @@ class ValidatorDay(msgspec.Struct):
 
 
 def time_of(packed: bytes) -> int:
-    """The time of a packed block."""
     time: int = _TIME.unpack_from(packed)[0]
     return time
 
@@ -89,11 +88,9 @@ class ValidatorReport:
 
     @property
     def days(self) -> list[ValidatorDay]:
-        """All days on which anything happened, in order."""
         return [self._days[day] for day in sorted(self._days)]
 
     def count_blocks(self, blocks: Iterable[bytes]) -> None:
-        """Count the packed blocks that it made."""
         made = Counter(time_of(packed) // DAY for packed in blocks if validator_of(packed) == self.name)
         for day, count in made.items():
             self._day(day * DAY).made += count

@@ -49,7 +49,6 @@ class ShownTexts:
         self.operations = TextCache[Reference, str]()
 
     def clear(self) -> None:
-        """Drop everything."""
         self.blocks.clear()
         self.operations.clear()
 
@@ -306,7 +305,6 @@ class EmbeddedView(HistoryView):
         return found
 
     def _texts(self, parts: Sequence[PieceRows]) -> list[str]:
-        """The JSON texts of operations."""
         return shown((bytes_, *part) for part, bytes_ in zip(parts, self._bytes(parts), strict=True))
 
 

@@ -40,7 +40,6 @@ class SignedBlockRecord(msgspec.Struct, frozen=True):
     """SHA-256 of all other fields."""
 
     def sealed(self) -> SignedBlockRecord:
-        """The same with its checksum."""
         plain = msgspec.json.encode(replace(self, checksum=""))
         return replace(self, checksum=sha256(plain).hexdigest())
 
@@ -79,16 +78,13 @@ class LastSigned:
 
     @property
     def block(self) -> Block | None:
-        """The block that was signed last."""
         return None if self._last is None else self._block_of(self._last)
 
     @property
     def latest(self) -> SignedSlot | None:
-        """What was signed last; nothing when there is no record."""
         return None if self._last is None else SignedSlot(self._last.time, self._block_of(self._last).header.digest)
 
     def refusal(self, slot: int, head_time: int) -> str:
-        """Why a slot may not be signed; empty where it may."""
         if self._last is None:
             return ""
         if slot <= self._last.time:

@@ -212,7 +212,6 @@ def _has_checksum(path: Path, checksum: bytes) -> bool:
 
 
 def reason_of(problem: BaseException) -> str:
-    """The reason of a failure, as text."""
     if isinstance(problem, TimeoutError):
         return "no answer in time"
     if isinstance(problem, OSError) and problem.strerror:

@@ -146,7 +146,6 @@ class AccessDenied(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The reason as text."""
         return _REASONS.get(self.reason, f"reason {self.reason}")
 
 
@@ -165,7 +164,6 @@ KINDS: dict[int, type[SnapshotMessage]] = {
 
 
 def packed(message: SnapshotMessage) -> bytes:
-    """A message as its frame."""
     payload = message.payload()
     return HEADER.pack(len(payload), message.TYPE) + payload
 
@@ -188,7 +186,6 @@ class MessageReader:
         self._buffer = bytearray()
 
     def feed(self, data: bytes) -> None:
-        """Add bytes to the buffer."""
         self._buffer += data
 
     def next(self) -> SnapshotMessage | None:

@@ -93,11 +93,9 @@ class Header:
                 self._counters[key[len(COUNTERS) :].decode()] = _decode_counters(value)
 
     def counters(self, table: Table[Any]) -> Counters | None:
-        """The committed counters of a table."""
         return self._counters.get(table.title)
 
     def set_value(self, name: str, value: bytes) -> None:
-        """Keep a named value for the next commit."""
         self.values[name] = value
         self._changed.add(name)
 
@@ -120,24 +118,20 @@ class Header:
             transaction.put(REVISION_KEY, _encode(revision), db=self._database)
 
     def mark_committed(self, counters: Mapping[str, Counters], revision: int) -> None:
-        """What was written is in the file."""
         self._counters = dict(counters)
         self._changed.clear()
         self.revision = revision
 
 
 def read_revision(transaction: LmdbTransaction, database: Database) -> int:
-    """The revision of the committed state."""
     raw = transaction.get(REVISION_KEY, db=database)
     return 0 if raw is None else _decode_revision(raw)
 
 
 def read_next_id(transaction: LmdbTransaction, database: Database, table: Table[Any]) -> int:
-    """The committed counter of a table's ids."""
     raw = transaction.get(COUNTERS + table.title.encode(), db=database)
     return 0 if raw is None else _decode_counters(raw)[0]
 
 
 def read_value(transaction: LmdbTransaction, database: Database, name: str) -> bytes | None:
-    """A committed named value."""
     return transaction.get(VALUE + name.encode(), db=database)

@@ -216,18 +216,15 @@ class BrowserConnection(asyncio.Protocol):
         self.transport.close()
 
     def abort(self) -> None:
-        """End at once."""
         self._is_ended = True
         self.transport.abort()
 
     @property
     def unread_bytes(self) -> int:
-        """What the visitor has not taken."""
         return self.transport.get_write_buffer_size()
 
     @property
     def activity(self) -> Activity:
-        """What the visitor does."""
         if self._task is not None or self._is_stream or self.unread_bytes:
             return Activity.WAITING
         return Activity.IDLE if self._reader.place is BETWEEN else Activity.SENDING

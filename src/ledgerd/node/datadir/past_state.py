@@ -283,7 +283,6 @@ class _UpTo:
         self.head_number = last
 
     def scan(self, first: int, last: int) -> Iterator[tuple[int, bytes]]:
-        """The blocks of a range, packed."""
         return self._blocks.scan(first, last)
 
 

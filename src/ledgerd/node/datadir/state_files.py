@@ -51,7 +51,6 @@ class StateFiles:
 
     @property
     def exists(self) -> bool:
-        """Whether there is a state."""
         data = self.folder / DATA_FILE
         return data.is_file() and data.stat().st_size > 0
 
@@ -81,7 +80,6 @@ class StateFiles:
             log.close()
 
     def make_folders(self) -> None:
-        """Make the folders that are missing."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self.logs.mkdir(parents=True, exist_ok=True)
 
@@ -103,7 +101,6 @@ class StateFiles:
     # -- taking away, and putting in place
 
     def remove(self) -> None:
-        """Delete the state only."""
         with swapping(self.folder):
             for name in (DATA_FILE, LOCKS, DAMAGED):
                 (self.folder / name).unlink(missing_ok=True)
@@ -140,7 +137,6 @@ class StateFiles:
         self.remove()
 
     def fresh_folder(self) -> Path:
-        """An empty folder to build a state in."""
         folder = self.folder / NEW
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
@@ -153,7 +149,6 @@ class StateFiles:
             self.folder.rmdir()  # only if it was made for that state
 
     def drop_new(self) -> None:
-        """Delete a complete or partial new state."""
         shutil.rmtree(self.folder / NEW, ignore_errors=True)
 
     def put_in_place(self) -> None:

@@ -147,7 +147,6 @@ class MetricsPart(Part):
 
     @property
     def addresses(self) -> list[tuple[str, int]]:
-        """Where it listens."""
         return [plug.getsockname()[:2] for plug in self._sockets]
 
     def stand(self, topic: str, payload: bytes) -> None:

@@ -43,7 +43,6 @@ class PeerGauges:
         self._relayed_bytes = cells.gauge(chain_table.POOL_BYTES)
 
     def sample(self, driver: Driver) -> None:
-        """Write the values of now."""
         core, mempool = driver.network.core, driver.network.intake.mempool
         peers = core.peers()
         tally = Tally(

@@ -59,7 +59,6 @@ class Allowances:
         return self.named(charged_as(host), now)
 
     def named(self, name: str, now: float) -> Allowance:
-        """The allowance that is charged by a name."""
         allowance = self._kept.pop(name, None) or Allowance(now)
         while len(self._kept) >= REMEMBERED:
             self._kept.pop(next(iter(self._kept)))

@@ -250,7 +250,6 @@ class Intake:
         self._core.good(peer)
 
     def blocks_of_range(self, peer: Peer, reply: BlockRangeReply) -> None:
-        """Queue a range, if it was requested."""
         core = self._core
         core.good(peer)
         if not self.ranges.receive(peer, reply):
@@ -299,7 +298,6 @@ class Intake:
 
     @property
     def is_busy(self) -> bool:
-        """Whether blocks wait to be applied."""
         return self._batch is not None or bool(self._batches)
 
     @property
@@ -385,7 +383,6 @@ class Intake:
             self.turn(self.watch.caught_up())
 
     def forget(self, peer: Peer) -> None:
-        """A peer has disconnected."""
         self.ranges.forget(peer)
         self.gaps.forget(peer)
         self.survey.forget(peer)

@@ -45,7 +45,6 @@ FLAG_OF_CHILD = -5
 
 
 def meta_market(raw: bytes) -> int:
-    """The market, from the bytes of its metadata."""
     market: int = _NUMBERS.unpack_from(raw)[1]
     return market
 
@@ -127,7 +126,6 @@ class PmKlineChunk(Entity):
 
     @property
     def point_size(self) -> int:
-        """Bytes of each point."""
         return _HEAD.size + 8 * self.outcomes
 
     @property
@@ -137,7 +135,6 @@ class PmKlineChunk(Entity):
 
     @property
     def last_block(self) -> int:
-        """The block of its last point."""
         block: int = _HEAD.unpack_from(self.points, len(self.points) - self.point_size)[0]
         return block
 
@@ -146,7 +143,6 @@ class PmKlineChunk(Entity):
 
 
 def points_of(outcomes: int, packed: bytes) -> Iterator[KlinePoint]:
-    """Points of a market with so many outcomes, from their bytes."""
     for block, timestamp, reason, bets_sum, *weights in point_layout(outcomes).iter_unpack(packed):
         yield KlinePoint(block, timestamp, reason, bets_sum, weights)
 
@@ -253,7 +249,6 @@ class PlacedMarket(NamedTuple):
 
     @property
     def packed(self) -> bytes:
-        """All of it, as it is stored."""
         return _PLACE.pack(*self)
 
 

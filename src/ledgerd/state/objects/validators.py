@@ -136,7 +136,6 @@ _NUMBERS = struct.Struct("<qq")
 
 
 def voted_validator(raw: bytes) -> int:
-    """The validator, from the bytes of a vote."""
     validator: int = _NUMBERS.unpack_from(raw)[1]
     return validator
 
@@ -153,7 +152,6 @@ class ValidatorSchedule(Entity):
 
     @property
     def scheduled(self) -> tuple[AccountName, ...]:
-        """The validators of this round, in their order."""
         return self.current_shuffled_validators[: self.num_scheduled_validators]
 
 
