@@ -22,7 +22,6 @@ from random import Random
 from websockets.asyncio.client import connect
 
 from bench.bench_chain import users, verdict
-from ledgerd.client.envelope import NodeCall, packed, request_of
 from ledgerd.history.settings import HistorySettings
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.operations.transfers import Transfer
@@ -41,7 +40,6 @@ MILLISECONDS, LIVE_MILLISECONDS = 20, 300
 TICKS = os.sysconf("SC_CLK_TCK")
 LISTENS = re.compile(r"the explorer of \S+ listens on http://127\.0\.0\.1:([0-9]+)/")
 BLOCK = b"event: block"
-CALLBACK = packed(request_of(1, NodeCall("database_api", "set_block_applied_callback", (0,)))).decode()
 
 
 def fill(folder: Path) -> tuple[int, list[str]]:

@@ -82,14 +82,9 @@ class Bare(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self._parser.feed_data(data)
 
-    def on_url(self, url: bytes) -> None:
-        self._url = url
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        self._last = (name, value)
-
-    def on_body(self, body: bytes) -> None:
-        self._body = body
+    def on_url(self, url: bytes) -> None: ...
+    def on_header(self, name: bytes, value: bytes) -> None: ...
+    def on_body(self, body: bytes) -> None: ...
 
     def on_message_complete(self) -> None:
         if self._parser.should_keep_alive():

@@ -230,9 +230,7 @@ def authorities_in_words(operation: type[Operation]) -> str:
     for authority in asked.other:
         named = [*authority.account_auths, *(key.decode() for key in authority.key_auths)]
         told.append(f"the authority of {', '.join(named)}")
-    said = sentence(operation.authorities)
-    more = "" if said.strip(".").lower() in roles else f" {said}"
-    return f"Authority: {'; '.join(told)}.{more}"
+    return f"Authority: {'; '.join(told)}. {sentence(operation.authorities)}".rstrip()
 
 
 def marks_of(operation: type[Operation]) -> str:

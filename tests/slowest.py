@@ -71,7 +71,6 @@ SLOWEST = (
     "chain/test_probes.py",
     "node/test_supervision.py",
     "chain/forks/test_choice.py",
-    "chain/test_former_states.py",
     "fuzz/test_targets.py",
     "fuzz/test_corpus.py",
     "doctor/test_faults.py",

@@ -12,6 +12,7 @@ from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME
 from tests.recorded import recorded_blocks, recorded_log
+from tests.state.versions import make_outdated
 
 
 @pytest.fixture
@@ -90,6 +91,23 @@ def test_what_cannot_be_done_is_said_without_a_traceback(
         error = capsys.readouterr().err
         assert said in error
         assert "Traceback" not in error
+
+
+@pytest.mark.parametrize("command", ["replay", "check", "state", "snapshot", "doctor"])
+def test_a_state_of_another_version_is_refused_with_what_to_do(
+    command: str, log: str, data: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["replay", "--block-log", log, "--data-dir", data, "--to", "10"])
+    make_outdated(Path(data) / "state")
+    more = {"replay": ["--block-log", log], "snapshot": ["export", str(tmp_path / "state.vizjson")]}
+    capsys.readouterr()
+
+    assert main([command, *more.get(command, []), "--data-dir", data]) != 0
+
+    printed = capsys.readouterr()
+    assert "written by another version of this program" in printed.out + printed.err
+    assert "replay the block log or import a snapshot" in printed.out + printed.err
+    assert "Traceback" not in printed.err
 
 
 def test_a_state_that_does_not_add_up_is_found(log: str, data: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,8 @@ from typing import Annotated, ClassVar
 import msgspec
 import pytest
 
-from ledgerd.codec import DecodeError, EncodeError, Void, array_of, codec_of, missing, one_of, sorted_by
+from ledgerd.codec import DecodeError, Void, array_of, codec_of, missing, one_of, sorted_by
+from ledgerd.codec.errors import EncodeError
 from ledgerd.codec.numbers import Int16, Int64, ShareAmount, UInt8, UInt16, UInt32, UInt64, UInt128
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +16,6 @@ from ledgerd.client.pool import NodeAway, NodePool
 from ledgerd.explorer.node.following import HeadFollower
 from ledgerd.explorer.node.watch import ChainWatch
 from ledgerd.explorer.pages.answering import PageMaker, PageReply, PageRequest
-from ledgerd.explorer.words.times import seconds_of
 from ledgerd.history.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
 from ledgerd.rpc.api import APIS
@@ -123,10 +121,3 @@ def names_of(explorer: RecordedExplorer) -> list[str]:
     """Every account of the chain."""
     found: list[str] = explorer.ask("database_api", "lookup_accounts", "", 1000)
     return found
-
-
-def answer_text(value: object) -> str:
-    return json.dumps(value)
-
-
-assert seconds_of

@@ -10,6 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import lmdb
+
 from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.log.histories import HistoryView
 from ledgerd.history.embedded import EmbeddedStore
@@ -17,8 +19,9 @@ from ledgerd.history.following import follow_with_balances
 from ledgerd.history.log_bytes import LogBytes
 from ledgerd.history.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
+from ledgerd.history.tables import Tables
 from ledgerd.protocol.names import AccountName
-from ledgerd.state.disk import Space
+from ledgerd.state.disk import MAX_DATABASES, LmdbTransaction, Space
 from tests.recorded import ANSWERED, FOLDER
 
 HISTORY_FOLDER = "history"
@@ -55,6 +58,16 @@ def closed_view(folder: Path) -> Iterator[HistoryView]:
     history = EmbeddedHistory.open(folder / HISTORY_FOLDER, folder / STATE_FOLDER, HistorySettings())
     with history, history.reading() as view:
         yield view
+
+
+@contextmanager
+def written(folder: Path) -> Iterator[tuple[LmdbTransaction, Tables]]:
+    """The tables of the history in a folder, to be changed by hand."""
+    with (
+        lmdb.Environment(str(folder / HISTORY_FOLDER), max_dbs=MAX_DATABASES, map_size=1 << 28) as environment,
+        environment.begin(write=True) as transaction,
+    ):
+        yield transaction, Tables.open(environment, transaction, create=False)
 
 
 @cache

@@ -12,8 +12,6 @@ from random import Random
 
 import pytest
 
-from tests.history.former_histories import make_format_2, make_format_3
-from tests.history.histories import HISTORY_FOLDER
 from tests.history.killing import begin, killed_somewhere, whole_history
 from tests.recorded import recorded_log
 
@@ -38,19 +36,3 @@ def test_a_node_that_is_killed_has_the_history_of_a_clean_replay(kind: str, last
         shutil.rmtree(tmp_path / "clean", ignore_errors=True)
         if not is_killed:
             shutil.rmtree(folder)
-
-
-def test_a_node_that_is_killed_as_it_goes_on_with_an_earlier_format_has_the_same_history(tmp_path: Path) -> None:
-    random = Random()  # noqa: S311 - moments to kill at, which no seed would bring back
-    (tmp_path / "block_log").write_bytes(recorded_log("open-main"))
-    folder, last, height = tmp_path / "killed", WORKS[0][1], 0
-    begin("replay", folder)
-    for make_former in (make_format_3, make_format_2) * (KILLS // 2):
-        if height == last:
-            break
-        killed_somewhere("replay", folder, last, random)
-        if (folder / HISTORY_FOLDER).exists():
-            make_former(folder)
-        killed_somewhere("replay", folder, last, random)
-        height = whole_history("replay", folder, tmp_path / "clean", 0)
-        shutil.rmtree(tmp_path / "clean", ignore_errors=True)

@@ -1,5 +1,5 @@
 """A flipped bit in a history, or in the blocks that it refers to, is an error and never another answer; `faults` finds
-it. A history of an earlier version has fewer checksums, and is gone on with.
+it. A history of another version is refused.
 """
 
 from __future__ import annotations
@@ -13,28 +13,16 @@ from random import Random
 import lmdb
 import pytest
 
-from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.histories import Wanted
-from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.pieces import PIECE_KEY
 from ledgerd.history.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
-from ledgerd.history.tables import read_watermarks
 from ledgerd.protocol.names import AccountName
 from ledgerd.state.disk import MAX_DATABASES
 from tests.chain.recorded_chains import advance, open_chain
-from tests.history.former_histories import (
-    RECORDED_IRREVERSIBLE,
-    RECORDED_PLANS,
-    make_format_2,
-    make_format_3,
-    restore_recorded,
-    written,
-)
-from tests.history.histories import HISTORY_FOLDER, closed_view, followed
-from tests.history.model import assert_same
-from tests.history.test_against_model import Teller
+from tests.history.histories import HISTORY_FOLDER, closed_view, followed, open_store, written
 
 NAME, HEIGHT = "open-hf0", 200
 REMEDY = "ledgerd history rebuild"
@@ -190,91 +178,23 @@ def test_a_transaction_that_is_not_found_by_its_id_is_a_fault(folder: Path) -> N
     assert "is not found by its id" in fault
 
 
-# -- histories of earlier versions
-
-MAKERS = (make_format_2, make_format_3, partial(make_format_3, sums_from=HEIGHT // 2))
+# -- histories of other versions
 
 
-@pytest.fixture(params=MAKERS, ids=("format 2", "format 3", "format 3 on format 2"))
-def former(folder: Path, request: pytest.FixtureRequest) -> Path:
-    request.param(folder)
-    return folder
+def test_a_history_of_another_version_is_refused_with_what_to_do(folder: Path) -> None:
+    with written(folder) as (transaction, tables):
+        transaction.put(b"format", b"ledgerd history 4", db=tables.header)
+    with pytest.raises(HistoryDamaged, match=rf"written by another version.*{REMEDY}"):
+        entries_of(folder, "alice")
+    with (
+        open_chain(NAME, folder) as chain,
+        pytest.raises(HistoryDamaged, match=rf"written by another version.*{REMEDY}"),
+    ):
+        open_store(chain, folder)
 
 
-def test_a_history_of_an_earlier_version_is_read_and_gone_on_with(former: Path, tmp_path: Path) -> None:
-    uninterrupted = tmp_path / "uninterrupted"
-    with open_chain(NAME, uninterrupted) as chain, followed(chain, uninterrupted):
-        advance(chain, NAME, HEIGHT + 60)
-    sound = texts_of(uninterrupted, HEIGHT + 60)
-    assert texts_of(former) == {number: texts for number, texts in sound.items() if number <= HEIGHT}
-    assert faults_of(former) == []
-    with open_chain(NAME, former) as chain, followed(chain, former):
-        advance(chain, NAME, HEIGHT + 60)
-
-    assert texts_of(former, HEIGHT + 60) == sound
-    for account in accounts_of(uninterrupted):
-        assert entries_of(former, account) == entries_of(uninterrupted, account)
-    assert faults_of(former) == []
-
-
-def test_only_what_is_recorded_from_then_on_is_of_the_present_format(former: Path) -> None:
-    with open_chain(NAME, former) as chain, followed(chain, former):
-        advance(chain, NAME, HEIGHT + 20)
-    with written(former) as (transaction, tables):
-        watermarks = read_watermarks(transaction, tables)
-    assert watermarks is not None
-    assert watermarks.linked_from == HEIGHT + 1
-    change(former, "operations", lambda raw: flipped(raw, 3, 1), -1)
-    assert texts_of(former, HEIGHT + 20)[HEIGHT + 20] is None
-
-
-def test_blocks_that_are_undone_below_the_present_format_come_back_in_it(former: Path) -> None:
-    with open_chain(NAME, former) as chain, open_history(chain, former) as store:
-        store.truncate(HEIGHT - 5)
-    with open_chain(NAME, former) as chain, followed(chain, former):
-        advance(chain, NAME, HEIGHT + 1)
-    with written(former) as (transaction, tables):
-        watermarks = read_watermarks(transaction, tables)
-    assert watermarks is not None
-    assert watermarks.linked_from == HEIGHT - 4
-    assert faults_of(former) == []
-
-
-def test_a_flipped_bit_is_found_in_pieces_with_checksums_of_each_operation(folder: Path) -> None:
-    sound, random = texts_of(folder), Random(3)  # noqa: S311 - the same in every run
-    make_format_3(folder)
-    path = folder / STATE_FOLDER / "block_log"
-    raw = path.read_bytes()
-    for _ in range(40):
-        number, at, bit = random.randrange(150), random.randrange(1 << 16), random.randrange(8)
-        flip = partial(flipped, at=at, bit=bit)
-        change(folder, "operations", flip, number)
-        path.write_bytes(flipped(raw, random.randrange(len(raw)), random.randrange(8)))
-        found = texts_of(folder)
-        assert None in found.values()
-        assert all(texts is None or texts == sound[block] for block, texts in found.items())
-        change(folder, "operations", flip, number)
-
-
-@pytest.mark.parametrize("number", [2, 3])
-def test_a_recorded_history_of_an_earlier_version_is_that_of_today(number: int, tmp_path: Path) -> None:
-    """Written by the versions that had these formats."""
-    with Teller(tmp_path, HistorySettings()) as teller:
-        for plan in RECORDED_PLANS:
-            teller.block(plan)
-        teller.advance(len(RECORDED_PLANS) - RECORDED_IRREVERSIBLE)
-    shutil.rmtree(tmp_path / HISTORY_FOLDER)
-    restore_recorded(tmp_path, number)
-    with closed_view(tmp_path) as view:
-        assert_same(view, teller.model, len(RECORDED_PLANS))
-    with Teller(tmp_path, HistorySettings()) as again:
-        again.trunk, again.model, again.irreversible = teller.trunk, teller.model, teller.irreversible
-        for plan in RECORDED_PLANS:
-            again.block(plan)
-        again.undo(3)
-        again.advance(1)
-        again.check()
-
-
-def open_history(chain: Chain, folder: Path) -> EmbeddedStore:
-    return EmbeddedStore(folder / HISTORY_FOLDER, HistorySettings(), chain.block_log)
+def test_a_history_without_a_table_is_one_of_another_version(folder: Path) -> None:
+    with written(folder) as (transaction, tables):
+        transaction.drop(tables.missed)
+    with pytest.raises(HistoryDamaged, match=rf"written by another version.*{REMEDY}"):
+        texts_of(folder)

@@ -9,7 +9,7 @@ import pytest
 
 from tests.house.source_tree import ROOT, parse, python_files, write_tree
 
-LINES_OF_A_FILE = 500
+LINES_OF_A_FILE = 450
 LINES_OF_A_FUNCTION = 60
 FOLDERS = ("src", "tests", "bench", "scripts")
 
@@ -39,10 +39,10 @@ def test_nothing_is_oversized() -> None:
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_a_file_of_501_lines_is_found(tmp_path: Path, folder: str) -> None:
-    tree = write_tree(tmp_path, {f"{folder}/deep/long.py": "x = 1\n" * 501})
+def test_a_file_of_451_lines_is_found(tmp_path: Path, folder: str) -> None:
+    tree = write_tree(tmp_path, {f"{folder}/deep/long.py": "x = 1\n" * 451})
 
-    assert oversized(tree) == [f"{folder}/deep/long.py: 501 lines"]
+    assert oversized(tree) == [f"{folder}/deep/long.py: 451 lines"]
 
 
 @pytest.mark.parametrize("define", ["def f():", "async def f():"])
@@ -59,7 +59,7 @@ def test_a_long_method_and_a_long_inner_function_are_found(tmp_path: Path) -> No
     assert len(oversized(write_tree(tmp_path, {"src/method.py": method, "src/inner.py": inner}))) == 2
 
 
-def test_500_lines_and_functions_of_60_are_no_fault(tmp_path: Path) -> None:
-    tree = write_tree(tmp_path, {"src/full.py": function(60) + "x = 1\n" * 440})
+def test_450_lines_and_functions_of_60_are_no_fault(tmp_path: Path) -> None:
+    tree = write_tree(tmp_path, {"src/full.py": function(60) + "x = 1\n" * 390})
 
     assert oversized(tree) == []

@@ -1,47 +1,34 @@
-"""Nothing is defined for tests alone: each definition of the source is used by the source, a script or a bench.
+"""Nothing is defined for nobody, or for tests alone: each definition of the source is used by the source, a script or a
+bench, each helper of tests, scripts and benches by one of them, each option and metric by the part that it is for.
 
-Uses are told by name, so that a method counts as used where any method of its name is. Fields of records are left out:
-what is written and read as bytes or JSON is used by generated code.
+Fields of records are left out: what is written and read as bytes or JSON is used by generated code. Arguments that a
+function does not read are the linter's business.
 """
 
 from __future__ import annotations
 
-import ast
-import re
-from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from tests.house.source_tree import PACKAGE, ROOT, called_name, parse, python_files, write_tree
-
-USERS = ("src", "scripts", "bench")
-
-PLAIN_DECORATORS = {
-    "abstractmethod", "asynccontextmanager", "cache", "cached_property", "classmethod", "contextmanager", "dataclass",
-    "lru_cache", "overload", "override", "property", "setter", "staticmethod", "total_ordering", "wraps",
-}  # fmt: skip
-"""Any other one hands what it decorates to somebody who calls it."""
-
-CALLED_BY_LIBRARIES = {
-    "connection_made", "connection_lost", "data_received", "eof_received", "pause_writing", "resume_writing",
-    "datagram_received", "error_received",  # asyncio's protocols
-    "on_message_begin", "on_url", "on_header", "on_headers_complete", "on_body", "on_message_complete",  # httptools
-    "emit", "format", "formatException", "render",  # logging, rich
-    "error", "exit", "format_help",  # argparse
-    "get_completions", "load_history_strings", "store_string",  # prompt_toolkit
-    "readable", "readinto", "makefile",  # io, http.client
-    "asend", "athrow",  # `async for` and generators
-}  # fmt: skip
+from ledgerd.metrics.families import Family
+from ledgerd.node.config.options import SECTIONS
+from tests.house.source_tree import PACKAGE, ROOT, module_name, python_files, write_tree
+from tests.house.uses import Definition, Uses, definitions, handed_on, is_used, uses
 
 _WALLETS = "how wallets of this network come to keys, as recorded from them; tests derive published keys with it"
 _FIXED = "mathematics that recorded vectors fix by itself; what a bet gets is tested against it"
 _MEASURED = "the memory that a peer can make us use, which simulations and hostile peers in tests hold to its bound"
 
+_COUNTED = "how often work was done, which tests of a chain hold to its bound"
+_GENERATED = "read by the functions that declarations are compiled to"
 
 EXCEPTIONS: dict[str, str] = {
+    "chain/forks/choice.py:tried": _COUNTED,
+    "codec/kinds.py:normalised": _GENERATED,
     "p2p/shared/peer.py:buffered": _MEASURED,
     "p2p/talk/mempool.py:remembered": _MEASURED,
     "pricing/fixed_point.py:div_q": _FIXED,
@@ -50,148 +37,108 @@ EXCEPTIONS: dict[str, str] = {
     "pricing/lmsr.py:sell_return": _FIXED,
     "protocol/keys.py:from_brain_key": _WALLETS,
 }
-"""`file:name` of what is right as it is, and why; all names of a folder with `folder/`."""
+"""`file:name` of what is right as it is, and why."""
+
+SOURCE = ROOT / "src" / PACKAGE
+USERS = ("src", "scripts", "bench")
+HELPERS = ("tests", "scripts", "bench")
+CALLED_BY_PYTEST = ("test_", "Test", "pytest")
 
 
-@dataclass(frozen=True)
-class Definition:
-    """A name, where it is given, and the lines that do not count as uses of it: its own."""
-
-    name: str
-    file: str
-    lines: range
-    owner: str = ""
-    """The enumeration that it is a member of."""
-
-    @property
-    def key(self) -> str:
-        return f"{self.file}:{self.name}"
+@cache
+def used_here(*folders: str) -> Uses:
+    """What is used in folders of this project, which no test changes."""
+    return uses(ROOT, *(ROOT / folder for folder in folders))
 
 
-Uses = dict[str, dict[str, list[int]]]
-"""Of each name, by file, the lines."""
-
-
-def _decorator(node: ast.expr) -> str:
-    match node:
-        case ast.Call(func=inner):
-            return _decorator(inner)
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return name
-    return ""
-
-
-def _is_registered(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
-    return any(_decorator(each) not in PLAIN_DECORATORS for each in node.decorator_list)
-
-
-def _named(statement: ast.stmt) -> Iterator[str]:
-    match statement:
-        case ast.Assign(targets=targets):
-            for target in targets:
-                yield from (each.id for each in ast.walk(target) if isinstance(each, ast.Name))
-        case ast.AnnAssign(target=ast.Name(id=name)):
-            yield name
-
-
-def _is_enumeration(node: ast.ClassDef) -> bool:
-    return any(_decorator(base).endswith(("Enum", "Flag")) for base in node.bases)
-
-
-def definitions(path: Path, src: Path) -> Iterator[Definition]:
-    """What a file defines for others: at its top, and in its classes; fields of records are not among them."""
-    file = path.relative_to(src / PACKAGE).as_posix()
-
-    def inside(body: list[ast.stmt], owner: ast.ClassDef | None) -> Iterator[Definition]:
-        for node in body:
-            own = range(node.lineno, (node.end_lineno or node.lineno) + 1)
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                is_called_elsewhere = owner is not None and node.name in CALLED_BY_LIBRARIES
-                if not _is_registered(node) and not is_called_elsewhere:
-                    yield Definition(node.name, file, own)
-                if isinstance(node, ast.ClassDef):
-                    yield from inside(node.body, node)
-            elif isinstance(node, ast.If | ast.Try):
-                yield from inside(node.body, owner)
-            elif owner is None or (_is_enumeration(owner) and isinstance(node, ast.Assign)):
-                member_of = "" if owner is None else owner.name
-                yield from (Definition(name, file, own, member_of) for name in _named(node))
-
-    for each in inside(parse(path).body, None):
-        if not re.fullmatch(r"__\w+__|_", each.name):
-            yield each
-
-
-def _names_in(text: str) -> Iterator[str]:
-    """The names that a text refers to: `module:function`, and the name of a class in an annotation."""
-    if re.fullmatch(r"[\w.]+:\w+", text):
-        yield text.rpartition(":")[2]
-    elif re.fullmatch(r"_?[A-Z]\w*(\[.*\]| \| None)?", text):
-        yield from re.findall(r"\w+", text)
-
-
-def uses(*folders: Path) -> Uses:
-    """Every name that is read or called, with the files and lines; an import alone is no use."""
-    found: Uses = defaultdict(lambda: defaultdict(list))
-    for path in python_files(*folders):
-        where = path.as_posix()
-        for node in ast.walk(parse(path)):
-            names: list[str] = []
-            match node:
-                case ast.Name(id=name, ctx=ast.Load()) | ast.Attribute(attr=name, ctx=ast.Load()):
-                    names = [name]
-                case ast.Constant(value=str(text)) if len(text) < 200:
-                    names = [*_names_in(text)]
-                case ast.Call(args=[_, ast.Constant(value=str(name)), *_]) if called_name(node) in {
-                    "getattr",
-                    "hasattr",
-                }:
-                    names = [name]
-                case ast.ImportFrom() | ast.Import():
-                    names = [alias.name for alias in node.names if alias.asname]
-                case ast.MatchClass(kwd_attrs=words):
-                    names = [*words]
-            if isinstance(node, ast.expr | ast.stmt | ast.pattern):
-                for name in names:
-                    found[name][where].append(node.lineno)
-    return found
-
-
-def members_used_as_a_whole(*folders: Path) -> set[str]:
-    """What is called, passed or gone through: enumerations whose members come from values or names there."""
-    found = set()
-    for path in python_files(*folders):
-        for node in ast.walk(parse(path)):
-            match node:
-                case ast.Call(func=function, args=arguments):
-                    found |= {each.id for each in (function, *arguments) if isinstance(each, ast.Name)}
-                case ast.For(iter=ast.Name(id=name)) | ast.comprehension(iter=ast.Name(id=name)):
-                    found.add(name)
-                case ast.Starred(value=ast.Name(id=name)) | ast.keyword(value=ast.Name(id=name)):
-                    found.add(name)
-    return found
+def used_in(root: Path, *folders: str) -> Uses:
+    """What is used in folders of a tree."""
+    return used_here(*folders) if root == ROOT else uses(root, *(root / folder for folder in folders))
 
 
 def unused(root: Path, exceptions: dict[str, str]) -> list[str]:
-    """Definitions that nothing uses, save where they stand themselves; and exceptions that are none any more."""
-    src, folders = root / "src", [root / folder for folder in USERS]
-    used, whole = uses(*folders), members_used_as_a_whole(*folders)
+    """Definitions of the source that nothing uses; and exceptions that are none any more."""
+    source = root / "src" / PACKAGE
+    found = used_in(root, *USERS)
     settings = root / "pyproject.toml"
     entry_points = settings.read_text(encoding="utf-8") if settings.exists() else ""
-    found = set()
-    for path in python_files(src / PACKAGE):
-        for each in definitions(path, src):
-            lines = [(file, line) for file, many in used.get(each.name, {}).items() for line in many]
-            is_used = any(file != path.as_posix() or line not in each.lines for file, line in lines)
-            if not is_used and each.owner not in whole and f':{each.name}"' not in entry_points:
-                found.add(each.key)
-    excused = {key for key in found if key in exceptions or f"{key.partition('/')[0]}/" in exceptions}
-    stale = {each for each in exceptions if not any(key == each or key.startswith(each) for key in excused)}
-    return sorted(found - excused) + [f"{each}: needs no exception" for each in sorted(stale)]
+    keys = {
+        f"{each.path.relative_to(source).as_posix()}:{each.name}"
+        for each in _unused_in(root, found, source)
+        if f':{each.name}"' not in entry_points
+    }
+    return sorted(keys - exceptions.keys()) + [
+        f"{each}: needs no exception" for each in sorted(exceptions.keys() - keys)
+    ]
+
+
+def unused_helpers(root: Path) -> list[str]:
+    """What tests, scripts and benches define, and none of them uses."""
+    found = used_in(root, "src", *HELPERS)
+    return sorted(
+        f"{each.path.relative_to(root).as_posix()}:{each.name}"
+        for folder in HELPERS
+        for each in _unused_in(root, found, root / folder)
+        if not each.name.startswith(CALLED_BY_PYTEST)
+    )
+
+
+def _unused_in(root: Path, found: Uses, folder: Path) -> Iterator[Definition]:
+    for path in python_files(folder):
+        yield from (each for each in definitions(path) if not is_used(each, found, root))
+
+
+def unused_exports(root: Path) -> list[str]:
+    """What a package hands on, and nobody takes from it: `package:name`."""
+    found = used_in(root, *USERS)
+    return [
+        f"{package}:{name}"
+        for path in python_files(root / "src" / PACKAGE)
+        if path.name == "__init__.py"
+        for package in [module_name(path, root / "src")]
+        for name in handed_on(path)
+        if path not in found.bare.get(name, {}) and not found.importers.get(f"{package}.{name}", set()) - {(path, name)}
+    ]
+
+
+def unread_options(found: Uses, records: Mapping[str, Iterable[str]]) -> list[str]:
+    """Fields of records of options that nobody reads."""
+    return [f"{section}: {name}" for section, names in records.items() for name in names if name not in found.dotted]
+
+
+def unset_families(found: Uses, families: Iterable[str], declared: Path) -> list[str]:
+    """Metrics that no part sets."""
+    places = [found.bare, found.dotted]
+    return [
+        name
+        for name in families
+        if all(path.is_relative_to(declared) for place in places for path in place.get(name, {}))
+    ]
 
 
 def test_everything_is_used() -> None:
     assert unused(ROOT, EXCEPTIONS) == []
+
+
+def test_every_helper_is_used() -> None:
+    assert unused_helpers(ROOT) == []
+
+
+def test_everything_that_a_package_hands_on_is_taken_from_it() -> None:
+    assert unused_exports(ROOT) == [f"{PACKAGE}.cli:main"]  # the program's entry
+
+
+def test_every_option_is_read_by_a_part() -> None:
+    records = {name: section.record.__annotations__ for name, section in SECTIONS.items()}
+    assert unread_options(used_here(*USERS), records) == []
+
+
+def test_every_metric_is_set_by_a_part() -> None:
+    tables = SOURCE / "metrics" / "table"
+    modules = [import_module(module_name(path, ROOT / "src")) for path in python_files(tables)]
+    families = {name for each in modules for name, value in vars(each).items() if isinstance(value, Family)}
+    assert len(families) > 50
+    assert unset_families(used_here(*USERS), sorted(families), tables) == []
 
 
 @pytest.mark.parametrize(
@@ -243,14 +190,62 @@ def test_what_is_used_is_no_fault(tmp_path: Path, text: str) -> None:
 
 @pytest.mark.parametrize("folder", ["scripts", "bench", "src/ledgerd/node"])
 def test_a_use_in_a_script_a_bench_or_another_room_counts(tmp_path: Path, folder: str) -> None:
-    files = {f"src/{PACKAGE}/state/store.py": "def begin():\n    pass", f"{folder}/a.py": "store.begin()"}
+    files = {
+        f"src/{PACKAGE}/state/store.py": "def begin():\n    pass",
+        f"{folder}/a.py": "from ledgerd.state import store\nstore.begin()",
+    }
 
     assert unused(write_tree(tmp_path, files), {}) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("class Reader:\n    def __init__(self):\n        self._size = 0\nReader()", "_size"),
+        ("class Reader:\n    def _size(self):\n        return 0\nReader()", "_size"),
+        ("SIZE = 0", "SIZE"),
+    ],
+)
+def test_a_use_of_the_same_name_elsewhere_does_not_count(tmp_path: Path, text: str, name: str) -> None:
+    other = (
+        f"class Writer:\n    {name} = 1\n    def of(self):\n        return self.{name}, {name}\nprint(Writer().of())"
+    )
+    files = {f"src/{PACKAGE}/state/reader.py": text, f"src/{PACKAGE}/state/writer.py": other}
+
+    assert unused(write_tree(tmp_path, files), {}) == [f"state/reader.py:{name}"]
+
+
+def test_a_helper_that_no_test_uses_is_found(tmp_path: Path) -> None:
+    helpers = "def made():\n    pass\ndef left_over():\n    pass"
+    files = {"tests/chains.py": helpers, "tests/test_a.py": "from tests.chains import made\ndef test_a():\n    made()"}
+
+    assert unused_helpers(write_tree(tmp_path, files)) == ["tests/chains.py:left_over"]
+
+
+def test_a_name_that_is_handed_on_to_nobody_is_found(tmp_path: Path) -> None:
+    package = "from ledgerd.state.store import State, Store\n__all__ = ['State', 'Store']"
+    user = "from ledgerd.state import Store\nStore()"
+    files = {f"src/{PACKAGE}/state/__init__.py": package, f"src/{PACKAGE}/chain/chain.py": user}
+
+    assert unused_exports(write_tree(tmp_path, files)) == ["ledgerd.state:State"]
+
+
+def test_an_option_or_a_metric_that_nobody_has_is_found(tmp_path: Path) -> None:
+    table = tmp_path / "src" / PACKAGE / "metrics" / "table"
+    files = {
+        "metrics/table/peers.py": "PEERS = 1\nBANS = 2\nALL = (PEERS, BANS)",
+        "p2p/a.py": "table.PEERS\nsettings.port",
+    }
+    root = write_tree(tmp_path, {f"src/{PACKAGE}/{name}": text for name, text in files.items()})
+    found = uses(root, root / "src")
+
+    assert unset_families(found, ["PEERS", "BANS"], table) == ["BANS"]
+    assert unread_options(found, {"p2p": ["port", "host"]}) == ["p2p: host"]
 
 
 def test_an_exception_that_is_none_any_more_is_found(tmp_path: Path) -> None:
     root = write_tree(tmp_path, {f"src/{PACKAGE}/state/store.py": "def begin():\n    pass"})
 
-    assert unused(root, {"state/store.py:begin": "why"}) == []
-    assert unused(root, {"state/": "why"}) == []
-    assert unused(root, {"state/": "why", "state/store.py:end": "why"}) == ["state/store.py:end: needs no exception"]
+    excused = {"state/store.py:begin": "why"}
+    assert unused(root, excused) == []
+    assert unused(root, excused | {"state/store.py:end": "why"}) == ["state/store.py:end: needs no exception"]

@@ -6,7 +6,7 @@ from ledgerd.metrics.meters.requests import AT_OK, AT_REFUSED, RequestMeter
 from ledgerd.metrics.table import process, requests
 from tests.metrics.memories import METHODS, VERSION, NodeMemory, node_memory
 
-BLOCK, VALIDATORS = METHODS
+BLOCK = METHODS[0]
 
 
 def answered(node: NodeMemory) -> dict[tuple[str, ...], float]:

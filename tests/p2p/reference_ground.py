@@ -27,7 +27,6 @@ class Record:
         self.strikes = self.most_strikes = 0
         self.expected = 0
         self.batch_at: float | None = None
-        self.is_falling_back = False
         self.fork_batches = 0
         self.known: list[BlockId] = []
         self.reader = FrameReader()

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -24,7 +24,6 @@ for word in "$@"; do
     esac
 done
 """
-Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def shell_scripts() -> list[Path]:

@@ -11,18 +11,17 @@ from ledgerd.pricing.parimutuel import (
     Fees,
     Payout,
     Pool,
-    Settlement,
     Winner,
     claims_bucket,
     expected_payout,
     fees,
     no_contest_penalty,
     pot_share,
-    settle,
     winner_payout,
     winners_bonus,
     winners_pool,
 )
+from tests.pricing.settlements import Settlement, settle
 
 FREE = FeeRates(0, 0, 0, 0)
 RATES = FeeRates(250, 100, 200, 5000)

@@ -162,14 +162,15 @@ def test_a_record_of_a_time_that_no_block_has_stops_the_start(tmp_path: Path, bl
         LastSigned(tmp_path, TESTNET.chain_id)
 
 
-def test_a_record_of_an_earlier_release_counts(tmp_path: Path, block: Block) -> None:
+def test_a_record_of_another_version_stops_the_start(tmp_path: Path, block: Block) -> None:
     LastSigned(tmp_path, TESTNET.chain_id).record(block)
     file = tmp_path / FILE
-    earlier = json.loads(file.read_bytes()) | {"format": 1}
-    del earlier["checksum"]
-    file.write_text(json.dumps(earlier))
+    other = json.loads(file.read_bytes()) | {"format": 1}
+    del other["checksum"]
+    file.write_text(json.dumps(other))
 
-    assert LastSigned(tmp_path, TESTNET.chain_id).refusal(block.timestamp, 0)
+    with pytest.raises(OperatorError, match="of another version of this program; remove the file only when"):
+        LastSigned(tmp_path, TESTNET.chain_id)
 
 
 def test_on_a_full_disk_the_block_is_not_sent_and_the_operator_is_told(

@@ -81,7 +81,6 @@ class Station:
         self.signed = Disk(world, self.folder)
         self.producer = Producer(self.chain, self.settings, self.signed, self.clock)
         self.producer.begin()
-        self._next = 0
 
     def restart(self, pause: int) -> None:
         """Stop, and come back after a while."""

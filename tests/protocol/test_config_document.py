@@ -8,7 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from ledgerd.protocol.config_document import config_of, config_text
+from ledgerd.codec.json_text import dumps
+from ledgerd.protocol.config_document import config_of
 from ledgerd.protocol.hardforks import known_until
 from ledgerd.protocol.parameters import MAINNET, NETWORKS, ChainParameters, chain_id_of
 from tests.recorded import recorded_result
@@ -24,16 +25,16 @@ def until_hardfork_13(network: ChainParameters) -> ChainParameters:
 def test_the_document_of_version_3_2_0_is_the_recorded_one(network: str) -> None:
     recorded = (VECTORS / f"get_config-{network}.json").read_text(encoding="utf-8").rstrip("\n")
 
-    assert config_text(until_hardfork_13(NETWORKS[network])) == recorded
+    assert dumps(config_of(until_hardfork_13(NETWORKS[network]))) == recorded
 
 
 @pytest.mark.parametrize(("network", "file"), [("mainnet", "open-main15/api-1216"), ("testnet", "open-pm/api-2027")])
 def test_the_document_of_version_4_1_0_is_the_recorded_one(network: str, file: str) -> None:
-    assert config_text(NETWORKS[network]) == recorded_result(file, "get_config")
+    assert dumps(config_of(NETWORKS[network])) == recorded_result(file, "get_config")
 
 
 def test_the_answer_of_version_3_2_0_on_mainnet_has_the_known_hash() -> None:
-    answer = f'{{"jsonrpc":"2.0","result":{config_text(until_hardfork_13(MAINNET))},"id":1}}'
+    answer = f'{{"jsonrpc":"2.0","result":{dumps(config_of(until_hardfork_13(MAINNET)))},"id":1}}'
 
     assert len(answer) == 2112
     digest = "e2e6b2ed788c2c01a7c766ddb4bfc4a21364f491cf64e11f007c3032c8392261"

@@ -47,7 +47,7 @@ def name(text: str) -> AccountName:
     return AccountName(text)
 
 
-A, B, G, G2, MASTER, REGULAR = (key(number) for number in (1, 2, 3, 4, 100, 200))
+A, B, G, G2, MASTER = (key(number) for number in (1, 2, 3, 4, 100))
 """Active keys of Alice and Bob, keys of agents, and what is the same for everybody."""
 
 NOBODY = Authority(1, {}, {})

@@ -52,7 +52,6 @@ ROWS = {
 }
 """The header of an honest state, which has no other rows."""
 CHAIN_KEY = VALUE + CHAIN_ID.encode()
-ENOUGH = 1 << 40
 
 
 class Told(NamedTuple):

@@ -32,10 +32,10 @@ from ledgerd.snapshot.export import Occasion, export
 from ledgerd.snapshot.read import Snapshot
 from ledgerd.state.objects.bets import PM_BETS
 from ledgerd.state.objects.lazy_pool import PM_LAZY_DEPOSITS
-from tests.chain.former_states import former_directory
 from tests.chain.migrations.test_activation import FOUNDED, ROUND, planned, produce_round
 from tests.chain.networks import GENESIS, SMALL, VIZ, VIZ_KEY, start_seven
-from tests.chain.recorded_chains import advance, network_of, open_chain, until_hardfork_13
+from tests.chain.recorded_chains import network_of, open_chain, until_hardfork_13
+from tests.chain.replays import copy_replayed, open_replayed
 from tests.chain.same_state import assert_same_state
 from tests.sim.market_grounds import INSURANCE, LIQUIDITY, open_market, place_bet
 from tests.sim.node import Node
@@ -135,13 +135,12 @@ def assert_all_agree(world: World) -> None:
     assert world.invariants.compared == compared + len(world.nodes)
 
 
-def test_a_former_directory_a_former_snapshot_and_a_fresh_node_go_on_past_15(
+def test_a_directory_and_a_snapshot_of_before_14_and_a_fresh_node_go_on_past_15(
     tmp_path: Path, worlds: list[World]
 ) -> None:
-    """The directory is of the version before, the snapshot is the reference's of that time; one validator produces."""
-    folder = former_directory(tmp_path / "ann", "open-2-60")
-    with open_chain("open-2", folder) as chain:
-        advance(chain, "open-2", 120)
+    """The snapshot is the reference's of that time; one validator produces."""
+    folder = tmp_path / "ann"
+    with open_replayed("open-2", 120, folder) as chain:
         head_time = chain.head_time
     world = begin(worlds, 120, head_time)
     world.add("ann", folder, {VIZ: VIZ_KEY}, kind=OnTestnet)
@@ -160,13 +159,13 @@ def test_a_former_directory_a_former_snapshot_and_a_fresh_node_go_on_past_15(
 
 @pytest.fixture
 def mainnet(tmp_path: Path, worlds: list[World]) -> World:
-    """Three nodes with 25 validators at block 314: the version before was stopped by the next one, which brings 14.
-
-    Two have its directory, one a snapshot of that; each produces.
+    """Three nodes with 25 validators at block 314: the next one brings 14. Two have the blocks, one a snapshot; each
+    produces.
     """
     names = [AccountName(f"w{number:02}") for number in range(1, 26)]
-    folders = {name: former_directory(tmp_path / name, "open-main15-314") for name in ("ann", "ben")}
-    file = BytesIO()
+    folders, file = {name: tmp_path / name for name in ("ann", "ben")}, BytesIO()
+    for folder in folders.values():
+        copy_replayed("open-main15", 314, folder)
     with open_chain("open-main15", folders["ann"]) as chain:
         head, head_time = chain.block_at(chain.head_number), chain.head_time
         export(chain.parts.store, file, Occasion(chain.network.chain_id, 0, head))

@@ -22,9 +22,14 @@ def cache_of(store: Store) -> ObjectCache[Item]:
     return store._tables[ITEMS].cache  # noqa: SLF001 - what no caller sees
 
 
+def keep_cached(store: Store, count: int) -> None:
+    """Let so many objects stay in memory."""
+    store._opened._cached = count  # noqa: SLF001 - (the same)
+
+
 def test_an_object_that_left_memory_must_be_fetched_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "NEVER_EVICTED", 0)
-    monkeypatch.setattr(store, "_cached", 0)
+    keep_cached(store, 0)
     store.create(ITEMS, Item(name="one"))
     store.commit()
     store.create(ITEMS, Item(name="two"))
@@ -92,7 +97,7 @@ def test_a_removed_object_is_not_read_from_the_file_again(store: Store) -> None:
 
 def test_objects_of_the_last_commit_stay_when_others_are_dropped(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "NEVER_EVICTED", 0)
-    monkeypatch.setattr(store, "_cached", 2)
+    keep_cached(store, 2)
     items = [store.create(ITEMS, Item(name=f"item {number}")) for number in range(4)]
     store.commit()
     with store.editing(items[0]):

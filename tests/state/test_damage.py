@@ -7,13 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.state import (
-    Store,
-    StoreCorrupt,
-    StoreLocked,
-    StoreOutdated,
-    disk,
-)
+from ledgerd.state import Store, disk
+from ledgerd.state.errors import StoreCorrupt, StoreLocked, StoreOutdated
 from tests.state.blocks import check_blocks, make_block
 from tests.state.items import ITEMS, TABLES, Item
 

@@ -9,8 +9,9 @@ from pathlib import Path
 import lmdb
 import pytest
 
-from ledgerd.state import Space, StorageError, StoreCorrupt, StoreFull
+from ledgerd.state import Space
 from ledgerd.state.disk import Database, Disk, LmdbTransaction, failure
+from ledgerd.state.errors import StorageError, StoreCorrupt, StoreFull
 
 SMALL = Space(initial=1 << 20, min_free=1 << 17, increment=1 << 18)
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.state import StorageError, Store, disk
+from ledgerd.state import Store, disk
+from ledgerd.state.errors import StorageError
 from tests.state.blocks import SMALL, check_blocks, content, expected, make_block
 from tests.state.items import COUNTERS, ITEMS, TABLES, Item
 
@@ -135,7 +136,7 @@ def test_one_commit_may_need_more_room_than_there_is(tmp_path: Path) -> None:
 FULL_DISK = """
 import resource, sys
 from pathlib import Path
-from ledgerd.state import StorageError
+from ledgerd.state.errors import StorageError
 from tests.state.blocks import SMALL, check_blocks, make_block
 from tests.state.items import TABLES
 from ledgerd.state import Store

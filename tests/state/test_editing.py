@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.state import NotUnique, Store, StoreMisuse
+from ledgerd.state import Store, StoreMisuse
+from ledgerd.state.errors import NotUnique
 from tests.state.items import ITEM_BY_NAME, ITEM_BY_OPEN_TIME, ITEM_BY_TIME, ITEMS, TABLES, Item
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 
 from ledgerd.protocol.errors import OperatorError, RuleViolation
-from ledgerd.state import (
+from ledgerd.state import StoreMisuse
+from ledgerd.state.errors import (
     NotUnique,
     StorageError,
     StoreCorrupt,
     StoreFull,
     StoreLocked,
-    StoreMisuse,
     StoreOutdated,
     UnknownKey,
+    unreadable,
 )
-from ledgerd.state.errors import unreadable
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,11 @@ from pathlib import Path
 import lmdb
 import pytest
 
-from ledgerd.state import Entity, StateReader, Store, StoreCorrupt, StoreOutdated, Table, ordered
-from ledgerd.state.header import FORMAT_KEY, HEADER
+from ledgerd.state import Entity, StateReader, Store, Table, ordered
+from ledgerd.state.errors import StoreCorrupt, StoreOutdated
 from ledgerd.state.keys import INT64
 from tests.state.items import COUNTERS, ITEMS, TABLES, Item
+from tests.state.versions import make_outdated
 
 
 @pytest.fixture
@@ -53,13 +54,11 @@ def test_a_state_of_other_tables_is_outdated(folder: Path) -> None:
 
 
 def test_a_state_of_another_format_is_outdated(folder: Path) -> None:
-    with lmdb.Environment(str(folder), max_dbs=64) as environment:
-        header = environment.open_db(HEADER.encode())
-        with environment.begin(write=True) as transaction:
-            transaction.put(FORMAT_KEY, b"ledgerd state 0", db=header)
+    make_outdated(folder)
 
-    with pytest.raises(StoreOutdated):
-        Store.open(folder, TABLES)
+    for opening in (Store.open, StateReader.open):
+        with pytest.raises(StoreOutdated, match=r"another version of this program.*replay the block log or import"):
+            opening(folder, TABLES)
 
 
 def test_counters_values_and_the_revision_survive_a_restart(folder: Path) -> None:

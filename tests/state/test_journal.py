@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerd.state import Store, StoreCorrupt, Table
+from ledgerd.state import Store, Table
+from ledgerd.state.errors import StoreCorrupt
 from ledgerd.state.journal import JOURNAL, decode_session, encode_session
 from ledgerd.state.keys import INT64
 from ledgerd.state.sessions import Changes

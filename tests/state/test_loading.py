@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerd.state import Entity, Space, StateReader, Store, StoreCorrupt, StoreMisuse, Table, unique
-from ledgerd.state.errors import NotUniqueRow
+from ledgerd.state import Entity, Space, StateReader, Store, StoreMisuse, Table, unique
+from ledgerd.state.errors import NotUniqueRow, StoreCorrupt
 from ledgerd.state.keys import C_TEXT, MAX_KEY_BYTES
 from ledgerd.state.loading import LoadingLimits
 from tests.state.ids import set_next_id

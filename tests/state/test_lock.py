@@ -10,7 +10,8 @@ from threading import Event
 
 import pytest
 
-from ledgerd.state import StateReader, Store, StoreLocked
+from ledgerd.state import StateReader, Store
+from ledgerd.state.errors import StoreLocked
 from ledgerd.state.lock import LOCK_FILE, PAUSE_SECONDS, files_stay, holder_of, lock_writer, swapping
 from tests.state.items import TABLES
 

@@ -1,4 +1,4 @@
-"""The modules of the store know each other in one direction only, and each has its tests."""
+"""The modules of the store know each other in one direction only."""
 
 from __future__ import annotations
 
@@ -48,8 +48,3 @@ def test_a_circle_is_found(tmp_path: Path) -> None:
 
     with pytest.raises(CycleError):
         list(TopologicalSorter(knowledge(tree)).static_order())
-
-
-@pytest.mark.parametrize("name", sorted(knowledge(SRC)))
-def test_each_module_has_its_tests(name: str) -> None:
-    assert (Path(__file__).parent / f"test_{name}.py").exists()

@@ -9,8 +9,10 @@ from random import Random
 import pytest
 
 from ledgerd.codec.numbers import Int64
-from ledgerd.state import Entity, Index, NotUnique, Store, Table, cache, unique
+from ledgerd.state import Entity, Store, Table, cache, unique
+from ledgerd.state.errors import NotUnique
 from ledgerd.state.keys import INT64
+from ledgerd.state.tables import Index
 from tests.state.items import (
     ITEM_BY_NAME,
     ITEM_BY_OPEN_TIME,

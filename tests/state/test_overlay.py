@@ -9,8 +9,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ledgerd.state import Overlay, Row, StateReader, Store, View
+from ledgerd.state import StateReader, Store, View
 from ledgerd.state import overlay as overlay_module
+from ledgerd.state.overlay import Overlay
+from ledgerd.state.records import Row
 from tests.state.items import (
     COUNTERS,
     ITEM_BY_NAME,

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.state import Store, StoreCorrupt
+from ledgerd.state import Store
 from ledgerd.state.disk import DATA_FILE
+from ledgerd.state.errors import StoreCorrupt
 from ledgerd.state.pages import is_whole
 from tests.state.items import ITEMS, TABLES, Item
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.state import StateReader, StorageError, Store, UnknownKey
+from ledgerd.state import StateReader, Store
+from ledgerd.state.errors import StorageError, UnknownKey
 from tests.state.blocks import SMALL, content, expected, make_block
 from tests.state.items import (
     COUNTERS,

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerd.state import Store, StoreCorrupt
+from ledgerd.state import Store
+from ledgerd.state.errors import StoreCorrupt
 from ledgerd.state.keys import INT64
 from ledgerd.state.records import RecordForm
 from tests.state.items import COUNTERS, ITEMS, TABLES, Counter, Item

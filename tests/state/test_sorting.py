@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerd.state import StoreFull, sorting
+from ledgerd.state import sorting
+from ledgerd.state.errors import StoreFull
 from ledgerd.state.sorting import RunFile, Sorter, merged
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.state import Entity, NotUnique, Store, StoreMisuse, Table, UnknownKey, unique
+from ledgerd.state import Entity, Store, StoreMisuse, Table, unique
+from ledgerd.state.errors import NotUnique, UnknownKey
 from ledgerd.state.keys import C_TEXT, NAME_TEXT
 from tests.state.items import (
     COUNTERS,

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.state import StateReader, Store, UnknownKey, View
+from ledgerd.state import StateReader, Store, View
+from ledgerd.state.errors import UnknownKey
 from ledgerd.state.view import index_of, searched_key, span
 from tests.state.items import ITEM_BY_NAME, ITEM_BY_OPEN_TIME, ITEM_BY_TIME, ITEMS, TABLES, Item
 

@@ -46,11 +46,6 @@ def play(scene: Scene, ending: Ending = Ending.COMES_BACK, *, is_needed: bool = 
     asyncio.run(body())
 
 
-async def bad_luck(working: Working) -> None:
-    working()
-    raise OSError(24, "Too many open files")
-
-
 @pytest.mark.parametrize("reason", [OSError(24, "Too many open files"), None])
 def test_what_comes_back_is_started_again_with_growing_pauses_and_a_line_each(
     reason: OSError | None, caplog: pytest.LogCaptureFixture

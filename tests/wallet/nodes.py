@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import ssl
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from ledgerd.wallet.node.client import NodeClient
-
-Answer = Callable[..., object]
 
 
 class Fault(Exception):

@@ -174,5 +174,4 @@ class Adoption:
 
 
 def in_bytes(count: int) -> str:
-    """A number of bytes for people."""
     return f"{count / (1 << 30):.1f} GiB" if count >= 1 << 30 else f"{max(1, count >> 20)} MiB"

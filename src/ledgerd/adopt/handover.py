@@ -91,7 +91,6 @@ class Handover:
         """Whether a block for our record is at hand, taken after a whole round of silence."""
 
     def step(self, seen: HandoverSight) -> HandoverStep:
-        """The first step that is not done yet."""
         self._remember(seen)
         if self.plan.key:
             steps = [self._in_step, self._one_key_each, self._loaded, self._declared, self._in_force]

@@ -202,7 +202,6 @@ class OurNode:
         raise self.node.fault("gives another head block at every question")
 
     def head_block(self) -> Block:
-        """The head block, whole."""
         head = head_of(self.node)
         block = self._block(head.number)
         if block.id.hex() != head.id:

@@ -43,7 +43,6 @@ class HandoverWalk:
         return HandoverSight(chain, problem, self._ours.facts(), theirs)
 
     def advance(self) -> HandoverStep:
-        """Look, and do what is to be done here."""
         step = self._handover.step(self.look())
         try:
             if step.stage is Stage.RECORD:

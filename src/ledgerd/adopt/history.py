@@ -44,13 +44,11 @@ class FoundHistory(NamedTuple):
 
     @property
     def needed_bytes(self) -> int:
-        """Room that it takes here, about."""
         state = self.bytes * (STATE_OF_SNAPSHOT if self.snapshot else STATE_OF_EACH_BYTE)
         return self.bytes + max(LEAST_STATE, int(state))
 
     @property
     def seconds(self) -> int:
-        """Time that it takes, about."""
         blocks = self.last - self.first + 1
         imported = self.bytes / SNAPSHOT_BYTES_A_SECOND if self.snapshot else 0
         return int(blocks / BLOCKS_A_SECOND + imported) + 1

@@ -75,7 +75,6 @@ def translate(text: str, port_offset: int) -> list[TranslatedLine]:
 
 
 def _lines_of(entry: IniEntry, port_offset: int) -> Iterator[TranslatedLine]:
-    """One line, or for plugins one for each."""
     if entry.key == "plugin" and not entry.section:
         for name in entry.value.replace(",", " ").split():
             yield _plugin_line(entry.line, name)
@@ -191,7 +190,6 @@ def _numbered(lines: Sequence[TranslatedLine], chain: str) -> tuple[str, dict[in
 
 
 def written(lines: Sequence[TranslatedLine], chain: str, source: str) -> str:
-    """Our configuration file."""
     head = [
         f"# The configuration of a ledgerd node, made by `ledgerd adopt` from {source}." if source else "#",
         "# Above each line stands what became of the line of that file, and why.",

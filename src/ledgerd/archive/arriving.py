@@ -51,7 +51,6 @@ class Arriving:
             os.fsync(self._file.fileno())
 
     def write(self, data: bytes) -> None:
-        """Append some bytes."""
         with to_disk(self._path):
             self._file.write(data)
         self.place += len(data)

@@ -51,7 +51,6 @@ class Copying:
         return last < head
 
     def close(self) -> None:
-        """Let all files go."""
         self._writer.close()
         for each in self._logs:
             each.close()

@@ -31,7 +31,6 @@ class KnownBlocks:
 
     @property
     def latest(self) -> int:
-        """The last block of the log."""
         return self._log.head_number
 
     def id_at(self, number: int) -> BlockId | None:

@@ -50,7 +50,6 @@ class PeerArchive:
 
     def __init__(self, endpoint: Endpoint, known: KnownBlocks, size: int) -> None:
         self._endpoint = endpoint
-        self._known = known
         self._size = size
         self._frames = FrameReader()
         try:
@@ -98,7 +97,6 @@ class PeerArchive:
                 arriving.write(entry)
 
     def close(self) -> None:
-        """End the connection."""
         self._socket.close()
 
     def _blocks(self, number: int, last: int) -> Iterator[Block]:

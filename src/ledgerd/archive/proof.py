@@ -75,7 +75,6 @@ class _Entries:
 
     @property
     def rest(self) -> int:
-        """Bytes that were not read."""
         return len(self._data) - self.place
 
     def next(self) -> tuple[Block, bytes, bool]:

@@ -33,12 +33,10 @@ class SealedFile(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name of the file with the blocks."""
         return f"blocks-{self.first:010}-{self.last:010}.log"
 
     @property
     def most_bytes(self) -> int:
-        """How large it may be."""
         return (self.last - self.first + 1) * LARGEST_ENTRY
 
     @property
@@ -152,7 +150,6 @@ class ArchivedBlocks:
         return reader
 
     def close(self) -> None:
-        """Let all files go."""
         while self._open:
             self._open.popitem()[1].close()
 

@@ -117,7 +117,6 @@ class WebArchive:
                 raise SourceFault(f"{self._url}/{file.name} is not the file of which {LIST_NAME} has the sum")
 
     def close(self) -> None:
-        """Close the connection."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None

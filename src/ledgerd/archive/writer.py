@@ -25,7 +25,6 @@ class ArchiveWriter:
         self._file: BlockLog | None = None
         sealed = sealed_files(folder)
         self.archived = max((file.last for file in sealed), default=0)
-        """The last block that is in the archive."""
         self._unfinished.mkdir(parents=True, exist_ok=True)
         self._continue()
 
@@ -41,7 +40,6 @@ class ArchiveWriter:
             self._seal()
 
     def sync(self) -> None:
-        """Bring what was appended to the disk."""
         if self._file is not None:
             self._file.sync()
 

@@ -47,7 +47,6 @@ from ledgerd.protocol.identifiers import BlockId
 from ledgerd.protocol.names import AccountName
 from ledgerd.state.disk import Space
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.objects.former import FORMERS
 from ledgerd.state.store import Store
 
 if TYPE_CHECKING:
@@ -128,7 +127,7 @@ class Chain(ChainView):
         folder = data_dir / STATE_FOLDER
         folder.mkdir(parents=True, exist_ok=True)
         space = space or Space()
-        store = Store.open(space.folder or folder, STORED_TABLES, space=space, formers=FORMERS)
+        store = Store.open(space.folder or folder, STORED_TABLES, space=space)
         try:
             block_log = open_log(folder, StateBlocks.of(store), rolling_blocks)
         except BaseException:
@@ -146,7 +145,7 @@ class Chain(ChainView):
     def open_without_log(cls, data_dir: Path, network: ChainParameters, *, clock: Clock, space: Space) -> Chain:
         """Open a chain whose log does not fit its state, to read the state alone."""
         folder = data_dir / STATE_FOLDER
-        store = Store.open(space.folder or folder, STORED_TABLES, space=space, formers=FORMERS)
+        store = Store.open(space.folder or folder, STORED_TABLES, space=space)
         chain = cls(store, BlockLog.open(folder), network, clock)
         try:
             chain._require_network()
@@ -165,7 +164,7 @@ class Chain(ChainView):
         """
         folder = data_dir / STATE_FOLDER
         folder.mkdir(parents=True, exist_ok=True)
-        store = Store.open(space.folder or folder, STORED_TABLES, space=space, formers=FORMERS)
+        store = Store.open(space.folder or folder, STORED_TABLES, space=space)
         chain = cls(store, RollingBlockLog(folder), network, clock, rolling_blocks=0)
         try:
             chain._begin(0)
@@ -356,13 +355,11 @@ class Chain(ChainView):
         return count
 
     def forget_waiting(self) -> None:
-        """Drop all transactions that wait for a block."""
         self._pending.clear()
 
     # -- out
 
     def project(self, projection: Projection) -> None:
-        """Keep a projection from the next block on."""
         self._ledger.project(projection)
 
     def observe(self, observer: Observer) -> None:
@@ -371,7 +368,6 @@ class Chain(ChainView):
         self._find_wanted()
 
     def stop_observing(self, observer: Observer) -> None:
-        """Have it called no more."""
         self._observers.remove(observer)
         self._find_wanted()
 

@@ -24,7 +24,6 @@ MAINNET = "mainnet"
 
 
 def add_to(commands: argparse._SubParsersAction[Any]) -> None:
-    """Declare the command."""
     arguments = commands.add_parser(
         "adopt",
         help="make a data directory from that of a vizd, which is not changed",
@@ -58,7 +57,6 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Adopt a directory, or hand a validator over."""
     if chosen.validator is not None:
         return handover.run(chosen)
     if chosen.directory is None:

@@ -32,7 +32,6 @@ FOLLOWED_FILES = {
 
 
 def add_to(commands: argparse._SubParsersAction[Any]) -> None:
-    """Declare the command."""
     from ledgerd.cli.data_directory import add_data_directory  # noqa: PLC0415 - not loaded for other commands
     from ledgerd.cli.node_arguments import add_option  # noqa: PLC0415
     from ledgerd.node.config.options import BY_NAME  # noqa: PLC0415
@@ -67,7 +66,6 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Serve until it is stopped."""
     from ledgerd.client.address import read_address  # noqa: PLC0415 - not loaded for `--help`
     from ledgerd.node.config.logging.setup import set_up_logging  # noqa: PLC0415
     from ledgerd.node.workers.api_node.process import run_api_node  # noqa: PLC0415

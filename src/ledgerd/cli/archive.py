@@ -48,7 +48,6 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
 
 
 def _number(text: str) -> int:
-    """The number of a block."""
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError("the first block is block 1")

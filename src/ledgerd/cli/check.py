@@ -21,7 +21,6 @@ MOST_PRINTED = 50
 
 
 def add_to(commands: argparse._SubParsersAction[Any]) -> None:
-    """Declare the command."""
     add_command(
         commands,
         "check",
@@ -33,7 +32,6 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Check the state and print each problem."""
     from ledgerd.chain.offline.invariants import LOG_CHECKS, STATE_CHECKS, check  # noqa: PLC0415 - not for `--help`
 
     count = len(STATE_CHECKS) + len(LOG_CHECKS)

@@ -23,7 +23,6 @@ HIGHEST_SEED = 1 << 32
 
 
 def add_to(commands: argparse._SubParsersAction[Any]) -> None:
-    """Declare the command."""
     arguments = commands.add_parser(
         "compare",
         help="ask two nodes the same questions, and say whether they are equal",
@@ -48,7 +47,6 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Compare, and print the verdict."""
     from ledgerd.compare.asking import Pair  # noqa: PLC0415 - none is loaded for `--help`
     from ledgerd.compare.comparison import Comparison, Scope  # noqa: PLC0415
     from ledgerd.compare.errors import NotComparable  # noqa: PLC0415

@@ -62,7 +62,6 @@ def default_directory() -> Path:
 
 
 def add_to(commands: argparse._SubParsersAction[Any]) -> None:
-    """Declare the command."""
     arguments = commands.add_parser(
         "dev",
         help="run a private chain for development",
@@ -121,7 +120,6 @@ def metrics_beside(http: str) -> str:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Run until it is stopped."""
     chosen.metrics = chosen.metrics or metrics_beside(chosen.http)
     folder = Path.cwd() / (chosen.data_dir or default_directory())
     _prepare(folder, fresh=chosen.fresh)

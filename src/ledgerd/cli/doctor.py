@@ -25,7 +25,6 @@ FORMAT = 1
 
 
 def add_to(commands: argparse._SubParsersAction[Any]) -> None:
-    """Declare the command."""
     arguments = add_command(
         commands,
         "doctor",

@@ -12,7 +12,6 @@ NODE = "http://127.0.0.1:8090"
 
 
 def add_to(commands: argparse._SubParsersAction[Any]) -> None:
-    """Declare the command."""
     arguments = commands.add_parser(
         "explorer",
         help="serve pages about the chain: blocks, accounts, validators, markets",
@@ -41,7 +40,6 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Serve until it is stopped."""
     from ledgerd.explorer.process import run_explorer  # noqa: PLC0415 - not loaded for `--help`
     from ledgerd.explorer.settings import ExplorerSettings  # noqa: PLC0415
     from ledgerd.node.config.logging.setup import set_up_logging  # noqa: PLC0415

@@ -50,7 +50,6 @@ def add_options(arguments: argparse.ArgumentParser) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Walk."""
     walk, plan = _walk(chosen)
     from ledgerd.adopt.handover import words_of  # noqa: PLC0415 - none is loaded for `--help`
 

@@ -35,7 +35,6 @@ ACTIONS = {
 
 
 def add_to(commands: argparse._SubParsersAction[Any]) -> None:
-    """Declare the command."""
     arguments = commands.add_parser(
         "history",
         help="rebuild the history of operations, export it, or feed it to PostgreSQL",
@@ -78,7 +77,6 @@ def _height(text: str) -> int:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Carry an action out."""
     actions = {
         "rebuild": _rebuild,
         "extend": _extend,
@@ -93,7 +91,6 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def _rebuild(chosen: argparse.Namespace) -> int:
-    """Rebuild the history and print how far it goes."""
     from ledgerd.history.rebuild import rebuild  # noqa: PLC0415 - neither is loaded for `--help`
     from ledgerd.node.build import THIS_BUILD  # noqa: PLC0415
 
@@ -116,14 +113,12 @@ def _extend(chosen: argparse.Namespace) -> int:
 
 
 def _export(chosen: argparse.Namespace) -> int:
-    """Write the files, and print what is in them."""
     from ledgerd.cli.history_export import export  # noqa: PLC0415 - not loaded for `--help`
 
     return export(chosen)
 
 
 def _store_of(chosen: argparse.Namespace) -> tuple[Configuration, str]:
-    """The configuration, and the address of the database."""
     from ledgerd.node.parts.past.records import require_driver  # noqa: PLC0415 - not loaded for `--help`
 
     configuration = configuration_of(chosen)
@@ -135,7 +130,6 @@ def _store_of(chosen: argparse.Namespace) -> tuple[Configuration, str]:
 
 
 def _feed(chosen: argparse.Namespace) -> int:
-    """Feed until an interrupt."""
     from ledgerd.history.columns.source import HistorySource  # noqa: PLC0415
     from ledgerd.history.postgres.running import EndlessFeed, UntilSignalled  # noqa: PLC0415 - an extra that may be missing
     from ledgerd.node.config.logging.setup import set_up_logging  # noqa: PLC0415
@@ -152,7 +146,6 @@ def _feed(chosen: argparse.Namespace) -> int:
 
 
 def _verify(chosen: argparse.Namespace) -> int:
-    """Compare, and print what differs."""
     from ledgerd.history.columns.source import HistorySource  # noqa: PLC0415 - not loaded for `--help`
     from ledgerd.history.postgres.verify import StoreComparison  # noqa: PLC0415
     from ledgerd.node.config.network import network_of  # noqa: PLC0415
@@ -194,7 +187,6 @@ def _migrate(chosen: argparse.Namespace) -> int:
 
 
 def _partition(chosen: argparse.Namespace) -> int:
-    """Divide the tables."""
     from ledgerd.history.postgres.migrations import partition  # noqa: PLC0415 - an extra that may be missing
 
     _, address = _store_of(chosen)
@@ -204,7 +196,6 @@ def _partition(chosen: argparse.Namespace) -> int:
 
 
 def _readers(chosen: argparse.Namespace) -> int:
-    """Make the roles."""
     from ledgerd.history.postgres.migrations import make_readers  # noqa: PLC0415 - an extra that may be missing
 
     _, address = _store_of(chosen)

@@ -20,7 +20,6 @@ STEPS = 19
 
 
 def export(chosen: argparse.Namespace) -> int:
-    """Write the files, and print what is in them."""
     if chosen.to is None:
         raise OperatorError("no folder is named: give --to FOLDER")
     try:

@@ -24,7 +24,6 @@ PAUSE = 0.05
 
 
 def add_to(commands: argparse._SubParsersAction[Any]) -> None:
-    """Declare the command."""
     arguments = commands.add_parser(
         "key",
         help="create signing keys for a validator, or print their public keys",

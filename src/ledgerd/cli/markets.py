@@ -14,7 +14,6 @@ PLUGIN = "prediction_market_api"
 
 
 def add_to(commands: argparse._SubParsersAction[Any]) -> None:
-    """Declare the command."""
     add_rebuild(
         commands,
         "markets",

@@ -21,7 +21,6 @@ def add_rebuild(
     short: str,
     description: str,
 ) -> None:
-    """Declare a command whose one action is `rebuild`."""
     arguments = commands.add_parser(name, help=short, description=description)
     arguments.add_argument("action", choices=("rebuild",), help="the action")
     add_data_directory(arguments)

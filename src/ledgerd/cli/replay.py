@@ -13,7 +13,6 @@ from ledgerd.cli.progress import progress
 
 
 def add_to(commands: argparse._SubParsersAction[Any]) -> None:
-    """Declare the command."""
     arguments = commands.add_parser(
         "replay",
         help="apply a block log to a data directory; after a stop, run it again to continue",
@@ -31,7 +30,6 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Replay and print the head that was reached."""
     from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip  # noqa: PLC0415
     from ledgerd.chain.log.source import LogSource  # noqa: PLC0415 - the chain is not loaded for `--help`
     from ledgerd.chain.offline.replay import replay  # noqa: PLC0415

@@ -17,7 +17,6 @@ NTP_PORT = 123
 
 
 def add_to(commands: argparse._SubParsersAction[Any]) -> None:
-    """Declare the command."""
     arguments = commands.add_parser(
         "signer",
         help="hold a validator's signing key apart from its node, and sign its blocks",

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 
 def add_to(commands: argparse._SubParsersAction[Any]) -> None:
-    """Declare the command."""
     from pathlib import Path  # noqa: PLC0415
 
     from ledgerd.cli.data_directory import add_data_directory  # noqa: PLC0415 - not loaded for other commands

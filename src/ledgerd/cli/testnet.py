@@ -58,7 +58,6 @@ def _block_time(text: str) -> float:
 
 
 def add_to(commands: argparse._SubParsersAction[Any]) -> None:
-    """Declare the command."""
     arguments = commands.add_parser(
         "testnet",
         help="run a private network of several nodes on this machine",

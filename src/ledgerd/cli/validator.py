@@ -63,7 +63,6 @@ class Report(msgspec.Struct, frozen=True):
 
 
 def add_to(commands: argparse._SubParsersAction[Any]) -> None:
-    """Declare the command."""
     arguments = commands.add_parser(
         "validator",
         help="report what a validator did, by the history of this node, running or not",
@@ -80,7 +79,6 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Print the report."""
     if not 0 < chosen.days <= MOST_DAYS:
         raise OperatorError(f"--days {chosen.days}: give a number from 1 to {MOST_DAYS}")
     report = _report(configuration_of(chosen), chosen.name, chosen.days)
@@ -147,7 +145,6 @@ def _log_of(configuration: Configuration) -> BlockLogReader:
 
 @contextmanager
 def _history_of(configuration: Configuration) -> Iterator[EmbeddedHistory | None]:
-    """The history of the node, if it keeps one."""
     from ledgerd.chain.chain import STATE_FOLDER  # noqa: PLC0415 - not loaded for `--help`
     from ledgerd.history.following import HISTORY_FOLDER  # noqa: PLC0415
     from ledgerd.history.reader import EmbeddedHistory  # noqa: PLC0415

@@ -10,12 +10,10 @@ NAME = "wallet"
 
 
 def add_to(commands: argparse._SubParsersAction[Any]) -> None:
-    """List the command."""
     commands.add_parser(NAME, help="keep private keys, sign and send transactions (ledgerd wallet --help)")
 
 
 def run(words: Sequence[str]) -> int:
-    """Carry out what the words after `wallet` say."""
     from ledgerd.wallet.command_line import main  # noqa: PLC0415 - not loaded by other commands
 
     return main(words)

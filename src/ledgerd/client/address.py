@@ -25,7 +25,6 @@ class NodeAddress(NamedTuple):
 
     @property
     def port(self) -> int:
-        """The port, given or usual."""
         return self.given_port or PORTS[self.scheme]
 
     @property

@@ -41,13 +41,11 @@ class ErrorAnswer(Exception):
 
 
 def request_of(number: int, call: NodeCall) -> dict[str, object]:
-    """A request, as JSON."""
     params = [call.api, call.method, list(call.arguments)]
     return {"jsonrpc": "2.0", "id": number, "method": "call", "params": params}
 
 
 def packed(request: object) -> bytes:
-    """A request, or a batch of them, as bytes."""
     return orjson.dumps(request)
 
 

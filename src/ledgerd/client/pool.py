@@ -49,7 +49,6 @@ class NodeLink(asyncio.Protocol):
         self._fail(f"the connection ended: {exc}" if exc else "the connection ended")
 
     def ask(self, request: bytes) -> asyncio.Future[bytes]:
-        """Send a request; the body of its answer."""
         self._answer = asyncio.get_running_loop().create_future()
         self._parts, self._size = [], 0
         if self._transport is not None:
@@ -57,7 +56,6 @@ class NodeLink(asyncio.Protocol):
         return self._answer
 
     def close(self) -> None:
-        """End the connection."""
         self.is_open = False
         if self._transport is not None:
             self._transport.abort()
@@ -161,7 +159,6 @@ class NodePool:
             raise
 
     def _leave(self) -> None:
-        """Give the place to who waits longest."""
         while self._waiting:
             turn = self._waiting.popleft()
             if not turn.done():
@@ -208,7 +205,6 @@ class NodePool:
         return link
 
     def close(self) -> None:
-        """End every idle connection."""
         for link in self._idle:
             link.close()
         self._idle.clear()

@@ -78,7 +78,6 @@ class TimelyHTTPConnection(http.client.HTTPConnection):
     deadline: Deadline
 
     def connect(self) -> None:
-        """Connect, within the deadline."""
         self.timeout = self.deadline.left()
         super().connect()
         self.sock = cast("socket.socket", _TimelySocket(self.sock, self.deadline))
@@ -90,7 +89,6 @@ class TimelyHTTPSConnection(http.client.HTTPSConnection):
     deadline: Deadline
 
     def connect(self) -> None:
-        """Connect, within the deadline."""
         self.timeout = self.deadline.left()
         super().connect()
         self.sock = cast("socket.socket", _TimelySocket(self.sock, self.deadline))

@@ -11,14 +11,13 @@ from ledgerd.codec.annotations import (
     sorted_by,
 )
 from ledgerd.codec.codec import Codec, codec_of
-from ledgerd.codec.errors import CodecError, DecodeError, EncodeError
+from ledgerd.codec.errors import CodecError, DecodeError
 from ledgerd.codec.variants import Void
 
 __all__ = [
     "Codec",
     "CodecError",
     "DecodeError",
-    "EncodeError",
     "Void",
     "array_of",
     "codec_of",

@@ -40,7 +40,6 @@ class missing:  # noqa: N801 - reads as a word in annotations
         self.value = value
 
     def default(self) -> Any:
-        """The value."""
         return self.value
 
 
@@ -51,7 +50,6 @@ class missing_by(missing):  # noqa: N801 - reads as a word in annotations
         super().__init__(default)
 
     def default(self) -> Any:
-        """The result of the function."""
         return self.value()
 
 
@@ -108,7 +106,6 @@ def _numbered(alternatives: tuple[type[msgspec.Struct], ...]) -> dict[int, Recor
 
 
 def record_kind(record: type[msgspec.Struct]) -> RecordKind:
-    """The kind of a class of annotated fields."""
     kind = kind_of(record)
     if not isinstance(kind, RecordKind):
         raise TypeError(f"{record.__name__} is not a record")

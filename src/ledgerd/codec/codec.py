@@ -46,7 +46,6 @@ class Codec(Generic[T]):
         return value
 
     def encode(self, value: T) -> bytes:
-        """The canonical bytes of a value."""
         write = self._write
         if write is None:
             write = self._write = self._record.writer
@@ -70,7 +69,6 @@ class Codec(Generic[T]):
         return text
 
     def from_json(self, value: object) -> T:
-        """The value of parsed JSON."""
         parsed: T = self.kind.parse(value)
         return parsed
 

@@ -80,7 +80,6 @@ class Vector(Kind):
         source.indent -= 1
 
     def show_many(self, source: Source, target: str) -> None:
-        """The same of any number of elements."""
         source.add(f"{target} = '[' + ','.join({self._gather(source, self.element.show)}) + ']'")
 
     def _gather(self, source: Source, take: Callable[[Source, str], None]) -> str:
@@ -117,17 +116,14 @@ class Vector(Kind):
         source.index = outer
 
     def text(self, source: Source, value: str) -> str:
-        """A JSON array."""
         item = source.fresh("e")
         inner = self.element.text(source, item)
         return f"'[' + ','.join([{inner} for {item} in {self.canonical(source, value)}]) + ']'"
 
     def parse(self, value: object) -> tuple[Any, ...]:
-        """A JSON array."""
         return tuple(parse_elements(value, self.element.parse))
 
     def default(self) -> tuple[Any, ...]:
-        """Empty."""
         return ()
 
 
@@ -240,7 +236,6 @@ class SortedMap(Kind):
         source.indent -= 1
 
     def text(self, source: Source, value: str) -> str:
-        """A JSON array of pairs."""
         key, item = source.fresh("e"), source.fresh("e")
         pair = f"'[' + {self.key.text(source, key)} + ',' + {self.value.text(source, item)} + ']'"
         items = f"{source.bind(self.sort)}({value}).items()"
@@ -261,7 +256,6 @@ class SortedMap(Kind):
         )
 
     def default(self) -> dict[Any, Any]:
-        """Empty."""
         return {}
 
 
@@ -276,17 +270,14 @@ class FixedArray(Kind):
         self.title = f"{size} of {element.title}"
 
     def build(self, parts: list[str], source: Source) -> str:
-        """A tuple of the elements."""
         step = count_parts(self.element.letters)
         built = [self.element.build(parts[i : i + step], source) for i in range(0, len(parts), step)]
         return f"({', '.join(built)},)"
 
     def parts(self, value: str) -> list[str]:
-        """The parts of each element."""
         return [part for i in range(self.size) for part in self.element.parts(f"{value}[{i}]")]
 
     def text(self, source: Source, value: str) -> str:
-        """A JSON array."""
         item = source.fresh("e")
         return f"'[' + ','.join([{self.element.text(source, item)} for {item} in {value}]) + ']'"
 
@@ -304,7 +295,6 @@ class FixedArray(Kind):
         return tuple(items) + tuple(self.element.default() for _ in range(self.size - len(items)))
 
     def default(self) -> tuple[Any, ...]:
-        """Every element is its default."""
         return tuple(self.element.default() for _ in range(self.size))
 
 

@@ -40,7 +40,6 @@ class Unsigned(Kind):
         return as_uint64(value) & self.mask
 
     def default(self) -> int:
-        """Zero."""
         return 0
 
 
@@ -66,7 +65,6 @@ class Signed(Kind):
         return (as_int64(value) + half) % (2 * half) - half
 
     def default(self) -> int:
-        """Zero."""
         return 0
 
 
@@ -96,7 +94,6 @@ class Boolean(Kind):
         return f"{source.bind(BOOLEANS)}[{parts[0]}]"
 
     def text(self, source: Source, value: str) -> str:  # noqa: ARG002
-        """The JSON words."""
         return f"('true' if {value} else 'false')"
 
     def parse(self, value: object) -> bool:
@@ -104,7 +101,6 @@ class Boolean(Kind):
         return as_bool(value)
 
     def default(self) -> bool:
-        """False."""
         return False
 
 
@@ -134,7 +130,6 @@ class WideUnsigned(Kind):
         return as_uint64(value)
 
     def default(self) -> int:
-        """Zero."""
         return 0
 
 

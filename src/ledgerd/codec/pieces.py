@@ -77,7 +77,6 @@ def encoded_default(field: Field) -> bytes:
 
 
 def printed_default(field: Field) -> str:
-    """The text of it."""
     return Codec[Any](field.kind).to_json(field.default())
 
 

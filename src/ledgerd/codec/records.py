@@ -72,7 +72,6 @@ class RecordKind(Kind):
     # -- inside other records
 
     def build(self, parts: list[str], source: Source) -> str:
-        """The constructor over the built fields."""
         built, start = [], 0
         for field in self.fields:
             end = start + count_parts(field.kind.letters)
@@ -88,7 +87,6 @@ class RecordKind(Kind):
         )
 
     def parts(self, value: str) -> list[str]:
-        """The parts of each field."""
         return [part for field in self.fields for part in field.kind.parts(f"{value}.{field.attribute}")]
 
     def read(self, source: Source, target: str) -> None:
@@ -254,7 +252,6 @@ class RecordKind(Kind):
         return self.record(*made)
 
     def default(self) -> Any:
-        """Every field's default."""
         own = getattr(self.record, "json_default", None)
         return own() if own is not None else self.record(*[field.default() for field in self.fields])
 

@@ -23,7 +23,6 @@ def past_the_end() -> DecodeError:
 
 
 def too_long(length: int) -> DecodeError:
-    """The error of a length that no value may have."""
     return DecodeError(f"a length of {length} is above the limit")
 
 
@@ -74,7 +73,6 @@ class Text(Kind):
         write_bytes(source, raw)
 
     def text(self, source: Source, value: str) -> str:
-        """A JSON string."""
         return f"{source.bind(quote)}({value})"
 
     def show(self, source: Source, target: str) -> None:
@@ -93,7 +91,6 @@ class Text(Kind):
         return as_string(value)
 
     def default(self) -> str:
-        """The empty text."""
         return ""
 
 
@@ -126,7 +123,6 @@ class ByteVector(Kind):
         write_bytes(source, raw)
 
     def text(self, source: Source, value: str) -> str:  # noqa: ARG002
-        """Lower-case hex."""
         return f"f'\"{{{value}.hex()}}\"'"
 
     def parse(self, value: object) -> bytes:
@@ -134,7 +130,6 @@ class ByteVector(Kind):
         return hex_bytes(value)
 
     def default(self) -> bytes:
-        """Nothing."""
         return b""
 
 
@@ -169,5 +164,4 @@ class FixedBytes(Kind):
         return hex_bytes(value)[: self.size].ljust(self.size, b"\0")
 
     def default(self) -> bytes:
-        """Zeros."""
         return bytes(self.size)

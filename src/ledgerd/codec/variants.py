@@ -130,7 +130,6 @@ class Variant(Kind):
         return f"{source.bind(self.print_value)}({value})"
 
     def tag_of(self, value: object) -> int:
-        """The tag that JSON names."""
         tag = as_uint64(value)
         if tag not in self.kinds:
             raise DecodeError(f"unknown tag {tag}")
@@ -178,11 +177,9 @@ class NamedVariant(Variant):
         return named | {alias: named[name] for alias, name in self._aliases.items()}
 
     def label(self, tag: int) -> str:
-        """Its name."""
         return self.names[tag]
 
     def shown_tag(self, tag: int) -> str:
-        """Its name."""
         return f'"{self.names[tag]}"'
 
     def tag_of(self, value: object) -> int:

@@ -19,7 +19,6 @@ class ComparedBlocks(NamedTuple):
 
     first: int
     id: str
-    """The id of the last one."""
     found: FoundDifference | None = None
 
 

@@ -107,7 +107,6 @@ class ComparedNode:
         return answer.value
 
     def fault(self, what: str) -> NotComparable:
-        """What is wrong with this node."""
         return NotComparable(printable(f"{self.url} {what}"))
 
     def _answered(self, body: bytes) -> bytes:

@@ -113,7 +113,6 @@ class Read(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The call as people write it."""
         return f"{self.api}.{self.method}({', '.join(map(repr, self.arguments))})"
 
 
@@ -133,7 +132,6 @@ def is_made(method: Method) -> bool:
 
 
 def maker_of(method: Method, parameter: Parameter) -> Maker | None:
-    """How an argument is chosen."""
     name = parameter.name.rstrip("_")
     return BY_METHOD.get(f"{method.full_name}.{name}") or MAKERS.get(name)
 

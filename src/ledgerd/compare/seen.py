@@ -30,7 +30,6 @@ class SeenValues:
         self._last = last_block
 
     def add_account(self, account: Json) -> None:
-        """Remember the name and the keys of an account."""
         if not isinstance(account, dict):
             return
         _add(self.names, account.get("name"))
@@ -46,7 +45,6 @@ class SeenValues:
                 _add(self.keys, each[0])
 
     def add_transaction(self, operation: Json) -> None:
-        """Remember the id of an operation's transaction."""
         name = operation.get("trx_id") if isinstance(operation, dict) else None
         if isinstance(name, str) and name.strip("0"):
             _add(self.transactions, name)
@@ -56,15 +54,12 @@ class SeenValues:
         return random.choice(self.names) if self.names and random.random() < 0.95 else UNKNOWN
 
     def key(self, random: Random) -> str | None:
-        """A public key of an account."""
         return random.choice(self.keys) if self.keys else None
 
     def transaction(self, random: Random) -> str | None:
-        """The id of a transaction."""
         return random.choice(self.transactions) if self.transactions else None
 
     def block(self, random: Random) -> int:
-        """The number of an irreversible block."""
         return random.randint(self._first, max(self._first, self._last))
 
     def id(self, random: Random) -> int:

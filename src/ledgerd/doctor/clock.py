@@ -61,7 +61,6 @@ def judged(offset: int) -> Iterator[Finding]:
 
 
 def asked(servers: Sequence[Endpoint], wall: Callable[[], int]) -> dict[tuple[str, int], NtpAnswer]:
-    """The answers of time servers, by their addresses."""
     round_, answers = Round(), dict[tuple[str, int], NtpAnswer]()
     with closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) as plug:
         plug.setblocking(False)

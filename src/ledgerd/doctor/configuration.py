@@ -11,7 +11,6 @@ OPEN_KEYS = "chmod 600"
 
 
 def wrong(problems: Iterable[str]) -> Iterator[Finding]:
-    """A configuration that cannot be used."""
     for problem in problems:
         yield error(
             "configuration-wrong",

@@ -56,7 +56,6 @@ def room(data_dir: Path, now: int) -> Iterator[Finding]:
 
 
 def space(data_dir: Path, free: int) -> Iterator[Finding]:
-    """Whether enough is free."""
     if free >= LITTLE:
         return
     make = error if free < LEAST else warning
@@ -117,7 +116,6 @@ def not_writable(data_dir: Path, problem: OSError) -> Finding:
 
 
 def time_of_write(data_dir: Path) -> float:
-    """The seconds of one durable write."""
     file = data_dir / PROBE
     began = time.monotonic()
     try:

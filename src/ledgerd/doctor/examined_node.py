@@ -50,7 +50,6 @@ class ExaminedNode(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_running(self) -> bool:
-        """Whether a node uses the data directory now."""
         return self.process is not None
 
 

@@ -27,7 +27,6 @@ OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 def keys(node: ExaminedNode) -> Iterator[Finding]:
-    """All findings on keys."""
     files = [path for path in node.key_files if path.exists()]
     files += [node.configuration_file] if _holds_keys(node.configuration_file) else []
     for path in files:
@@ -90,7 +89,6 @@ def ask(node: ExaminedNode) -> AskedSigner | None:
 
 
 def signer(node: ExaminedNode, asked: AskedSigner) -> Iterator[Finding]:
-    """All findings on a signer that was asked."""
     if asked.status is None:
         yield error(
             "signer-away",

@@ -58,7 +58,6 @@ def descriptors(node: ExaminedNode, root: Path) -> Iterator[Finding]:
 
 
 def few_files(what: str, needed: int) -> Finding:
-    """Too few files may be open."""
     return error(
         "descriptors-few",
         what=f"{what}, and p2p-max-connections needs {needed}",

@@ -21,7 +21,6 @@ RECENT = 3_600
 
 
 def ports(node: ExaminedNode, now: int) -> Iterator[Finding]:
-    """All findings on ports."""
     named = (
         ("p2p-endpoint", node.p2p_endpoint),
         ("webserver-http-endpoint", node.http_endpoint),
@@ -72,7 +71,6 @@ def _closed(option: str, endpoint: Endpoint) -> Iterator[Finding]:
 
 
 def unreached(endpoint: Endpoint, seen: int, now: int) -> Iterator[Finding]:
-    """Whether no inbound peer was seen lately."""
     if now - seen <= RECENT:
         return
     last = f"the last inbound peer was seen at {time_text(seen)} UTC" if seen else "no inbound peer was ever seen"
@@ -95,5 +93,4 @@ def last_inbound(data_dir: Path) -> int:
 
 
 def note_inbound(data_dir: Path, now: int) -> None:
-    """Record that an inbound peer is there."""
     (data_dir / INBOUND_FILE).write_text(f"{now}\n", encoding="ascii")

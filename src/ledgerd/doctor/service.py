@@ -44,7 +44,6 @@ def service(node: ExaminedNode) -> Iterator[Finding]:
 
 
 def said(answer: Ready) -> Iterator[Finding]:
-    """The findings in an answer."""
     if OLD_HEAD.fullmatch(answer.reason):
         yield error(
             "head-old",

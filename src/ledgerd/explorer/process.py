@@ -70,7 +70,6 @@ class ExplorerPart(Part):
         self.address: tuple[str, int] = ("", 0)
 
     async def start(self) -> None:
-        """Follow the node, and listen."""
         with lasting_modules():
             for code in CODES:
                 for name in environment(code).list_templates():
@@ -95,7 +94,6 @@ class ExplorerPart(Part):
 
 
 def _plug(settings: ExplorerSettings) -> socket.socket:
-    """The socket that browsers connect to."""
     if settings.inherited < 0:
         (plug,) = listen(settings.listen.host, settings.listen.port, 1)
     else:

@@ -2,7 +2,7 @@
 
 A reference is the number of the block and the operation's place among the recorded ones of it. The sequence number
 of an entry is stored nowhere: it says in which chunk the entry stands, and where in it. Ranges and chunks end with a
-checksum, unless an earlier version has written them last: their length tells.
+checksum.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from ledgerd.chain.log.histories import SequenceRange
+from ledgerd.history.checksums import INTACT, SUM
 from ledgerd.history.errors import HistoryDamaged
-from ledgerd.history.pieces import INTACT
 from ledgerd.state.disk import Database, LmdbTransaction
 
 _REFERENCE = struct.Struct(">IBH")
@@ -25,7 +25,6 @@ ENTRIES_A_CHUNK = 582
 
 _RANGE = struct.Struct("<II")
 _CHUNK = struct.Struct(">I")
-_SUM = struct.Struct("<I")
 
 Reference = tuple[int, int, int]
 """A block, and the high and low part of an operation's place there; references grow with time."""
@@ -84,7 +83,6 @@ class AccountRows:
         return low
 
     def append(self, account: str, references: Sequence[Reference]) -> None:
-        """Append entries."""
         key = key_of(account)
         first, following = self._range(key)
         done = 0
@@ -101,7 +99,6 @@ class AccountRows:
         self._put_range(key, first, following)
 
     def drop_last(self, account: str, wanted: Reference) -> None:
-        """Remove the last entry, if it is this reference."""
         entries = self.range_of(account)
         if entries is None or next(self.references(account, entries.last, entries.last), None) != wanted:
             return
@@ -130,24 +127,24 @@ class AccountRows:
         raw = self._transaction.get(key, db=self._ranges)
         if raw is None:
             return 0, 0
-        if len(raw) != _RANGE.size and zlib.crc32(raw) != INTACT:
+        if len(raw) != _RANGE.size + SUM.size or zlib.crc32(raw) != INTACT:
             raise HistoryDamaged(f"the number of entries of {_name(key)} has another checksum than when it was written")
         first, following = _RANGE.unpack_from(raw)
         return first, following
 
     def _chunk(self, key: bytes, number: int) -> bytes:
-        stored: bytes = self._transaction.get(key + _CHUNK.pack(number), db=self._chunks) or b""
-        if len(stored) % REFERENCE_BYTES == 0:
-            return stored
-        if zlib.crc32(stored) != INTACT:
+        stored: bytes | None = self._transaction.get(key + _CHUNK.pack(number), db=self._chunks)
+        if stored is None:
+            return b""
+        if len(stored) % REFERENCE_BYTES != SUM.size or zlib.crc32(stored) != INTACT:
             raise HistoryDamaged(
                 f"the entries of {_name(key)} from {number * ENTRIES_A_CHUNK} on have another checksum"
             )
-        return stored[: -_SUM.size]
+        return stored[: -SUM.size]
 
     def _put_chunk(self, key: bytes, number: int, chunk: bytes) -> None:
         if chunk:
-            stored = chunk + _SUM.pack(zlib.crc32(chunk))
+            stored = chunk + SUM.pack(zlib.crc32(chunk))
             self._transaction.put(key + _CHUNK.pack(number), stored, db=self._chunks)
         else:
             self._transaction.delete(key + _CHUNK.pack(number), db=self._chunks)
@@ -156,7 +153,7 @@ class AccountRows:
         """An account without entries has no range: new entries count from zero."""
         if first < following:
             packed = _RANGE.pack(first, following)
-            self._transaction.put(key, packed + _SUM.pack(zlib.crc32(packed)), db=self._ranges)
+            self._transaction.put(key, packed + SUM.pack(zlib.crc32(packed)), db=self._ranges)
         else:
             self._transaction.delete(key, db=self._ranges)
 

@@ -9,17 +9,14 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
-from zlib import crc32
 
 import msgspec
 
 from ledgerd.chain.events import NOTHING, Amounts, AppliedOperation, BlockApplied, PenaltyChange
-from ledgerd.history.errors import HistoryDamaged
-from ledgerd.history.pieces import INTACT
+from ledgerd.history.checksums import with_sum, without_sum
 from ledgerd.state.disk import Database, LmdbTransaction
 
 _BLOCK = struct.Struct(">I")
-_SUM = struct.Struct("<I")
 _FROM_KEY = b"changes from"
 _STANDING = b"standing"
 """The key of what there was then: longer than those of blocks."""
@@ -69,7 +66,7 @@ class Balances:
         self._transaction.drop(self._table, delete=False)
         standing = [KeptChange(name, NO_OPERATION, "standing", NOTHING, each) for name, each in balances]
         self._put(_STANDING, KeptChanges(standing, [*penalties]))
-        self._transaction.put(_FROM_KEY, _with_sum(_FROM_KEY, _BLOCK.pack(block)), db=self._header)
+        self._transaction.put(_FROM_KEY, with_sum(_FROM_KEY, _BLOCK.pack(block)), db=self._header)
 
     def record(self, event: BlockApplied, kept: Sequence[AppliedOperation]) -> None:
         """Record the changes of a block, whose recorded operations are given in their order."""
@@ -97,7 +94,7 @@ class Balances:
             self._put(_BLOCK.pack(number), changes)
 
     def _put(self, key: bytes, changes: tuple[object, object]) -> None:
-        self._transaction.put(key, _with_sum(key, msgspec.msgpack.encode(changes)), db=self._table)
+        self._transaction.put(key, with_sum(key, msgspec.msgpack.encode(changes)), db=self._table)
 
     def truncate(self, number: int) -> None:
         """Remove what is of blocks above this one; all of it, if what stood there is not known."""
@@ -118,7 +115,6 @@ class Balances:
             self._transaction.drop(self._table, delete=False)
 
     def of_block(self, number: int) -> KeptChanges:
-        """The changes of a block."""
         return self._get(_BLOCK.pack(number))
 
     def standing(self) -> KeptChanges:
@@ -136,13 +132,5 @@ class Balances:
         return NO_CHANGES if raw is None else msgspec.msgpack.decode(_without_sum(key, raw), type=KeptChanges)
 
 
-def _with_sum(key: bytes, value: bytes) -> bytes:
-    """A value with the checksum of itself and its key."""
-    return value + _SUM.pack(crc32(key + value))
-
-
 def _without_sum(key: bytes, raw: bytes) -> bytes:
-    """The value of a row. `HistoryDamaged` where it has rotted."""
-    if len(raw) < _SUM.size or crc32(key + raw) != INTACT:
-        raise HistoryDamaged(f"what is recorded of balances under {key.hex()} has another checksum")
-    return raw[: -_SUM.size]
+    return without_sum(key, raw, "balances")

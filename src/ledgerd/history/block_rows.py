@@ -8,7 +8,6 @@ from ledgerd.codec import codec_of, record_kind
 from ledgerd.codec.errors import DecodeError
 from ledgerd.codec.kinds import Reading
 from ledgerd.history.errors import HistoryDamaged
-from ledgerd.history.former_pieces import FormerPiece
 from ledgerd.history.pieces import LATE, NO_OWNER, PLACE, VIRTUAL, OperationRow, Piece
 from ledgerd.protocol.operations import OPERATIONS, Operation
 from ledgerd.protocol.operations.base import name_of
@@ -34,11 +33,9 @@ class BlockPart:
         return [self.operation(piece, row) for row in rows]
 
     def operation(self, piece: Piece, row: OperationRow) -> Operation:
-        """An operation."""
         return self.operation_with_bytes(piece, row)[0]
 
     def operation_with_bytes(self, piece: Piece, row: OperationRow) -> tuple[Operation, bytes]:
-        """An operation, and its bytes."""
         place = row[3]
         if place & VIRTUAL:
             data, where = piece.raw, piece.virtual(place)[1]
@@ -48,15 +45,7 @@ class BlockPart:
             found, end = codec_of(Operation).decode_from(data, where)
         except DecodeError as problem:
             raise self.damaged(where, str(problem)) from problem
-        if isinstance(piece, FormerPiece):
-            self.require(piece, place, data, where, end)
         return found, data[where:end]
-
-    def require(self, piece: FormerPiece, place: int, data: bytes, where: int, end: int) -> None:
-        """Refuse an operation that differs from its row."""
-        fault = piece.fault_of(place, data, where, end)
-        if fault:
-            raise self.damaged(where, fault)
 
     def damaged(self, where: int, problem: str) -> HistoryDamaged:
         """The error for an operation that does not match its row."""
@@ -73,8 +62,6 @@ def shown(parts: Iterable[tuple[BlockPart, Piece, Sequence[OperationRow]]]) -> l
     for bytes_, piece, rows in parts:
         own, begin, first_owner = bytes_.data, bytes_.begin, rows[0][1]
         openings = piece.openings(first_owner, rows[-1][1])
-        former = piece if isinstance(piece, FormerPiece) else None
-        sizes = former.sizes if former is not None else {}
         usual = members_of(0, 0, piece.early)
         for tag, owner, number, place in rows:
             if place <= PLACE:
@@ -88,11 +75,9 @@ def shown(parts: Iterable[tuple[BlockPart, Piece, Sequence[OperationRow]]]) -> l
                     virtual, where = piece.virtual(place)
                 members = members_of(number, virtual, piece.late if place >= LATE else piece.early)
             try:
-                text, end = transcribers[tag](data, where + 1, reading, opening, members)  # after the tag's one byte
+                text, _ = transcribers[tag](data, where + 1, reading, opening, members)  # after the tag's one byte
             except DecodeError as problem:
                 raise bytes_.damaged(where, str(problem)) from problem
-            if former is not None and (end - where != sizes[place] or end > len(data)):
-                bytes_.require(former, place, data, where, end)
             found.append(text)
     return found
 

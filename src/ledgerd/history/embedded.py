@@ -30,7 +30,7 @@ from ledgerd.history.block_rows import BlockPart
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.filters import AccountFilter, OperationFilter
 from ledgerd.history.interface import BlockBytes
-from ledgerd.history.journal import AccountJournal, journal_of
+from ledgerd.history.journal import journal_of
 from ledgerd.history.kept_facts import KeptFacts, ReadLoggedBlock
 from ledgerd.history.missed import MissedSlots
 from ledgerd.history.pieces import PIECE_KEY, Piece, pieces_of, shown_order
@@ -91,7 +91,9 @@ class EmbeddedStore:
             self._tables = Tables.open(self._disk.environment, self._disk.transaction, create=True)
             self._watermarks = read_watermarks(self._disk.transaction, self._tables) or Watermarks()
             write_watermarks(self._disk.transaction, self._tables, self._watermarks)
-            missed_slots(self._disk.transaction, self._tables).begin(self._watermarks.head + 1)
+            MissedSlots(self._disk.transaction, self._tables.header, self._tables.missed).begin(
+                self._watermarks.head + 1
+            )
             self._disk.commit()
         except StoreCorrupt as problem:
             self._lock.close()
@@ -105,7 +107,6 @@ class EmbeddedStore:
 
     @property
     def head_number(self) -> int:
-        """The last recorded block."""
         return self._watermarks.head
 
     @property
@@ -114,7 +115,6 @@ class EmbeddedStore:
         return self._disk.environment
 
     def record(self, events: Sequence[Event]) -> None:
-        """Record events, in one commit."""
         self._change(lambda commit: commit.take(events))
 
     def copy(self, blocks: Sequence[CopiedBlock], irreversible: int) -> None:
@@ -122,19 +122,16 @@ class EmbeddedStore:
         self._change(lambda commit: commit.copy(blocks, irreversible))
 
     def truncate(self, number: int) -> None:
-        """Remove every block above this one."""
         if number < self.head_number:
             self._change(lambda commit: commit.truncate(number))
 
     def block(self, number: int) -> bytes | None:
-        """The bytes of a block: kept here, or in the log."""
         kept = self._disk.transaction.get(BLOCK_KEY.pack(number), db=self._tables.blocks)
         self._disk.abort()
         return self._log.read(number) if kept is None else kept
 
     @contextmanager
     def keeping(self, logged: ReadLoggedBlock) -> Iterator[KeptFacts]:
-        """What it has kept of blocks, as it is now."""
         with self._disk.environment.begin() as transaction:
             yield KeptFacts(transaction, self._tables, logged)
 
@@ -186,7 +183,7 @@ class EmbeddedStore:
     def balances_stand_at(self) -> int | None:
         """The block behind which changes of balances are recorded, if they are."""
         try:
-            return balances_in(self._disk.transaction, self._tables).standing_at
+            return Balances(self._disk.transaction, self._tables.header, self._tables.balances).standing_at
         finally:
             self._disk.abort()
 
@@ -198,7 +195,7 @@ class EmbeddedStore:
     def accounts_begin(self) -> int | None:
         """The block behind which the journal of accounts is recorded, if it is."""
         try:
-            return journal_in(self._disk.transaction, self._tables).begins
+            return journal_of(self._disk.transaction, self._tables).begins
         finally:
             self._disk.abort()
 
@@ -207,7 +204,6 @@ class EmbeddedStore:
         self._change(lambda commit: commit.begin_journal(block, images()))
 
     def close(self) -> None:
-        """Let the files go."""
         self._disk.close()
         self._lock.close()
 
@@ -216,28 +212,6 @@ class EmbeddedStore:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def missed_slots(transaction: LmdbTransaction, tables: Tables) -> MissedSlots:
-    """The table of missed slots, which whoever writes a history has made."""
-    if tables.missed is None:
-        raise HistoryDamaged("it has no table of missed slots")
-    return MissedSlots(transaction, tables.header, tables.missed)
-
-
-def balances_in(transaction: LmdbTransaction, tables: Tables) -> Balances:
-    """The table of balances, which whoever writes a history has made."""
-    if tables.balances is None:
-        raise HistoryDamaged("it has no table of balances")
-    return Balances(transaction, tables.header, tables.balances)
-
-
-def journal_in(transaction: LmdbTransaction, tables: Tables) -> AccountJournal:
-    """The journal of accounts, whose tables whoever writes a history has made."""
-    journal = journal_of(transaction, tables)
-    if journal is None:
-        raise HistoryDamaged("it has no table of accounts")
-    return journal
 
 
 class HistoryCommit:
@@ -261,14 +235,13 @@ class HistoryCommit:
         self._operations, self._accounts = filters
         self._log = log
         self._rows = AccountRows(transaction, tables.ranges, tables.chunks)
-        self._missed = missed_slots(transaction, tables)
-        self._balances = balances_in(transaction, tables)
-        self._journal = journal_in(transaction, tables)
+        self._missed = MissedSlots(transaction, tables.header, tables.missed)
+        self._balances = Balances(transaction, tables.header, tables.balances)
+        self._journal = journal_of(transaction, tables)
         self._references: dict[str, list[Reference]] = defaultdict(list)
         self._places: set[tuple[bytes, bytes]] = set()
 
     def take(self, events: Sequence[Event]) -> None:
-        """Add events in their order."""
         irreversible = self.watermarks.irreversible
         for event in events:
             if not isinstance(event, BlockApplied | BlocksUndone):
@@ -290,15 +263,12 @@ class HistoryCommit:
         self._advance_irreversible(irreversible)
 
     def stand(self, block: int, balances: Sequence[tuple[str, Amounts]], penalties: Sequence[PenaltyChange]) -> None:
-        """Begin with the balances and penalties after a block."""
         self._balances.stand(block, balances, penalties)
 
     def begin_journal(self, block: int, images: Iterable[AccountImage]) -> None:
-        """Begin with all accounts after a block."""
         self._journal.stand(block, images)
 
     def finish(self) -> None:
-        """Write what was gathered."""
         self._write_gathered()
         write_watermarks(self._transaction, self._tables, self.watermarks)
 
@@ -363,13 +333,11 @@ class HistoryCommit:
     # -- undone blocks
 
     def truncate(self, number: int) -> None:
-        """Remove every block above this one."""
         self._write_gathered()
         tables = self._tables
         if number == 0:
             for table in tables[1:]:
-                if table is not None:
-                    self._transaction.drop(table, delete=False)
+                self._transaction.drop(table, delete=False)
             self._missed.truncate(0)
             self._balances.truncate(0)
             self._journal.truncate(0)
@@ -403,7 +371,6 @@ class HistoryCommit:
             self._transaction.delete(PIECE_KEY.pack(block, place), db=self._tables.operations)
 
     def _operations_of(self, block: int) -> list[tuple[int, Operation]]:
-        """The operations of a block with their places."""
         kept = self._transaction.get(BLOCK_KEY.pack(block), db=self._tables.blocks)
         part = BlockPart(block, (self._log.read(block) if kept is None else kept) or b"")
         pieces = self._pieces_at(block)

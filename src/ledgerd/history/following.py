@@ -128,7 +128,6 @@ class HistoryRecorder(Observer):
 
 
 def last_in_common(chain: Chain, store: HistoryStore) -> int:
-    """The last block that history and chain have in common."""
     number = min(chain.head_number, store.head_number)
     while number > chain.irreversible:
         block = chain.block_at(number)

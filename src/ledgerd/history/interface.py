@@ -15,9 +15,7 @@ class HistoryStore(Protocol):
     """A history that is open for writing. After a kill it may be ahead of the state, never behind."""
 
     @property
-    def head_number(self) -> int:
-        """The last block whose operations are in it."""
-        ...
+    def head_number(self) -> int: ...
 
     def record(self, events: Sequence[Event], /) -> None:
         """Record events in one commit; a block that was recorded before is replaced."""
@@ -27,13 +25,9 @@ class HistoryStore(Protocol):
         """The bytes of a recorded block; None if it does not have them."""
         ...
 
-    def truncate(self, number: int, /) -> None:
-        """Forget every block above this one."""
-        ...
+    def truncate(self, number: int, /) -> None: ...
 
-    def close(self) -> None:
-        """Close the store."""
-        ...
+    def close(self) -> None: ...
 
 
 class BlockBytes(Protocol):

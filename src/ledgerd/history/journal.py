@@ -17,15 +17,14 @@ from ledgerd.chain.ledger.holdings import amounts_of
 from ledgerd.chain.ledger.images import GONE, IMAGE_LAYOUT, VotedNames
 from ledgerd.chain.log.histories import PastAccount
 from ledgerd.codec import codec_of
+from ledgerd.history.checksums import SUM, with_sum, without_sum
 from ledgerd.history.errors import HistoryDamaged
-from ledgerd.history.pieces import INTACT
 from ledgerd.history.tables import Tables
 from ledgerd.protocol.names import AccountName
 from ledgerd.state.disk import Database, LmdbTransaction
 from ledgerd.state.objects.accounts import ACCOUNTS
 
 _BLOCK = struct.Struct(">I")
-_SUM = struct.Struct("<I")
 _FROM_KEY = b"accounts from"
 _KINDS = tuple(bytes((kind,)) for kind in ImageKind)
 _END = b"\0"
@@ -66,11 +65,10 @@ class AccountJournal:
         self.forget()
         for kind, account, row in images:
             key = _name_of(kind, account) + _BLOCK.pack(block)
-            self._transaction.put(key, _with_sum(key, row), db=self._tables.images)
+            self._transaction.put(key, with_sum(key, row), db=self._tables.images)
         self._begin_at(block)
 
     def forget(self) -> None:
-        """Drop all of it."""
         for table in self._tables:
             self._transaction.drop(table, delete=False)
         self._transaction.delete(_FROM_KEY, db=self._header)
@@ -90,7 +88,7 @@ class AccountJournal:
 
     def _put(self, number: int, images: Iterable[AccountImage]) -> None:
         block, entries, listed = _BLOCK.pack(number), [], b""
-        length, pack_sum = _LENGTH.pack, _SUM.pack
+        length, pack_sum = _LENGTH.pack, SUM.pack
         for kind, account, row in images:
             name = _KINDS[kind] + account.encode("utf-8", "surrogateescape") + _END
             listed += length(len(name)) + name
@@ -99,11 +97,11 @@ class AccountJournal:
         if entries:
             # Together: one by one they take twice as long, and a node spends this time on every block.
             self._transaction.cursor(self._tables.images).putmulti(entries)
-            self._transaction.put(block, _with_sum(block, listed), db=self._tables.changed)
+            self._transaction.put(block, with_sum(block, listed), db=self._tables.changed)
 
     def _begin_at(self, block: int) -> None:
         value = _BLOCK.pack(block) + IMAGE_LAYOUT
-        self._transaction.put(_FROM_KEY, _with_sum(_FROM_KEY, value), db=self._header)
+        self._transaction.put(_FROM_KEY, with_sum(_FROM_KEY, value), db=self._header)
 
     def truncate(self, number: int) -> None:
         """Remove what is of blocks above this one; all of it, if what accounts were there is not known."""
@@ -155,7 +153,6 @@ class AccountJournal:
         return amounts_of(ACCOUNTS.codec.decode(row)) if row else None
 
     def images_of(self, number: int) -> list[AccountImage]:
-        """The images of a block."""
         block = _BLOCK.pack(number)
         raw = self._transaction.get(block, db=self._tables.changed)
         if raw is None:
@@ -179,7 +176,6 @@ class AccountJournal:
             raise HistoryDamaged("the journal of accounts has images that no block has")
 
     def _image(self, kind: ImageKind, account: AccountName, block: int) -> bytes | None:
-        """The newest image up to a block."""
         name = _name_of(kind, account)
         wanted, cursor = name + _BLOCK.pack(block), self._transaction.cursor(self._tables.images)
         found = cursor.set_range(wanted)
@@ -196,15 +192,11 @@ class AccountJournal:
         return _without_sum(key, raw)
 
 
-def journal_of(transaction: LmdbTransaction, tables: Tables) -> AccountJournal | None:
-    """The journal of a history; nothing where an earlier version has written that last."""
-    if tables.images is None or tables.changed is None:
-        return None
+def journal_of(transaction: LmdbTransaction, tables: Tables) -> AccountJournal:
     return AccountJournal(transaction, tables.header, JournalTables(tables.images, tables.changed))
 
 
 def _name_of(kind: ImageKind, account: AccountName) -> bytes:
-    """The key of an image without its block."""
     return _KINDS[kind] + account.encode("utf-8", "surrogateescape") + _END
 
 
@@ -213,7 +205,6 @@ def _kind_and_account(name: bytes) -> tuple[ImageKind, AccountName]:
 
 
 def _listed(block: bytes, raw: bytes) -> Iterator[bytes]:
-    """The keys without blocks in a list of them."""
     listed, place = _without_sum(block, raw), 0
     while place < len(listed):
         end = place + _LENGTH.size + _LENGTH.unpack_from(listed, place)[0]
@@ -221,13 +212,5 @@ def _listed(block: bytes, raw: bytes) -> Iterator[bytes]:
         place = end
 
 
-def _with_sum(key: bytes, value: bytes) -> bytes:
-    """A value with the checksum of itself and its key."""
-    return value + _SUM.pack(crc32(value, crc32(key)))
-
-
 def _without_sum(key: bytes, raw: bytes) -> bytes:
-    """The value of a row. `HistoryDamaged` where it has rotted."""
-    if len(raw) < _SUM.size or crc32(key + raw) != INTACT:
-        raise HistoryDamaged(f"what is recorded of accounts under {key.hex()} has another checksum")
-    return raw[: -_SUM.size]
+    return without_sum(key, raw, "accounts")

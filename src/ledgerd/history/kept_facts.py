@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ledgerd.chain.events import AFTER_TRANSACTIONS, NO_TRANSACTION, NOTHING_MISSED, AccountImage, MissedSlotOwners
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import DecodeError
-from ledgerd.history.balances import NO_CHANGES, Balances, KeptChanges
+from ledgerd.history.balances import Balances, KeptChanges
 from ledgerd.history.block_rows import BlockPart
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.journal import journal_of
@@ -63,12 +63,10 @@ class KeptFacts:
 
     @property
     def head(self) -> int:
-        """The last block."""
         return self._watermarks.head
 
     @property
     def irreversible(self) -> int:
-        """The last irreversible block."""
         return self._watermarks.irreversible
 
     @property
@@ -90,35 +88,28 @@ class KeptFacts:
             first, found = head + 1, cursor.last()
             while found and cursor.key() == BLOCK_KEY.pack(first - 1):
                 first, found = first - 1, cursor.prev()
-        missed = self._missed_slots
-        return max(first, self._watermarks.forgotten + 1, head + 1 if missed is None else missed.first)
+        return max(first, self._watermarks.forgotten + 1, self._missed_slots.first)
 
     @property
     def balances_stand_at(self) -> int | None:
         """The block behind which changes of balances are recorded; nothing where they are not."""
-        balances = self._balances
-        return None if balances is None else balances.standing_at
+        return self._balances.standing_at
 
     def standing(self) -> KeptChanges:
         """What all accounts had after that block, and the penalties of validators."""
-        balances = self._balances
-        return NO_CHANGES if balances is None else balances.standing()
+        return self._balances.standing()
 
     @property
     def accounts_begin(self) -> int | None:
         """The block behind which images of accounts are recorded; nothing where they are not."""
-        journal = journal_of(self._transaction, self._tables)
-        return None if journal is None else journal.begins
+        return journal_of(self._transaction, self._tables).begins
 
     def images_of(self, number: int) -> list[AccountImage]:
-        """The images of the accounts that a block has changed."""
-        journal = journal_of(self._transaction, self._tables)
-        return [] if journal is None else journal.images_of(number)
+        return journal_of(self._transaction, self._tables).images_of(number)
 
     @property
-    def _balances(self) -> Balances | None:
-        table = self._tables.balances
-        return None if table is None else Balances(self._transaction, self._tables.header, table)
+    def _balances(self) -> Balances:
+        return Balances(self._transaction, self._tables.header, self._tables.balances)
 
     def id_of(self, number: int) -> BlockId | None:
         """The id of a block; nothing where its bytes are not at hand."""
@@ -142,24 +133,20 @@ class KeptFacts:
         operations, part = list[KeptOperation](), BlockPart(number, packed)
         for piece in pieces_at(self._transaction, self._tables, number, self._watermarks):
             operations += _operations_of(piece, part)
-        balances = self._balances
-        changes = NO_CHANGES if balances is None else balances.of_block(number)
+        changes = self._balances.of_block(number)
         return KeptBlock(number, _header_of(number, packed), len(packed), operations, self._missed(number), changes)
 
     def packed(self, number: int) -> bytes | None:
-        """The bytes of a block, if they are at hand."""
         kept: bytes | None = self._transaction.get(BLOCK_KEY.pack(number), db=self._tables.blocks)
         return self._logged(number) if kept is None else kept
 
     def _missed(self, number: int) -> MissedSlotOwners:
-        slots = self._missed_slots
-        found = () if slots is None else slots.between(number, number)
+        found = self._missed_slots.between(number, number)
         return next((each.validators for each in found), NOTHING_MISSED)
 
     @property
-    def _missed_slots(self) -> MissedSlots | None:
-        table = self._tables.missed
-        return None if table is None else MissedSlots(self._transaction, self._tables.header, table)
+    def _missed_slots(self) -> MissedSlots:
+        return MissedSlots(self._transaction, self._tables.header, self._tables.missed)
 
 
 def _header_of(number: int, packed: bytes) -> SignedHeader:

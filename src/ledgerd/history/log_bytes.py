@@ -83,7 +83,6 @@ class LogBytes:
         return found
 
     def close(self) -> None:
-        """Close the files."""
         if self._files is not None:
             self._files.close()
         self._files = None

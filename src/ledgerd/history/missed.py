@@ -9,16 +9,13 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from typing import NamedTuple
-from zlib import crc32
 
 from ledgerd.chain.events import BlockApplied, MissedSlotOwners
-from ledgerd.history.errors import HistoryDamaged
-from ledgerd.history.pieces import INTACT
+from ledgerd.history.checksums import with_sum, without_sum
 from ledgerd.protocol.names import AccountName
 from ledgerd.state.disk import Database, LmdbTransaction
 
 _BLOCK = struct.Struct(">I")
-_SUM = struct.Struct("<I")
 _FROM_KEY = b"missed slots from"
 _IN_ALL = "*"
 """Before the number of slots, where that is not the number of names; no name has it."""
@@ -44,11 +41,10 @@ class MissedSlots:
 
     def begin(self, first: int) -> None:
         """Note the first block from which on missed slots are recorded, if that is not known yet."""
-        self._transaction.put(_FROM_KEY, _with_sum(_FROM_KEY, _BLOCK.pack(first)), db=self._header, overwrite=False)
+        self._transaction.put(_FROM_KEY, with_sum(_FROM_KEY, _BLOCK.pack(first)), db=self._header, overwrite=False)
 
     @property
     def first(self) -> int:
-        """The first block from which on missed slots are recorded."""
         raw = self._transaction.get(_FROM_KEY, db=self._header)
         if raw is None:
             return 0
@@ -56,10 +52,9 @@ class MissedSlots:
         return number
 
     def record(self, event: BlockApplied) -> None:
-        """Record the slots before a block."""
         if event.missed:
             key, value = _BLOCK.pack(event.block.number), _BLOCK.pack(event.block.timestamp)
-            self._transaction.put(key, _with_sum(key, value + _text_of(event.missed).encode()), db=self._table)
+            self._transaction.put(key, with_sum(key, value + _text_of(event.missed).encode()), db=self._table)
 
     def truncate(self, number: int) -> None:
         """Remove what is of blocks above this one; they are recorded again."""
@@ -70,7 +65,6 @@ class MissedSlots:
             self._begin_at(number + 1)
 
     def purge(self, last: int) -> None:
-        """Remove what is of blocks up to this one."""
         cursor = self._transaction.cursor(self._table)
         found = cursor.first()
         while found and cursor.key() <= _BLOCK.pack(last):
@@ -79,7 +73,7 @@ class MissedSlots:
             self._begin_at(last + 1)
 
     def _begin_at(self, number: int) -> None:
-        self._transaction.put(_FROM_KEY, _with_sum(_FROM_KEY, _BLOCK.pack(number)), db=self._header)
+        self._transaction.put(_FROM_KEY, with_sum(_FROM_KEY, _BLOCK.pack(number)), db=self._header)
 
     def between(self, first: int, last: int) -> Iterator[MissedBefore]:
         """What is recorded of a range of blocks, in order."""
@@ -102,13 +96,5 @@ def _owners_in(text: str) -> MissedSlotOwners:
     return MissedSlotOwners([AccountName(name) for name in names.split(" ")], int(number) if number else None)
 
 
-def _with_sum(key: bytes, value: bytes) -> bytes:
-    """A value with the checksum of itself and its key."""
-    return value + _SUM.pack(crc32(key + value))
-
-
 def _without_sum(key: bytes, raw: bytes) -> bytes:
-    """The value of a row. `HistoryDamaged` where it has rotted."""
-    if len(raw) < _BLOCK.size + _SUM.size or crc32(key + raw) != INTACT:
-        raise HistoryDamaged(f"what is recorded of missed slots under {key.hex()} has another checksum")
-    return raw[: -_SUM.size]
+    return without_sum(key, raw, "missed slots")

@@ -4,8 +4,7 @@ A row says where in the bytes of its block an operation begins, and of which kin
 block: its bytes stand in the piece, behind the rows. What is asked of a piece most is answered without decoding it.
 
 A piece ends with a checksum of its own, and holds one of the bytes of the block in which its operations stand. It also
-says which block before has operations, so that a missing piece is noticed. `former_pieces` reads what earlier versions
-wrote.
+says which block before has operations, so that a missing piece is noticed.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ from ledgerd.chain.log.histories import KindCount, OperationPlace
 from ledgerd.codec import codec_of
 from ledgerd.codec.partial import bytes_before
 from ledgerd.codec.varint import pack_varint
+from ledgerd.history.checksums import INTACT, SUM
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import TransactionId
@@ -48,9 +48,6 @@ TRANSACTION = struct.Struct("<H20s")
 _ROW = struct.Struct("<BBHI")
 """Tag; which of the transactions; place in it; where the operation begins, with two flags."""
 _HEAD_SIZE, _TRANSACTION_SIZE, _ROW_SIZE = _HEAD.size, TRANSACTION.size, _ROW.size
-_SUM = struct.Struct("<I")
-INTACT = 0x2144DF1C
-"""The checksum of whatever ends with its own."""
 
 NO_OWNER = 255
 LATE = 1 << 31
@@ -59,7 +56,7 @@ VIRTUAL = 1 << 30
 """A flag of the offset: the operation is virtual, and after the rows, behind its virtual number."""
 PLACE = VIRTUAL - 1
 _FLAGS = 7
-"""The place in a row, of whatever format, of the byte with the flags."""
+"""The place in a row of the byte with the flags."""
 _ARE_VIRTUAL = bytes(bool(each << 24 & VIRTUAL) for each in range(256))
 _NUMBER = struct.Struct("<I")
 _NOBODY = NO_TRANSACTION.hex()
@@ -96,7 +93,6 @@ class Piece:
         "log_sum",
         "previous",
         "raw",
-        "row",
         "tail",
     )
 
@@ -105,7 +101,6 @@ class Piece:
             raise _other_sum(block)
         self.block = block
         self.raw = raw
-        self.row = _ROW
         self.early: int
         self.late: int
         self.previous: int
@@ -115,7 +110,7 @@ class Piece:
         count, transactions, self.early, self.late, self.previous, self.begin, self.end, self.log_sum = (
             _HEAD.unpack_from(raw)
         )
-        self.is_continued: bool | None = count >= _CONTINUED
+        self.is_continued = count >= _CONTINUED
         self.count = count = count & ~_CONTINUED
         self._transactions = _HEAD.size
         self._first_row = first_row = _HEAD.size + transactions * TRANSACTION.size
@@ -124,23 +119,18 @@ class Piece:
 
     def rows(self) -> list[OperationRow]:
         """All rows, as plain tuples in the form of one: they are many."""
-        return cast("list[OperationRow]", list(self.row.iter_unpack(self.raw[self._first_row : self.tail])))
-
-    @property
-    def packed_rows(self) -> bytes:
-        """All rows as they are stored."""
-        return self.raw[self._first_row : self.tail]
+        return cast("list[OperationRow]", list(_ROW.iter_unpack(self.raw[self._first_row : self.tail])))
 
     def rows_at(self, places: Sequence[int]) -> list[OperationRow]:
         """The rows of some operations, by their index in the piece, ascending; an `IndexError` for a missing one."""
-        low, high, size = places[0], places[-1] + 1, self.row.size
+        low, high, size = places[0], places[-1] + 1, _ROW_SIZE
         if high > self.count:
             raise IndexError(high - 1)
         first = self._first_row
         if high - low == len(places):
             part = self.raw[first + low * size : first + high * size]
-            return cast("list[OperationRow]", list(self.row.iter_unpack(part)))
-        raw, unpack = self.raw, self.row.unpack_from
+            return cast("list[OperationRow]", list(_ROW.iter_unpack(part)))
+        raw, unpack = self.raw, _ROW.unpack_from
         return cast("list[OperationRow]", [unpack(raw, first + place * size) for place in places])
 
     def transactions(self) -> list[tuple[int, TransactionId]]:
@@ -161,7 +151,6 @@ class Piece:
         return f'{{"trx_id":"{_NOBODY}","block":{self.block},"trx_in_block":{AFTER_TRANSACTIONS},"op_in_trx":'
 
     def position(self, row: OperationRow) -> OperationPlace:
-        """Where an operation stands."""
         _, owner, number, place = row
         transaction = AFTER_TRANSACTIONS
         if owner != NO_OWNER:
@@ -169,7 +158,6 @@ class Piece:
         return OperationPlace(self.block, transaction, number, self.virtual(place)[0] if place & VIRTUAL else 0)
 
     def timestamp(self, row: OperationRow) -> int:
-        """When an operation happened."""
         return self.late if row[3] >= LATE else self.early
 
     def virtual(self, place: int) -> tuple[int, int]:
@@ -211,11 +199,11 @@ def stored_rows(stored: Iterable[tuple[bytes, bytes]], block: int) -> tuple[byte
     return b"".join(found), is_whole
 
 
-def counted_kinds(rows: bytes, size: int = _ROW.size) -> list[KindCount]:
-    """How many operations of each kind are in rows of a size. They are counted where they stand: to make a list of
-    blocks, very many are looked at.
+def counted_kinds(rows: bytes) -> list[KindCount]:
+    """How many operations of each kind are in rows. They are counted where they stand: to make a list of blocks, very
+    many are looked at.
     """
-    tags, flags = rows[::size], rows[_FLAGS::size].translate(_ARE_VIRTUAL)
+    tags, flags = rows[::_ROW_SIZE], rows[_FLAGS::_ROW_SIZE].translate(_ARE_VIRTUAL)
     first = flags.find(1)  # most are at the end
     virtual = Counter(compress(tags[first:], flags[first:])) if first >= 0 else Counter[int]()
     all_ = {tag: tags.count(tag) for tag in set(tags)}
@@ -242,7 +230,7 @@ def pieces_of(block: Block, operations: Sequence[AppliedOperation], previous: in
         piece = _piece(
             operations[first:end], places, (early, block.timestamp, previous), is_last=end >= len(operations)
         )
-        yield piece + _SUM.pack(crc32(piece, _seed(block.number, place)))
+        yield piece + SUM.pack(crc32(piece, _seed(block.number, place)))
 
 
 def _other_sum(block: int) -> HistoryDamaged:

@@ -94,10 +94,7 @@ class EmbeddedHistory(History):
         0 stands for a history that has none of them.
         """
         with self._transaction() as transaction:
-            table = self._tables.missed
-            if table is None:
-                return 0, []
-            slots = MissedSlots(transaction, self._tables.header, table)
+            slots = MissedSlots(transaction, self._tables.header, self._tables.missed)
             return slots.first, [*slots.between(first, last)]
 
     def faults(self, logged: ReadLoggedBlock) -> Iterator[str]:
@@ -147,7 +144,6 @@ class EmbeddedHistory(History):
         return self._environment.begin()
 
     def close(self) -> None:
-        """Close the files."""
         self._environment.close()
         self._log.close()
 

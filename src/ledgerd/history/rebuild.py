@@ -33,11 +33,9 @@ class ChainSource:
 
     @property
     def head_number(self) -> int:
-        """The head of the chain."""
         return self._chain.head_number
 
     def scan(self, first: int, last: int) -> Iterator[tuple[int, bytes]]:
-        """The blocks of a range, packed."""
         following = first
         for number, packed in self._chain.block_log.scan(first, min(last, self._chain.irreversible)):
             if number != following:

@@ -21,7 +21,6 @@ class Selection:
         """Whether operations have to be decoded."""
 
     def may_take(self, piece: Piece, row: OperationRow) -> bool:
-        """Whether an operation may pass, by its row."""
         tags, wanted = self._tags, self._wanted
         return (tags is None or row[0] in tags) and wanted.since <= piece.timestamp(row) < wanted.until
 

@@ -23,7 +23,6 @@ from ledgerd.history.tables import (
     Watermarks,
     first_block,
     missing,
-    piece_of,
     read_watermarks,
     require_first,
     transaction_entry,
@@ -71,7 +70,7 @@ class Soundness:
         for key, raw in self._transaction.cursor(self._tables.operations):
             block, place = PIECE_KEY.unpack(key)
             try:
-                piece = piece_of(raw, block, place, self._watermarks)
+                piece = Piece(raw, block, place)
                 self._require_next(piece, place, last)
                 last = piece
                 self._part(block).operations(piece, piece.rows())
@@ -127,8 +126,6 @@ class Soundness:
     # -- missed slots
 
     def _faults_of_missed(self) -> Iterator[str]:
-        if self._tables.missed is None:
-            return
         slots = MissedSlots(self._transaction, self._tables.header, self._tables.missed)
         try:
             if not slots.first:
@@ -144,19 +141,14 @@ class Soundness:
     # -- balances
 
     def _faults_of_balances(self) -> Iterator[str]:
-        if self._tables.balances is None:
-            return
         try:
             Balances(self._transaction, self._tables.header, self._tables.balances).require_sound()
         except HistoryDamaged as problem:
             yield problem.what
 
     def _faults_of_journal(self) -> Iterator[str]:
-        journal = journal_of(self._transaction, self._tables)
-        if journal is None:
-            return
         try:
-            journal.require_sound()
+            journal_of(self._transaction, self._tables).require_sound()
         except HistoryDamaged as problem:
             yield problem.what
 
@@ -199,5 +191,5 @@ class Soundness:
         raw = self._transaction.get(PIECE_KEY.pack(block, number), db=self._tables.operations)
         if raw is None:
             raise HistoryDamaged(f"operations of block {block} are missing")
-        piece = piece_of(raw, block, number, self._watermarks)
+        piece = Piece(raw, block, number)
         return self._part(block).operation(piece, piece.rows_at([place])[0])

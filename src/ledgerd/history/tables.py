@@ -9,25 +9,20 @@ from zlib import crc32
 import lmdb
 
 from ledgerd.chain.log.histories import KindCount
+from ledgerd.history.checksums import INTACT, SUM
 from ledgerd.history.errors import HistoryDamaged
-from ledgerd.history.former_pieces import FormerPiece
-from ledgerd.history.pieces import INTACT, PIECE_KEY, Piece, counted_kinds, stored_rows
+from ledgerd.history.pieces import PIECE_KEY, Piece, counted_kinds, stored_rows
 from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.state.disk import Database, LmdbTransaction
 
-FORMAT = b"ledgerd history 4"
-FORMAT_3 = b"ledgerd history 3"
-"""With a checksum of each operation, or from some block on."""
-FORMAT_2 = b"ledgerd history 2"
-"""Without checksums. Histories of earlier formats are gone on with: what is recorded from then on is of this one."""
+FORMAT = b"ledgerd history 5"
+"""Stands in the header; a history of another format is refused, and made again."""
+OTHER_VERSION = "it was written by another version of this program"
 BLOCK_KEY = struct.Struct(">I")
 
 _FORMAT_KEY = b"format"
 _PROGRESS_KEY = b"progress"
-_PROGRESS = struct.Struct("<7I")
-_SUM = struct.Struct("<I")
-_FORMER_PROGRESS = struct.Struct("<III")
-_FORMER_SUMS_KEY = b"sums"
+_PROGRESS = struct.Struct("<5I")
 _PLACE = struct.Struct(">2sI")
 
 
@@ -43,22 +38,28 @@ class Tables(NamedTuple):
     """The blocks of transactions, sorted, under the first byte of their ids."""
     ranges: Database
     chunks: Database
-    missed: Database | None = None
-    """Slots without a block (`missed`); a history that an earlier version has written last has no such table."""
-    balances: Database | None = None
-    """What accounts have after each change (`balances`); the same."""
-
-    images: Database | None = None
-    """Images of accounts (`journal`); the same."""
-    changed: Database | None = None
+    missed: Database
+    """Slots without a block (`missed`)."""
+    balances: Database
+    """What accounts have after each change (`balances`)."""
+    images: Database
+    """Images of accounts (`journal`)."""
+    changed: Database
     """Which of them each block has."""
 
     @classmethod
     def open(cls, environment: lmdb.Environment, transaction: LmdbTransaction | None, *, create: bool) -> Tables:
-        """The tables of an environment; a transaction creates missing ones."""
+        """The tables of an environment; a transaction creates missing ones.
+
+        Raises:
+            HistoryDamaged: One is missing, and is not to be created: every commit of this version has all.
+        """
 
         def table(name: str, *, is_set: bool = False) -> Database:
-            return environment.open_db(name.encode(), transaction, create=create, dupsort=is_set, dupfixed=is_set)
+            try:
+                return environment.open_db(name.encode(), transaction, create=create, dupsort=is_set, dupfixed=is_set)
+            except lmdb.NotFoundError:
+                raise HistoryDamaged(OTHER_VERSION) from None
 
         return cls(
             table("header"),
@@ -67,24 +68,15 @@ class Tables(NamedTuple):
             table("transactions", is_set=True),
             table("ranges"),
             table("chunks"),
-            _later_table(environment, transaction, b"missed", create=create),
-            _later_table(environment, transaction, b"balances", create=create),
-            _later_table(environment, transaction, b"account images", create=create),
-            _later_table(environment, transaction, b"account changes", create=create),
+            table("missed"),
+            table("balances"),
+            table("account images"),
+            table("account changes"),
         )
 
 
-def _later_table(
-    environment: lmdb.Environment, transaction: LmdbTransaction | None, name: bytes, *, create: bool
-) -> Database | None:
-    try:
-        return environment.open_db(name, transaction, create=create)
-    except lmdb.NotFoundError:
-        return None
-
-
 class Watermarks(NamedTuple):
-    """The block numbers up to which a history is filled, irreversible and purged, and from which it has its formats."""
+    """The block numbers up to which a history is filled, irreversible and purged."""
 
     head: int = 0
     """The last recorded block."""
@@ -96,10 +88,6 @@ class Watermarks(NamedTuple):
     """The last block that has recorded operations."""
     forgotten: int = 0
     """The last block whose operations were purged."""
-    sums_from: int = 0
-    """The first block whose pieces have checksums."""
-    linked_from: int = 0
-    """The first block whose pieces are of the present format: each says what is before and behind it."""
 
     def cut(self, number: int, last: int) -> Watermarks:
         """As they are when every block above this one is forgotten, of which some is the last with operations."""
@@ -109,8 +97,6 @@ class Watermarks(NamedTuple):
             purged=min(self.purged, number),
             last=last,
             forgotten=min(self.forgotten, number),
-            sums_from=min(self.sums_from, number + 1),
-            linked_from=min(self.linked_from, number + 1),
         )
 
 
@@ -118,42 +104,25 @@ def read_watermarks(transaction: LmdbTransaction, tables: Tables) -> Watermarks 
     """The stored watermarks; `None` in a new history.
 
     Raises:
-        HistoryDamaged: They are not those that were stored, or those of a later version.
+        HistoryDamaged: They are not those that were stored, or those of another version.
     """
     found, header = transaction.get(_FORMAT_KEY, db=tables.header), tables.header
     if found is None:
         if transaction.stat(header)["entries"]:
             raise HistoryDamaged("its header has no format")
         return None
-    if found not in {FORMAT, FORMAT_3, FORMAT_2}:
-        raise HistoryDamaged("it was written by another version of this program")
+    if found != FORMAT:
+        raise HistoryDamaged(OTHER_VERSION)
     raw = transaction.get(_PROGRESS_KEY, b"", db=header)
-    if found == FORMAT:
-        if len(raw) != _PROGRESS.size + _SUM.size or crc32(raw) != INTACT:
-            raise HistoryDamaged("its watermarks have another checksum than when they were written")
-        return Watermarks(*_PROGRESS.unpack_from(raw))
-    if len(raw) != _FORMER_PROGRESS.size:
-        raise HistoryDamaged("its header has no watermarks")
-    head, irreversible, purged = _FORMER_PROGRESS.unpack(raw)
-    sums_from = head + 1
-    if found == FORMAT_3:
-        (sums_from,) = BLOCK_KEY.unpack(transaction.get(_FORMER_SUMS_KEY, bytes(BLOCK_KEY.size), db=header))
-    return Watermarks(head, irreversible, purged, last_block(transaction, tables), 0, sums_from, head + 1)
+    if len(raw) != _PROGRESS.size + SUM.size or crc32(raw) != INTACT:
+        raise HistoryDamaged("its watermarks have another checksum than when they were written")
+    return Watermarks(*_PROGRESS.unpack_from(raw))
 
 
 def write_watermarks(transaction: LmdbTransaction, tables: Tables, watermarks: Watermarks) -> None:
-    """Store them; a history of an earlier format is one of this format from then on."""
     progress = _PROGRESS.pack(*watermarks)
     transaction.put(_FORMAT_KEY, FORMAT, db=tables.header)
-    transaction.put(_PROGRESS_KEY, progress + _SUM.pack(crc32(progress)), db=tables.header)
-    transaction.delete(_FORMER_SUMS_KEY, db=tables.header)
-
-
-def piece_of(raw: bytes, block: int, place: int, watermarks: Watermarks) -> Piece:
-    """A stored piece, by the format in which its block was recorded."""
-    if block >= watermarks.linked_from:
-        return Piece(raw, block, place)
-    return FormerPiece(raw, block, has_sums=block >= watermarks.sums_from)
+    transaction.put(_PROGRESS_KEY, progress + SUM.pack(crc32(progress)), db=tables.header)
 
 
 def pieces_at(transaction: LmdbTransaction, tables: Tables, block: int, watermarks: Watermarks) -> list[Piece]:
@@ -168,22 +137,17 @@ def pieces_at(transaction: LmdbTransaction, tables: Tables, block: int, watermar
         for key, raw in cursor.iternext():  # faster than to look for each; large blocks have many
             if key != PIECE_KEY.pack(block, len(found)):
                 break
-            found.append(piece_of(raw, block, len(found), watermarks))
-            if found[-1].is_continued is False:
+            found.append(Piece(raw, block, len(found)))
+            if not found[-1].is_continued:
                 return found
     if found:
-        if found[-1].is_continued:
-            raise missing(block)
-    else:
-        block_behind(transaction, tables, block - 1, watermarks)  # it would be named there
+        raise missing(block)
+    block_behind(transaction, tables, block - 1, watermarks)  # it would be named there
     return found
 
 
 def kinds_at(transaction: LmdbTransaction, tables: Tables, block: int, watermarks: Watermarks) -> list[KindCount]:
     """How many operations of each kind a block has, with the same errors."""
-    if block < watermarks.linked_from:
-        pieces = pieces_at(transaction, tables, block, watermarks)
-        return counted_kinds(b"".join(each.packed_rows for each in pieces), pieces[0].row.size) if pieces else []
     cursor = transaction.cursor(tables.operations)
     if not cursor.set_key(PIECE_KEY.pack(block, 0)):
         block_behind(transaction, tables, block - 1, watermarks)  # it would be named there
@@ -230,7 +194,7 @@ def block_behind(transaction: LmdbTransaction, tables: Tables, number: int, wate
             raise missing(watermarks.last)
         return None
     block, place = PIECE_KEY.unpack(cursor.key())
-    require_first(piece_of(cursor.value(), block, place, watermarks), place, known)
+    require_first(Piece(cursor.value(), block, place), place, known)
     found: int = block
     return found
 

@@ -24,23 +24,19 @@ class TextCache(Generic[K, V]):
         self._characters = 0
 
     def find(self, key: K) -> V | None:
-        """The cached text of a key."""
         known = self._young.get(key)
         return self._old.get(key) if known is None else known
 
     def find_all(self, keys: Sequence[K]) -> list[V | None]:
-        """The cached text of each key."""
         found = list(map(self._young.get, keys))
         if not self._old or all(found):
             return found
         return [text or self._old.get(key) for key, text in zip(keys, found, strict=True)]
 
     def keep(self, key: K, value: V, characters: int) -> None:
-        """Cache a text of a size."""
         self.keep_all(((key, value),), characters)
 
     def keep_all(self, pairs: Iterable[tuple[K, V]], characters: int) -> None:
-        """Cache texts of a total size."""
         if self._characters + characters > self._most:
             self._old, self._young, self._characters = self._young, {}, 0
             if characters > self._most:
@@ -49,7 +45,6 @@ class TextCache(Generic[K, V]):
         self._characters += characters
 
     def clear(self) -> None:
-        """Drop everything."""
         self._young, self._old, self._characters = {}, {}, 0
 
     def __len__(self) -> int:

@@ -53,7 +53,6 @@ class ValidatorDay(msgspec.Struct):
 
 
 def validator_of(packed: bytes) -> str:
-    """The validator of a packed block."""
     return _validator_of(packed).decode("ascii", "replace")
 
 
@@ -85,11 +84,9 @@ class ValidatorReport:
 
     @property
     def days(self) -> list[ValidatorDay]:
-        """All days on which anything happened, in order."""
         return [self._days[day] for day in sorted(self._days)]
 
     def count_blocks(self, blocks: Iterable[bytes]) -> None:
-        """Count the packed blocks that it made."""
         made = Counter(time_of(packed) // DAY for packed in blocks if validator_of(packed) == self.name)
         for day, count in made.items():
             self._day(day * DAY).made += count

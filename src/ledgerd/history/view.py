@@ -27,7 +27,6 @@ from ledgerd.history.tables import (
     Tables,
     block_behind,
     kinds_at,
-    piece_of,
     pieces_at,
     possible_blocks,
     read_watermarks,
@@ -50,7 +49,6 @@ class ShownTexts:
         self.operations = TextCache[Reference, str]()
 
     def clear(self) -> None:
-        """Drop everything."""
         self.blocks.clear()
         self.operations.clear()
 
@@ -93,16 +91,15 @@ class EmbeddedView(HistoryView):
 
     @property
     def accounts_begin(self) -> int | None:
-        return None if self._journal is None else self._journal.begins
+        return self._journal.begins
 
     balances_begin = accounts_begin
 
     def account_at(self, account: AccountName, block: int) -> PastAccount | None:
-        return None if self._journal is None else self._journal.account_at(account, block)
+        return self._journal.account_at(account, block)
 
     def balances_at(self, account: AccountName, block: int) -> Amounts:
-        found = None if self._journal is None else self._journal.amounts_at(account, block)
-        return NOTHING if found is None else found
+        return self._journal.amounts_at(account, block) or NOTHING
 
     # -- blocks
 
@@ -267,7 +264,7 @@ class EmbeddedView(HistoryView):
             raise HistoryDamaged(f"operations of blocks {wanted[0][0]} to {wanted[-1][0]} are missing")
         parts = []
         for (block, number, places), (_, raw) in zip(wanted, found, strict=True):
-            piece = piece_of(raw, block, number, self._watermarks)
+            piece = Piece(raw, block, number)
             try:
                 parts.append((piece, piece.rows_at(places)))
             except IndexError as problem:
@@ -308,7 +305,6 @@ class EmbeddedView(HistoryView):
         return found
 
     def _texts(self, parts: Sequence[PieceRows]) -> list[str]:
-        """The JSON texts of operations."""
         return shown((bytes_, *part) for part, bytes_ in zip(parts, self._bytes(parts), strict=True))
 
 

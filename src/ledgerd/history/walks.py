@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ledgerd.history.pieces import PIECE_KEY, Piece
-from ledgerd.history.tables import Tables, Watermarks, block_behind, missing, piece_of, require_first
+from ledgerd.history.tables import Tables, Watermarks, block_behind, missing, require_first
 from ledgerd.state.disk import Cursor, LmdbTransaction
 
 
@@ -21,12 +21,12 @@ def walked_up(
     cursor.set_range(PIECE_KEY.pack(first, 0))
     while cursor.key():
         block, place = PIECE_KEY.unpack(cursor.key())
-        pieces = [_piece_here(cursor, watermarks)]
+        pieces = [_piece_here(cursor)]
         require_first(pieces[0], place, before)
         if block > last:
             return
         while cursor.next() and cursor.key() == PIECE_KEY.pack(block, len(pieces)):
-            pieces.append(piece_of(cursor.value(), block, len(pieces), watermarks))
+            pieces.append(Piece(cursor.value(), block, len(pieces)))
         yield _whole(pieces)
         before = block
     if watermarks.last > before:
@@ -47,9 +47,9 @@ def walked_down(
     block_behind(transaction, tables, max(below, last - 1), watermarks)  # none between it and the first is missing
     while below >= last:
         block, place = PIECE_KEY.unpack(cursor.key())
-        pieces = [_piece_here(cursor, watermarks)]
+        pieces = [_piece_here(cursor)]
         while cursor.prev() and len(pieces) <= place:
-            pieces.append(_piece_here(cursor, watermarks))
+            pieces.append(_piece_here(cursor))
         pieces.reverse()
         below = _block_of(cursor) if cursor.key() else 0
         if len(pieces) <= place or pieces[0].block != block:
@@ -63,9 +63,9 @@ def _block_of(cursor: Cursor) -> int:
     return block
 
 
-def _piece_here(cursor: Cursor, watermarks: Watermarks) -> Piece:
+def _piece_here(cursor: Cursor) -> Piece:
     block, place = PIECE_KEY.unpack(cursor.key())
-    return piece_of(cursor.value(), block, place, watermarks)
+    return Piece(cursor.value(), block, place)
 
 
 def _whole(pieces: list[Piece]) -> list[Piece]:

@@ -22,7 +22,6 @@ class CounterCell:
         self._at = at
 
     def add(self, by: float = 1.0) -> None:
-        """Count so many more."""
         self._numbers[self._at] += by
 
     def reach(self, total: float) -> None:
@@ -44,7 +43,6 @@ class GaugeCell:
         self._at = at
 
     def set(self, value: float) -> None:
-        """Set it."""
         self._numbers[self._at] = value
 
     def forget(self) -> None:
@@ -64,7 +62,6 @@ class HistogramCell:
         self._sum = at + len(bounds) + 1
 
     def observe(self, value: float) -> None:
-        """Count a value."""
         numbers = self._numbers
         numbers[self._at + bisect_left(self._bounds, value)] += 1.0
         numbers[self._sum] += value
@@ -88,15 +85,12 @@ class Cells:
         return self.layout.of(family).place(values)
 
     def counter(self, family: Family, *values: str) -> CounterCell:
-        """The counter of a family with these values of its labels."""
         return CounterCell(self.numbers, self._place(family, values, FamilyKind.COUNTER))
 
     def gauge(self, family: Family, *values: str) -> GaugeCell:
-        """The gauge of a family with these values of its labels."""
         return GaugeCell(self.numbers, self._place(family, values, FamilyKind.GAUGE))
 
     def histogram(self, family: Family, *values: str) -> HistogramCell:
-        """The histogram of a family with these values of its labels."""
         return HistogramCell(self.numbers, self._place(family, values, FamilyKind.HISTOGRAM), family.buckets)
 
     def release(self) -> None:

@@ -34,7 +34,6 @@ class OneMetric(Collector):
         self._metric = metric
 
     def collect(self) -> Iterable[Metric]:
-        """The family."""
         return (self._metric,)
 
 
@@ -82,7 +81,6 @@ class Exposition:
         self._words: dict[tuple[str, Labels], list[str]] = {}
 
     def text(self, families: Iterable[ReadFamily]) -> bytes:
-        """The whole answer."""
         if len(self._words) > MOST_KNOWN:
             self._words.clear()
         return "".join((*self._parts(families), self._format.end)).encode()

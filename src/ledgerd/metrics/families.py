@@ -84,23 +84,19 @@ class Family(msgspec.Struct, frozen=True):
 
     @property
     def label_names(self) -> tuple[str, ...]:
-        """The names of all labels."""
         own = tuple(label.name for label in self.labels)
         return ("process", *own) if self.writer is Writer.EACH else own
 
 
 def counter(name: str, help_text: str, *labels: MetricLabel, **more: object) -> Family:
-    """A count that only grows."""
     return msgspec.structs.replace(Family(name, FamilyKind.COUNTER, help_text, labels, _unit(name)), **more)
 
 
 def gauge(name: str, help_text: str, *labels: MetricLabel, **more: object) -> Family:
-    """A value of now."""
     return msgspec.structs.replace(Family(name, FamilyKind.GAUGE, help_text, labels, _unit(name)), **more)
 
 
 def histogram(name: str, help_text: str, buckets: tuple[float, ...], *labels: MetricLabel, **more: object) -> Family:
-    """Values counted by size."""
     family = Family(name, FamilyKind.HISTOGRAM, help_text, labels, _unit(name), buckets)
     return msgspec.structs.replace(family, **more)
 

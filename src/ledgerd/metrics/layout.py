@@ -74,7 +74,6 @@ class RegionLayout:
         return iter(self.placed.values())
 
     def of(self, family: Family) -> Placed:
-        """A family of this process."""
         return self.placed[family.name]
 
 

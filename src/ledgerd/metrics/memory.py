@@ -30,7 +30,6 @@ MOST_TRIES = 100
 
 
 def worker_region(number: int) -> int:
-    """The region of an API worker."""
     return FIRST_WORKER + number
 
 
@@ -61,7 +60,6 @@ class SharedMemory:
         return (self._size - FIRST_REGION) // REGION_BYTES - FIRST_WORKER
 
     def region(self, number: int, size: int) -> memoryview[float]:
-        """The numbers of a process, to write."""
         if size * NUMBER > REGION_BYTES:
             raise ValueError(f"{size} numbers do not fit into a region of {REGION_BYTES} bytes")
         start = FIRST_REGION + number * REGION_BYTES
@@ -70,15 +68,12 @@ class SharedMemory:
     # -- the names of validators, which change: a reader must not see the numbers of one under the name of another
 
     def begin_names(self) -> None:
-        """Names and their numbers are being changed."""
         self._head[0] += 1.0
 
     def end_names(self) -> None:
-        """They have been changed."""
         self._head[0] += 1.0
 
     def write_name(self, place: int, name: str) -> None:
-        """Name a place; an empty name for nobody."""
         start = HEAD_BYTES + place * NAME_BYTES
         self._whole[start : start + NAME_BYTES] = name.encode()[:NAME_BYTES].ljust(NAME_BYTES, b"\0")
 
@@ -94,7 +89,6 @@ class SharedMemory:
         return MemoryCopy(copied)
 
     def close(self) -> None:
-        """Unmap it, and close its descriptor."""
         self._head.release()
         self._whole.release()
         self._map.close()
@@ -108,7 +102,6 @@ class MemoryCopy:
         self._copied = copied
 
     def region(self, number: int, size: int) -> memoryview[float]:
-        """The numbers of a process."""
         start = FIRST_REGION + number * REGION_BYTES
         return memoryview(self._copied)[start : start + size * NUMBER].cast("d")
 

@@ -37,7 +37,6 @@ class ValidatorPlaces:
         return [self._cells.counter(family, str(place), *more) for place in range(VALIDATOR_PLACES)]
 
     def gauges(self, family: Family, *more: str) -> list[GaugeCell]:
-        """The same for gauges."""
         return [self._cells.gauge(family, str(place), *more) for place in range(VALIDATOR_PLACES)]
 
     def show(self, names: Iterable[str]) -> bool:

@@ -39,7 +39,6 @@ class ProcessRegion(NamedTuple):
 
 
 def worker_process(number: int) -> str:
-    """The name of an API worker."""
     return f"api-{number}"
 
 

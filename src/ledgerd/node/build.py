@@ -32,7 +32,6 @@ class Build(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def excluded_plugins(self) -> frozenset[str]:
-        """Plugins that this build leaves out."""
         return INDEXING_PLUGINS if self.low_memory else frozenset()
 
     @property

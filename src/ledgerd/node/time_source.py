@@ -37,5 +37,4 @@ class TimeSource:
         return time.monotonic()
 
     async def sleep(self, seconds: float) -> None:
-        """Sleep for a duration in the network's time."""
         await asyncio.sleep(seconds / self._clock.rate)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -41,8 +40,6 @@ from ledgerd.p2p.wire.messages import (
     TransactionMessage,
 )
 from ledgerd.protocol.printable import printable
-
-log = logging.getLogger(__name__)
 
 REASON_LENGTH = 100
 LONGEST_REFUSAL = 3600

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-READ_BYTES = 1 << 16
 QUEUED_BYTES = 8 << 20
 """The largest send buffer of one peer; one that reads more slowly is disconnected."""
 SPARED_BYTES = 1 << 20
@@ -75,7 +74,6 @@ class PeerConnection(asyncio.Protocol):
         """The reasons why its socket is not read now."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Tell the driver."""
         if not isinstance(transport, asyncio.Transport):
             return
         self.transport = transport
@@ -88,11 +86,9 @@ class PeerConnection(asyncio.Protocol):
         self._driver.made(self)
 
     def data_received(self, data: bytes) -> None:
-        """Pass the bytes on."""
         self._driver.received(self, data)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Tell the driver."""
         _ = exc
         self._driver.gone(self)
 
@@ -119,7 +115,6 @@ class PeerConnection(asyncio.Protocol):
 
     @property
     def remote(self) -> Endpoint:
-        """The address and port of the peer."""
         name = None if self.transport is None else self.transport.get_extra_info("peername")
         return Endpoint(str(name[0]), int(name[1])) if name else Endpoint("", 0)
 
@@ -280,7 +275,6 @@ class Driver:
     # -- events of sockets
 
     def made(self, connection: PeerConnection) -> None:
-        """A connection is established, dialled by us or by the peer."""
         now = self._clock()
         with self._telling_failures():
             if connection.peer is None:
@@ -295,7 +289,6 @@ class Driver:
             self.run_actions()
 
     def received(self, connection: PeerConnection, data: bytes) -> None:
-        """Bytes from a peer have arrived."""
         if connection.peer not in self._connections:
             return
         with self._telling_failures():

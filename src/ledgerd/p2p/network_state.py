@@ -70,7 +70,6 @@ class NetworkState:
         self._resynced_at = -1e9
 
     def actions(self) -> list[Action]:
-        """The actions to carry out now, in this order."""
         self._bury()
         return self.core.take_actions()
 
@@ -384,7 +383,6 @@ class NetworkState:
             self.core.send(peer, our_hello(self.core))
 
     def reconnect_seeds(self, now: float) -> None:
-        """Dial the seeds now."""
         self.core.now = now
         self.contacts.restart_seeds(now)
         self._dial()

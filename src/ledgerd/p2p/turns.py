@@ -46,11 +46,9 @@ class Turns(Generic[K]):
         self._waiting[key] = allowance, is_block
 
     def leave(self, key: K) -> None:
-        """Remove a sender without a message."""
         self._waiting.pop(key, None)
 
     def next(self) -> K | None:
-        """The sender to handle next, if any waits."""
         if not self._waiting:
             return None
         key = min(self._waiting, key=self._place)

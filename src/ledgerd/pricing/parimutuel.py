@@ -1,16 +1,15 @@
 """Who gets what of a resolved market: fees, claims, winners, the pots of a void one (spec 09, sections 6.1, 6.2, 10.1).
 
 Losers' stakes pay for everything. Each function is one term of the settlement, so that the ledger can stop between
-rows; `settle` puts them together for a market without claims.
+rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
-from ledgerd.pricing.widths import int64, mul_div, quotient128, truncated_quotient, uint64, uint128
+from ledgerd.pricing.widths import int64, mul_div, quotient128, truncated_quotient, uint64
 
 PENALTY_SCALE = 1_000_000
 
@@ -56,16 +55,6 @@ class Winner(NamedTuple):
     amount: int
     weight: int
     time_penalty: int
-
-
-class Settlement(NamedTuple):
-    """A whole settlement: payouts in the order of the winners."""
-
-    payouts: list[int]
-    oracle: int
-    creator: int
-    bonus: int
-    """For those who provided liquidity."""
 
 
 def fees(losing: int, rates: FeeRates) -> Fees:
@@ -135,16 +124,3 @@ def expected_payout(bet: Winner, losing: int, own_weight: int, rates: FeeRates, 
     profit = quotient128(pool * bet.weight, own_weight)
     penalty = quotient128(profit * bet.time_penalty, PENALTY_SCALE)
     return int64(bet.amount + profit - penalty)
-
-
-def settle(losing: int, forfeit: int, rates: FeeRates, winners: Iterable[Winner]) -> Settlement:
-    """A market without claims, settled at once (spec 09, section 10.1); a shortfall is dropped, not reported."""
-    winners = list(winners)
-    taken = fees(losing, rates)
-    pool = winners_pool(taken, forfeit, 0).winners
-    weight_total = uint128(sum(uint64(winner.weight) for winner in winners))
-    paid = [winner_payout(winner, pool, weight_total) for winner in winners] if weight_total else []
-    distributed = int64(sum(each.profit for each in paid))
-    penalties = int64(sum(each.penalty for each in paid))
-    bonus = winners_bonus(penalties, taken.liquidity, pool, distributed, weight_total)
-    return Settlement([each.payout for each in paid], taken.oracle, taken.creator, bonus)

@@ -91,7 +91,6 @@ class Doppelganger:
         return signed is not None and abs(now - signed.time) < self._slots * BLOCK_INTERVAL
 
     def take_keys(self, keys: Iterable[PublicKey]) -> None:
-        """Watch for blocks of these keys from now on."""
         self._keys = frozenset(keys)
 
     # -- what happens
@@ -158,7 +157,6 @@ class Doppelganger:
 
     @property
     def state(self) -> WatchState:
-        """What the check says now."""
         if self.stopped or not self._left:
             return WatchState(self.stopped)
         return WatchState(

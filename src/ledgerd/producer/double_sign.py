@@ -24,8 +24,6 @@ from ledgerd.protocol.time_text import time_text
 FILE = "last_signed_block"
 FORMAT = 2
 Word = Annotated[int, msgspec.Meta(ge=0, lt=1 << 32)]
-WITHOUT_CHECKSUM = 1
-"""The format of files that earlier releases have written."""
 
 
 class SignedBlockRecord(msgspec.Struct, frozen=True):
@@ -42,7 +40,6 @@ class SignedBlockRecord(msgspec.Struct, frozen=True):
     """SHA-256 of all other fields."""
 
     def sealed(self) -> SignedBlockRecord:
-        """The same with its checksum."""
         plain = msgspec.json.encode(replace(self, checksum=""))
         return replace(self, checksum=sha256(plain).hexdigest())
 
@@ -81,16 +78,13 @@ class LastSigned:
 
     @property
     def block(self) -> Block | None:
-        """The block that was signed last."""
         return None if self._last is None else self._block_of(self._last)
 
     @property
     def latest(self) -> SignedSlot | None:
-        """What was signed last; nothing when there is no record."""
         return None if self._last is None else SignedSlot(self._last.time, self._block_of(self._last).header.digest)
 
     def refusal(self, slot: int, head_time: int) -> str:
-        """Why a slot may not be signed; empty where it may."""
         if self._last is None:
             return ""
         if slot <= self._last.time:
@@ -157,19 +151,18 @@ class LastSigned:
             return None
         except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
             raise self._damaged() from error
-        is_sealed = signed.format != WITHOUT_CHECKSUM or signed.checksum != ""
-        if is_sealed and signed.sealed() != signed:
+        if signed.format != FORMAT or signed.sealed() != signed:
             raise self._damaged()
         if self._is_of_any_chain:
             self._chain = signed.chain
-        if signed.format not in {WITHOUT_CHECKSUM, FORMAT} or signed.chain != self._chain:
+        if signed.chain != self._chain:
             raise OperatorError(f"{self.path} belongs to another chain: use another --data-dir, or move the file away")
         return signed
 
     def _damaged(self) -> OperatorError:
         return OperatorError(
-            f"{self.path}, which says what this node signed last, cannot be read: see to the disk; remove the file "
-            "only when no other copy of this node has run since"
+            f"{self.path}, which says what this node signed last, cannot be read: it is damaged, or of another version "
+            "of this program; remove the file only when no other copy of this node has run since"
         )
 
 

@@ -52,7 +52,6 @@ class Facts(NamedTuple):
         return 0 if time < self.first_slot else (time - self.first_slot) // BLOCK_INTERVAL + 1
 
     def slot_time(self, slot: int) -> int:
-        """When a slot begins."""
         return self.first_slot + (slot - 1) * BLOCK_INTERVAL
 
     def scheduled_at(self, slot: int) -> AccountName:
@@ -66,7 +65,6 @@ class Facts(NamedTuple):
 
 
 def read_facts(chain: ChainView, names: tuple[AccountName, ...]) -> Facts:
-    """The facts for a producer of these names."""
     globals_ = chain.globals
     keys = {}
     for name in names:

@@ -76,7 +76,6 @@ class Update(NamedTuple):
 
     @property
     def is_restoring(self) -> bool:
-        """Whether it switches the validator on."""
         return self.key != NULL_KEY
 
 
@@ -217,7 +216,6 @@ class Guard:
     # -- what became of an update
 
     def was_sent(self, update: Update, transaction: TransactionId) -> None:
-        """The update was broadcast."""
         if update.is_restoring:
             self.records[update.name].restoration = transaction
 

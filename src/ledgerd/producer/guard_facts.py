@@ -22,7 +22,6 @@ SLOTS_AHEAD = 3
 
 
 def read_guard_facts(chain: ChainView, names: Collection[AccountName]) -> GuardFacts:
-    """The facts for a guard of these validators."""
     globals_ = chain.globals
     validators, active_keys = {}, {}
     for name in names:
@@ -47,13 +46,11 @@ def read_guard_facts(chain: ChainView, names: Collection[AccountName]) -> GuardF
 
 
 def seen(block: Block) -> Seen:
-    """A block as the guard sees it."""
     ids = frozenset(transaction.id for transaction in block.transactions)
     return Seen(block.number, block.timestamp, AccountName(block.validator), ids)
 
 
 def transaction_of(chain: ChainView, update: Update, watched: Watched) -> Transaction:
-    """The signed transaction of an update, on the head."""
     operation = ValidatorUpdate(update.name, update.url, update.key)
     draft = unsigned_transaction(chain.head_id, update.expiration, (operation,))
     return draft.signed(chain.network.chain_id, [watched.active])

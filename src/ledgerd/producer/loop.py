@@ -94,12 +94,10 @@ class Producer(Observer):
         self.move_to(chain)
 
     def move_to(self, chain: Chain) -> None:
-        """Use a chain, also one that was opened again."""
         self.chain = chain
         chain.observe(self)
 
     def take_settings(self, settings: ProducerSettings) -> None:
-        """Use other keys from the next tick on."""
         self.settings = with_initiator(settings) if self._start else settings
         if self._doppelganger is not None:
             self._doppelganger.take_keys(self.settings.keys)

@@ -92,7 +92,6 @@ class Round:
         self._answers: dict[Address, NtpAnswer] = {}
 
     def ask(self, server: Address, packet: bytes) -> None:
-        """This was sent to a server."""
         self._asked[server] = packet[TOLD]
 
     def answer(self, server: Address, packet: bytes, received: int) -> NtpAnswer | None:
@@ -103,7 +102,6 @@ class Round:
         return answer
 
     def count(self, server: Address, answer: NtpAnswer) -> None:
-        """An answer that may be believed."""
         self._answers[server] = answer
 
     def choice(self, *, is_over: bool) -> NtpAnswer | None:

@@ -124,7 +124,6 @@ class NtpClient(asyncio.DatagramProtocol):
         return True
 
     def _end_round(self, asked: Round) -> None:
-        """Nobody is waited for any more."""
         if asked is self._asked and not self._believe(is_over=True) and asked.offsets:
             told = ", ".join(f"{offset / MICRO:+.3f} s" for offset in asked.offsets)
             log.warning(

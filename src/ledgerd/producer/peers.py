@@ -15,9 +15,7 @@ class Peers(Protocol):
         """Open connections."""
         ...
 
-    def broadcast_block(self, block: Block) -> None:
-        """Send a block of ours to everybody."""
-        ...
+    def broadcast_block(self, block: Block) -> None: ...
 
     def resync(self) -> None:
         """Ask for blocks again from the last irreversible one on."""

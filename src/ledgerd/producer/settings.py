@@ -118,5 +118,4 @@ class GuardSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def keyring(keys: Iterable[PrivateKey]) -> dict[PublicKey, PrivateKey]:
-    """Private keys by their public ones."""
     return {key.public: key for key in keys}

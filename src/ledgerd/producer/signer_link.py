@@ -56,16 +56,13 @@ class SignerConnection(asyncio.Protocol):
 
     @property
     def is_open(self) -> bool:
-        """Whether questions can be asked."""
         return self._transport is not None and not self._transport.is_closing()
 
     async def sign(self, key: PublicKey, header: BlockHeader) -> SignerAnswer:
-        """Ask for a signature."""
         self._asked += 1
         return await self._answer_to(SigningQuestion(self._asked, key, header))
 
     async def status(self) -> SignerStatus:
-        """Ask how the signer is."""
         self._asked += 1
         answer = await self._answer_to(StatusQuestion(self._asked))
         if answer.verdict is not SigningVerdict.STATUS:
@@ -84,7 +81,6 @@ class SignerConnection(asyncio.Protocol):
             del self._waiting[question.number]
 
     def close(self) -> None:
-        """End the connection at once."""
         if self._transport is not None:
             self._transport.abort()
 

@@ -87,7 +87,6 @@ class SignerAnswer(NamedTuple):
 
     @property
     def signature(self) -> Signature | None:
-        """The signature, where there is one."""
         is_signed = self.verdict is SigningVerdict.SIGNED and len(self.content) == SIGNATURE_SIZE
         return Signature(self.content) if is_signed else None
 
@@ -102,7 +101,6 @@ class SignerStatus(msgspec.Struct, frozen=True):
 
     validators: tuple[str, ...]
     keys: tuple[str, ...]
-    """Public keys."""
     last_slot: int
     """Seconds since 1970; 0 where nothing was signed."""
     problem: str
@@ -110,7 +108,6 @@ class SignerStatus(msgspec.Struct, frozen=True):
 
 
 def packed_question(question: SigningQuestion | StatusQuestion) -> bytes:
-    """The frame of a question."""
     if isinstance(question, StatusQuestion):
         return _framed(_HEAD.pack(VERSION, _ASK_FOR_STATUS, question.number))
     header = codec_of(BlockHeader).encode(question.header)
@@ -172,7 +169,6 @@ class FrameBuffer:
         self._waiting = bytearray()
 
     def take(self, data: bytes) -> None:
-        """Add what has come."""
         self._waiting += data
 
     @property

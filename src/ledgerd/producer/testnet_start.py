@@ -42,7 +42,6 @@ def is_self_starting(network: ChainParameters, settings: ProducerSettings) -> bo
 
 
 def with_initiator(settings: ProducerSettings) -> ProducerSettings:
-    """The settings, with production for the initiator."""
     key = PrivateKey.from_wif(PUBLISHED_INITIATOR_KEY)
     names = tuple(sorted({*settings.names, INITIATOR_ACCOUNT}))
     return replace(settings, names=names, keys={key.public: key, **settings.keys})

@@ -44,7 +44,6 @@ def _form(symbol: int) -> tuple[int, str]:
 
 
 def asset_text(amount: int, symbol: int) -> str:
-    """Print an amount of the smallest unit."""
     decimals, ending = _form(symbol)
     if not decimals:
         return f"{amount}{ending}"

@@ -81,7 +81,6 @@ class Asset(msgspec.Struct, frozen=True):
         return Asset(fits_int64(self.amount - other.amount), self.symbol)
 
     def __neg__(self) -> Asset:
-        """Checked negation."""
         return Asset(fits_int64(-self.amount), self.symbol)
 
     def __lt__(self, other: Asset) -> bool:
@@ -90,16 +89,13 @@ class Asset(msgspec.Struct, frozen=True):
         return self.amount < other.amount
 
     def __le__(self, other: Asset) -> bool:
-        """Amounts of the same symbol."""
         self._same_symbol(other)
         return self.amount <= other.amount
 
     def __gt__(self, other: Asset) -> bool:
-        """Amounts of the same symbol."""
         return other < self
 
     def __ge__(self, other: Asset) -> bool:
-        """Amounts of the same symbol."""
         return other <= self
 
     def _same_symbol(self, other: Asset) -> None:
@@ -116,11 +112,9 @@ class Asset(msgspec.Struct, frozen=True):
 
     @classmethod
     def json_default(cls) -> Asset:
-        """What a missing asset is."""
         return tokens(0)
 
     def __str__(self) -> str:
-        """As people and JSON see it."""
         return asset_text(self.amount, self.symbol)
 
 

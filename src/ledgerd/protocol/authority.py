@@ -39,7 +39,6 @@ class Authority(msgspec.Struct, frozen=True):
 
 
 def authority_of(key: PublicKey) -> Authority:
-    """The authority of one key."""
     return Authority(1, {}, {key: 1})
 
 

@@ -116,7 +116,6 @@ class SignedHeader(msgspec.Struct, frozen=True, dict=True):
         return known
 
     def remember_signee(self, key: PublicKey) -> None:
-        """Store the recovered key that signed."""
         self.__dict__["signee"] = key
 
     def remember_packed(self, packed: bytes) -> None:
@@ -124,7 +123,6 @@ class SignedHeader(msgspec.Struct, frozen=True, dict=True):
         self.__dict__["packed"] = packed
 
     def remember_id(self, block_id: BlockId) -> None:
-        """Store the id, which was computed elsewhere."""
         self.__dict__["id"] = block_id
 
 
@@ -175,7 +173,6 @@ class Block(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def signee(self) -> PublicKey:
-        """The key that signed."""
         return self.header.signee
 
     @lazy
@@ -204,7 +201,6 @@ def merkle_root(leaves: Sequence[bytes]) -> MerkleRoot:
 
 
 def signed_block(header: BlockHeader, transactions: tuple[Transaction, ...], signature: Signature) -> Block:
-    """The block of a header, its transactions and its validator's signature."""
     return Block(
         header.previous,
         header.timestamp,
@@ -217,5 +213,4 @@ def signed_block(header: BlockHeader, transactions: tuple[Transaction, ...], sig
 
 
 def sign_block(header: BlockHeader, transactions: tuple[Transaction, ...], key: PrivateKey) -> Block:
-    """The block that a validator makes of a header and its transactions."""
     return signed_block(header, transactions, sign(key, header.digest))

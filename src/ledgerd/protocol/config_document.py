@@ -6,7 +6,7 @@ The order of the keys is the reference's, and part of the answer.
 from __future__ import annotations
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
-from ledgerd.codec.json_text import Json, dumps
+from ledgerd.codec.json_text import Json
 from ledgerd.protocol import constants
 from ledgerd.protocol.assets import SHARES_SYMBOL, TOKEN_SYMBOL
 from ledgerd.protocol.authority_check import MAX_DEPTH
@@ -88,8 +88,3 @@ def _limits(network: ChainParameters) -> dict[str, Json]:
         "CHAIN_PENDING_TRANSACTION_EXECUTION_LIMIT": (constants.PENDING_TRANSACTION_EXECUTION_LIMIT_MICROSECONDS),
         "CHAIN_DIGITAL_ASSET_ISSUED_PER_BLOCK": constants.DIGITAL_ASSET_ISSUED_PER_BLOCK,
     }
-
-
-def config_text(network: ChainParameters) -> str:
-    """The document as the reference prints it."""
-    return dumps(config_of(network))

@@ -35,5 +35,4 @@ NO_BLOCK = BlockId(bytes(20))
 
 
 def block_number_of(block: BlockId) -> int:
-    """The number that a block id carries."""
     return int.from_bytes(block[:4], "big")

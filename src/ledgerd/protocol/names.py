@@ -60,7 +60,6 @@ NAME_TEXTS = NameTexts()
 
 @lru_cache(REMEMBERED_NAMES)
 def packed_name(name: str) -> bytes:
-    """Length and bytes of a name."""
     raw = cut_name(name).encode("utf-8", "surrogateescape")
     return pack_varint(len(raw)) + raw
 
@@ -120,7 +119,6 @@ class NameKind(Text):
         return cut_name(super().parse(value))
 
     def default(self) -> AccountName:
-        """The empty name."""
         return NO_NAME
 
 

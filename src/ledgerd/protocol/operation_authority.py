@@ -35,7 +35,6 @@ class Verified(NamedTuple):
     """The result of a successful check."""
 
     used: frozenset[PublicKey]
-    """The used keys."""
     is_plain: tuple[bool, ...]
     """For each operation, whether it requires one active or regular authority only, which its members satisfy."""
 

@@ -84,7 +84,6 @@ class ChainParameters(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def max_validators(self) -> int:
-        """Places in a round."""
         return self.max_top_validators + self.max_support_validators
 
     @property
@@ -99,7 +98,6 @@ class ChainParameters(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def startup_version(self) -> int:
-        """The version of hardfork 0."""
         return self.hardforks[0].version
 
     @property
@@ -109,7 +107,6 @@ class ChainParameters(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def hardfork_version(self) -> int:
-        """The hardfork version that the program runs."""
         return hardfork_version_of(self.version)
 
     @property

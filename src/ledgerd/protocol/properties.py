@@ -129,7 +129,6 @@ class ChainPropertiesHf4(ChainPropertiesInit, frozen=True):
     inflation_recalc_period: Annotated[UInt32, missing(806_400)]
 
     def check(self, network: ChainParameters) -> None:
-        """As before, then the new ones."""
         super().check(network)
         _require_percent(self.inflation_validator_percent, "inflation_validator_percent")
         _require_percent(self.inflation_ratio_committee_vs_reward_fund, "inflation_ratio_committee_vs_reward_fund")
@@ -147,7 +146,6 @@ class ChainPropertiesHf6(ChainPropertiesHf4, frozen=True):
     validator_miss_penalty_duration: Annotated[UInt32, missing(86_400)]
 
     def check(self, network: ChainParameters) -> None:
-        """As before, then the new ones."""
         super().check(network)
         _require_percent(self.validator_miss_penalty_percent, "validator_miss_penalty_percent")
         require(
@@ -168,7 +166,6 @@ class ChainPropertiesHf9(ChainPropertiesHf6, frozen=True):
     withdraw_intervals: Annotated[UInt16, missing_by(_withdraw_intervals)]
 
     def check(self, network: ChainParameters) -> None:
-        """As before, then the new ones."""
         super().check(network)
         _require_tokens(self.create_invite_min_balance, "create_invite_min_balance")
         _require_tokens(self.committee_create_request_fee, "committee_create_request_fee")
@@ -185,7 +182,6 @@ class ChainPropertiesHf13(ChainPropertiesHf9, frozen=True):
     distribution_epoch_length: Annotated[UInt32, missing_by(_distribution_epoch_length)]
 
     def check(self, network: ChainParameters) -> None:
-        """As before, then the new one."""
         super().check(network)
         shortest = network.min_distribution_epoch_length
         require(

@@ -106,7 +106,6 @@ def _parse(text: str) -> int:
 
 
 def _integer(field: str, bits: int) -> int:
-    """A signed decimal field."""
     negative, magnitude = _decimal(field)
     if magnitude >= (1 << (bits - 1)) + negative:
         raise _no_number()

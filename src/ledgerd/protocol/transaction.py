@@ -118,18 +118,15 @@ class Transaction(msgspec.Struct, frozen=True, dict=True):
         return self.remember_signers(chain_id, keys)
 
     def known_signers(self, chain_id: bytes) -> frozenset[PublicKey] | None:
-        """The keys that signed, if they were recovered already."""
         known: tuple[bytes, frozenset[PublicKey]] | None = self.__dict__.get(SIGNERS)
         return known[1] if known is not None and known[0] == chain_id else None
 
     def remember_signers(self, chain_id: bytes, keys: Iterable[PublicKey]) -> frozenset[PublicKey]:
-        """Store the recovered keys that signed, all different."""
         signers = frozenset(keys)
         self.__dict__[SIGNERS] = chain_id, signers
         return signers
 
     def remember_digest(self, digest: bytes) -> None:
-        """Store the digest, which was computed elsewhere."""
         self.__dict__["digest"] = digest
 
     def remember_checked(self, chain_id: bytes) -> None:
@@ -137,7 +134,6 @@ class Transaction(msgspec.Struct, frozen=True, dict=True):
         self.__dict__[CHECKED_FOR] = chain_id
 
     def signed(self, chain_id: bytes, keys: Iterable[PrivateKey]) -> Transaction:
-        """The transaction with the signatures of these keys added."""
         digest = self.signature_digest(chain_id)
         signatures = tuple(sign(key, digest) for key in keys)
         return msgspec.structs.replace(self, signatures=self.signatures + signatures)
@@ -149,6 +145,5 @@ def reference_to(block: BlockId) -> tuple[int, int]:
 
 
 def unsigned_transaction(reference: BlockId, expiration: int, operations: Iterable[Operation]) -> Transaction:
-    """A transaction that is yet to be signed."""
     number, prefix = reference_to(reference)
     return Transaction(number, prefix, expiration, tuple(operations), (), ())

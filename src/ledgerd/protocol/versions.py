@@ -35,7 +35,6 @@ def version_number(major: int, hardfork: int, release: int = 0) -> int:
 
 
 def hardfork_version_of(version: int) -> int:
-    """The hardfork version that a program of this version runs."""
     return version & HARDFORK_MASK
 
 
@@ -89,7 +88,6 @@ class VersionKind(Unsigned):
         return f"f'\"{{{source.bind(version_text)}({value})}}\"'"
 
     def parse(self, value: object) -> int:
-        """The dotted text."""
         return parse_version_text(as_string(value))
 
 

@@ -69,8 +69,6 @@ class StateCopy:
         self._header: ChangedEntries = {}
         self._total = 0
         self._loaded_bytes = 0
-        self.is_changed = False
-        """Whether there is something to commit."""
         self._read()
 
     def _read(self) -> None:
@@ -127,7 +125,6 @@ class StateCopy:
                     transaction.put(key, value, db=database)
                     total += hash_of(number, key, value)
         self._total = total % MODULUS
-        self.is_changed = True
 
     def commit(self, position: bytes, chain_id: bytes) -> None:
         """Make what was taken durable, which leads to a position of a chain.
@@ -143,7 +140,6 @@ class StateCopy:
         self._check_header(transaction, chain_id)
         transaction.put(DIGEST_KEY, packed_digest(self._total), db=self._own)
         self._disk.commit()
-        self.is_changed = False
         self._read()
 
     def _check_header(self, transaction: LmdbTransaction, chain_id: bytes) -> None:
@@ -169,7 +165,6 @@ class StateCopy:
         """Forget what was not committed."""
         self._pending, self._pending_bytes, self._header = {}, 0, {}
         self._disk.abort()
-        self.is_changed = False
         self._read()
 
     # -- a whole state

@@ -124,7 +124,6 @@ def _parts(name: str) -> MakeService:
 
 
 def main() -> None:
-    """Read the arguments, and serve."""
     give_way(YIELDING)
     order = order_of(sys.stdin.buffer.read(), WorkerArguments)
     on_a_loop(partial(serve, order))

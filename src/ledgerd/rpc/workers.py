@@ -92,17 +92,14 @@ class Workers:
         self.inherited: tuple[int, ...] = ()
         """Descriptors that each worker inherits besides its sockets; set them before the start."""
         self.starts = 0
-        """How many processes were started."""
         self._cannot_start = asyncio.Event()
 
     @property
     def addresses(self) -> list[tuple[str, int]]:
-        """The address of each endpoint."""
         return [plug.getsockname()[:2] for plug, _ in self.slots[0].sockets]
 
     @property
     def processes(self) -> list[int]:
-        """The process ids of the running workers."""
         children = [slot.process for slot in self.slots if slot.process is not None]
         return [child.pid for child in children if child.is_running]
 

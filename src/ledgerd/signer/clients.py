@@ -58,11 +58,9 @@ class Clients:
         return True
 
     def leave(self, connection: Closable) -> None:
-        """A connection is over."""
         self._connections.pop(connection, None)
 
     def close_all(self) -> None:
-        """End every connection."""
         for connection in list(self._connections):
             connection.close()
 
@@ -77,7 +75,6 @@ class Clients:
         return True
 
     def end_handshake(self, address: str, *, is_right: bool = False) -> None:
-        """It has shown a right one, or not."""
         self._handshakes[address] -= 1
         self._handshakes += Counter()  # without those that are zero
         if is_right:

@@ -36,7 +36,6 @@ class CheckedClock:
         """By the clock that nobody sets."""
 
     def __call__(self) -> ClockReading:
-        """The time now."""
         offset, monotonic, wall = self._offset(), self._monotonic(), self._wall()
         if self._was_set(wall - monotonic, offset):
             self._base = wall - monotonic

@@ -76,7 +76,6 @@ class SignerFolder:
         sync_folder(self._mark.parent)
 
     def close(self) -> None:
-        """Give the lock back."""
         self.record.close(is_last=False)
         self._close()
 

@@ -79,7 +79,6 @@ class SigningRule:
 
     @property
     def last_slot(self) -> int:
-        """The slot that was signed last; 0 where there is none."""
         return 0 if self._last is None else self._last.timestamp
 
     def problem(self, clock: ClockReading) -> str:

@@ -54,7 +54,6 @@ class SigningService:
         return self._rule.problem(self._clock())
 
     def answer(self, question: SigningQuestion | StatusQuestion) -> SignerAnswer:
-        """The answer to a question, whoever asks."""
         if isinstance(question, StatusQuestion):
             status = SignerStatus(self._validators, self._keys, self._rule.last_slot, self.problem)
             return SignerAnswer(question.number, SigningVerdict.STATUS, msgspec.json.encode(status))

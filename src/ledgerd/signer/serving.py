@@ -83,7 +83,6 @@ class AskingConnection(asyncio.Protocol):
             self._timer.cancel()
 
     def close(self) -> None:
-        """End the connection at once."""
         if self._transport is not None:
             self._transport.abort()
 

@@ -41,11 +41,9 @@ class RefusedSources(NamedTuple):
 
     @classmethod
     def none(cls) -> Self:
-        """Nothing yet."""
         return cls(set(), set())
 
     def add(self, fetched: Fetched) -> None:
-        """Refuse a file, and who has served it."""
         self.checksums.add(fetched.checksum)
         self.peers.add(fetched.peer)
 

@@ -42,7 +42,6 @@ class StateWriter:
         self._length = 0
 
     def add(self, text: str) -> None:
-        """Add the next piece."""
         raw = text.encode("utf-8", "surrogateescape")
         self._hash.update(raw)
         self._pack(raw)
@@ -54,7 +53,6 @@ class StateWriter:
 
     @property
     def checksum(self) -> str:
-        """The checksum of all added text."""
         return self._hash.hexdigest()
 
     def finish(self, header: str) -> Iterator[bytes]:

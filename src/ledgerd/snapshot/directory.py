@@ -29,7 +29,6 @@ class StoredSnapshot(NamedTuple):
 
 
 def name_of(number: int) -> str:
-    """The file name of the snapshot of a block."""
     return f"snapshot-block-{number}.vizjson"
 
 
@@ -43,7 +42,6 @@ def number_in(name: str) -> int:
 
 
 def kept_in(folder: Path) -> Iterator[StoredSnapshot]:
-    """Every snapshot of a directory, which may not exist."""
     try:
         entries = sorted(folder.iterdir())
     except OSError:

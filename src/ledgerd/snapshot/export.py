@@ -51,11 +51,9 @@ class Exported(NamedTuple):
     """A written snapshot."""
 
     checksum: str
-    """The checksum of the state."""
     loadability: Loadability
     """Records that reference nodes cannot load, if there are any."""
     tally: TokenTally
-    """The tokens in it."""
 
 
 def export(view: View, file: BinaryIO, occasion: Occasion, spool: Path | None = None) -> Exported:
@@ -117,7 +115,6 @@ def _add_records(
 def _records(
     view: View, section: SnapshotSection[Any], pending: Collection[TransactionId], tally: TokenTally
 ) -> Iterator[tuple[int, str]]:
-    """The id and the text of each object."""
     text_of, holds = section.text, section.table in HOLDING_TABLES
     for entity in view.scan(section.table):
         if pending and isinstance(entity, KnownTransaction) and entity.trx_id in pending:

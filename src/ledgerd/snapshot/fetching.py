@@ -61,7 +61,6 @@ class Download:
         return self.received > self._before and self._connections < MOST_CONNECTIONS
 
     def take(self, message: SnapshotMessage) -> DownloadAction:
-        """Handle an answer."""
         match message:
             case InfoReply() if not self._asked:
                 return self._begin(message)

@@ -22,9 +22,6 @@ NOTHING = bytes(20)
 LARGEST_REQUEST = 262_144
 """Bytes of payload that a server reads (spec 06, section 14.2)."""
 
-LARGEST_CHUNK = 10_485_759
-"""Bytes of a file that the reference decodes in one reply."""
-
 _INFO = struct.Struct("<I20s32sQ")
 _REQUEST = struct.Struct("<IQI")
 _OFFSET = struct.Struct("<Q")
@@ -149,7 +146,6 @@ class AccessDenied(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The reason as text."""
         return _REASONS.get(self.reason, f"reason {self.reason}")
 
 
@@ -168,7 +164,6 @@ KINDS: dict[int, type[SnapshotMessage]] = {
 
 
 def packed(message: SnapshotMessage) -> bytes:
-    """A message as its frame."""
     payload = message.payload()
     return HEADER.pack(len(payload), message.TYPE) + payload
 
@@ -191,7 +186,6 @@ class MessageReader:
         self._buffer = bytearray()
 
     def feed(self, data: bytes) -> None:
-        """Add bytes to the buffer."""
         self._buffer += data
 
     def next(self) -> SnapshotMessage | None:

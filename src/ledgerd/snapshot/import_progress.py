@@ -17,7 +17,6 @@ class ImportProgress:
         self._line = ProgressLine(work, 0, time.monotonic(), unit)
 
     def at(self, done: int, size: int) -> None:
-        """Log a step, when one is due."""
         step = self._line.at(min(done, size), size, time.monotonic())
         if step is not None:
             log.info("%s", step.text, extra=shown(step))

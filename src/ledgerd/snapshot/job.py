@@ -128,7 +128,6 @@ Told = Progress | RecordsRead | StateChecked | Logged | Done | Failed
 
 
 def carry_out(order: JobOrder, tell: Callable[[Told], None]) -> Done:
-    """Carry an order out."""
     network = parameters_of(order.chain)
     match order:
         case Export():
@@ -205,7 +204,6 @@ class LogToNode(logging.Handler):
     """Sends the lines of this process to the node."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Send one."""
         fields = record.args if isinstance(record.args, Mapping) else {}
         traceback = logging.Formatter().formatException(record.exc_info) if record.exc_info else ""
         _tell(

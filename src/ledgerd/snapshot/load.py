@@ -166,7 +166,6 @@ def _require_one_head(store: Store, snapshot: Snapshot) -> None:
 
 
 def _heal_penalties(store: Store) -> None:
-    """Remove penalties that no rule removes."""
     for validator in store.scan(VALIDATORS):
         if validator.penalty_percent and store.lookup(PENALTY_BY_VALIDATOR, validator.owner) is None:
             with store.editing(validator):

@@ -33,14 +33,12 @@ class Loadability:
 
     def __init__(self) -> None:
         self.obstacles: list[Obstacle] = []
-        """The first obstacles."""
         self.count = 0
         """The number of all obstacles."""
         self._open = [1, 0]
         """The open braces and brackets before the next text; the outermost brace counts."""
 
     def frame(self, text: str) -> None:
-        """Check the text around the records."""
         for place, (opening, closing) in enumerate(_PAIRS):
             self._open[place] += text.count(opening) - text.count(closing)
 
@@ -63,7 +61,6 @@ class Loadability:
             self.record(section, object_id, each)
 
     def record(self, section: str, object_id: int, text: str) -> None:
-        """Check a record."""
         if "\\" in text and _LOSSY.search(text):
             self._tell(section, object_id, "it has a control character, whose escape they cannot read")
         for place, (opening, closing) in enumerate(_PAIRS):

@@ -44,7 +44,6 @@ class Result(NamedTuple):
 
 
 async def probe(peer: Endpoint, clock: Callable[[], float]) -> Result:
-    """Test one peer."""
     result = Result(peer, Status.ERROR)
     try:
         began = clock()
@@ -80,7 +79,6 @@ async def probe_all(peers: Sequence[Endpoint], clock: Callable[[], float]) -> li
 
 
 def table(results: Sequence[Result]) -> str:
-    """The results as a table of text."""
     rows = [COLUMNS, *(_row(each) for each in results)]
     widths = [max(len(row[place]) for row in rows) for place in range(len(COLUMNS))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
@@ -108,8 +106,6 @@ def _number(value: float | None) -> str:
 
 
 def run_probe(peers: Sequence[Endpoint]) -> str:
-    """Test all peers, and return the table."""
-
     async def tried() -> list[Result]:
         return await probe_all(peers, asyncio.get_running_loop().time)
 

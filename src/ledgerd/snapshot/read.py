@@ -62,12 +62,10 @@ class Snapshot:
 
     @classmethod
     def from_bytes(cls, file: bytes) -> Snapshot:
-        """The snapshot in the bytes of a file."""
         return cls(lambda: io.BytesIO(file))
 
     @classmethod
     def from_path(cls, path: Path) -> Snapshot:
-        """The snapshot of a file."""
         return cls(lambda: path.open("rb"))
 
     @property
@@ -114,7 +112,6 @@ class _Cursor:
         self._place = 0
 
     def takes(self, character: str) -> bool:
-        """Skip a character, if it is the next one."""
         if self._place >= len(self._text) and not self._fetch(1):
             return False
         if not self._text.startswith(character, self._place):

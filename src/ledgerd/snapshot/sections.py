@@ -180,7 +180,6 @@ class SnapshotSection(Generic[E]):
 
     @cached_property
     def text(self) -> Callable[[E], str]:
-        """The JSON text of an object."""
         return RecordKind(self.table.record, lambda: self.fields).printer
 
     @cached_property

@@ -58,7 +58,6 @@ class SnapshotServer:
         return int(self._server.sockets[0].getsockname()[1])
 
     async def stop(self) -> None:
-        """Close every connection."""
         server, self._server = self._server, None
         if server is None:
             return

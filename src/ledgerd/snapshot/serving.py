@@ -111,7 +111,6 @@ class AdmissionControl:
             del self._visits[address]
 
     def leave(self, address: str) -> None:
-        """An admitted client has disconnected."""
         address = charged_as(address)
         left = self._present.get(address, 0) - 1
         if left > 0:
@@ -151,7 +150,6 @@ class ServerSession:
         self._sent += size
 
     def begin(self, message: SnapshotMessage, offer: Offer | None) -> Answer:
-        """Answer the first request."""
         self.has_begun = True
         if not isinstance(message, InfoRequest):
             return Answer(None, ends=True)

@@ -5,44 +5,19 @@
 """
 
 from ledgerd.state.disk import Space
-from ledgerd.state.errors import (
-    NotUnique,
-    StorageError,
-    StoreCorrupt,
-    StoreFull,
-    StoreLocked,
-    StoreMisuse,
-    StoreOutdated,
-    UnknownKey,
-)
-from ledgerd.state.overlay import Overlay
-from ledgerd.state.reader import CommitView, StateReader
-from ledgerd.state.records import Row
-from ledgerd.state.sessions import Session
+from ledgerd.state.errors import StoreMisuse
+from ledgerd.state.reader import StateReader
 from ledgerd.state.store import Store
-from ledgerd.state.tables import Entity, Index, ObjectId, Table, ordered, unique
+from ledgerd.state.tables import Entity, Table, ordered, unique
 from ledgerd.state.view import View
 
 __all__ = [
-    "CommitView",
     "Entity",
-    "Index",
-    "NotUnique",
-    "ObjectId",
-    "Overlay",
-    "Row",
-    "Session",
     "Space",
     "StateReader",
-    "StorageError",
     "Store",
-    "StoreCorrupt",
-    "StoreFull",
-    "StoreLocked",
     "StoreMisuse",
-    "StoreOutdated",
     "Table",
-    "UnknownKey",
     "View",
     "ordered",
     "unique",

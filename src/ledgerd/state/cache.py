@@ -48,7 +48,6 @@ class ObjectCache(Generic[E]):
     # -- reading
 
     def find(self, object_id: int) -> E | None:
-        """The object of an id."""
         entity = self.objects.get(object_id)
         return self.load(object_id) if entity is None else entity
 
@@ -85,7 +84,6 @@ class ObjectCache(Generic[E]):
         return None if raw is None else (self.form.decode(raw), self.form.ranks(raw))
 
     def present(self, object_id: int) -> E:
-        """The object of an id that must exist."""
         entity = self.find(object_id)
         if entity is None:
             raise StoreMisuse(f"{self.table.title} {object_id} is missing")
@@ -100,7 +98,6 @@ class ObjectCache(Generic[E]):
             )
 
     def encoded(self, object_id: int) -> bytes | None:
-        """The bytes of an object as it is now."""
         entity = self.find(object_id)
         return None if entity is None else self.form.encode(entity, self.ranks.get(object_id, ()))
 
@@ -119,7 +116,6 @@ class ObjectCache(Generic[E]):
             self.committed[object_id] = (image, self.ranks.get(object_id, ()))
 
     def add(self, object_id: int, entity: E, ranks: Ranks) -> None:
-        """An object of a new id."""
         self.committed.setdefault(object_id, (None, ()))
         self.objects[object_id] = entity
         if ranks:
@@ -137,12 +133,10 @@ class ObjectCache(Generic[E]):
         return self.ranks.pop(object_id, ())
 
     def set_ranks(self, object_id: int, ranks: Ranks) -> None:
-        """Give an object other ranks."""
         self.keep_committed(object_id)
         self.ranks[object_id] = ranks
 
     def assign(self, entity: E, image: E) -> None:
-        """Give an object the values of a copy."""
         for field in self._fields:
             setattr(entity, field, getattr(image, field))
 

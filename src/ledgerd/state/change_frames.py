@@ -63,12 +63,10 @@ class RecordHead(NamedTuple):
 
     @property
     def packed(self) -> bytes:
-        """Its frame."""
         return framed(RecordFrame.HEAD, _HEAD.pack(*self))
 
 
 def framed(kind: int, body: bytes) -> bytes:
-    """A frame."""
     return FRAME.pack(kind, len(body), crc32(body)) + body
 
 

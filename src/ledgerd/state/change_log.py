@@ -99,11 +99,9 @@ class ChangeLogReader:
         return self._opened[1]
 
     def path(self, number: int) -> Path:
-        """One of its files."""
         return self.folder / f"{number:012d}{SUFFIX}"
 
     def numbers(self) -> list[int]:
-        """The numbers of its files, oldest first."""
         return sorted(
             int(path.name.removesuffix(SUFFIX))
             for path in self.folder.glob(f"*{SUFFIX}")
@@ -177,7 +175,6 @@ class ChangeLogReader:
 
 
 def head_size(head: RecordHead) -> int:
-    """Bytes of a whole record."""
     return HEAD_SIZE + head.size
 
 
@@ -275,13 +272,11 @@ class ChangeLog:
             self._is_failing = False
 
     def confirm(self) -> None:
-        """The commit is made."""
         self._count += 1
         self._end, self._revision = self._written, self._committing
         self._drop_old()
 
     def _opened(self, revision: int) -> IO[bytes]:
-        """The file for the next record."""
         file = self._file
         if file is not None and (self._end >= self._file_bytes or abs(revision - self._first_revision) >= FILE_BLOCKS):
             self._files.append((self._number, self._end, self._revision))
@@ -315,7 +310,6 @@ class ChangeLog:
         self._files, self._end, self._written = [], START, START
 
     def close(self) -> None:
-        """Let the file go."""
         if self._file is not None:
             self._file.close()
             self._file = None

@@ -54,6 +54,5 @@ class Committing:
         self._position = following
 
     def close(self) -> None:
-        """Let the log go."""
         if self._log is not None:
             self._log.close()

@@ -191,7 +191,6 @@ class Disk:
         raise failure(self.folder, error) from error
 
     def abort(self) -> None:
-        """Abandon the transaction, if there is one."""
         if self._transaction is not None:
             transaction, self._transaction = self._transaction, None
             transaction.abort()
@@ -236,7 +235,6 @@ class Disk:
             raise failure(self.folder, error) if isinstance(error, OSError) else error from None
 
     def close(self) -> None:
-        """Abandon what is not committed, and close the file."""
         self.abort()
         self.environment.close()
 

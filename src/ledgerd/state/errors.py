@@ -32,12 +32,10 @@ class NotUnique(RuleViolation):
 
     @classmethod
     def on_create(cls) -> NotUnique:
-        """The text for a new object."""
         return cls("could not insert object, most likely a uniqueness constraint was violated")
 
     @classmethod
     def on_edit(cls) -> NotUnique:
-        """The text for a changed object."""
         return cls("Could not modify object, most likely a uniqueness constraint was violated")
 
 
@@ -47,7 +45,6 @@ class NotUniqueRow(NotUnique):
     def __init__(self, table: str, object_id: int) -> None:
         super().__init__(NotUnique.on_create().what)
         self.table = table
-        """Its title."""
         self.object_id = object_id
 
 

@@ -21,9 +21,6 @@ REVISION_KEY = b"revision"
 COUNTERS = b"counters:"
 VALUE = b"value:"
 FORMAT = b"ledgerd state 1"
-UNDER_CONVERSION = "under conversion\n"
-"""Stands before the former layout while the file is being converted."""
-
 BEING_LOADED = "being loaded\n"
 """Stands before the layout while the rows of a new state come in, which has no indexes yet."""
 
@@ -54,8 +51,9 @@ def check_header(transaction: LmdbTransaction, database: Database, tables: tuple
         raise unreadable(f"{folder}: the import that made it was stopped")
     if found != FORMAT or found_layout != layout(tables).encode():
         raise StoreOutdated(
-            f"the state in {folder} was written by another version of this program: start the node, which converts "
-            "that of an earlier one; else remove it, then replay the block log or import a snapshot"
+            f"the state in {folder} was written by another version of this program, which this one cannot read: start "
+            "the node, which makes it again from a snapshot or its block log where it has one; else remove it, then "
+            "replay the block log or import a snapshot"
         )
     return True
 
@@ -95,11 +93,9 @@ class Header:
                 self._counters[key[len(COUNTERS) :].decode()] = _decode_counters(value)
 
     def counters(self, table: Table[Any]) -> Counters | None:
-        """The committed counters of a table."""
         return self._counters.get(table.title)
 
     def set_value(self, name: str, value: bytes) -> None:
-        """Keep a named value for the next commit."""
         self.values[name] = value
         self._changed.add(name)
 
@@ -122,24 +118,20 @@ class Header:
             transaction.put(REVISION_KEY, _encode(revision), db=self._database)
 
     def mark_committed(self, counters: Mapping[str, Counters], revision: int) -> None:
-        """What was written is in the file."""
         self._counters = dict(counters)
         self._changed.clear()
         self.revision = revision
 
 
 def read_revision(transaction: LmdbTransaction, database: Database) -> int:
-    """The revision of the committed state."""
     raw = transaction.get(REVISION_KEY, db=database)
     return 0 if raw is None else _decode_revision(raw)
 
 
 def read_next_id(transaction: LmdbTransaction, database: Database, table: Table[Any]) -> int:
-    """The committed counter of a table's ids."""
     raw = transaction.get(COUNTERS + table.title.encode(), db=database)
     return 0 if raw is None else _decode_counters(raw)[0]
 
 
 def read_value(transaction: LmdbTransaction, database: Database, name: str) -> bytes | None:
-    """A committed named value."""
     return transaction.get(VALUE + name.encode(), db=database)

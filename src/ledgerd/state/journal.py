@@ -77,7 +77,6 @@ class Journal:
 
 
 def encode_session(changes: Changes, image_bytes: ImageEncoder) -> bytes:
-    """The bytes of a session."""
     return _encoder.encode([_table_journal(table, undo, image_bytes) for table, undo in changes.items()])
 
 
@@ -91,7 +90,6 @@ def _table_journal(table: Table[Any], undo: TableUndo[Any], image_bytes: ImageEn
 
 
 def decode_session(raw: bytes, tables: Mapping[int, Table[Any]]) -> Changes:
-    """A session from its bytes; the tables are by their numbers."""
     changes: Changes = {}
     for journal in _decoder.decode(raw):
         table = tables[journal.number]

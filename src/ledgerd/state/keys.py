@@ -45,7 +45,6 @@ class Packing(NamedTuple):
     is_descending: bool = False
 
     def of(self, value: str) -> str:
-        """The expression for what is packed."""
         if self.is_descending:
             return f"{self.offset} - {value}"
         return f"{value} + {self.offset}" if self.offset else value

@@ -40,14 +40,12 @@ class NotedTransaction:
             put(key, value, db=database)
 
     def put(self, key: bytes, value: bytes, *, db: Database) -> bool:
-        """Put an entry."""
         number = self._numbers.get(db)
         if number is not None:
             self.notes[number][key] = value
         return self._put(key, value, db=db)
 
     def delete(self, key: bytes, *, db: Database) -> bool:
-        """Delete an entry."""
         number = self._numbers.get(db)
         if number is not None:
             self.notes[number][key] = None

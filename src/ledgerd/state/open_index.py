@@ -107,7 +107,6 @@ class OpenIndex(Generic[E]):
     # -- entries
 
     def entry_of(self, image: E, ranks: Ranks) -> bytes:
-        """The entry of a value with its ranks."""
         raw = self._encode_key(self.key(image))
         return raw if self._is_unique else raw + _encode_number(ranks[self.slot])
 
@@ -234,18 +233,15 @@ class OpenIndex(Generic[E]):
             self.hints.clear()
 
     def entries(self) -> Iterator[KeyValue]:
-        """All entries, up to date."""
         self.flush()
         return entries(self._disk.transaction, self._database, Range())
 
     def count(self) -> int:
-        """How many entries there are, up to date."""
         self.flush()
         entry_count: int = self._disk.transaction.stat(self._database)["entries"]
         return entry_count
 
     def leads_to(self, entry: bytes) -> int | None:
-        """The id under an entry, up to date."""
         if self._pending:
             self.flush()
         raw = self._disk.transaction.get(entry, db=self._database)

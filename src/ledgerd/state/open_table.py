@@ -58,7 +58,6 @@ class OpenTable(Generic[E]):
         return (self.next_id, *self._next_ranks)
 
     def set_counters(self, next_id: int, next_ranks: Iterable[int]) -> None:
-        """Set the next id and the next ranks."""
         self.next_id = next_id
         self._next_ranks = list(next_ranks)
 
@@ -239,7 +238,6 @@ class OpenTable(Generic[E]):
     # -- commit
 
     def ids(self) -> Iterator[int]:
-        """The ids of all objects."""
         return (integer_of(entry) for entry, _ in self.by_id.entries())
 
     def rows(self, undo: TableUndo[E]) -> Iterator[Row]:
@@ -262,7 +260,6 @@ class OpenTable(Generic[E]):
             index.flush()
 
     def write(self, transaction: LmdbTransaction) -> None:
-        """Put every object that changed into the transaction."""
         self.cache.write(transaction, self.by_id.is_written)
 
     def write_again(self, transaction: LmdbTransaction) -> None:
@@ -271,7 +268,6 @@ class OpenTable(Generic[E]):
             index.write_again(transaction)
 
     def mark_committed(self) -> None:
-        """All is committed."""
         self.cache.mark_committed()
         for index in self.all_indexes:
             index.mark_committed()

@@ -77,7 +77,6 @@ class TableOverlay(Generic[E]):
         return order[start:stop]
 
     def id_under(self, index: Index[E], wanted: bytes) -> bytes | None:
-        """The id of the object with this key."""
         order = self.order(index)
         at = bisect_left(order, wanted, key=_entry_of)
         return order[at][1] if at < len(order) and order[at][0] == wanted else None

@@ -85,6 +85,5 @@ class _Pages:
 
 
 def _places(page: bytes, lower: int) -> Iterator[int]:
-    """Where the nodes of a page are."""
     for place in range(_HEADER.size, lower, 2):
         yield page[place] | page[place + 1] << 8

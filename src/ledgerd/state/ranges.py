@@ -94,7 +94,6 @@ def runs(
 
 
 def _is_beyond(key: bytes, span: Range) -> bool:
-    """Whether a walk through a range has left it."""
     if span.is_reverse:
         return key < span.low
     return span.high is not None and key >= span.high

@@ -71,7 +71,6 @@ class CommitView(View):
 
     @property
     def parts(self) -> tuple[LmdbTransaction, dict[str, Database], Forms, Derivations]:
-        """The arguments for another view of the same commit."""
         return self._transaction, self._databases, self._forms, self._derivations
 
     def find(self, table: Table[E], object_id: int) -> E | None:
@@ -291,7 +290,6 @@ class StateReader:
             raise unreadable(f"{self._folder}: pages of it are missing")
 
     def is_current(self) -> bool:
-        """Whether the state still has the layout with which it was opened."""
         with self._transaction() as transaction:
             return has_layout(transaction, self._databases[HEADER], self._layout)
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import TracebackType
 
-    from ledgerd.state.tables import Table
+    from ledgerd.state.tables import E, Table
     from ledgerd.state.undo import TableUndo
 
 Changes = dict["Table[Any]", "TableUndo[Any]"]
@@ -149,6 +149,33 @@ class SessionStack:
     def _require_newest(self, session: Session) -> None:
         if not self.sessions or self.sessions[-1] is not session:
             raise StoreMisuse(f"session {session.revision} is not the newest one")
+
+    # -- what was before
+
+    def value_at(self, table: Table[E], object_id: int, revision: int, now: E | None) -> E | None:
+        """An object as it was at a revision, from what it is now."""
+        for session in reversed(self.sessions):
+            if session.revision <= revision:
+                break
+            session.load()
+            undo: TableUndo[E] | None = session.changes.get(table)
+            if undo is None:
+                continue
+            if object_id in undo.created:
+                now = None
+            else:
+                now = undo.modified.get(object_id) or undo.removed.get(object_id) or now
+        return now
+
+    def removed_since(self, table: Table[E], revision: int) -> Iterator[E]:
+        """The objects that are gone since a revision, as they were when they went."""
+        for session in reversed(self.sessions):
+            if session.revision <= revision:
+                return
+            session.load()
+            undo: TableUndo[E] | None = session.changes.get(table)
+            if undo is not None:
+                yield from undo.removed.values()
 
     # -- the journal on the disk
 

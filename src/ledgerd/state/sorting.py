@@ -66,7 +66,6 @@ class RunFile:
         return run
 
     def close(self) -> None:
-        """Delete the file."""
         if self._file is not None:
             self._file.close()
 
@@ -88,7 +87,6 @@ class Sorter:
             self.items.clear()
 
     def sorted(self) -> Iterator[list[bytes]]:
-        """All items, in lists that follow each other."""
         self.items.sort()
         rest = iter([self.items] if self.items else [])
         return merged([*(run.read() for run in self._runs), rest])

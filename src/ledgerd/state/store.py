@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from ledgerd.state.committing import Committing
-from ledgerd.state.conversion import convert
 from ledgerd.state.disk import Disk, Space
 from ledgerd.state.editing import Editing
 from ledgerd.state.errors import StoreMisuse, UnknownKey
@@ -23,6 +22,7 @@ from ledgerd.state.lock import lock_writer
 from ledgerd.state.noting import noting_editor
 from ledgerd.state.open_index import OpenIndex
 from ledgerd.state.open_table import Edit, OpenTable
+from ledgerd.state.open_tables import OpenTables
 from ledgerd.state.passing import PassingView
 from ledgerd.state.ranges import Range
 from ledgerd.state.reader import MOST_DERIVED, CommitView, Derivations, Forms
@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from ledgerd.state.cache import ObjectCache
-    from ledgerd.state.disk import Database, LmdbTransaction
-    from ledgerd.state.former import Former
+    from ledgerd.state.disk import Database
     from ledgerd.state.undo import TableUndo
 
 T = TypeVar("T")
@@ -51,15 +50,13 @@ CACHED_OBJECTS = 100_000
 class Store(View):
     """The tables of a folder, open for writing."""
 
-    def __init__(
-        self, folder: Path, tables: Sequence[Table[Any]], space: Space, cached: int, formers: Sequence[Former]
-    ) -> None:
+    def __init__(self, folder: Path, tables: Sequence[Table[Any]], space: Space, cached: int) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._cached = cached
         self._lock = lock_writer(folder)
         try:
             self._disk = Disk(folder, space)
-            self._open(tuple(tables), formers)
+            self._open(tuple(tables))
         except BaseException:
             self._lock.close()
             raise
@@ -72,7 +69,6 @@ class Store(View):
         *,
         space: Space = Space(),  # noqa: B008 - immutable
         cached: int = CACHED_OBJECTS,
-        formers: Sequence[Former] = (),
     ) -> Store:
         """Open a state for writing; an empty folder becomes a new state.
 
@@ -81,16 +77,14 @@ class Store(View):
             tables: All tables it holds.
             space: Hints for the size of the file, and where what commits change is written too.
             cached: How many decoded objects may stay in memory after a commit.
-            formers: Former versions whose files are converted.
 
         Raises:
             StorageError: It is locked, damaged, of another layout, or cannot be read; the text says what to do.
         """
-        return cls(Path(path), tables, space, cached, formers)
+        return cls(Path(path), tables, space, cached)
 
-    def _open(self, tables: tuple[Table[Any], ...], formers: Sequence[Former]) -> None:
+    def _open(self, tables: tuple[Table[Any], ...]) -> None:
         try:
-            convert(self._disk, tables, formers)
             databases = self._disk.open_databases((*database_names(tables), JOURNAL))
             self._header = Header(self._disk, databases, tables)
             self._disk.commit()
@@ -121,7 +115,8 @@ class Store(View):
             counters = self._header.counters(table)
             if counters is not None:
                 opened.set_counters(counters[0], counters[1:])
-        self._disk.on_begin(self._write_again)
+        self._opened = OpenTables(self._tables.values(), self._cached)
+        self._disk.on_begin(self._opened.write_again)
         self._journal.load(self._stack, self._header.revision)
 
     # -- reading
@@ -259,29 +254,11 @@ class Store(View):
 
     def find_at(self, table: Table[E], object_id: int, revision: int) -> E | None:
         """An object as it was at a revision that can still be gone back to; not to be changed."""
-        entity = self.find(table, object_id)
-        for session in reversed(self._stack.sessions):
-            if session.revision <= revision:
-                break
-            session.load()
-            undo: TableUndo[E] | None = session.changes.get(table)
-            if undo is None:
-                continue
-            if object_id in undo.created:
-                entity = None
-            else:
-                entity = undo.modified.get(object_id) or undo.removed.get(object_id) or entity
-        return entity
+        return self._stack.value_at(table, object_id, revision, self.find(table, object_id))
 
     def removed_since(self, table: Table[E], revision: int) -> Iterator[E]:
         """The objects that are gone since a revision, as they were when they went."""
-        for session in reversed(self._stack.sessions):
-            if session.revision <= revision:
-                return
-            session.load()
-            undo: TableUndo[E] | None = session.changes.get(table)
-            if undo is not None:
-                yield from undo.removed.values()
+        return self._stack.removed_since(table, revision)
 
     def last_changes(self, table: Table[E]) -> Iterator[tuple[E | None, E | None]]:
         """What the newest session has changed in a table: each object as it was before, and as it is now."""
@@ -324,7 +301,6 @@ class Store(View):
         return opened.create(entity)
 
     def remove(self, entity: Entity) -> None:
-        """Remove an object."""
         self._by_record[type(entity)].remove(entity)
 
     def editing(self, entity: Entity, *others: Entity) -> Edit[Any] | Editing:
@@ -375,7 +351,6 @@ class Store(View):
 
     @property
     def undoable(self) -> int:
-        """How many sessions can be undone."""
         return len(self._stack.sessions)
 
     def set_revision(self, revision: int) -> None:
@@ -406,52 +381,26 @@ class Store(View):
         """
         if any(session.is_open for session in self._stack.sessions):
             raise StoreMisuse("a commit stands between blocks: push, squash or undo the open session first")
-        if self._changed():
+        if self._opened.changed():
             self._stack.mark_changed()
         self._committing.carry_out(self._write, self._stack.revision)
-        self._mark_committed()
+        self._stack.mark_stored()
+        self._header.mark_committed(self._opened.counters(), self._stack.revision)
+        self._opened.mark_committed()
         self.commits += 1
 
-    def _changed(self) -> list[OpenTable[Any]]:
-        """The tables with objects that the next commit writes: a block changes few of them."""
-        return [opened for opened in self._tables.values() if opened.cache.committed]
-
     def _write(self) -> None:
-        changed = self._changed()
+        changed = self._opened.changed()
         for opened in changed:
             opened.flush()
         transaction = self._disk.transaction
         self._journal.write(transaction, self._stack, self._image_bytes)
         for opened in changed:
             opened.write(transaction)
-        self._header.write(transaction, self._counters(), self._stack.revision)
-
-    def _write_again(self, transaction: LmdbTransaction) -> None:
-        for opened in self._changed():
-            opened.write_again(transaction)
+        self._header.write(transaction, self._opened.counters(), self._stack.revision)
 
     def _image_bytes(self, table: Table[E], object_id: int, image: E) -> bytes:
         return self._tables[table].image_bytes(object_id, image)
-
-    def _counters(self) -> dict[str, tuple[int, ...]]:
-        return {table.title: opened.counters for table, opened in self._tables.items()}
-
-    def _mark_committed(self) -> None:
-        self._stack.mark_stored()
-        self._header.mark_committed(self._counters(), self._stack.revision)
-        excess = sum([len(opened.cache.objects) for opened in self._tables.values()]) - self._cached
-        recent = {opened: set(opened.cache.committed) for opened in self._changed()} if excess > 0 else {}
-        for opened in self._changed():
-            opened.mark_committed()
-        if excess > 0:
-            self._evict(excess, recent)
-
-    def _evict(self, excess: int, recent: Mapping[OpenTable[Any], set[int]]) -> None:
-        """Drop so many objects from memory, and an eighth of all more, of the largest tables first."""
-        for opened in sorted(self._tables.values(), key=lambda opened: len(opened.cache.objects), reverse=True):
-            excess -= opened.evict(excess + self._cached // 8, recent.get(opened, set()))
-            if excess <= 0:
-                break
 
     # -- checking and closing
 

@@ -113,7 +113,6 @@ class Index(Generic[E]):
         self._longest = MAX_KEY_BYTES if is_unique else MAX_KEY_BYTES - RANK_BYTES
 
     def entry_key(self, entity: E) -> bytes:
-        """The bytes of an object's key."""
         raw = self.encode_key(self.key(entity))
         if len(raw) > self._longest:
             raise StoreMisuse(f"a key of {len(raw)} bytes in {self.title}: more than {self._longest}")

@@ -40,5 +40,4 @@ class TableUndo(Generic[E]):
         self.created |= newer.created
 
     def changed_ids(self) -> set[int]:
-        """The ids of all objects that are not as they were before."""
         return self.created | self.modified.keys() | self.removed.keys() | self.ranks.keys()

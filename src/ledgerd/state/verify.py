@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 
 def verify(tables: Iterable[OpenTable[Any]]) -> list[str]:
-    """Every problem, a line each."""
     return [problem for table in tables for problem in _verify_table(table)]
 
 

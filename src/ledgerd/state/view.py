@@ -78,7 +78,6 @@ class View(ABC):
         return None if entity is None else derive(entity)
 
     def derived_from_bytes(self, derive: Callable[[bytes], T], index: Index[E], *key: Any) -> T | None:  # noqa: ANN401
-        """The same of a function of the object's bytes."""
         entity = self.lookup(index, *key)
         return None if entity is None else derive(index.table.codec.encode(entity))
 
@@ -101,7 +100,6 @@ class View(ABC):
         return map(table.codec.encode, self.scan(table))
 
     def count(self, table: Table[Any]) -> int:
-        """How many objects a table has."""
         return sum(1 for _ in self.scan(table))
 
     def get(self, table: Table[E], object_id: int) -> E:
@@ -119,7 +117,6 @@ class View(ABC):
         return entity
 
     def first(self, source: TableOrIndex[E], *, lower: Key = (), upper: Key = (), reverse: bool = False) -> E | None:
-        """The first object of a scan."""
         return next(self.scan(source, lower=lower, upper=upper, reverse=reverse), None)
 
     def following(self, source: TableOrIndex[E], entity: E) -> E | None:

@@ -28,13 +28,11 @@ class Health:
 
     @property
     def down(self) -> dict[str, str]:
-        """The parts that are down, each with the reason."""
         with self._lock:
             return {part: f"{name}: {reason}" for (part, name), reason in reversed(self._down.items())}
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The warnings, in the order in which they came."""
         with self._lock:
             return tuple(self._warnings.values())
 
@@ -49,7 +47,6 @@ class Health:
         self._tell(is_new=is_new)
 
     def set_down(self, part: str, name: str, reason: str) -> None:
-        """Record that something of a part does not work."""
         with self._lock:
             is_new = self._down.get((part, name)) != reason
             self._down[part, name] = reason

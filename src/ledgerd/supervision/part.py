@@ -36,7 +36,6 @@ class Supervisor:
         self._lock = threading.Lock()
 
     def take(self, part: Part) -> None:
-        """Supervise a part from now on."""
         part.work.belong(self._fail, self.health)
 
     def _fail(self, problem: BaseException) -> None:
@@ -49,7 +48,6 @@ class Supervisor:
             loop.call_soon_threadsafe(self._failed.set)
 
     async def failed(self) -> BaseException:
-        """Wait for the first failure."""
         with self._lock:
             self._loop = asyncio.get_running_loop()
         while self.failure is None:

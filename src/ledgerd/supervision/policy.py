@@ -34,7 +34,6 @@ class Restarts:
 
     @property
     def is_working(self) -> bool:
-        """Whether it has worked since the last start."""
         return self._working_since is not None
 
     def working(self, now: float) -> None:

@@ -89,7 +89,6 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """Its process id."""
         return self._process.pid
 
     @property
@@ -99,7 +98,6 @@ class Child:
 
     @property
     def is_running(self) -> bool:
-        """Whether it runs."""
         return self.code is None
 
     def tell(self, data: bytes) -> None:
@@ -116,12 +114,10 @@ class Child:
                 self._process.stdin.close()
 
     def terminate(self) -> None:
-        """Send SIGTERM."""
         with suppress(ProcessLookupError):
             self._process.terminate()
 
     def kill(self) -> None:
-        """Send SIGKILL."""
         with suppress(ProcessLookupError):
             self._process.kill()
 

@@ -46,7 +46,6 @@ class ProgressLine:
         self._seen = deque([(began, first)])
 
     def at(self, done: int, total: int, now: float, note: str = "") -> ProgressStep | None:
-        """The step for a height, when one is due."""
         is_last = done >= total
         if now - self._step_at < STEP_SECONDS and not is_last:
             return None
@@ -82,7 +81,6 @@ def _number(rate: float) -> str:
 
 
 def many(count: int, what: str) -> str:
-    """A count with its noun."""
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 

@@ -40,13 +40,11 @@ class Tasks:
             self._failed(problem)
 
     async def ended(self) -> None:
-        """Wait until no task is left."""
         while self._running:
             self._ended.clear()
             await self._ended.wait()
 
     def cancel(self) -> None:
-        """Cancel all tasks."""
         for task in self._running:
             task.cancel()
 

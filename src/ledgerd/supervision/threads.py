@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
 RunningThread = threading.Thread
-"""A thread that was started here."""
 
 P = ParamSpec("P")
 T = TypeVar("T")

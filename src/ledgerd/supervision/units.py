@@ -28,7 +28,6 @@ class Unit(NamedTuple):
     values: dict[str, list[str]]
 
     def last(self, name: str) -> str:
-        """The value of a setting that has one."""
         return (self.values.get(name) or [""])[-1]
 
     def words(self, name: str) -> list[str]:
@@ -65,7 +64,6 @@ def _first_of_each_name(paths: Iterator[Path]) -> list[Path]:
 
 
 def _service_lines(path: Path) -> Iterator[tuple[str, str]]:
-    """Names and values in the section `Service`."""
     try:
         with path.open(encoding="utf-8", errors="replace") as file:
             text = file.read(LONGEST)

@@ -118,7 +118,6 @@ class Work:
         return begin_thread(name, work, ended)
 
     async def stop(self) -> None:
-        """Cancel every task."""
         await self._tasks.stop()
 
     async def _once(self, name: str, life: Run) -> None:
@@ -142,11 +141,9 @@ class Work:
     # -- what is told
 
     def now(self) -> float:
-        """Seconds of this part's clock."""
         return self._clock()
 
     def set_down(self, name: str, reason: str) -> None:
-        """Report that something of this part does not work."""
         if self.is_needed and self._health is not None:
             self._health.set_down(self.part, name, reason)
 
@@ -161,7 +158,6 @@ class Work:
             self._health.warn(self.part, name, text)
 
     def say(self, text: str) -> None:
-        """Log a restart, or why there is none."""
         log.warning("%s", text, extra=limited(self._lines))
 
 
@@ -180,7 +176,6 @@ class RestartSchedule:
         return self._work.now() >= self._may_start_at
 
     def working(self) -> None:
-        """Report that it works."""
         if not self._restarts.is_working:
             self._restarts.working(self._work.now())
             self._work.set_up(self._name)

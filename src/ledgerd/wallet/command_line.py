@@ -11,7 +11,6 @@ from ledgerd.wallet.commands.result import CommandResult
 
 
 def parser() -> Parser:
-    """All commands."""
     return command_parser(_add_shell)
 
 

@@ -46,5 +46,4 @@ EXIT_CODES: dict[type[errors.WalletError], int] = {
 
 
 def exit_code(error: errors.WalletError) -> int:
-    """The exit code of an error."""
     return next((EXIT_CODES[kind] for kind in type(error).__mro__ if kind in EXIT_CODES), REFUSED)

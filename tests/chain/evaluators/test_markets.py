@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from msgspec.structs import replace
 
@@ -11,7 +9,6 @@ from ledgerd.protocol.names import NO_NAME
 from ledgerd.protocol.operations.markets import PmCreateMarket
 from ledgerd.protocol.operations.virtual_markets import PmMarketAccepted
 from ledgerd.state.objects.disputes import PM_CREATOR_BANS, PmCreatorBan
-from ledgerd.state.objects.lazy_pool import PM_LAZY_ALLOCATIONS, PM_LAZY_POOLS
 from ledgerd.state.objects.liquidity import PM_LIQUIDITY, PmLiquidity
 from ledgerd.state.objects.markets import (
     ACTIVE,
@@ -408,56 +405,6 @@ def test_an_oracle_counts_its_own_markets_as_active_only(markets: Ledger) -> Non
     carry_out(markets, replace(CREATE, oracle=ALICE))
 
     assert (own.active_markets, own.markets_accepted, own.last_active_time) == (5, 0, 0)
-
-
-def test_an_oracle_accepts_unasked_for_its_own_fees(markets: Ledger) -> None:
-    oracle = create_oracle(markets, auto_accept=True, fee_percent=200, fixed_fee=30)
-    change(markets, markets.store.get(PM_LAZY_POOLS, 0), free_balance=10_000_000)
-    pass_time(markets, 5)
-
-    caused = carry_out(markets, replace(CREATE, liquidity_fee_percent=200))
-
-    assert caused == [PmMarketAccepted(ORACLE, ALICE, 0, 200, tokens(30), self_oracle=False)]
-    market = created(markets)
-    assert (market.status, market.accept_deadline) == (ACTIVE, 0)
-    assert (market.oracle_fee_percent, market.oracle_fixed_fee) == (200, 30)
-    assert (oracle.markets_accepted, oracle.active_markets, oracle.last_active_time) == (1, 1, NOW + 5)
-    assert markets.store.get(PM_LAZY_ALLOCATIONS, 0).amount == 2_000_000
-    assert market.liquidity_sum == LEAST + 2_000_000
-
-
-UNASKED = {"auto_accept": True, "fee_percent": 300, "fixed_fee": 40}
-BY_CAROL = {"dispute_mode": 1, "dispute_resolver": CAROL}
-
-
-@pytest.mark.parametrize(
-    ("oracle_fields", "offer", "median", "is_accepted"),
-    [
-        ({}, {}, {}, True),
-        ({"auto_accept": False}, {}, {}, False),
-        ({"auto_accept_creator": ALICE}, {}, {}, True),
-        ({"auto_accept_creator": BOB}, {}, {}, False),
-        ({}, BY_CAROL, {}, False),
-        ({"auto_accept_resolver": CAROL}, BY_CAROL, {}, True),
-        ({"auto_accept_resolver": CAROL}, {}, {}, False),
-        ({"auto_accept_resolver": BOB}, BY_CAROL, {}, False),
-        ({}, {"oracle_fee_percent": 299}, {}, False),
-        ({}, {"oracle_fixed_fee": tokens(39)}, {}, False),
-        ({}, {}, {"pm_max_oracle_fee_percent": 300}, True),
-        ({}, {}, {"pm_max_oracle_fee_percent": 299}, False),
-        ({"insurance": 4_999_999}, {}, {}, False),
-        ({"banned_until": NOW - 1}, {}, {}, True),
-    ],
-)
-def test_which_markets_an_oracle_accepts_unasked(
-    markets: Ledger, oracle_fields: dict[str, Any], offer: dict[str, Any], median: dict[str, Any], *, is_accepted: bool
-) -> None:
-    create_oracle(markets, **{**UNASKED, **oracle_fields})
-    set_median(markets, **median)
-
-    caused = carry_out(markets, replace(CREATE, **offer))
-
-    assert (created(markets).status, len(caused)) == ((ACTIVE, 1) if is_accepted else (WAITING, 0))
 
 
 def test_the_time_for_an_answer_ends_within_32_bits(markets: Ledger, oracle: PmOracle) -> None:

@@ -14,6 +14,7 @@ from ledgerd.protocol.operations.disputes import (
     PmDisputeResolve,
     PmUnban,
 )
+from ledgerd.protocol.times import LATEST
 from ledgerd.state.objects.disputes import (
     OPEN,
     ORACLE_RIGHT,
@@ -22,7 +23,6 @@ from ledgerd.state.objects.disputes import (
     PmCreatorBan,
 )
 from ledgerd.state.objects.markets import RESOLVED, TO_BE_PAID, PmMarket
-from ledgerd.state.objects.oracles import FOR_EVER
 from tests.chain.ledgers import ALICE, BOB, CAROL, NOW, carry_out, refuses, set_median
 from tests.chain.market_scenes import (
     FAR_ID,
@@ -91,7 +91,7 @@ def test_deciding_a_dispute_asks_in_this_order(markets: Ledger) -> None:
             Rule(
                 "now <= dit->oracle_response_deadline + fc::seconds(mp.pm_dispute_vote_period_sec): "
                 "Resolution window passed",
-                {"dispute": {"oracle_response_deadline": NOW - VOTING - 1, "voting_end_time": FOR_EVER}},
+                {"dispute": {"oracle_response_deadline": NOW - VOTING - 1, "voting_end_time": LATEST}},
                 {"dispute": {"oracle_response_deadline": NOW - VOTING, "voting_end_time": 0}},
             ),
         ]
@@ -183,7 +183,7 @@ def test_the_window_to_decide_moves_with_the_median(markets: Ledger) -> None:
 
 def test_a_wrong_oracle_is_banned_anew(markets: Ledger) -> None:
     """The last ban holds, also a shorter one."""
-    oracle = create_oracle(markets, banned_until=FOR_EVER, banned_by=ALICE)
+    oracle = create_oracle(markets, banned_until=LATEST, banned_by=ALICE)
     file_dispute(markets, judged_market(markets))
 
     carry_out(markets, replace(RESOLVE, ban_oracle=True))
@@ -255,8 +255,8 @@ def test_taking_bans_back_asks_in_this_order(markets: Ledger) -> None:
 
 @pytest.mark.parametrize(("of_oracle", "of_creator"), [(True, False), (False, True)])
 def test_one_ban_is_taken_back_alone(markets: Ledger, *, of_oracle: bool, of_creator: bool) -> None:
-    oracle = create_oracle(markets, banned_until=FOR_EVER, banned_by=CAROL)
-    ban = markets.store.create(PM_CREATOR_BANS, PmCreatorBan(creator=ORACLE, banned_until=FOR_EVER, banned_by=CAROL))
+    oracle = create_oracle(markets, banned_until=LATEST, banned_by=CAROL)
+    ban = markets.store.create(PM_CREATOR_BANS, PmCreatorBan(creator=ORACLE, banned_until=LATEST, banned_by=CAROL))
 
     carry_out(markets, replace(UNBAN, unban_oracle=of_oracle, unban_creator=of_creator))
 

@@ -16,11 +16,9 @@ from ledgerd.chain.forks.trunk import KEPT_BLOCKS
 from ledgerd.chain.log.block_log import BlockLog, BlockLogReader
 from ledgerd.chain.log.opening import LogUnfit
 from ledgerd.chain.log.rolling import RollingBlockLog, RollingBlockLogReader
-from ledgerd.chain.log.standing import LOG_KEPT
 from ledgerd.chain.offline.replay import replay
 from ledgerd.node.datadir.state_export import write_snapshot
 from ledgerd.snapshot.build import build_state, read_snapshot
-from ledgerd.state.objects.reversible import REVERSIBLE_BY_NUMBER
 from tests.chain.logged_blocks import blocks_of
 from tests.chain.networks import OTHERS, SEVEN, SMALL, Network, key_of, start_seven
 from tests.recorded import recorded_log
@@ -157,10 +155,7 @@ def test_a_log_whose_last_blocks_have_rotted_gets_them_back(copy: Path, name: st
 
 
 @of_whole
-@pytest.mark.parametrize("told", [True, False])
-def test_a_log_that_ends_far_below_the_state_stops_the_start(copy: Path, told: bool) -> None:
-    if not told:
-        forget_kind(copy)
+def test_a_log_that_ends_far_below_the_state_stops_the_start(copy: Path) -> None:
     cut_to_blocks(copy, WHOLE, KEPT_BLOCKS + 1)
     files = content(copy / STATE_FOLDER)
     head = len(logged(copy, WHOLE))
@@ -176,16 +171,6 @@ def content(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.glob("*block_log*")}
 
 
-def forget_kind(folder: Path) -> None:
-    """As an earlier version leaves a state: nothing is told of the log, and no irreversible block is kept."""
-    with open_chain(folder) as chain:
-        store = chain.parts.store
-        store.set_meta(LOG_KEPT, b"")
-        for kept in store.scan(REVERSIBLE_BY_NUMBER, upper=(chain.irreversible,)):
-            store.remove(kept)
-        store.commit()
-
-
 def empty(path: Path) -> None:
     path.write_bytes(b"")
 
@@ -196,12 +181,10 @@ def zero(path: Path) -> None:
 
 @of_whole
 @pytest.mark.parametrize("lose", [Path.unlink, empty, zero])
-@pytest.mark.parametrize(("index", "told"), [(True, True), (False, True), (False, False)])
+@pytest.mark.parametrize("index", [True, False])
 def test_a_log_that_is_empty_or_gone_stops_the_start_and_makes_no_pruned_node(
-    copy: Path, lose: Callable[[Path], None], index: bool, told: bool
+    copy: Path, lose: Callable[[Path], None], index: bool
 ) -> None:
-    if not told:
-        forget_kind(copy)
     lose(copy / STATE_FOLDER / WHOLE)
     if not index:
         (copy / STATE_FOLDER / "block_log.index").unlink()

@@ -14,7 +14,7 @@ from ledgerd.explorer.serving import bounds
 from ledgerd.explorer.serving.connection import BrowserConnection
 from ledgerd.explorer.serving.headers import POLICY, head_of
 from ledgerd.rpc.http.reader import Arrival, RequestReader
-from ledgerd.rpc.http.service import PARSED_BYTES
+from ledgerd.rpc.http.unread import PARSED_BYTES
 from tests.explorer.browsers import Site, site_of
 from tests.explorer.recorded_node import RecordedExplorer, names_of, recorded_explorer
 from tests.rpc.loopback import play, until

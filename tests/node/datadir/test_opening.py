@@ -26,6 +26,7 @@ from ledgerd.state.errors import StoreLocked
 from ledgerd.state.lock import lock_writer
 from ledgerd.supervision import progress
 from tests.recorded import FOLDER, recorded_blocks
+from tests.state.versions import make_outdated
 
 SNAPSHOT = FOLDER.parent / "states" / "open-2-120.vizjson"
 BLOCKS = recorded_blocks("open-2")
@@ -378,6 +379,30 @@ def test_a_damaged_state_is_not_deleted_where_nothing_makes_it_anew(directory: D
         directory.started(replay_if_corrupted="false")
 
     assert (directory.state / DATA_FILE).exists()
+
+
+# -- a state of another version
+
+
+@pytest.mark.parametrize("options", [{}, {"replay_blockchain": "true"}])
+def test_a_state_of_another_version_is_made_anew_from_the_log(directory: Directory, options: dict[str, str]) -> None:
+    directory.put_log(300)
+    directory.started()
+    make_outdated(directory.state)
+
+    assert directory.started(**options) == (300, StateOrigin.BLOCK_LOG)
+    assert directory.started() == (300, StateOrigin.STANDING)
+
+
+def test_a_state_of_another_version_stops_the_start_where_nothing_makes_it_anew(directory: Directory) -> None:
+    directory.started(snapshot=str(directory.copied_snapshot()))
+    make_outdated(directory.state)
+
+    with pytest.raises(OperatorError, match=r"another version of this program.*--replay-from-snapshot --snapshot PATH"):
+        directory.started()
+
+    assert (directory.state / DATA_FILE).exists()
+    assert directory.started(replay_from_snapshot="true", snapshot=str(SNAPSHOT)) == (120, StateOrigin.REBUILD)
 
 
 # -- a snapshot as all that the node does

@@ -14,7 +14,6 @@ from tests.node.processes import NodeProcess
 
 AGENT_KEY = "VIZ6MyX5QiXAXRZk7SYCiqpi6Mtm8UbHWDFSV8HPpt7FJyahCnc2T"
 BETTING = 600
-GRACE = 3_600
 NO_OUTCOME = -1
 """A market of two outcomes is bet on by side, one of more by outcome."""
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from websockets.sync.client import connect
 
 from ledgerd.protocol.keys import PrivateKey
-from ledgerd.protocol.operations import OPERATIONS, VirtualOperation
-from ledgerd.protocol.operations.base import name_of
+from ledgerd.protocol.operations import OPERATIONS
+from ledgerd.protocol.operations.base import VirtualOperation, name_of
 from tests.node.dev.market_life import steps
 from tests.node.dev.sending import broadcast
 from tests.node.processes import PATIENCE, NodeProcess

@@ -9,7 +9,8 @@ import pytest
 
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.names import AccountName
-from ledgerd.state import NotUnique, Store
+from ledgerd.state import Store
+from ledgerd.state.errors import NotUnique
 from ledgerd.state.objects import TABLES
 from ledgerd.state.objects.agents import AGENT_BY_ACCOUNT, AGENT_PERMISSIONS, FOR_EVER, AgentPermission
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from ledgerd.protocol.names import AccountName
-from ledgerd.state import NotUnique, Store
+from ledgerd.state import Store
+from ledgerd.state.errors import NotUnique
 from ledgerd.state.objects import TABLES, markets
 from ledgerd.state.objects.bets import BET_BY_STATUS_MARKET, PM_BETS, QUEUED, PmBet
 from ledgerd.state.objects.commitments import COMMIT_BY_REVEAL_DEADLINE, PM_COMMITS, REVEALED, PmCommit

@@ -9,7 +9,8 @@ import pytest
 
 from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.protocol.names import AccountName
-from ledgerd.state import NotUnique, Store
+from ledgerd.state import Store
+from ledgerd.state.errors import NotUnique
 from ledgerd.state.objects import TABLES
 from ledgerd.state.objects.awards import AWARD_SHARES_BY_EXPIRATION, AWARD_SHARES_EXPIRE, AwardSharesExpire
 from ledgerd.state.objects.committee import (

@@ -13,7 +13,8 @@ from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.parameters import TESTNET
 from ledgerd.protocol.property_versions import default_properties
-from ledgerd.state import NotUnique, Store
+from ledgerd.state import Store
+from ledgerd.state.errors import NotUnique
 from ledgerd.state.objects.validators import (
     VALIDATOR_BY_ACTIVE_COUNTED_VOTES,
     VALIDATOR_BY_COUNTED_VOTES,

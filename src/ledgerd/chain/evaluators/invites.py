@@ -92,7 +92,6 @@ def _require_secret(secret: str) -> None:
 
 
 def _unused_invite(ledger: Ledger, wif: str) -> Invite:
-    """The invite that a secret belongs to."""
     secret = wif_secret(wif)
     if secret is None:
         raise RuleViolation("invite_secret: Invite secret must be WIF.")

@@ -41,7 +41,6 @@ class Blocks:
         return self._trunk.reversible(number) or self._log.block(number)
 
     def fetch(self, block_id: BlockId) -> Block | None:
-        """A block of any branch."""
         known = self._forks.fetch(block_id)
         if known is not None:
             return known
@@ -49,7 +48,6 @@ class Blocks:
         return block if block is not None and block.id == block_id else None
 
     def is_on_trunk(self, block_id: BlockId) -> bool:
-        """Whether a block is one of the applied ones."""
         return block_id != NO_BLOCK and self.id_at(block_number_of(block_id)) == block_id
 
     def _readable(self, number: int) -> Block | None:

@@ -192,7 +192,6 @@ class ForkChoice:
         return weight, COMMITTEE_ACCOUNT in producers
 
     def _is_linear(self, new: Branch, old: Branch) -> bool:
-        """Whether the new branch simply continues the head."""
         head_id = self.trunk.head_id
         return len(old) == 1 and old[0].id == head_id and new[-1].id == head_id
 
@@ -312,7 +311,6 @@ class ForkChoice:
         self._linking.begin()
 
     def stop_trying(self) -> None:
-        """Abandon what is being tried."""
         self._trial.stop()
 
     def try_in_pieces(self) -> None:

@@ -138,7 +138,6 @@ class ForkDatabase:
         return len(self._linked) + len(self._unlinked)
 
     def reset(self) -> None:
-        """Forget everything."""
         self.head = self._anchor = None
         self._linked.clear()
         self._by_number.clear()
@@ -217,12 +216,10 @@ class ForkDatabase:
         return block_id in self or block_id in self._unlinked
 
     def fetch(self, block_id: BlockId) -> Block | None:
-        """A block, linked or waiting."""
         item = self._linked.get(block_id) or self._unlinked.get(block_id)
         return None if item is None else item.block
 
     def find(self, block_id: BlockId) -> ForkItem | None:
-        """A linked block."""
         return self._linked.get(block_id)
 
     def items_at(self, number: int) -> list[ForkItem]:
@@ -230,7 +227,6 @@ class ForkDatabase:
         return list(self._by_number.get(number, ()))
 
     def count_at(self, numbers: range) -> int:
-        """How many linked blocks have these numbers."""
         known, count = self._by_number, 0
         for number in numbers:
             if number in known:

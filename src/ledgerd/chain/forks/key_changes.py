@@ -28,7 +28,6 @@ class Acts(NamedTuple):
     """Proposals, by author and title, that are approved: they may be carried out."""
 
     def followed_by(self, later: Acts) -> Acts:
-        """What both together may change."""
         return Acts(self.changes | later.changes, self.approved | later.approved) if any(later) else self
 
 
@@ -37,7 +36,6 @@ NO_ACTS = Acts(frozenset(), frozenset())
 
 
 def acts_of(block: Block) -> Acts:
-    """What a block may change."""
     operations = [
         operation
         for transaction in block.transactions

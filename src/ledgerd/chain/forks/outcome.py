@@ -24,7 +24,6 @@ class Outcome(msgspec.Struct, frozen=True):
         return None
 
     def or_raise(self) -> Self:
-        """Raise the violation, if there is one."""
         if self.violation is not None:
             raise self.violation
         return self
@@ -85,7 +84,6 @@ class TooOld(Outcome, frozen=True):
 
     @property
     def violation(self) -> RuleViolation | None:
-        """That it is too old."""
         return self.rule
 
 
@@ -96,5 +94,4 @@ class Refused(Outcome, frozen=True):
 
     @property
     def violation(self) -> RuleViolation | None:
-        """The rule that it breaks."""
         return self.rule

@@ -75,7 +75,6 @@ class UnderWay:
         return [*new[:above]] if is_same else None
 
     def extend(self, above: list[ForkItem]) -> None:
-        """Try more of the branch."""
         self.new[:0] = above
         self._left[:0] = above
 
@@ -99,7 +98,6 @@ class UnderWay:
         self._store.rest()
 
     def close(self) -> None:
-        """Forget all of it."""
         self._stack.close()
 
 
@@ -115,9 +113,6 @@ class Trial:
         self.piece_seconds = math.inf
         """How long a piece takes: for whoever does not go on with pieces, as long as all of it."""
         self.tried = 0
-        """How many branches were tried."""
-        self.pieces = 0
-        """In how many pieces all of them."""
         self._under_way: UnderWay | None = None
         self._given_up, self._times = NO_BLOCK, 1
         """The lowest block of the branch that was given up last, and how many times longer its pieces are."""
@@ -164,7 +159,6 @@ class Trial:
         if trying.has_moved:
             self._give_up(trying)
             raise TrunkMoved("the trunk has moved")
-        self.pieces += 1
         times = self._times if trying.new[-1].id == self._given_up else 1
         end = self._clock() + self.piece_seconds * times
         self._trunk.store.rest()
@@ -187,7 +181,6 @@ class Trial:
         self.stop()
 
     def stop(self) -> None:
-        """Abandon what is under way."""
         if self._under_way is not None:
             self._under_way.close()
             self._under_way = None

@@ -53,12 +53,10 @@ class Trunk:
 
     @property
     def head_id(self) -> BlockId:
-        """The id of the head block."""
         return self.ledger.globals.head_block_id
 
     @property
     def irreversible(self) -> int:
-        """The number of the last irreversible block."""
         return self.ledger.globals.last_irreversible_block_num
 
     def is_vouched(self, number: int) -> bool:
@@ -109,11 +107,9 @@ class Trunk:
             raise
 
     def can_pop(self) -> bool:
-        """Whether the head block can be undone."""
         return self.head_number > self.irreversible and self.store.undoable > 0
 
     def pop(self) -> Block:
-        """Undo the head block, and return it."""
         block = self.reversible(self.head_number)
         if block is None or not self.can_pop():
             raise PopEmptyChain("")

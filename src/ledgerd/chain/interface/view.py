@@ -75,17 +75,14 @@ class ChainView:
 
     @property
     def head_id(self) -> BlockId:
-        """The id of the head block."""
         return self._parts.trunk.head_id
 
     @property
     def head_time(self) -> int:
-        """The time of the head block."""
         return self._parts.ledger.now
 
     @property
     def irreversible(self) -> int:
-        """The number of the last irreversible block."""
         return self._parts.trunk.irreversible
 
     @property
@@ -95,16 +92,13 @@ class ChainView:
 
     @property
     def is_emergency(self) -> bool:
-        """Whether the emergency consensus is on."""
         return self.globals.emergency_consensus_active
 
     @property
     def last_hardfork(self) -> int:
-        """The number of the last hardfork that has happened."""
         return self._parts.ledger.hardforks.last_hardfork
 
     def hardfork(self, number: int) -> bool:
-        """Whether a hardfork has happened."""
         return self._parts.ledger.hardfork(number)
 
     @property
@@ -126,7 +120,6 @@ class ChainView:
 
     @property
     def block_log(self) -> BlockLogReader:
-        """The irreversible blocks, for reading."""
         return self._parts.block_log
 
     @property
@@ -135,7 +128,6 @@ class ChainView:
         return isinstance(self._parts.block_log, RollingBlockLog)
 
     def block_at(self, number: int) -> Block | None:
-        """The block of a number."""
         return self._parts.blocks.at(number)
 
     def id_at(self, number: int) -> BlockId:
@@ -160,7 +152,6 @@ class ChainView:
         return packed
 
     def is_on_trunk(self, block_id: BlockId) -> bool:
-        """Whether a block is one of the applied ones."""
         return self._parts.blocks.is_on_trunk(block_id)
 
     def refers_to_trunk(self, transaction: Transaction) -> bool:
@@ -196,7 +187,6 @@ class ChainView:
         return [item.block for item in self._parts.forks.items_at(number)]
 
     def count_candidates(self, numbers: range) -> int:
-        """How many linked blocks have these numbers."""
         return self._parts.forks.count_at(numbers)
 
     def is_minority(self) -> bool:
@@ -257,7 +247,6 @@ class ChainView:
         return self._parts.ledger.schedule.scheduled
 
     def validator(self, name: AccountName) -> Validator | None:
-        """A validator, if there is one of that name."""
         return self._parts.ledger.find_validator(name)
 
     def settled_validator(self, name: AccountName) -> Validator | None:
@@ -270,7 +259,6 @@ class ChainView:
         return None if authority is None else frozenset(authority.active.key_auths)
 
     def slot_time(self, slot: int) -> int:
-        """When a slot after the head begins."""
         return slot_time(self._parts.ledger, slot)
 
     def slot_at(self, time: int) -> int:
@@ -285,7 +273,6 @@ class ChainView:
 
     @property
     def waiting(self) -> tuple[Transaction, ...]:
-        """The transactions that wait for a block."""
         return tuple(self._parts.pending.transactions)
 
     @property

@@ -75,7 +75,6 @@ class BlockChanges:
         """The store's `editing`, while a block is applied."""
 
     def begin(self) -> None:
-        """A block begins."""
         self.touched.clear()
         self._found.clear()
         self._next_account = self._store.next_id(ACCOUNTS)
@@ -124,7 +123,6 @@ class BlockChanges:
         return tuple(self._found)
 
     def penalties(self) -> tuple[PenaltyChange, ...]:
-        """The penalties that the block has changed."""
         changed = []
         for before, after in self._store.last_changes(VALIDATORS):
             former = 0 if before is None else before.penalty_percent

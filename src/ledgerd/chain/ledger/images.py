@@ -45,7 +45,6 @@ GONE = b""
 
 
 def changed_images(store: Store) -> tuple[AccountImage, ...]:
-    """What the newest session has changed of accounts."""
     found: list[AccountImage] = []
     kind, encode = ImageKind.ACCOUNT, ACCOUNTS.codec.encode
     for before, after in store.last_changes(ACCOUNTS):

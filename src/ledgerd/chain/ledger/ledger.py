@@ -189,7 +189,6 @@ class Ledger:
 
     @property
     def head_number(self) -> int:
-        """The number of the head block."""
         return self.globals.head_block_number
 
     def hardfork(self, number: int) -> bool:
@@ -203,7 +202,6 @@ class Ledger:
         return self.store.at(ACCOUNT_BY_NAME, name)
 
     def find_account(self, name: AccountName) -> Account | None:
-        """An account, if it exists."""
         return self.store.lookup(ACCOUNT_BY_NAME, name)
 
     def validator(self, name: AccountName) -> Validator:
@@ -215,7 +213,6 @@ class Ledger:
         return self.store.at_each(VALIDATOR_BY_NAME, names)
 
     def find_validator(self, name: AccountName) -> Validator | None:
-        """A validator, if it exists."""
         return self.store.lookup(VALIDATOR_BY_NAME, name)
 
     # -- change
@@ -295,7 +292,6 @@ class Ledger:
     # -- project
 
     def project(self, projection: Projection) -> None:
-        """Keep a projection from the next block on."""
         self.projections.append(projection)
         for kind, samplers in projection.samplers.items():
             added = ((projection, each) for each in samplers)

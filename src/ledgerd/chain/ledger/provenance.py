@@ -64,7 +64,7 @@ class Provenance(msgspec.Struct, frozen=True):
 
 
 def provenance_of(store: Store) -> Provenance | None:
-    """What a state says of its import; nothing where it was not imported, or by an earlier version."""
+    """What a state says of its import; nothing where it was not imported."""
     raw = store.meta(PROVENANCE)
     return None if raw is None else msgspec.json.decode(raw, type=Provenance)
 

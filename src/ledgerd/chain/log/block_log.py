@@ -77,14 +77,12 @@ class BlockLogReader:
 
     @classmethod
     def open(cls, folder: Path, kind: LogKind | None = None) -> Self:
-        """The log of a folder; it may not exist yet."""
         log = cls(folder, kind)
         log._refresh()
         return log
 
     @property
     def path(self) -> Path:
-        """The file of the blocks."""
         return self._folder / self.kind.name
 
     @property
@@ -166,7 +164,6 @@ class BlockLogReader:
         return None if packed is None else codec_of(Block).decode_exactly(packed)
 
     def close(self) -> None:
-        """Let the files go."""
         if self._files is not None:
             self._files.close()
         self._files = None
@@ -305,7 +302,6 @@ class BlockLog(BlockLogReader):
         self._end += len(packed) + OFFSET.size
 
     def cut_after(self, number: int) -> None:
-        """Drop the blocks above one that the log has."""
         files = self._opened()
         end = files.start_of(number + 1)
         if end is None:
@@ -323,7 +319,6 @@ class BlockLog(BlockLogReader):
             self._is_synced = True
 
     def _load(self) -> None:
-        """Open the files, and repair them."""
         files = LogFiles(self._folder, self.kind, writable=True)
         self.repaired = repair(files)
         files.sync()  # what was truncated stays truncated, and what was kept stays, after a loss of power

@@ -139,7 +139,6 @@ class LogFiles:
         self.first = 1
 
     def sync(self) -> None:
-        """Bring both files to the disk."""
         os.fsync(self.data)
         os.fsync(self.index)
 

@@ -11,8 +11,8 @@ import logging
 from pathlib import Path
 
 from ledgerd.chain.log.block_log import BlockLog
-from ledgerd.chain.log.files import LogDamaged, paths_of
-from ledgerd.chain.log.rolling import ROLLING_LOG, RollingBlockLog
+from ledgerd.chain.log.files import LogDamaged
+from ledgerd.chain.log.rolling import RollingBlockLog
 from ledgerd.chain.log.standing import IMPORTED, LATEST, WHOLE, StateBlocks
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.identifiers import NO_BLOCK
@@ -40,7 +40,7 @@ def open_log(folder: Path, standing: StateBlocks, rolling_blocks: int) -> BlockL
         LogUnfit: What is lost or wrong, and what the operator can do.
     """
     whole = BlockLog.open(folder)
-    if not whole.head_number and _keeps_latest(folder, standing):
+    if not whole.head_number and standing.irreversible and standing.told in {LATEST, IMPORTED}:
         whole.close()
         return _open_rolling(folder, standing, rolling_blocks)
     try:
@@ -57,17 +57,6 @@ def open_log(folder: Path, standing: StateBlocks, rolling_blocks: int) -> BlockL
 def kept_of(log_: BlockLog) -> bytes:
     """What a state is told of the log that was opened with it."""
     return LATEST if isinstance(log_, RollingBlockLog) else WHOLE
-
-
-def _keeps_latest(folder: Path, standing: StateBlocks) -> bool:
-    """Whether a state without a whole log is one that began with a snapshot.
-
-    States of earlier versions do not tell: a node that keeps the latest blocks has files of them, or has been given its
-    first block with the snapshot.
-    """
-    if standing.irreversible == 0 or standing.told:
-        return standing.irreversible > 0 and standing.told in {LATEST, IMPORTED}
-    return paths_of(folder, ROLLING_LOG)[0].exists() or standing.kept(standing.irreversible) is not None
 
 
 # -- whether the blocks are those of the state

@@ -33,7 +33,6 @@ class RollingBlockLog(BlockLog):
 
     @property
     def count(self) -> int:
-        """How many blocks it holds."""
         return self._head - self._opened().first + 1 if self._head else 0
 
     def truncate_before(self, number: int) -> None:

@@ -139,7 +139,6 @@ class LogSource:
         return self._path.with_name(self._path.name + ".index")
 
     def close(self) -> None:
-        """Let the file go."""
         if isinstance(self._data, mmap.mmap):
             self._data.close()
         self._data = b""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ledgerd.state.view import View
 
 LOG_KEPT = "block log"
-"""The named value of a state that tells which log belongs to it; states of earlier versions have none."""
+"""The named value of a state that tells which log belongs to it."""
 
 WHOLE, LATEST, IMPORTED = b"whole", b"latest", b"imported"
 """Every block from the first on; the latest ones; the state was imported, and no log was opened with it yet."""
@@ -30,13 +30,11 @@ class StateBlocks(NamedTuple):
     kept_from: int
     """The first block whose bytes the state has; 0 where it has none."""
     kept: Callable[[int], bytes | None]
-    """The bytes of a block."""
     id_at: Callable[[int], BlockId]
     """The id of a block; zeros for one that the state does not know any more."""
 
     @classmethod
     def of(cls, store: View) -> StateBlocks:
-        """What a state says now."""
         now = store.find(DYNAMIC_GLOBAL_PROPERTIES, 0) or DynamicGlobalProperty()
         first = store.first(REVERSIBLE_BY_NUMBER)
 

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
 
 
 def make_accounts_valid(ledger: Ledger) -> None:
-    """Clear the mark of every invalid account."""
     for account in ledger.store.scan(ACCOUNTS):
         if not account.valid:
             with ledger.editing(account):

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 
 def excess_tokens(ledger: Ledger) -> dict[int, int]:
-    """What there is beyond the supply."""
     return _unless_zero({0: tally_of(ledger.store.passing).excess})
 
 

@@ -137,12 +137,10 @@ class TokenTally:
 
     @property
     def found(self) -> int:
-        """Every token that is somewhere."""
         return sum(self.terms.values())
 
     @property
     def excess(self) -> int:
-        """What there is beyond the supply."""
         return self.found - self.supply
 
     def __str__(self) -> str:
@@ -151,7 +149,6 @@ class TokenTally:
 
 
 def tally_of(view: View) -> TokenTally:
-    """The tokens of a state."""
     tally = TokenTally()
     for holding in HOLDINGS:
         for entity in view.scan(holding.table):

@@ -61,7 +61,6 @@ class BlockDraft(NamedTuple):
     """Whose signature the chain asks for."""
 
     def with_signature(self, signature: Signature) -> Block:
-        """The signed block."""
         return signed_block(self.header, self.transactions, signature)
 
 

@@ -133,7 +133,6 @@ class Pending:
                 observer.pending_dropped()
 
     def clear(self) -> None:
-        """Forget all waiting transactions."""
         self.drop_session()
         self.transactions.clear()
         self._unapplied.clear()
@@ -199,7 +198,6 @@ class Pending:
                 self.transactions.append(transaction)
 
     def deadline(self, seconds: float) -> Callable[[], bool]:
-        """Whether so many seconds from now have passed."""
         until = self._clock() + seconds
         return lambda: self._clock() > until
 

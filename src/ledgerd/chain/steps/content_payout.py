@@ -12,5 +12,4 @@ if TYPE_CHECKING:
 
 
 def pay_contents(ledger: Ledger, _progress: BlockContext) -> None:
-    """Pay all that is due."""
     cash_out_due(ledger)

@@ -40,7 +40,6 @@ class UndoHistoryExhausted(RuleViolation):
 
 
 def update_globals(ledger: Ledger, context: BlockContext) -> None:
-    """Make this block the head."""
     missed = _count_missed(ledger, context)
     _hold_to_account(ledger, context, missed)
     globals_ = ledger.globals

@@ -12,7 +12,6 @@ TOOLS = (codec, states, fork)
 
 
 def add_to(commands: argparse._SubParsersAction[Any]) -> None:
-    """Declare the command and its tools."""
     arguments = commands.add_parser(
         "debug",
         help="print a generated codec, compare two states, find where two chains part",

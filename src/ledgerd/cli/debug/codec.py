@@ -21,7 +21,6 @@ ROOTS = (
 
 
 def add_to(tools: argparse._SubParsersAction[Any]) -> None:
-    """Declare the tool."""
     arguments = tools.add_parser(
         "codec",
         help="print the generated functions of a type",

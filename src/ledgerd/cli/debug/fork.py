@@ -20,7 +20,6 @@ PARTED = 1
 
 
 def add_to(tools: argparse._SubParsersAction[Any]) -> None:
-    """Declare the tool."""
     arguments = tools.add_parser(
         "fork",
         help="find the block at which two chains part",
@@ -82,7 +81,6 @@ def _block(blocks: StoredBlocks, number: int) -> Block:
 
 
 def described(block: Block) -> str:
-    """A block in one line."""
     from ledgerd.protocol.time_text import time_text  # noqa: PLC0415 - not loaded for `--help`
 
     return (

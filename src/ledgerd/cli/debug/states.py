@@ -33,7 +33,6 @@ State = dict[str, Objects]
 
 
 def add_to(tools: argparse._SubParsersAction[Any]) -> None:
-    """Declare the tool."""
     arguments = tools.add_parser(
         "states",
         help="compare two states",

@@ -59,7 +59,6 @@ class HeadFollower:
         self._is_told = False
 
     async def run(self, _working: Callable[[], None]) -> None:
-        """Follow for ever."""
         while True:
             try:
                 while True:

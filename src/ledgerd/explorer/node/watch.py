@@ -75,12 +75,10 @@ class ChainWatch:
 
     @property
     def head(self) -> int:
-        """The number of the head block."""
         return int(self.properties.get("head_block_number", 0))
 
     @property
     def head_seconds(self) -> int:
-        """The time of the head block."""
         return seconds_of(str(self.properties.get("time", "")))
 
     @property
@@ -103,13 +101,11 @@ class ChainWatch:
         self.tell()
 
     def lose(self, why: str) -> None:
-        """The node does not answer."""
         if self.away != why:
             self.away = why
             self.tell()
 
     def tell(self) -> None:
-        """Call who follows."""
         for follower in self.followers:
             follower()
 

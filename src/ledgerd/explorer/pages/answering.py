@@ -97,7 +97,6 @@ class PageMaker:
         self.kept_bytes = 0
 
     async def answer(self, asked: PageRequest) -> PageReply:
-        """The reply to a request; never an exception."""
         if asked.path.startswith(PREFIX) or asked.path == ICON:
             return self._asset(asked)
         code = asked.cookies.get("lang", "")
@@ -187,7 +186,6 @@ class PageMaker:
         return reply
 
     def _around(self, asked: PageRequest, code: str) -> dict[str, Any]:
-        """What stands around every page."""
         watch, spoken = self._watch, language(code)
         first = asked.path.split("/")[1] if "/" in asked.path else ""
         menu = _menu(code) if watch.has_markets or not watch.hardfork else _menu(code)[:-1]
@@ -220,7 +218,6 @@ class PageMaker:
 
 @cache
 def _menu(code: str) -> tuple[tuple[str, str], ...]:
-    """The words of the menu, and where they lead."""
     return tuple((language(code).text(key), place) for key, place in MENU)
 
 

@@ -34,11 +34,9 @@ def _named() -> Mapping[str, tuple[str, StaticFile]]:
 
 
 def asset_path(name: str) -> str:
-    """The path of a file."""
     return _named()[name][0]
 
 
 @cache
 def assets() -> Mapping[str, StaticFile]:
-    """Every file by its path."""
     return dict(_named().values())

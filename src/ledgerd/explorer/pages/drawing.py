@@ -108,7 +108,6 @@ def operation_line(spoken: Language, row: Mapping[str, Any], *, with_time: bool 
 
 
 def operation_lines(spoken: Language, rows: Sequence[Mapping[str, Any]], *, with_time: bool = True) -> Markup:
-    """The lines of a list."""
     return Markup("".join(operation_line(spoken, each, with_time=with_time) for each in rows))  # noqa: S704 - as above
 
 
@@ -127,12 +126,10 @@ def block_row(spoken: Language, row: BlockFacts) -> str:
 
 
 def block_rows(spoken: Language, rows: Sequence[BlockFacts]) -> Markup:
-    """The rows of the list of blocks."""
     return Markup("\n".join(block_row(spoken, each) for each in rows))  # noqa: S704 - as above
 
 
 def name_lines(names: Sequence[str]) -> Markup:
-    """Accounts, a line each."""
     return Markup("\n".join(f"<li>{values.account(each)}</li>" for each in names))  # noqa: S704 - as above
 
 
@@ -187,6 +184,5 @@ def _said(spoken: Language) -> dict[str, object]:
 
 
 def draw(template: str, code: str, facts: Mapping[str, Any], now: float) -> str:
-    """A page as text."""
     MOMENT.now = now
     return environment(code).get_template(template).render(facts)

@@ -26,7 +26,6 @@ class FoundPage(NamedTuple):
 
 
 def page_of(path: str) -> FoundPage | None:
-    """The page of a path, decoded."""
     for pattern, handler in ROUTES:
         match = pattern.fullmatch(path)
         if match:

@@ -17,7 +17,6 @@ LONGEST_QUERY = 2_000
 MOST_SKIPPED = 100_000
 
 CURSOR = re.compile(r"newest|oldest|(?:before|after):[0-9]{1,10}")
-DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 NAME = re.compile(r"[a-z0-9.-]{1,32}")
 
 
@@ -97,7 +96,6 @@ class Visit:
         return number_in(given, most) if given else None
 
     def part(self, name: str, most: int = 0xFFFF_FFFF) -> int:
-        """A number in the path."""
         return number_in(self.parts[name], most)
 
     def chosen(self, name: str, allowed: Sequence[str]) -> str:
@@ -108,7 +106,6 @@ class Visit:
         return given or allowed[0]
 
     def cursor(self) -> str:
-        """Where a list goes on."""
         given = self.text("cursor") or "newest"
         if not CURSOR.fullmatch(given):
             raise BadQuery("fault.cursor", given)
@@ -138,12 +135,10 @@ class Visit:
         return [needed(each) for each in await self.node.ask(*calls)]
 
     async def one(self, api: str, method: str, *arguments: object) -> Any:  # noqa: ANN401 - JSON
-        """The result of one request."""
         return (await self.ask(NodeCall(api, method, arguments)))[0]
 
 
 def needed(answer: Any) -> Any:  # noqa: ANN401 - JSON
-    """An answer that is no error."""
     if isinstance(answer, ErrorAnswer):
         if answer.is_missing:
             raise NotKept("fault.plugin")
@@ -152,7 +147,6 @@ def needed(answer: Any) -> Any:  # noqa: ANN401 - JSON
 
 
 def number_in(text: str, most: int) -> int:
-    """A number as it stands in an address."""
     if not (text.isascii() and text.isdecimal() and len(text) <= 19) or int(text) > most:
         raise BadQuery("fault.number", text)
     return int(text)

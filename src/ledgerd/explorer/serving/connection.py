@@ -21,8 +21,7 @@ from ledgerd.explorer.words.language import CODES
 from ledgerd.rpc.http.places.connection_table import Activity
 from ledgerd.rpc.http.reader import BETWEEN, ContinueExpected, Handshake, Refusal, Request, RequestReader
 from ledgerd.rpc.http.responses import refusal
-from ledgerd.rpc.http.service import PARSED_BYTES
-from ledgerd.rpc.http.unread import Unread
+from ledgerd.rpc.http.unread import PARSED_BYTES, Unread
 
 NOTED = MARKS | {
     b"host", b"accept-language", b"connection", b"content-length", b"cookie", b"expect", b"x-forwarded-for",
@@ -242,18 +241,15 @@ class BrowserConnection(asyncio.Protocol):
         self.transport.close()
 
     def abort(self) -> None:
-        """End at once."""
         self._is_ended = True
         self.transport.abort()
 
     @property
     def unread_bytes(self) -> int:
-        """What the visitor has not taken."""
         return self.transport.get_write_buffer_size()
 
     @property
     def activity(self) -> Activity:
-        """What the visitor does."""
         if self._task is not None or self._is_stream or self.unread_bytes:
             return Activity.WAITING
         return Activity.IDLE if self._reader.place is BETWEEN else Activity.SENDING

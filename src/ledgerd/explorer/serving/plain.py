@@ -17,12 +17,10 @@ def robots(_visitors: Visitors, *, is_own: bool) -> PageReply:  # noqa: ARG001 -
 
 
 def health(_visitors: Visitors, *, is_own: bool) -> PageReply:  # noqa: ARG001 - the same
-    """That the explorer answers."""
     return PageReply(200, b"ok\n", TEXT)
 
 
 def ready(visitors: Visitors, *, is_own: bool) -> PageReply:  # noqa: ARG001 - the same
-    """Whether it has a node to show."""
     away = visitors.watch.away
     return PageReply(503, b"the node is away\n", TEXT) if away else PageReply(200, b"ready\n", TEXT)
 

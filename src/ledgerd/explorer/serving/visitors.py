@@ -92,12 +92,10 @@ class Visitors:
         return True
 
     def leave(self, connection: Visitor) -> None:
-        """Remove a connection that has ended."""
         self.connections.remove(connection)
         self.streams.pop(connection, None)
 
     def dismiss(self, connection: Visitor) -> None:
-        """End a connection at once."""
         self.leave(connection)
         connection.abort()
 
@@ -118,7 +116,6 @@ class Visitors:
             log.warning("no %(header)s in requests from here: its clients together have the limits of one", NAMING)
 
     def sent(self, address: str, size: int) -> None:
-        """Count bytes for an address."""
         if address:
             self.bytes.charge(address, size, asyncio.get_running_loop().time())
 
@@ -177,7 +174,6 @@ class Visitors:
             connection.push(drawn[shown])
 
     async def stop(self) -> None:
-        """End everything."""
         if self._timer is not None:
             self._timer.cancel()
         for each in list(self.connections.all):

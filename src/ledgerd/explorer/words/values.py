@@ -147,8 +147,3 @@ def authority(value: Mapping[str, Any], *, full: bool = False) -> Markup:
 def joined(parts: list[Markup]) -> Markup:
     """Values in a row."""
     return Markup(", ").join(parts) if parts else NONE
-
-
-def plain(value: object) -> Markup:
-    """A value of which nothing is known but what it is."""
-    return escape(value)

@@ -116,7 +116,6 @@ class ParquetExport:
         return max(before.first, range_of(before.last + 1, self._blocks_per_file).first)
 
     def run(self, blocks: ExportedRange, progress: Callable[[int], None]) -> WrittenFiles:
-        """Write the files that are missing or not full."""
         self._folder.prepare()
         before = self._before or self._begin(blocks.first)
         done, operations, files = self._kept_to(before), 0, 0

@@ -104,11 +104,9 @@ class ExportFolder:
             raise OperatorError(f"--to: {self.path} is not empty, and not an export: there is {stranger}")
 
     def file_of(self, table: str, blocks: ExportedRange) -> Path:
-        """The file of a table for a range."""
         return self.path / table / f"{table}-{blocks.first:010}-{blocks.last:010}.parquet"
 
     def unfinished(self, table: str, blocks: ExportedRange) -> Path:
-        """The file while it is written."""
         file = self.file_of(table, blocks)
         return file.with_name(f".{file.name}{UNFINISHED}")
 
@@ -125,7 +123,6 @@ class ExportFolder:
             self.file_of(table, blocks).unlink(missing_ok=True)
 
     def write(self, exported: ExportList) -> None:
-        """Replace the list."""
         fresh = self.path / "blocks" / f".{LIST}{UNFINISHED}"
         fresh.write_bytes(msgspec.json.format(msgspec.json.encode(exported)) + b"\n")
         put_in_place(fresh, self.path / LIST)

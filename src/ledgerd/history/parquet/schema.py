@@ -51,7 +51,6 @@ SCHEMAS: dict[str, pa.Schema] = {
 
 
 def record_batch(table: str, rows: Sequence[TableRow]) -> pa.RecordBatch:
-    """Rows of a table as a part of its file."""
     names = COLUMNS[table]
     if table == "operations":
         rows = [_with_shown_amount(row) for row in rows]

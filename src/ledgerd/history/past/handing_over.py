@@ -58,7 +58,6 @@ class PastOffer:
         self._history = data_dir / HISTORY_FOLDER
 
     def make(self) -> None:
-        """Say that the history may be taken."""
         (self.folder / READY).touch()
 
     def withdraw(self) -> None:
@@ -67,7 +66,6 @@ class PastOffer:
 
     @property
     def is_taken(self) -> bool:
-        """Whether the node has it."""
         return not (self.folder / HISTORY_FOLDER).exists()
 
     def outcome(self) -> Handed | None:
@@ -99,7 +97,6 @@ class PastAcceptance:
 
     @property
     def is_offered(self) -> bool:
-        """Whether there is something to take."""
         return (self._folder / READY).exists()
 
     def finish(self) -> None:

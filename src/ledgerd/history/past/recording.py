@@ -113,11 +113,9 @@ class PastHistory:
         return outcome is Handed.TAKEN
 
     def close(self) -> None:
-        """Let all files go."""
         self._source.close()
 
     def clear(self) -> None:
-        """Delete everything of it."""
         for folder in (self._folder, self._former):
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -128,7 +126,6 @@ class PastHistory:
 
     @property
     def head(self) -> int:
-        """The last block of the history of the node."""
         return self._begins_and_head()[1]
 
     def _prepare(self) -> None:

@@ -45,7 +45,6 @@ def written_webhook(hook: Webhook) -> str:
 
 
 def wanted_of(hook: Webhook) -> Wanted:
-    """What a webhook is sent."""
     return Wanted(
         tags=frozenset(TAGS[name] for name in hook.types) if hook.types else None,
         accounts=frozenset(hook.accounts),

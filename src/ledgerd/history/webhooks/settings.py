@@ -47,7 +47,6 @@ class Webhook(msgspec.Struct, frozen=True):
 
     @property
     def target(self) -> Target:
-        """Where to connect."""
         return target_of(self.url)
 
 

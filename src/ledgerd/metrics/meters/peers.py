@@ -25,15 +25,12 @@ class PeerMeter:
         _count(self._received, number, HEADER + payload)
 
     def sent(self, number: int, size: int) -> None:
-        """A message was given to a peer's socket."""
         _count(self._sent, number, size)
 
     def struck(self) -> None:
-        """A peer sent an invalid message."""
         self._strikes.add()
 
     def banned(self, reason: str) -> None:
-        """An address was banned."""
         self._bans[reason].add()
 
     def block(self, outcome: str) -> None:

@@ -32,7 +32,6 @@ class ProcessMeter:
             cells.gauge(process.MOST_DESCRIPTORS).set(most)
 
     def sample(self) -> None:
-        """Write the values of now."""
         self._processor.reach(time.process_time())
         self._threads.set(threading.active_count())
         if sys.platform == "linux":

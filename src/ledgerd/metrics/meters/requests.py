@@ -24,12 +24,10 @@ class RequestMeter:
         self._times = {name: times.place((name,)) for name in names}
 
     def count(self, method: str, outcome: int, by: float = 1.0) -> None:
-        """Count requests by their answer."""
         known = self._counts.get(method)
         self._numbers[(self._counts[OTHER_METHOD] if known is None else known) + outcome] += by
 
     def took(self, method: str, seconds: float) -> None:
-        """Count the time of an answer."""
         numbers, at = self._numbers, self._times.get(method)
         if at is None:
             at = self._times[OTHER_METHOD]
@@ -37,7 +35,6 @@ class RequestMeter:
         numbers[at + len(BOUNDS) + 1] += seconds
 
     def hits(self, method: str, count: int) -> None:
-        """Count answers from the cache."""
         self.count(method, AT_CACHED, count)
 
 
@@ -52,7 +49,6 @@ class RequestNote:
         self._began = 0.0 if meter is None else time.perf_counter()
 
     def end(self, outcome: int, *, is_timed: bool = True) -> None:
-        """It is answered."""
         if self._meter is not None:
             self._meter.count(self.method, outcome)
             if is_timed:

@@ -82,7 +82,6 @@ class Configuration(msgspec.Struct, frozen=True):
 
 
 def read_invocation(command_line: Mapping[str, Sequence[str]], current_dir: Path) -> Invocation:
-    """Read the options that exist on the command line only."""
     problems: list[str] = []
     given = gather({name: command_line.get(name, ()) for name in _own_names()}, (), None, problems)
     return OptionReader(given.options, problems).section(INVOCATION, current_dir, current_dir)

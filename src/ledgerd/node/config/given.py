@@ -44,13 +44,11 @@ class Given(NamedTuple):
         return "command line" if self.file is None else f"{self.file}:{self.line}"
 
     def named(self, name: str) -> str:
-        """The option's name as written in this source."""
         if self.variable:
             return self.variable
         return f"--{name}" if self.file is None else name
 
     def written(self, name: str, text: str) -> str:
-        """How an option with a value is written in this source."""
         if self.variable:
             return f"{self.variable}={text}"
         return f"--{name} {text}".rstrip() if self.file is None else f"{name} = {text}".rstrip()

@@ -29,12 +29,10 @@ class IniEntry(NamedTuple):
 
     @property
     def full_key(self) -> str:
-        """The key with its section before it."""
         return f"{self.section}.{self.key}" if self.section else self.key
 
 
 def parse_ini(text: str) -> list[IniEntry]:
-    """Every key of a file, in its order."""
     entries = []
     section = ""
     for number, whole in enumerate(text.removeprefix(BYTE_ORDER_MARK).split("\n"), start=1):

@@ -23,7 +23,6 @@ class Template(NamedTuple):
     notes: Mapping[str, str]
 
     def text(self) -> str:
-        """The file."""
         return render(self.heading, self.settings, self.notes)
 
 

@@ -48,7 +48,6 @@ def file_options() -> Iterator[Option]:
 
 
 def comment(text: str) -> Iterator[str]:
-    """A paragraph as lines of comment."""
     yield from (f"# {line}" for line in wrap(text, WIDTH - 2, break_on_hyphens=False, break_long_words=False))
 
 

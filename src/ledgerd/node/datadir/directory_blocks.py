@@ -79,7 +79,6 @@ class DirectoryBlocks:
         return joined
 
     def missing(self, first: int, last: int) -> list[BlockRange]:
-        """The blocks of a range that are not there."""
         gaps = []
         for each in self.ranges():
             if first < each.first and first <= last:

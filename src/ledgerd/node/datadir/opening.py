@@ -41,13 +41,11 @@ def space_of(configuration: Configuration) -> Space:
 
 
 def assumption_in(configuration: Configuration) -> Assumption | None:
-    """The block of `assume-valid`."""
     assumed = configuration.chain.assume_valid
     return None if assumed is None else Assumption(assumed.number, assumed.block_id)
 
 
 def files_of(configuration: Configuration) -> StateFiles:
-    """The files of a node's state and logs."""
     logs = configuration.invocation.data_dir / STATE_FOLDER
     return StateFiles(configuration.chain.shared_file_dir, logs, space_of(configuration))
 

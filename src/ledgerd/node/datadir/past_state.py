@@ -36,7 +36,6 @@ from ledgerd.snapshot.import_progress import ImportProgress
 from ledgerd.snapshot.terms import Terms
 from ledgerd.state.disk import DATA_FILE
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.objects.former import FORMERS
 from ledgerd.state.store import Store
 
 if TYPE_CHECKING:
@@ -255,7 +254,7 @@ class PastState:
         if self.is_snapshot:
             shutil.rmtree(self._folder)
             return
-        with Store.open(self._files.folder, STORED_TABLES, space=self._space, formers=FORMERS) as store:
+        with Store.open(self._files.folder, STORED_TABLES, space=self._space) as store:
             store.set_meta(LOG_KEPT, IMPORTED)  # who opens it next is not told that its blocks are lost
             store.commit()
         self._write_configuration()
@@ -284,7 +283,6 @@ class _UpTo:
         self.head_number = last
 
     def scan(self, first: int, last: int) -> Iterator[tuple[int, bytes]]:
-        """The blocks of a range, packed."""
         return self._blocks.scan(first, last)
 
 

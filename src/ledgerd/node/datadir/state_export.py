@@ -17,7 +17,6 @@ class ExportResult(NamedTuple):
     """The result of an export."""
 
     checksum: str
-    """Checksum of the state in the file."""
     size: int
     excess: int
     """How many tokens more than the supply are in it."""

@@ -18,7 +18,6 @@ from ledgerd.state.disk import DATA_FILE, Space
 from ledgerd.state.errors import StorageError
 from ledgerd.state.lock import lock_writer, swapping
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.objects.former import FORMERS
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.reversible import REVERSIBLE_BY_NUMBER
 from ledgerd.state.store import Store
@@ -52,7 +51,6 @@ class StateFiles:
 
     @property
     def exists(self) -> bool:
-        """Whether there is a state."""
         data = self.folder / DATA_FILE
         return data.is_file() and data.stat().st_size > 0
 
@@ -66,7 +64,7 @@ class StateFiles:
         if not data.is_file() or not data.stat().st_size:
             return 0
         try:
-            with Store.open(folder, STORED_TABLES, space=self.space, formers=FORMERS) as store:
+            with Store.open(folder, STORED_TABLES, space=self.space) as store:
                 found = store.find(DYNAMIC_GLOBAL_PROPERTIES, 0)
         except StorageError:
             return 0
@@ -82,7 +80,6 @@ class StateFiles:
             log.close()
 
     def make_folders(self) -> None:
-        """Make the folders that are missing."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self.logs.mkdir(parents=True, exist_ok=True)
 
@@ -104,7 +101,6 @@ class StateFiles:
     # -- taking away, and putting in place
 
     def remove(self) -> None:
-        """Delete the state only."""
         with swapping(self.folder):
             for name in (DATA_FILE, LOCKS, DAMAGED):
                 (self.folder / name).unlink(missing_ok=True)
@@ -141,7 +137,6 @@ class StateFiles:
         self.remove()
 
     def fresh_folder(self) -> Path:
-        """An empty folder to build a state in."""
         folder = self.folder / NEW
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
@@ -154,7 +149,6 @@ class StateFiles:
             self.folder.rmdir()  # only if it was made for that state
 
     def drop_new(self) -> None:
-        """Delete a complete or partial new state."""
         shutil.rmtree(self.folder / NEW, ignore_errors=True)
 
     def put_in_place(self) -> None:
@@ -188,7 +182,7 @@ class StateFiles:
         aside = self.folder / REPLACED
         if not (aside / DATA_FILE).exists():
             return
-        with Store.open(aside, STORED_TABLES, space=self.space, formers=FORMERS) as store:
+        with Store.open(aside, STORED_TABLES, space=self.space) as store:
             yield from [kept.packed for kept in store.scan(REVERSIBLE_BY_NUMBER)]
 
     def forget_set_aside(self) -> None:

@@ -23,7 +23,6 @@ from ledgerd.state.copying import copy_state
 from ledgerd.state.disk import DATA_FILE
 from ledgerd.state.lock import swapping
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.objects.former import FORMERS
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.store import Store
 
@@ -74,7 +73,7 @@ class VerifiedCopy:
         files = self._files
         if not files.exists:
             return None
-        with Store.open(files.folder, STORED_TABLES, space=files.space, formers=FORMERS) as store:
+        with Store.open(files.folder, STORED_TABLES, space=files.space) as store:
             return assumption_of(store)
 
     def keep(self, number: int) -> None:
@@ -85,7 +84,7 @@ class VerifiedCopy:
         """
         files = self._files
         if files.exists:
-            with Store.open(files.folder, STORED_TABLES, space=files.space, formers=FORMERS) as store:
+            with Store.open(files.folder, STORED_TABLES, space=files.space) as store:
                 now = store.find(DYNAMIC_GLOBAL_PROPERTIES, 0)
                 if assumption_of(store) is not None or (now is not None and now.head_block_number >= number):
                     return
@@ -152,11 +151,11 @@ class VerifiedCopy:
         files = self._files
         if not files.exists:
             return True
-        with Store.open(files.folder, STORED_TABLES, space=files.space, formers=FORMERS) as store:
+        with Store.open(files.folder, STORED_TABLES, space=files.space) as store:
             return assumption_of(store) is not None
 
     def _last_logged(self) -> int:
-        with Store.open(self._folder, STORED_TABLES, space=self._files.space, formers=FORMERS) as store:
+        with Store.open(self._folder, STORED_TABLES, space=self._files.space) as store:
             now = store.find(DYNAMIC_GLOBAL_PROPERTIES, 0)
         return 0 if now is None else now.last_irreversible_block_num
 

@@ -7,7 +7,6 @@ again, with keys that are published anyway.
 from __future__ import annotations
 
 import asyncio
-import logging
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
@@ -50,8 +49,6 @@ if TYPE_CHECKING:
     from ledgerd.protocol.transaction import Transaction
     from ledgerd.rpc.link.switchboard import Handler
 
-log = logging.getLogger(__name__)
-
 MOST_BLOCKS = 100_000
 MOST_SLOTS = 10 * BLOCKS_PER_YEAR
 """That one call may move the clock by: each missed slot costs time on the chain's thread."""
@@ -73,14 +70,12 @@ class NoRecord:
     """A signing record that records nothing, so that every slot may be signed again."""
 
     def refusal(self, _slot: int, _head_time: int) -> str:
-        """Never refuse a slot."""
         return ""
 
     def record(self, _block: Block) -> None:
         """Record nothing."""
 
     def unapplied(self, _head_id: bytes, _head_time: int) -> Block | None:
-        """No recorded block."""
         return None
 
 
@@ -103,14 +98,12 @@ class Development(Part):
 
     @property
     def producer(self) -> Producer:
-        """The producer."""
         if self._producer is None:
             raise RuleViolation("the chain is being opened")
         return self._producer
 
     @property
     def handlers(self) -> dict[str, Handler]:
-        """The handlers of the requests of `dev_api`."""
         return {
             STAND: lambda _: self._answer(self._head),
             MINE: lambda payload: self._answer(partial(self.mine, number_of(payload))),
@@ -159,7 +152,6 @@ class Development(Part):
             await self._chain.on_chain(partial(self.mine, 1))
 
     async def stop(self) -> None:
-        """Stop production."""
         await self.work.stop()
 
     # -- requests of a developer
@@ -177,7 +169,6 @@ class Development(Part):
             require(is_in, "now < trx.expiration: the chain's clock is ahead of yours, choose a later expiration")
 
     def mine(self, count: int) -> Head:
-        """Make blocks in consecutive slots."""
         require(0 < count <= MOST_BLOCKS, f"count > 0 && count <= {MOST_BLOCKS}: ")
         for _ in range(count):
             if not self.producer.make_block(self._now()):
@@ -205,7 +196,6 @@ class Development(Part):
         return TakenSnapshot(numbers[0], self._chain.chain.head_number)
 
     def revert(self, number: int) -> Head:
-        """Return to a snapshot, with its clock."""
         kept = self._snapshots.find(number)
         for forget in self.before_revert:
             forget(kept.head)

@@ -41,7 +41,6 @@ class DevSnapshots:
         return self._last
 
     def find(self, number: int) -> DevSnapshot:
-        """The snapshot with a number."""
         require(number in self._kept, f"there is no snapshot {number}")
         return self._kept[number]
 

@@ -60,7 +60,6 @@ class ChainMeter(Observer):
         return {name: self._cells.gauge(family, name) for name in table.HARDFORK.values}
 
     def follow(self, chain: Chain) -> None:
-        """Count for a chain that was opened."""
         self._chain, self._last, self._height = chain, None, chain.head_number
         chain.observe(self)
         self.sample()
@@ -106,7 +105,6 @@ class ChainMeter(Observer):
             self._head_time.set(self._chain.head_time)
 
     def sample(self) -> None:
-        """Write the values of now."""
         chain = self._chain
         if chain is None:
             return
@@ -142,7 +140,6 @@ class ChainMeter(Observer):
 
 
 def vote_of(validator: Validator, network: ChainParameters) -> str:
-    """The hardfork that a validator votes for."""
     return hardfork_name(validator.hardfork_version_vote, network)
 
 

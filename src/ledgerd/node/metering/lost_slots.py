@@ -31,7 +31,6 @@ class LostSlots:
         self._counters = {cause: cells.counter(table.LOST_SLOTS, cause) for cause in table.CAUSE.values}
 
     def sample(self, lost: Mapping[TickOutcome, int]) -> None:
-        """Write the counts of now."""
         counts = Counter[str]()
         for outcome, count in lost.items():
             counts[CAUSES.get(outcome, OTHER)] += count

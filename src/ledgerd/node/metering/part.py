@@ -74,7 +74,7 @@ class MetricsPart(Part):
             connections=MOST_CONNECTIONS,
             address_connections=MOST_OF_ADDRESS,
         )
-        self._memory, self._chain, self._time = memory, chain, time
+        self._memory, self._chain = memory, chain
         layout = main_layout()
         self._cells = cells = Cells(memory.region(MAIN_REGION, layout.size), layout)
         self.chain_meter = ChainMeter(memory, cells, lambda: time.wall() / MICRO)
@@ -147,7 +147,6 @@ class MetricsPart(Part):
 
     @property
     def addresses(self) -> list[tuple[str, int]]:
-        """Where it listens."""
         return [plug.getsockname()[:2] for plug in self._sockets]
 
     def stand(self, topic: str, payload: bytes) -> None:

@@ -45,7 +45,6 @@ class PeerGauges:
         self._unheard = cells.gauge(chain_table.UNHEARD_TRANSACTIONS)
 
     def sample(self, driver: Driver) -> None:
-        """Write the values of now."""
         core, mempool = driver.network.core, driver.network.intake.mempool
         peers = core.peers()
         tally = Tally(

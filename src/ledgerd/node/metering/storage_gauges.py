@@ -24,7 +24,6 @@ class KeptPlace(NamedTuple):
 
     @property
     def folder(self) -> Path:
-        """The folder on whose disk it lies."""
         return self.path if self.path.is_dir() else self.path.parent
 
     def sizes(self) -> Iterator[int]:

@@ -97,7 +97,6 @@ class Founding:
         yield TransferToVesting(INITIATOR_ACCOUNT, name, self._stake)
 
     def _declare(self) -> None:
-        """Declare each validator, and have it vote for itself."""
         for name in self._names:
             key = self._keys[name]
             vote = AccountValidatorVote(name, name, approve=True)

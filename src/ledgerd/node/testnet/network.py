@@ -55,7 +55,6 @@ class LocalNetwork:
         self._lock = lock_writer(plan.folder)
 
     def start(self) -> None:
-        """Start every node."""
         for process in self.processes:
             process.start()
 
@@ -67,7 +66,6 @@ class LocalNetwork:
         return [process for process in self.processes if process.restart()]
 
     def stop(self) -> None:
-        """Stop all nodes concurrently."""
         for process in self.processes:
             process.ask_to_stop()
         for process in self.processes:

@@ -70,7 +70,6 @@ class Member(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Its name in folders and tables."""
         return f"node-{self.number}"
 
     @property
@@ -80,7 +79,6 @@ class Member(NamedTuple):
 
     @property
     def log(self) -> Path:
-        """Its log file."""
         return self.folder / "node.log"
 
 
@@ -98,7 +96,6 @@ class Plan(NamedTuple):
 
 
 def new_keys(nodes: int, validators: int, hardfork_after: int = 0) -> NetworkKeys:
-    """Keys for a new network."""
     names = (f"validator-{number:02}" for number in range(1, validators + 1))
     return NetworkKeys(FORMAT, nodes, {name: _wif() for name in names}, _wif(), _wif(), hardfork_after)
 
@@ -108,7 +105,6 @@ def _wif() -> str:
 
 
 def read_keys(folder: Path) -> NetworkKeys | None:
-    """The keys of the network in a folder; None if there is none."""
     path = folder / FILE
     try:
         return msgspec.json.decode(path.read_bytes(), type=NetworkKeys)
@@ -119,7 +115,6 @@ def read_keys(folder: Path) -> NetworkKeys | None:
 
 
 def write_keys(folder: Path, keys: NetworkKeys) -> None:
-    """Store the keys for the next start."""
     write_secret(folder / FILE, msgspec.json.format(msgspec.json.encode(keys), indent=2).decode())
 
 

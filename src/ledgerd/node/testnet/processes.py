@@ -49,21 +49,17 @@ class MemberProcess:
 
     @property
     def is_running(self) -> bool:
-        """Whether there is a process."""
         return self._process is not None and self._process.is_running
 
     @property
     def has_died(self) -> bool:
-        """Whether it should be running, and is not."""
         return self.is_wanted and not self.is_running
 
     @property
     def exit_code(self) -> int | None:
-        """What it has ended with."""
         return None if self._process is None else self._process.code
 
     def start(self) -> None:
-        """Start the process; its output goes to its log."""
         self._release()
         self.is_wanted = True
         self._turn_log_over()
@@ -79,7 +75,6 @@ class MemberProcess:
         self._is_lost = False
 
     def works(self) -> None:
-        """Report that the node answers."""
         self._restarts.working()
 
     def restart(self) -> bool:
@@ -123,7 +118,6 @@ class MemberProcess:
             self._process.wait_or_kill(STOP_SECONDS)
 
     def last_words(self) -> str:
-        """The last lines of its log."""
         with suppress(OSError), self.member.log.open("rb") as log:
             log.seek(max(0, log.seek(0, 2) - LAST_BYTES))
             return "\n".join(log.read().decode("utf-8", "replace").splitlines()[-LAST_LINES:])
@@ -136,6 +130,5 @@ class MemberProcess:
                 self.member.log.replace(self.member.log.with_suffix(".log.before"))
 
     def _release(self) -> None:
-        """Close the pipe to a process that has ended."""
         if self._process is not None:
             self._process.release()

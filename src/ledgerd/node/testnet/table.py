@@ -16,7 +16,6 @@ WORDS = {"node", "state", "mode"}
 
 
 def rows(network: LocalNetwork) -> list[tuple[str, ...]]:
-    """A row for each node."""
     watch = network.watch
     shown = []
     for number, (process, sight) in enumerate(zip(network.processes, watch.sights, strict=True)):
@@ -38,7 +37,6 @@ def rows(network: LocalNetwork) -> list[tuple[str, ...]]:
 
 
 def headline(network: LocalNetwork) -> str:
-    """The network in a line."""
     watch = network.watch
     best = max((each for each in watch.sights if each is not None), key=lambda each: each.head, default=None)
     if best is None:

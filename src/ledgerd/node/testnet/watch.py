@@ -109,7 +109,6 @@ class NetworkMonitor:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def look(self) -> list[Sight | None]:
-        """Ask all nodes for their status."""
         self.sights = list(self._pool.map(look, self._members))
         for number, sight in enumerate(self.sights):
             if sight is not None:
@@ -151,5 +150,4 @@ class NetworkMonitor:
 
     @property
     def head(self) -> int:
-        """The highest head."""
         return max((each.head for each in self.sights if each is not None), default=0)

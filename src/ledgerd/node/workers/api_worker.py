@@ -63,7 +63,6 @@ def logged_service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
 
 
 def service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
-    """A worker's service over the state of the node."""
     settings = msgspec.json.decode(order, type=WorkerSettings)
     logs, state = Path(settings.logs), Path(settings.state)
     reader = StateReader.open(state, STORED_TABLES)

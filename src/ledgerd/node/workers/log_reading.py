@@ -112,7 +112,6 @@ class LogReading:
 
     @property
     def processes(self) -> list[int]:
-        """Ids of the running processes."""
         return [helper.process.pid for helper in self._helpers]
 
     def read(self, packed: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, Block]]:

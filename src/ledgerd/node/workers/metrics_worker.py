@@ -74,7 +74,6 @@ class MetricsPage:
         return Page(text, text_format.content_type.encode())
 
     async def run(self) -> None:
-        """Sample this process for ever."""
         self._process.sample()
         await every_second(self._delays, self._process.sample)
 
@@ -86,7 +85,6 @@ def logged_service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
 
 
 def service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
-    """The service of the process."""
     settings = msgspec.json.decode(order, type=MetricsWorkerSettings)
     board = StatusBoard()
     link.on(DETAILS, board.take_details)

@@ -163,14 +163,12 @@ class PrecomputePool:
         self._idle_seconds = idle_seconds
         self._log_format: LogFormat = log_format
         self.workers: list[PrecomputeProcess] = []
-        """The running processes."""
         self._starting = asyncio.Lock()
         self._idle = Tasks(work.fail)
         self._restarts = work.restart_schedule("key recovery")
 
     @property
     def processes(self) -> list[int]:
-        """Ids of the running processes."""
         return [worker.process.pid for worker in self.workers]
 
     async def precompute(self, blocks: Sequence[Block], signers_above: int = 0) -> None:

@@ -29,22 +29,18 @@ MOST_BYTES = 8 << 20
 
 
 def message(content: bytes) -> bytes:
-    """A message as it is sent."""
     return SIZE.pack(len(content)) + content
 
 
 def introduction(network: ChainParameters) -> bytes:
-    """The first message."""
     return message(msgspec.msgpack.encode(network))
 
 
 def request(packed: Sequence[bytes], signers_above: int = 0) -> bytes:
-    """A request, as it is sent."""
     return message(SIZE.pack(signers_above) + b"".join(packed))
 
 
 def serve(plug: socket.socket) -> None:
-    """Answer requests until EOF."""
     with plug, plug.makefile("rb") as requests:
         first = _next(requests)
         if not first:

@@ -21,7 +21,6 @@ class WorkerSettings(msgspec.Struct, frozen=True):
     """The settings of an API worker."""
 
     state: str
-    """The directory of the state."""
     logs: str
     """The directory of the block logs."""
     archive: str

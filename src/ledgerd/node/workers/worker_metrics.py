@@ -38,12 +38,10 @@ class WorkerMetrics:
         service.dispatcher.count_with(RequestMeter(cells, methods))
 
     async def run(self) -> None:
-        """Sample for ever."""
         self.sample()
         await every_second(self._delays, self.sample)
 
     def sample(self) -> None:
-        """Write the values of now."""
         service = self._service
         self._process.sample()
         service.dispatcher.cache.tell_hits()

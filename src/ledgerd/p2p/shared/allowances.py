@@ -17,8 +17,8 @@ UNPROVEN_BLOCKS, UNPROVEN_BLOCKS_A_SECOND = 32, 0.05
 PUSHED_BYTES, PUSHED_BYTES_A_SECOND = 1 << 20, 16 << 10
 OFFERED, OFFERED_A_SECOND = 1_500, 150
 REPEATED, REPEATED_A_SECOND = 200, 15
-"""A burst, and a rate per second. The last two together are less than the signatures that another node takes of us,
-also where it refuses what is repeated, and counts that ten times.
+"""A burst, and a rate per second. The last two together are less than the signatures that another node takes of us; so
+are the repeated ones alone where it refuses them, which costs ten times as much besides.
 """
 
 
@@ -78,7 +78,6 @@ class Allowances:
         return self.named(charged_as(host), now)
 
     def named(self, name: str, now: float) -> Allowance:
-        """The allowance that is charged by a name."""
         allowance = self._kept.pop(name, None) or Allowance(now)
         while len(self._kept) >= REMEMBERED:
             self._kept.pop(next(iter(self._kept)))

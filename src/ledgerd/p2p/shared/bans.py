@@ -45,7 +45,6 @@ class Bans:
         self._until[address] = now + min(seconds, BAN_SECONDS)
 
     def is_banned(self, address: str, now: float) -> bool:
-        """Whether an address is banned."""
         address = charged_as(address)
         until = self._until.get(address)
         if until is None:
@@ -56,11 +55,9 @@ class Bans:
         return True
 
     def banned(self, now: float) -> tuple[str, ...]:
-        """The addresses that are banned."""
         return tuple(address for address, until in self._until.items() if now < until)
 
     def forgive_all(self) -> None:
-        """Lift all bans, when no peer is left."""
         self._scores.clear()
         self._until.clear()
 

@@ -39,5 +39,4 @@ class Batch:
         """The number of the block that broke a rule, if one did."""
 
     def give_up(self) -> None:
-        """Drop the blocks that were not applied."""
         self.blocks.clear()

@@ -83,7 +83,6 @@ class Window:
         return self._length - int(now - self._began)
 
     def count(self, now: float) -> None:
-        """Count a request."""
         if self._began is None or now - self._began >= self._length:
             self._began, self._count = now, 0
         self._count += 1

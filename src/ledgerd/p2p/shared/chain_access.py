@@ -159,22 +159,18 @@ class ChainPeers:
 
     @property
     def head_number(self) -> int:
-        """The number of the head."""
         return self._chain.head_number
 
     @property
     def head_id(self) -> BlockId:
-        """The id of the head."""
         return self._chain.head_id
 
     @property
     def head_time(self) -> int:
-        """The time of the head."""
         return self._chain.head_time
 
     @property
     def lib_number(self) -> int:
-        """The number of the last irreversible block."""
         return self._chain.irreversible
 
     @property

@@ -33,9 +33,10 @@ STRIKES = 10
 BAN_SECONDS = 3600
 SLACK_BLOCKS = 20
 """Tolerance for clocks: a peer's height may be this many blocks higher than the time allows."""
-NO_BUFFER = 1 << 30
 FUTURE_SECONDS = 5
 """Tolerance for clocks: the time of a block may lie this far in the future."""
+NO_BUFFER = 1 << 30
+"""The room of send buffers where no driver has any."""
 
 
 class Core:
@@ -75,15 +76,12 @@ class Core:
         return self._peers[number]
 
     def find(self, number: int) -> Peer | None:
-        """A peer, or `None` when it has been removed."""
         return self._peers.get(number)
 
     def peers(self) -> list[Peer]:
-        """All peers, in the order in which they connected."""
         return list(self._peers.values())
 
     def live(self) -> Iterator[Peer]:
-        """The peers past their handshake."""
         return (peer for peer in self.peers() if peer.is_live)
 
     def trusted(self) -> Iterator[Peer]:
@@ -111,7 +109,6 @@ class Core:
 
     @property
     def connections(self) -> int:
-        """The number of established connections."""
         return sum(peer.is_connected for peer in self._peers.values())
 
     def add(self, endpoint: Endpoint, *, is_incoming: bool) -> Peer:
@@ -123,7 +120,6 @@ class Core:
         return peer
 
     def drop(self, peer: Peer) -> bool:
-        """Forget a peer; whether it was still there."""
         peer.advance(LifeEvent.ENDED, self.now)
         return self._peers.pop(peer.id, None) is not None
 
@@ -135,22 +131,18 @@ class Core:
         return actions
 
     def ask(self, action: Action) -> None:
-        """Add an action."""
         self._actions.append(action)
 
     def send(self, peer: Peer, message: Message) -> None:
-        """Send a message."""
         self.send_frame(peer, message.NUMBER, message.frame)
 
     def send_frame(self, peer: Peer, number: int, frame: bytes) -> None:
-        """Send a packed frame."""
         if peer.is_connected:
             if self.meter is not None:
                 self.meter.sent(number, len(frame))
             self._actions.append(Send(peer.id, number, frame))
 
     def dial(self, endpoint: Endpoint) -> Peer:
-        """Dial a peer."""
         peer = self.add(endpoint, is_incoming=False)
         self._actions.append(Dial(peer.id, endpoint))
         return peer
@@ -213,5 +205,4 @@ class Core:
         return min(number, self.chain.head_number + since // BLOCK_INTERVAL + SLACK_BLOCKS)
 
     def heard_block(self) -> None:
-        """Note that a block from a peer was accepted."""
         self.last_block_at = self.now

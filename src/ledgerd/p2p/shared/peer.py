@@ -132,12 +132,10 @@ class Peer:
 
     @property
     def is_live(self) -> bool:
-        """Whether its handshake is over."""
         return self.life in (Life.ACTIVE, Life.SYNCING)
 
     @property
     def is_connected(self) -> bool:
-        """Whether its socket is connected."""
         return self.life in (Life.HANDSHAKING, Life.ACTIVE, Life.SYNCING)
 
     @property

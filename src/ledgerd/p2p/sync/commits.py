@@ -26,10 +26,8 @@ class CommitSchedule:
 
     @property
     def is_due(self) -> bool:
-        """Whether a commit is due."""
         return self._blocks >= BLOCKS or self._bytes >= BYTES or self._core.now - self._since >= SECONDS
 
     def commit(self) -> None:
-        """Commit the applied blocks."""
         self._core.chain.commit()
         self._blocks = self._bytes = 0

@@ -21,7 +21,6 @@ class ForkTracking:
         self._minority_blocks = 0
 
     def applied(self, number: int) -> None:
-        """Note that a block has become the head."""
         core = self._core
         is_forked = core.chain.is_forked()
         if self._since is None:
@@ -39,7 +38,6 @@ class ForkTracking:
             core.fork_status = MINORITY
 
     def reset(self) -> None:
-        """Stop tracking."""
         self._since = None
         self._minority_blocks = 0
         self._core.fork_status = NORMAL

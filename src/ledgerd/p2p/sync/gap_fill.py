@@ -69,7 +69,6 @@ class GapFill:
         return able[0] if able else None
 
     def awaits(self, peer: Peer) -> bool:
-        """Whether a peer was asked and has not answered."""
         return self._asked == peer.id
 
     def receive(self, peer: Peer, reply: GapFillReply) -> bool:

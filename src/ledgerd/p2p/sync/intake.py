@@ -254,7 +254,6 @@ class Intake:
         self._core.good(peer)
 
     def blocks_of_range(self, peer: Peer, reply: BlockRangeReply) -> None:
-        """Queue a range, if it was requested."""
         core = self._core
         core.good(peer)
         if not self.ranges.receive(peer, reply):
@@ -303,7 +302,6 @@ class Intake:
 
     @property
     def is_busy(self) -> bool:
-        """Whether blocks wait to be applied."""
         return self._batch is not None or bool(self._batches)
 
     @property
@@ -389,7 +387,6 @@ class Intake:
             self.turn(self.watch.caught_up())
 
     def forget(self, peer: Peer) -> None:
-        """A peer has disconnected."""
         self.ranges.forget(peer)
         self.gaps.forget(peer)
         self.survey.forget(peer)

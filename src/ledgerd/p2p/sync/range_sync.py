@@ -61,7 +61,6 @@ class RangeSync:
 
     @property
     def waiting_bytes(self) -> int:
-        """Bytes of blocks that wait for earlier ones."""
         return self._ranges.waiting_bytes
 
     @property
@@ -70,7 +69,6 @@ class RangeSync:
         return bool(self._ranges.ready) and min(self._ranges.ready) <= self._next_turn
 
     def is_next(self, batch: Batch) -> bool:
-        """Whether a batch is the next to be applied."""
         return self.has_more and self._ranges.ready[min(self._ranges.ready)] is batch
 
     def stop(self) -> None:
@@ -191,11 +189,9 @@ class RangeSync:
     # -- answers
 
     def awaits(self, peer: Peer) -> bool:
-        """Whether a peer has an unanswered request."""
         return peer.id in self._ranges.asked
 
     def asked_of(self, peer: Peer) -> range:
-        """The numbers that a peer was asked for."""
         piece = self._ranges.asked.get(peer.id)
         return range(0) if piece is None else range(piece.start, piece.end + 1)
 
@@ -262,7 +258,6 @@ class RangeSync:
             self._ranges.hole(last + 1, requested.end)
 
     def take_ready(self) -> Batch | None:
-        """The next batch, if it has arrived."""
         ready = self._ranges.ready
         first = min(ready, default=None)
         if first is None or first > self._next_turn or not ready[first].is_precomputed:

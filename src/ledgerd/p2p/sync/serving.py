@@ -70,7 +70,6 @@ def serve_range(core: Core, peer: Peer, request: GetBlockRange) -> None:
 
 
 def serve_block(core: Core, peer: Peer, request: GetBlock) -> None:
-    """One block, or that it is not available (5106)."""
     number, latest = request.block_num, core.chain.latest
     may_serve = not core.chain.is_provisional and peer.allowance.service.take(LOOKUP_COST, core.now)
     packed = core.chain.read(number) if may_serve else None

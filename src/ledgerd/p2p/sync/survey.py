@@ -186,7 +186,6 @@ class Survey:
         core.send(peer, GapFillRequest(tuple(numbers)))
 
     def numbers_of(self, peer: Peer) -> range:
-        """The numbers that a peer was asked for and has not sent yet."""
         asked = self._asked.get(peer.id)
         return range(0) if asked is None else asked.numbers
 
@@ -239,7 +238,6 @@ class Survey:
         }
 
     def forget(self, peer: Peer) -> None:
-        """A peer has disconnected."""
         self._asked.pop(peer.id, None)
         self._asked_at.pop(peer.id, None)
         self._proven_by.discard(peer.id)

@@ -26,7 +26,6 @@ class SyncRanges:
 
     def __init__(self) -> None:
         self.asked: dict[int, RequestedRange] = {}
-        """The requested range of each peer."""
         self.holes: list[tuple[int, int]] = []
         """Ranges that were requested and did not arrive, in order."""
         self.ready: dict[int, Batch] = {}
@@ -44,24 +43,20 @@ class SyncRanges:
 
     @property
     def outstanding(self) -> int:
-        """The number of requested ranges that have not arrived."""
         return sum(not requested.is_delivered for requested in self.asked.values())
 
     def clear(self) -> None:
-        """Drop all ranges."""
         self.asked.clear()
         self.holes.clear()
         self.ready.clear()
         self.next = 0
 
     def hole(self, start: int, end: int) -> None:
-        """Note a range to be requested again."""
         if start <= end:
             self.holes.append((start, end))
             self.holes.sort()
 
     def forget_below(self, number: int) -> None:
-        """Drop holes below this number."""
         self.holes = [(max(start, number), end) for start, end in self.holes if end >= number]
 
     def take_hole(self, start: int, end: int, last: int) -> None:

@@ -25,7 +25,6 @@ class SyncWatchdog:
         """Whether to lift all bans and dial all endpoints, because no peer is left."""
 
     def turned(self) -> None:
-        """The mode has changed."""
         core = self._core
         self._retries = 0
         self._progress = None

@@ -192,15 +192,16 @@ class Offers:
             return
         chain = self._core.chain
         waiting = chain.waiting_ids()
-        for offer in list(self._offers.values()):
-            transaction = offer.transaction
-            if transaction.id in waiting:
+        head, irreversible = chain.head_number, chain.lib_number
+        for transaction_id, number in list(self._numbers.items()):
+            offer = self._offers[number]
+            if transaction_id in waiting:
                 offer.left_at = 0
             elif not offer.left_at:
-                offer.left_at = chain.head_number
-            has_left = 0 < offer.left_at <= chain.lib_number
-            if has_left or transaction.expiration <= self._core.now:
-                self._drop(transaction.id)
+                offer.left_at = head
+            has_left = 0 < offer.left_at <= irreversible
+            if has_left or offer.transaction.expiration <= self._core.now:
+                self._drop(transaction_id)
 
     def _drop(self, transaction_id: TransactionId) -> None:
         number = self._numbers.pop(transaction_id, None)

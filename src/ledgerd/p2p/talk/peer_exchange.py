@@ -5,8 +5,6 @@ Only requested lists are accepted, as hints of endpoints to dial.
 
 from __future__ import annotations
 
-import logging
-
 from ledgerd.p2p.shared.core import Core
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.peer import Life, Peer
@@ -18,8 +16,6 @@ from ledgerd.p2p.wire.messages import (
     PeerExchangeReply,
     PeerExchangeRequest,
 )
-
-log = logging.getLogger(__name__)
 
 SPREAD_MICROSECONDS, FEW_PEERS = 100_000_000, 20
 """If there are fewer peers, they are asked one after the other within this time (spec 04, section 16)."""

@@ -8,14 +8,14 @@ from ledgerd.p2p.wire.messages import NO_NODE, SYNC, TransactionMessage
 from ledgerd.protocol.identifiers import BlockId
 
 
-def is_exchanging(peer: Peer) -> bool:
+def _is_exchanging(peer: Peer) -> bool:
     """Whether something is pushed to a peer."""
     return peer.life is Life.ACTIVE and peer.exchange
 
 
 def is_fit(peer: Peer) -> bool:
     """Whether transactions are."""
-    return is_exchanging(peer) and peer.node_status != SYNC
+    return _is_exchanging(peer) and peer.node_status != SYNC
 
 
 def push_set(core: Core, exclude: Peer | None, *, block_id: BlockId | None = None) -> list[Peer]:
@@ -25,7 +25,7 @@ def push_set(core: Core, exclude: Peer | None, *, block_id: BlockId | None = Non
     """
     chosen, met = [], set()
     for peer in core.peers():
-        if peer is exclude or not is_exchanging(peer):
+        if peer is exclude or not _is_exchanging(peer):
             continue
         if not is_fit(peer) if block_id is None else block_id in peer.known_blocks:
             continue

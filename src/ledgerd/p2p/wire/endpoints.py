@@ -18,7 +18,6 @@ class WireEndpoint(msgspec.Struct, frozen=True):
 
     @property
     def endpoint(self) -> Endpoint:
-        """The endpoint with the address as text."""
         return Endpoint(str(IPv4Address(self.address)), self.port)
 
 

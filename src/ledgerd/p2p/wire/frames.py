@@ -44,7 +44,6 @@ class FrameReader:
         return len(self._buffer)
 
     def receive(self, data: bytes, now: float) -> None:
-        """Add bytes to the buffer."""
         if not self._buffer and data:
             self.waiting_since = now
         self._buffer += data
@@ -78,6 +77,5 @@ class FrameReader:
         return int(number) if size > MAX_PAYLOAD or len(self._buffer) >= HEADER.size + size else None
 
     def clear(self) -> None:
-        """Clear the buffer of a closed connection."""
         self._buffer.clear()
         self.waiting_since = None

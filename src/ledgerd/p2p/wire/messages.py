@@ -38,7 +38,6 @@ class Message(msgspec.Struct, frozen=True):
 
     @property
     def frame(self) -> bytes:
-        """The packed frame."""
         return pack_frame(self.NUMBER, codec_of(type(self)).encode(self))
 
 
@@ -279,16 +278,13 @@ def _read_hello(payload: bytes) -> Hello:
 
 
 def range_reply_frame(packed: list[bytes], next_available: int, *, is_last: bool) -> bytes:
-    """A `BlockRangeReply`."""
     tail = next_available.to_bytes(4, "little") + bytes([is_last])
     return pack_frame(BlockRangeReply.NUMBER, b"".join([pack_varint(len(packed)), *packed, tail]))
 
 
 def gap_reply_frame(packed: list[bytes]) -> bytes:
-    """A `GapFillReply`."""
     return pack_frame(GapFillReply.NUMBER, b"".join([pack_varint(len(packed)), *packed]))
 
 
 def block_frame(packed: bytes, next_available: int, *, is_last: bool) -> bytes:
-    """A `BlockReply`."""
     return pack_frame(BlockReply.NUMBER, packed + next_available.to_bytes(4, "little") + bytes([is_last]))

@@ -97,13 +97,11 @@ def _point(ledger: Ledger, market: PmMarket, reason: int) -> bytes:
 
 
 def _weights(ledger: Ledger, market: PmMarket) -> list[int]:
-    """What was bet on each outcome."""
     outcomes = (ledger.store.lookup(OUTCOME_BY_MARKET, market.id, index) for index in range(market.outcome_count))
     return [0 if outcome is None else outcome.bets_sum for outcome in outcomes]
 
 
 def write_points(ledger: Ledger, samples: Sequence[Sample]) -> None:
-    """Store the points of a block."""
     points = b"".join([each.found for each in samples if type(each.found) is bytes])
     if points:
         ledger.store.create(PM_RECENT_POINTS, PmRecentPoints(block=ledger.head_number, points=points))

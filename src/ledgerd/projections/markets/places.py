@@ -75,7 +75,6 @@ PLACE_SAMPLERS: dict[type[Operation], Sampler] = {
 
 
 def write_places(ledger: Ledger, operations: Sequence[AppliedOperation], samples: Sequence[Sample]) -> None:
-    """Store where such operations stand in a block."""
     packed = b""
     for sample in samples:
         if isinstance(sample.found, ConcernedMarket):

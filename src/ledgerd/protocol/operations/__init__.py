@@ -28,7 +28,7 @@ from ledgerd.protocol.operations import (
     virtual,
     virtual_markets,
 )
-from ledgerd.protocol.operations.base import Authorities, Operation, VirtualOperation
+from ledgerd.protocol.operations.base import Authorities, Operation
 from ledgerd.protocol.operations.variant import declare_operations
 
 FAMILIES = (

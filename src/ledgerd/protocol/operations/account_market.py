@@ -24,13 +24,11 @@ class SetAccountPrice(Operation, frozen=True, tag=54):
     account_on_sale: bool
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names, price."""
         require_valid_name(self.account)
         require_valid_name(self.account_seller)
         _require_account_price(self.account_offer_price)
 
     def authorities(self) -> Authorities:
-        """Master."""
         return master(self.account)
 
 
@@ -43,7 +41,6 @@ class SetSubaccountPrice(Operation, frozen=True, tag=55):
     subaccount_on_sale: bool
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names, price."""
         require_valid_name(self.account)
         require_valid_name(self.subaccount_seller)
         require(
@@ -56,7 +53,6 @@ class SetSubaccountPrice(Operation, frozen=True, tag=55):
         )
 
     def authorities(self) -> Authorities:
-        """Master."""
         return master(self.account)
 
 
@@ -91,7 +87,6 @@ class BuyAccount(Operation, frozen=True, tag=56):
         )
 
     def authorities(self) -> Authorities:
-        """Active."""
         return active(self.buyer)
 
 
@@ -105,14 +100,12 @@ class TargetAccountSale(Operation, frozen=True, tag=61):
     account_on_sale: bool
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names, price."""
         require_valid_name(self.account)
         require_valid_name(self.account_seller)
         require_valid_name(self.target_buyer)
         _require_account_price(self.account_offer_price)
 
     def authorities(self) -> Authorities:
-        """Master."""
         return master(self.account)
 
 

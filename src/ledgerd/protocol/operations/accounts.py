@@ -77,7 +77,6 @@ class AccountCreate(Operation, frozen=True, tag=20):
         require(self.delegation.amount >= 0, "delegation.amount >= 0: Delegation cannot be negative")
 
     def authorities(self) -> Authorities:
-        """Active."""
         return active(self.creator)
 
 
@@ -88,13 +87,11 @@ class AccountMetadata(Operation, frozen=True, tag=21):
     json_metadata: str
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name and metadata, which may not be empty here."""
         require_valid_name(self.account)
         require(self.json_metadata, "json_metadata.size() > 0: json_metadata can't be empty")
         require_json_metadata(self.json_metadata)
 
     def authorities(self) -> Authorities:
-        """Regular."""
         return regular(self.account)
 
 

@@ -88,7 +88,6 @@ class SetAgentPermission(Operation, frozen=True, tag=105):
             _check_operation_name(name)
 
     def authorities(self) -> Authorities:
-        """The account that lets another sign."""
         return active(self.account)
 
 

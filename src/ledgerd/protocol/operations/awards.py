@@ -31,7 +31,6 @@ class Award(Operation, frozen=True, tag=47):
     beneficiaries: tuple[Beneficiary, ...]
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names, energy, sequence, memo, beneficiaries."""
         require_valid_name(self.initiator)
         require_valid_name(self.receiver)
         require(self.energy <= HUNDRED_PERCENT, "energy <= CHAIN_100_PERCENT: ")
@@ -39,7 +38,6 @@ class Award(Operation, frozen=True, tag=47):
         require_beneficiaries(self.beneficiaries)
 
     def authorities(self) -> Authorities:
-        """The initiator."""
         return regular(self.initiator)
 
 
@@ -55,7 +53,6 @@ class FixedAward(Operation, frozen=True, tag=60):
     beneficiaries: tuple[Beneficiary, ...]
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names, amount, energy, sequence, memo, beneficiaries."""
         require_valid_name(self.initiator)
         require_valid_name(self.receiver)
         require(
@@ -71,12 +68,10 @@ class FixedAward(Operation, frozen=True, tag=60):
         require_beneficiaries(self.beneficiaries)
 
     def authorities(self) -> Authorities:
-        """The initiator."""
         return regular(self.initiator)
 
 
 def _require_note(custom_sequence: int, memo: str) -> None:
-    """The checks of memo and sequence."""
     require(
         custom_sequence <= MAX_CUSTOM_SEQUENCE,
         "custom_sequence <= uint64_t(std::numeric_limits<int64_t>::max()): ",

@@ -25,17 +25,14 @@ class Authorities(NamedTuple):
 
 
 def active(*names: AccountName) -> Authorities:
-    """The active authority of each."""
     return Authorities(names)
 
 
 def master(*names: AccountName) -> Authorities:
-    """The master authority of each."""
     return Authorities((), names)
 
 
 def regular(*names: AccountName) -> Authorities:
-    """The regular authority of each."""
     return Authorities((), (), names)
 
 
@@ -54,7 +51,6 @@ class Operation(msgspec.Struct, frozen=True):
         raise NotImplementedError
 
     def authorities(self) -> Authorities:
-        """Who must agree."""
         raise NotImplementedError
 
 
@@ -64,11 +60,9 @@ class VirtualOperation(Operation, frozen=True):
     VIRTUAL: ClassVar[bool] = True
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """No virtual operation can be sent."""
         raise RuleViolation("false: This is a virtual operation")
 
     def authorities(self) -> Authorities:
-        """No signature is required."""
         return Authorities()
 
 

@@ -46,7 +46,6 @@ class PmPlaceBet(Operation, frozen=True, tag=70):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, market, amount, mode, outcome."""
         require_valid_name(self.account)
         require_object_id(self.market_id, "market_id")
         require_positive_token(self.amount, "amount", "bet amount")
@@ -55,7 +54,6 @@ class PmPlaceBet(Operation, frozen=True, tag=70):
         require_one_outcome(self.side, self.outcome_index)
 
     def authorities(self) -> Authorities:
-        """Who bets."""
         return active(self.account)
 
 
@@ -68,13 +66,11 @@ class PmCancelBet(Operation, frozen=True, tag=73):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, bet, the least amount."""
         require_valid_name(self.account)
         require_object_id(self.bet_id, "bet_id")
         require(self.min_return >= 0, "min_return >= 0: min_return cannot be negative")
 
     def authorities(self) -> Authorities:
-        """Who bet."""
         return active(self.account)
 
 
@@ -89,7 +85,6 @@ class PmTransferPosition(Operation, frozen=True, tag=81):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names, which differ, bet, amount, memo."""
         require_valid_name(self.sender)
         require_valid_name(self.recipient)
         require(self.sender != self.recipient, "from != to: cannot transfer a position to yourself")
@@ -98,7 +93,6 @@ class PmTransferPosition(Operation, frozen=True, tag=81):
         require_text(self.memo, "memo", MAX_PM_DISPUTE_REASON_LENGTH)
 
     def authorities(self) -> Authorities:
-        """The giver."""
         return active(self.sender)
 
 

@@ -37,7 +37,6 @@ class PmCommitBet(Operation, frozen=True, tag=71):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, market, hash, amount, fee."""
         require_valid_name(self.account)
         require_object_id(self.market_id, "market_id")
         require(self.commitment != NO_COMMITMENT, "commitment != fc::sha256(): commitment cannot be empty")
@@ -45,7 +44,6 @@ class PmCommitBet(Operation, frozen=True, tag=71):
         require_share(self.no_reveal_fee_percent, "no_reveal_fee_percent", "no_reveal_fee_percent")
 
     def authorities(self) -> Authorities:
-        """Who bets."""
         return active(self.account)
 
 
@@ -62,7 +60,6 @@ class PmRevealBet(Operation, frozen=True, tag=72):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, commitment, amount, outcome, salt."""
         require_valid_name(self.account)
         require_object_id(self.commit_id, "commit_id")
         require_positive_token(self.amount, "amount", "reveal amount")
@@ -71,7 +68,6 @@ class PmRevealBet(Operation, frozen=True, tag=72):
         require_text(self.salt, "salt", MAX_PM_PROFILE_URL_LENGTH)
 
     def authorities(self) -> Authorities:
-        """Who bet."""
         return active(self.account)
 
 

@@ -51,7 +51,6 @@ class CommitteeWorkerCreateRequest(Operation, frozen=True, tag=35):
         )
 
     def authorities(self) -> Authorities:
-        """The creator."""
         return regular(self.creator)
 
 
@@ -65,7 +64,6 @@ class CommitteeWorkerCancelRequest(Operation, frozen=True, tag=36):
         """Nothing is checked."""
 
     def authorities(self) -> Authorities:
-        """The creator."""
         return regular(self.creator)
 
 
@@ -77,12 +75,10 @@ class CommitteeVoteRequest(Operation, frozen=True, tag=37):
     vote_percent: Int16
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """The percentage alone."""
         require(self.vote_percent >= -HUNDRED_PERCENT, "vote_percent >= -CHAIN_100_PERCENT: ")
         require(self.vote_percent <= HUNDRED_PERCENT, "vote_percent <= CHAIN_100_PERCENT: ")
 
     def authorities(self) -> Authorities:
-        """The voter."""
         return regular(self.voter)
 
 

@@ -32,7 +32,6 @@ class ContentPayoutBeneficiaries(msgspec.Struct, frozen=True):
     beneficiaries: tuple[Beneficiary, ...]
 
     def check(self) -> None:
-        """One at least, in the order of their names."""
         require_ordered_beneficiaries(self.beneficiaries)
 
 
@@ -50,14 +49,12 @@ class Vote(Operation, frozen=True, tag=0):
     weight: Int16
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names, weight, permlink."""
         require_valid_name(self.voter)
         require_valid_name(self.author)
         require(abs(self.weight) <= HUNDRED_PERCENT, "abs(weight) <= CHAIN_100_PERCENT: Weight is not a percentage")
         require_permlink(self.permlink)
 
     def authorities(self) -> Authorities:
-        """Regular."""
         return regular(self.voter)
 
 
@@ -77,7 +74,6 @@ class Content(Operation, frozen=True, tag=1):
     extensions: Annotated[tuple[ContentExtension, ...], sorted_by(by_alternative)]
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Texts, names, permlinks, percent, metadata, beneficiaries."""
         self._check_texts()
         if self.parent_author:
             require_valid_name(self.parent_author)
@@ -98,7 +94,6 @@ class Content(Operation, frozen=True, tag=1):
         require(is_utf8(self.body), "fc::is_utf8(body): Body not formatted in UTF8")
 
     def authorities(self) -> Authorities:
-        """Regular."""
         return regular(self.author)
 
 
@@ -111,12 +106,10 @@ class DeleteContent(Operation, frozen=True, tag=9):
     permlink: str
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """The permlink, then the name."""
         require_permlink(self.permlink)
         require_valid_name(self.author)
 
     def authorities(self) -> Authorities:
-        """Regular."""
         return regular(self.author)
 
 

@@ -31,14 +31,12 @@ class PmDisputeCreate(Operation, frozen=True, tag=78):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, market, outcome, reason."""
         require_valid_name(self.disputer)
         require_object_id(self.market_id, "market_id")
         require(self.proposed_outcome >= -1, "proposed_outcome >= -1: proposed_outcome must be >= -1")
         require_text(self.reason, "reason", MAX_PM_DISPUTE_REASON_LENGTH)
 
     def authorities(self) -> Authorities:
-        """Who disputes."""
         return active(self.disputer)
 
 
@@ -52,7 +50,6 @@ class PmDisputeVote(Operation, frozen=True, tag=79):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, market, outcome, percentage."""
         require_valid_name(self.voter)
         require_object_id(self.market_id, "market_id")
         require(self.vote_outcome >= -1, "vote_outcome >= -1: vote_outcome must be >= -1")
@@ -62,7 +59,6 @@ class PmDisputeVote(Operation, frozen=True, tag=79):
         )
 
     def authorities(self) -> Authorities:
-        """The voter."""
         return regular(self.voter)
 
 
@@ -88,7 +84,6 @@ class PmDisputeResolve(Operation, frozen=True, tag=80):
         require(self.penalty_amount.amount >= 0, "penalty_amount.amount >= 0: penalty_amount cannot be negative")
 
     def authorities(self) -> Authorities:
-        """Who decides."""
         return active(self.resolver)
 
 
@@ -108,7 +103,6 @@ class PmDisputeOracleRespond(Operation, frozen=True, tag=98):
         require_text(self.response, "response", MAX_PM_DISPUTE_REASON_LENGTH)
 
     def authorities(self) -> Authorities:
-        """The oracle."""
         return active(self.oracle)
 
 
@@ -122,7 +116,6 @@ class PmUnban(Operation, frozen=True, tag=99):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names, and at least one of the two."""
         require_valid_name(self.resolver)
         require_valid_name(self.target)
         require(
@@ -131,7 +124,6 @@ class PmUnban(Operation, frozen=True, tag=99):
         )
 
     def authorities(self) -> Authorities:
-        """Who banned."""
         return active(self.resolver)
 
 

@@ -54,7 +54,6 @@ class EscrowTransfer(Operation, frozen=True, tag=15):
         require_json_metadata(self.json_metadata)
 
     def authorities(self) -> Authorities:
-        """Who pays."""
         return active(self.sender)
 
 
@@ -68,7 +67,6 @@ class EscrowDispute(Operation, frozen=True, tag=16):
     escrow_id: EscrowId
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names; one of the two parties."""
         _require_valid_names(self.sender, self.recipient, self.agent, self.who)
         require(
             self.who in (self.sender, self.recipient),
@@ -76,7 +74,6 @@ class EscrowDispute(Operation, frozen=True, tag=16):
         )
 
     def authorities(self) -> Authorities:
-        """Who disputes."""
         return active(self.who)
 
 
@@ -107,7 +104,6 @@ class EscrowRelease(Operation, frozen=True, tag=17):
         _require_token_amount(self.token_amount)
 
     def authorities(self) -> Authorities:
-        """Who releases."""
         return active(self.who)
 
 
@@ -122,7 +118,6 @@ class EscrowApprove(Operation, frozen=True, tag=18):
     approve: Annotated[bool, missing(True)]
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names; one of those who have to agree."""
         _require_valid_names(self.sender, self.recipient, self.agent, self.who)
         require(
             self.who in (self.recipient, self.agent),
@@ -130,7 +125,6 @@ class EscrowApprove(Operation, frozen=True, tag=18):
         )
 
     def authorities(self) -> Authorities:
-        """Who agrees."""
         return active(self.who)
 
 

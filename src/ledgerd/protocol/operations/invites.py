@@ -24,7 +24,6 @@ class CreateInvite(Operation, frozen=True, tag=43):
     invite_key: PublicKey
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, symbol, amount."""
         require_valid_name(self.creator)
         require(
             self.balance.symbol == TOKEN_SYMBOL,
@@ -36,7 +35,6 @@ class CreateInvite(Operation, frozen=True, tag=43):
         )
 
     def authorities(self) -> Authorities:
-        """The creator."""
         return active(self.creator)
 
 
@@ -48,12 +46,10 @@ class ClaimInviteBalance(Operation, frozen=True, tag=44):
     invite_secret: str
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names."""
         require_valid_name(self.initiator)
         require_valid_name(self.receiver)
 
     def authorities(self) -> Authorities:
-        """Who claims."""
         return active(self.initiator)
 
 
@@ -72,7 +68,6 @@ class InviteRegistration(Operation, frozen=True, tag=45):
         require_domain(self.new_account_name, self.initiator)
 
     def authorities(self) -> Authorities:
-        """Who registers."""
         return active(self.initiator)
 
 
@@ -84,12 +79,10 @@ class UseInviteBalance(Operation, frozen=True, tag=58):
     invite_secret: str
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names."""
         require_valid_name(self.initiator)
         require_valid_name(self.receiver)
 
     def authorities(self) -> Authorities:
-        """Who claims."""
         return active(self.initiator)
 
 

@@ -25,12 +25,10 @@ class PmLazyDeposit(Operation, frozen=True, tag=82):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, amount."""
         require_valid_name(self.account)
         require_positive_token(self.amount, "amount", "deposit amount")
 
     def authorities(self) -> Authorities:
-        """The depositor."""
         return active(self.account)
 
 
@@ -43,12 +41,10 @@ class PmLazyWithdraw(Operation, frozen=True, tag=83):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, shares."""
         require_valid_name(self.account)
         require(self.shares >= 0, "shares >= 0: shares cannot be negative (0 = all)")
 
     def authorities(self) -> Authorities:
-        """The depositor."""
         return active(self.account)
 
 

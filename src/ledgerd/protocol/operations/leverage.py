@@ -49,7 +49,6 @@ class PmLeverageOpen(Operation, frozen=True, tag=91):
         )
 
     def authorities(self) -> Authorities:
-        """Who bets."""
         return active(self.account)
 
 
@@ -67,7 +66,6 @@ class PmLeverageClose(Operation, frozen=True, tag=92):
         require(self.min_return >= 0, "min_return >= 0: min_return cannot be negative")
 
     def authorities(self) -> Authorities:
-        """Who bet."""
         return active(self.account)
 
 
@@ -88,7 +86,6 @@ class PmLeverageConvert(Operation, frozen=True, tag=93):
         )
 
     def authorities(self) -> Authorities:
-        """Who bet."""
         return active(self.account)
 
 

@@ -26,13 +26,11 @@ class PmAddLiquidity(Operation, frozen=True, tag=74):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, market, amount."""
         require_valid_name(self.provider)
         require_object_id(self.market_id, "market_id")
         require_positive_token(self.amount, "amount", "liquidity amount")
 
     def authorities(self) -> Authorities:
-        """The provider."""
         return active(self.provider)
 
 
@@ -45,14 +43,12 @@ class PmWithdrawLiquidity(Operation, frozen=True, tag=75):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, id, amount."""
         require_valid_name(self.provider)
         require_object_id(self.liquidity_id, "liquidity_id")
         require_token(self.amount, "amount")
         require(self.amount.amount >= 0, "amount.amount >= 0: amount cannot be negative (0 = full position)")
 
     def authorities(self) -> Authorities:
-        """The provider."""
         return active(self.provider)
 
 

@@ -155,7 +155,6 @@ class PmCreateMarket(Operation, frozen=True, tag=68):
             )
 
     def authorities(self) -> Authorities:
-        """The creator."""
         return active(self.creator)
 
 
@@ -170,7 +169,6 @@ class PmResolveMarket(Operation, frozen=True, tag=76):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, market, outcome, texts."""
         require_valid_name(self.oracle)
         require_object_id(self.market_id, "market_id")
         require(self.winning_outcome >= -1, "winning_outcome >= -1: winning_outcome must be >= -1")
@@ -178,7 +176,6 @@ class PmResolveMarket(Operation, frozen=True, tag=76):
         require_text(self.decision_reason, "decision_reason", MAX_PM_DISPUTE_REASON_LENGTH)
 
     def authorities(self) -> Authorities:
-        """The oracle."""
         return active(self.oracle)
 
 
@@ -191,13 +188,11 @@ class PmNoContest(Operation, frozen=True, tag=77):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, market, reason."""
         require_valid_name(self.oracle)
         require_object_id(self.market_id, "market_id")
         require_text(self.reason, "reason", MAX_PM_DISPUTE_REASON_LENGTH)
 
     def authorities(self) -> Authorities:
-        """The oracle."""
         return active(self.oracle)
 
 

@@ -47,7 +47,6 @@ class PmOracleRegister(Operation, frozen=True, tag=66):
         require_text(self.rules_url, "rules_url", MAX_PM_PROFILE_URL_LENGTH)
 
     def authorities(self) -> Authorities:
-        """The oracle."""
         return active(self.owner)
 
 
@@ -83,7 +82,6 @@ class PmOracleUpdate(Operation, frozen=True, tag=67):
             require_text(self.rules_url, "rules_url", MAX_PM_PROFILE_URL_LENGTH)
 
     def authorities(self) -> Authorities:
-        """The oracle."""
         return active(self.owner)
 
 
@@ -105,7 +103,6 @@ class PmOracleAcceptMarket(Operation, frozen=True, tag=69):
         require_fixed_fee(self.oracle_fixed_fee, "oracle_fixed_fee")
 
     def authorities(self) -> Authorities:
-        """The oracle."""
         return active(self.oracle)
 
 

@@ -28,7 +28,6 @@ class SetPaidSubscription(Operation, frozen=True, tag=50):
     period: UInt16
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, page, levels, price, period."""
         require_valid_name(self.account)
         require(byte_length(self.url) < MAX_MEMO_LENGTH, "url.size() < CHAIN_MAX_MEMO_LENGTH: URL is too large")
         require(is_utf8(self.url), "fc::is_utf8(url): URL is not UTF8")
@@ -36,7 +35,6 @@ class SetPaidSubscription(Operation, frozen=True, tag=50):
         _require_price(self.amount, self.period)
 
     def authorities(self) -> Authorities:
-        """Who offers."""
         return active(self.account)
 
 
@@ -51,14 +49,12 @@ class PaidSubscribe(Operation, frozen=True, tag=51):
     auto_renewal: Annotated[bool, missing(True)]
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names, level, price, period."""
         require_valid_name(self.subscriber)
         require_valid_name(self.account)
         require(self.level <= PAID_SUBSCRIPTION_MAX_LEVEL, "level <= PAID_SUBSCRIPTION_MAX_LEVEL: ")
         _require_price(self.amount, self.period)
 
     def authorities(self) -> Authorities:
-        """Who pays."""
         return active(self.subscriber)
 
 

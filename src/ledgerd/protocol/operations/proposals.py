@@ -119,7 +119,6 @@ class ProposalDelete(Operation, frozen=True, tag=24):
         _require_title(self.author, self.title)
 
     def authorities(self) -> Authorities:
-        """The requester."""
         return active(self.requester)
 
 

@@ -23,13 +23,11 @@ class RequestAccountRecovery(Operation, frozen=True, tag=12):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names, authority."""
         require_valid_name(self.recovery_account)
         require_valid_name(self.account_to_recover)
         self.new_master_authority.check()
 
     def authorities(self) -> Authorities:
-        """Active."""
         return active(self.recovery_account)
 
 
@@ -77,12 +75,10 @@ class ChangeRecoveryAccount(Operation, frozen=True, tag=14):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names."""
         require_valid_name(self.account_to_recover)
         require_valid_name(self.new_recovery_account)
 
     def authorities(self) -> Authorities:
-        """Master."""
         return master(self.account_to_recover)
 
 

@@ -28,7 +28,6 @@ class Transfer(Operation, frozen=True, tag=2):
     memo: str
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names, symbol, amount, memo."""
         require_valid_name(self.sender)
         require_valid_name(self.recipient)
         require(
@@ -59,7 +58,6 @@ class TransferToVesting(Operation, frozen=True, tag=3):
         require(self.amount.amount > 0, "amount > asset(0, TOKEN_SYMBOL): Must transfer a nonzero amount")
 
     def authorities(self) -> Authorities:
-        """Active."""
         return active(self.sender)
 
 
@@ -70,7 +68,6 @@ class WithdrawVesting(Operation, frozen=True, tag=4):
     vesting_shares: Asset
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, amount."""
         require_valid_name(self.account)
         require(
             self.vesting_shares.is_shares,
@@ -82,7 +79,6 @@ class WithdrawVesting(Operation, frozen=True, tag=4):
         )
 
     def authorities(self) -> Authorities:
-        """Active."""
         return active(self.account)
 
 
@@ -95,7 +91,6 @@ class SetWithdrawVestingRoute(Operation, frozen=True, tag=11):
     auto_vest: bool
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names, percent."""
         require_valid_name(self.from_account)
         require_valid_name(self.to_account)
         require(
@@ -104,7 +99,6 @@ class SetWithdrawVestingRoute(Operation, frozen=True, tag=11):
         )
 
     def authorities(self) -> Authorities:
-        """Active."""
         return active(self.from_account)
 
 
@@ -116,7 +110,6 @@ class DelegateVestingShares(Operation, frozen=True, tag=19):
     vesting_shares: Asset
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Two names that differ, amount."""
         require_valid_name(self.delegator)
         require_valid_name(self.delegatee)
         require(
@@ -133,7 +126,6 @@ class DelegateVestingShares(Operation, frozen=True, tag=19):
         )
 
     def authorities(self) -> Authorities:
-        """Active."""
         return active(self.delegator)
 
 

@@ -28,7 +28,6 @@ class ValidatorUpdate(Operation, frozen=True, tag=6):
     block_signing_key: PublicKey
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name and page."""
         require_valid_name(self.owner)
         require(self.url, "url.size() > 0: URL size must be greater than 0")
         require(
@@ -52,12 +51,10 @@ class AccountValidatorVote(Operation, frozen=True, tag=7):
     approve: Annotated[bool, missing(True)]
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names."""
         require_valid_name(self.account)
         require_valid_name(self.validator)
 
     def authorities(self) -> Authorities:
-        """The voter."""
         return active(self.account)
 
 
@@ -75,7 +72,6 @@ class AccountValidatorProxy(Operation, frozen=True, tag=8):
         require(self.proxy != self.account, "proxy != account: Cannot proxy to self")
 
     def authorities(self) -> Authorities:
-        """The voter."""
         return active(self.account)
 
 
@@ -86,12 +82,10 @@ class ChainPropertiesUpdate(Operation, frozen=True, tag=25):
     props: ChainPropertiesInit
 
     def check(self, network: ChainParameters) -> None:
-        """Name and properties."""
         require_valid_name(self.owner)
         self.props.check(network)
 
     def authorities(self) -> Authorities:
-        """The validator."""
         return active(self.owner)
 
 
@@ -107,7 +101,6 @@ class VersionedChainPropertiesUpdate(Operation, frozen=True, tag=46):
         self.props.check(network)
 
     def authorities(self) -> Authorities:
-        """The validator."""
         return active(self.owner)
 
 
@@ -118,7 +111,6 @@ class SetRewardSharing(Operation, frozen=True, tag=64):
     sharing_rate: UInt16
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name and rate."""
         require_valid_name(self.owner)
         require(
             self.sharing_rate <= VALIDATOR_MAX_SHARING_RATE,
@@ -127,7 +119,6 @@ class SetRewardSharing(Operation, frozen=True, tag=64):
         )
 
     def authorities(self) -> Authorities:
-        """The validator."""
         return active(self.owner)
 
 

@@ -199,7 +199,6 @@ def account_text(state: View, name: AccountName, *, with_votes: bool = True) -> 
 
 
 def changed_account_text(state: View, account: Account) -> str:
-    """The text of an account that was changed for this answer only."""
     return _joined(state, account.name, _print_account(ACCOUNTS.codec.encode(account)), with_votes=True)
 
 
@@ -230,7 +229,6 @@ def _record_text(
 
 
 def past_account_text(past: PastAccount) -> str:
-    """The text of the record of an account as it was."""
     printed = _print_account(past.account)
     votes = _quoted(past.votes) if printed.votes else ""
     return _record_text(printed, _print_authority(past.authority), _print_metadata(past.metadata), votes)

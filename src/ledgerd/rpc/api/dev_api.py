@@ -90,15 +90,12 @@ FORGET_PENDING = "forget what waits"
 
 
 def head_of(payload: bytes) -> Head:
-    """The `Head` in an answer of the main process."""
     return msgspec.msgpack.decode(payload, type=Head)
 
 
 def number_of(payload: bytes) -> int:
-    """The number in a request of a worker."""
     return msgspec.msgpack.decode(payload, type=int)
 
 
 def packed_answer(answer: Head | TakenSnapshot) -> bytes:
-    """The bytes of an answer."""
     return msgspec.msgpack.encode(answer)

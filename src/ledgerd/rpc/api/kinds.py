@@ -38,7 +38,6 @@ class Printed(Kind):
         return dumps(self.of.parse(value))
 
     def default(self) -> str:
-        """Nothing."""
         return "null"
 
 

@@ -175,10 +175,8 @@ def status_of(payload: bytes) -> NodeStatus:
 
 @lru_cache(maxsize=2)
 def details_of(payload: bytes) -> NodeDetails:
-    """Details; those who follow them share what was decoded."""
     return msgspec.msgpack.decode(payload, type=NodeDetails)
 
 
 def packed_status(value: NodeStatus | NodeDetails) -> bytes:
-    """The payload of an event."""
     return msgspec.msgpack.encode(value)

@@ -123,7 +123,6 @@ def _printer(hardfork: int) -> Callable[[Validator], str]:
 
 
 def _texts(view: ApiView, ids: Iterable[int]) -> Iterator[ValidatorText | None]:
-    """The texts of these validators; None for one that does not exist."""
     derive = _printer(hardfork_of_properties(view.state))
     return (view.state.derived(derive, VALIDATORS.by_id, each) for each in ids)
 

@@ -26,7 +26,6 @@ class KeptBlocks:
         """Logs that are known to begin with block 1; these only grow."""
 
     def packed(self, state: View, number: int) -> bytes | None:
-        """The bytes of a block, if the node has them."""
         kept = state.lookup(REVERSIBLE_BY_NUMBER, number)
         if kept is not None:
             return kept.packed

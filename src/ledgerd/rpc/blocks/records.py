@@ -72,7 +72,6 @@ class BlockRecorder(Observer):
             self._file.write(records)
 
     def close(self) -> None:
-        """Close the file."""
         self._file.close()
 
 

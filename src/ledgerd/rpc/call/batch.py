@@ -22,7 +22,6 @@ class BatchAnswers:
         self._answers = BytesIO()  # it grows in place, and its bytes are handed over without a copy
 
     def add(self, answer: bytes) -> None:
-        """Add the next answer."""
         self._answers.write(b"," if self._kept else b"[")
         self._answers.write(answer)
         self._kept += len(answer)
@@ -36,6 +35,5 @@ class BatchAnswers:
         return self._answers.getvalue()
 
     def release(self) -> None:
-        """Count no answer as kept here."""
         self._held.change(self.budget.share, -self._kept)
         self._kept = 0

@@ -46,7 +46,6 @@ class AnswerCache:
         """Told how often answers of a method were taken from here, where somebody counts that."""
 
     def find(self, body: bytes) -> bytes | None:
-        """The answer to a request."""
         beginning, _, end = body.rpartition(_LAST_MARK)
         kept = self._by_beginning.get(beginning)
         if kept is not None and len(end) <= _LONGEST_END and end[-1:] == b"}":

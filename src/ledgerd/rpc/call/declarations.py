@@ -39,11 +39,9 @@ class AnyJson(Kind):
     title = "any JSON"
 
     def text(self, source: Source, value: str) -> str:
-        """Its own text."""
         return f"{source.bind(dumps)}({value})"
 
     def parse(self, value: object) -> object:
-        """Itself."""
         return value
 
     def default(self) -> None:
@@ -77,7 +75,6 @@ class Parameter:
 
     @cached_property
     def codec(self) -> Codec[object]:
-        """Its codec, compiled at its first use."""
         return codec_of(self.annotation)
 
 
@@ -179,5 +176,4 @@ class Api:
         return iter(self._methods.values())
 
     def find(self, name: str) -> Method | None:
-        """The method of a name."""
         return self._methods.get(name)

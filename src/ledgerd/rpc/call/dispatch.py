@@ -115,12 +115,10 @@ class Dispatcher:
         self._meter: RequestMeter | None = None
 
     def count_with(self, meter: RequestMeter) -> None:
-        """Count all requests from now on."""
         self._meter = meter
         self.cache.hit = meter.hits
 
     def answer(self, body: bytes, asker: Asker = NOBODY) -> bytes | Later:
-        """Answer a request, which is not empty."""
         known = self.cache.find(body)
         if known is not None:
             return known
@@ -226,7 +224,6 @@ class Dispatcher:
         return answer
 
     def method(self, api: str, name: str) -> Method:
-        """The method by the names of API and method."""
         known = self.apis.get(api)
         if known is None:
             layout = "api_itr != _registered_apis.end(): Could not find API ${api}"

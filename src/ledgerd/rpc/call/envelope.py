@@ -81,7 +81,6 @@ def result_opening(result: bytes) -> bytes:
 
 
 def error_answer(fault: ErrorObject, identity: str) -> bytes:
-    """The answer with an error."""
     return as_bytes(f'{{"jsonrpc":"2.0","error":{fault.text},"id":{identity}}}')
 
 

@@ -94,12 +94,10 @@ class ApiView:
 
     @property
     def network(self) -> ChainParameters:
-        """The constants of the network."""
         return self.node.network
 
     @property
     def state(self) -> View:
-        """The state of the last commit."""
         if self._state is None:
             self._opened = ExitStack()
             self._state = self._opened.enter_context(self.node.reading())
@@ -111,11 +109,9 @@ class ApiView:
         self._budget.require_room(self._grown)
 
     def service(self, kind: type[S]) -> S:
-        """See `Node.service`."""
         return self.node.service(kind)
 
     def close(self) -> None:
-        """Close the view of the state."""
         if self._opened is not None:
             self._opened.close()
             self._opened = self._state = None

@@ -51,7 +51,6 @@ def recorded_examples() -> dict[str, Recorded]:
 
 
 def document_of(apis: Iterable[Api]) -> Schema:
-    """The OpenRPC document of some APIs."""
     schemas = Schemas()
     methods: list[Json] = [method_object(method, schemas) for api in apis for method in api]
     return {
@@ -76,7 +75,6 @@ def words_of(method: Method) -> tuple[str, str]:
 
 
 def method_object(method: Method, schemas: Schemas) -> Schema:
-    """One method."""
     summary, description = words_of(method)
     params: list[Json] = [
         {"name": name_of(each), "required": each.is_required, "schema": schemas.of(each.codec.kind)}
@@ -114,7 +112,6 @@ def examples_of(method: Method) -> list[Json]:
 
 
 def parsed(text: msgspec.Raw) -> Json:
-    """The parsed JSON of a recording."""
     value: Json = msgspec.json.decode(text)
     return value
 

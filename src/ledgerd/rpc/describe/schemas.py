@@ -26,17 +26,14 @@ WIDE = 8
 
 
 def array_of(element: Schema) -> Schema:
-    """An array of any length."""
     return {"type": "array", "items": element}
 
 
 def tuple_of(*elements: Schema) -> Schema:
-    """An array whose elements have schemas of their own."""
     return {"type": "array", "items": list(elements), "minItems": len(elements), "maxItems": len(elements)}
 
 
 def any_of(*choices: Schema) -> Schema:
-    """One of several."""
     return {"anyOf": list(choices)}
 
 
@@ -49,7 +46,6 @@ class Schemas:
         self._classes: dict[str, type] = {}
 
     def of(self, kind: Kind) -> Schema:
-        """The schema of a type."""
         if isinstance(kind, AnyJson):
             return {}
         if isinstance(kind, Printed):

@@ -21,7 +21,8 @@ from ledgerd.rpc.http.gate import Gate
 from ledgerd.rpc.http.places.connection_table import Activity
 from ledgerd.rpc.http.reader import BETWEEN, Arrival, ContinueExpected, Handshake, Refusal, Request, RequestReader
 from ledgerd.rpc.http.responses import Page
-from ledgerd.rpc.http.service import PARSED_BYTES, PART_BYTES, Connection, Service
+from ledgerd.rpc.http.service import Connection, Service
+from ledgerd.rpc.http.unread import PARSED_BYTES, PART_BYTES
 from ledgerd.rpc.http.websocket import WebSocketConnection, accept_key
 
 HEALTH = b"/health"
@@ -95,7 +96,6 @@ class HttpConnection(Connection):
         return self._later is None and not self.is_congested and self.turns.has_time()
 
     def _account(self) -> None:
-        """Count the buffered bytes."""
         waiting = self._waiting_bytes + len(self._waiting) * PART_BYTES
         self.hold(self._reader.held + len(self.unread) + waiting + self._later_bytes)
 
@@ -108,7 +108,6 @@ class HttpConnection(Connection):
         self.hold(0)
 
     def _drop(self) -> None:
-        """Take nothing more of what has arrived."""
         self._is_ending = True
         self._reader.end()
         self.unread.clear()
@@ -260,7 +259,6 @@ class HttpConnection(Connection):
     # -- answers
 
     def _header(self, request: Request) -> bytes:
-        """The `Connection` header of the answer."""
         if not request.keeps_open or self.service.is_stopping or self.is_spare:
             return responses.CLOSING
         return responses.KEEPING if request.says_so else b""
@@ -342,7 +340,6 @@ class HttpConnection(Connection):
         return request.method == b"GET" and request.path.partition(b"?")[0] in self.service.event_streams
 
     def _begin_events(self, request: Request) -> None:
-        """Continue with events that have no end."""
         path, _, query = request.path.partition(b"?")
         try:
             events = self.service.event_streams[path](query, request.headers.get(b"last-event-id", b""))

@@ -32,7 +32,6 @@ class EventStreamConnection(Connection):
         self._task: asyncio.Task[None] | None = None
 
     def begin(self) -> None:
-        """Answer the request."""
         self._write(EVENT_STREAM_HEAD)
         self._task = self.service.tasks.begin(self._tell())
 
@@ -78,7 +77,7 @@ class EventStreamConnection(Connection):
         super().connection_lost(exc)
         self._taken.set()
         if self._task is not None:
-            self.service.give_up([self._task])
+            self.service.given_up.add([self._task])
 
     def pause_writing(self) -> None:
         super().pause_writing()

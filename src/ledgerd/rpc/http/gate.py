@@ -29,7 +29,6 @@ class Gate:
         self._hosts = frozenset({"localhost", *(each.lower() for each in hosts), *named} - {""})
 
     def admits(self, headers: Mapping[bytes, bytes]) -> bool:
-        """Whether a request with these headers is answered."""
         if EVERYBODY in self._origins:
             return True
         origin, host = headers.get(b"origin"), headers.get(b"host")

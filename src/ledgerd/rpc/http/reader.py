@@ -178,7 +178,6 @@ class RequestReader:
         return max(0, self._body_length - self._body_bytes)
 
     def end(self) -> None:
-        """Drop an unfinished request, and read no more."""
         self.place = ENDED
         self._body = b""
 
@@ -190,7 +189,6 @@ class RequestReader:
         return self._known
 
     def repeated_body(self, data: bytes) -> bytes:
-        """The body of a request with the known head."""
         return data[len(self._known_head) :]
 
     def _learn(self, data: bytes, arrival: Arrival) -> None:

@@ -60,7 +60,6 @@ TOO_MANY = Page(b"too many requests from this address", TEXT, 429)
 
 
 def json_head(length: int, connection: bytes = b"") -> bytes:
-    """The head of a JSON-RPC answer."""
     return _OK % (connection, length)
 
 
@@ -71,7 +70,6 @@ def kept_json_head(length: int) -> bytes:
 
 
 def page_head(page: Page, connection: bytes = b"") -> bytes:
-    """The head of any other answer."""
     retry = b"Retry-After: 1\r\n" if page in {TOO_MANY, FULL} else b""
     return b"HTTP/1.1 %d %b\r\n%b%bContent-Length: %d\r\nContent-Type: %b\r\n%b%b%b\r\n" % (
         page.status,
@@ -109,7 +107,6 @@ UPGRADE_REQUIRED = (
 
 
 def switching(accept: bytes) -> bytes:
-    """The answer to a WebSocket handshake."""
     return (
         b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: %b\r\n%b"
         b"Upgrade: websocket\r\n\r\n" % (accept, SERVER)

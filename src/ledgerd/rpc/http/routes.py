@@ -59,7 +59,6 @@ def routes_of(
 
 
 def json_page(status: int = 200, **fields: Json) -> Page:
-    """A page of JSON."""
     return Page(dumps(fields).encode(), status=status)
 
 
@@ -76,7 +75,6 @@ class Pages:
         self._status = status
 
     def _head(self) -> DynamicGlobalProperty | None:
-        """The properties of the head; None if there is no state."""
         try:
             with self._node.reading() as state:
                 return state.get(DYNAMIC_GLOBAL_PROPERTIES, 0)
@@ -84,7 +82,6 @@ class Pages:
             return None
 
     def health(self) -> Page:
-        """That the worker answers."""
         return json_page(healthy=True)
 
     def ready(self) -> Page:
@@ -131,9 +128,7 @@ class Pages:
         return "; ".join((*self._health.report.warnings, *(() if votes is None else (str(votes),))))
 
     def openrpc(self) -> Page:
-        """The OpenRPC document."""
         return Page(dumps(document_of(self._apis)).encode())
 
     def person(self) -> Page:
-        """The page for a person."""
         return person_page(self._apis, LINKS)

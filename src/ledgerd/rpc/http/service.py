@@ -10,8 +10,7 @@ import asyncio
 import logging
 import socket
 from abc import abstractmethod
-from collections import deque
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import cast
 
 from ledgerd.basics.addresses import Exemption, charged_as, is_loopback
@@ -21,6 +20,7 @@ from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.http.gate import Gate, Proxies
 from ledgerd.rpc.http.places.addresses import Addresses
 from ledgerd.rpc.http.places.connection_table import Activity, ConnectionTable
+from ledgerd.rpc.http.places.given_up import GivenUpAnswers
 from ledgerd.rpc.http.responses import Page
 from ledgerd.rpc.http.unread import Unread
 from ledgerd.rpc.shares.held_amounts import HeldAmounts
@@ -38,18 +38,6 @@ LONGEST_ROUND = 1.0
 
 ALWAYS_HELD = 64 * 1024
 """Bytes of requests that each connection may have buffered besides the total of all."""
-
-
-PARSED_BYTES = 4 * 1024
-"""Received bytes that are parsed at once: a thousand small frames or requests take their time, and their memory."""
-
-PART_BYTES = 256
-"""What a parsed frame or request takes in memory besides its bytes."""
-
-CANCELLED_AT_ONCE = 256
-"""Unfinished answers that are given up before the loop does something else; each then ends by itself. More than clients
-can begin in that time, or else those that were given up would be ever more.
-"""
 
 READ_TURN_BYTES = 64 * 1024
 """Received bytes after which others are served first."""
@@ -125,7 +113,6 @@ class Connection(asyncio.Protocol):
 
     @property
     def address(self) -> str:
-        """The address as it is charged."""
         return self.asker.address
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - why a client left does not matter
@@ -271,13 +258,12 @@ class Service:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._watch: asyncio.TimerHandle | None = None
         self._left = asyncio.Event()
-        self._given_up: deque[asyncio.Task[None]] = deque()
+        self.given_up = GivenUpAnswers()
         self.tasks = Tasks(_tell_fault)
         """The tasks of unfinished answers. A failed one closes its connection only."""
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop:
-        """The event loop, from the first connection on."""
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
         return self._loop
@@ -367,7 +353,6 @@ class Service:
         return ""
 
     def _dismiss(self, connection: Connection) -> None:
-        """Close a connection at once."""
         connection.wait_for(0)
         self.leave(connection)
         connection.transport.abort()
@@ -377,7 +362,6 @@ class Service:
             self._watch = self.loop.call_later(self._round, self._look)
 
     def leave(self, connection: Connection) -> None:
-        """Remove an ended connection."""
         if self._connections.remove(connection) or self._spare.remove(connection):
             self._left.set()
 
@@ -395,7 +379,6 @@ class Service:
         return not (self.refusal or self.is_stopping or self.limits.address_rate)
 
     def may_ask(self, address: str) -> bool:
-        """Whether an address may have another request answered."""
         if not self.limits.address_rate or self.addresses.allows(address, self.loop.time()):
             return True
         self.note("webserver-max-requests-per-second", address)
@@ -442,19 +425,6 @@ class Service:
             patience = self.limits.write_seconds if connection.is_congested else connection.patience()
             if patience is not None and now - since >= patience:
                 connection.expire()
-
-    def give_up(self, answers: Iterable[asyncio.Task[None]]) -> None:
-        """Cancel unfinished answers, those of many in several rounds of the loop."""
-        is_first = not self._given_up
-        self._given_up.extend(answers)
-        if is_first:
-            self._cancel_some()
-
-    def _cancel_some(self) -> None:
-        for _ in range(min(CANCELLED_AT_ONCE, len(self._given_up))):
-            self._given_up.popleft().cancel()
-        if self._given_up:
-            self.loop.call_soon(self._cancel_some)
 
     async def stop(self) -> None:
         """Answer requests in flight, within a deadline, and close every connection."""

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 
+PARSED_BYTES = 4 * 1024
+"""Received bytes that are parsed at once: a thousand small frames or requests take their time, and their memory."""
+
+PART_BYTES = 256
+"""What a parsed frame or request takes in memory besides its bytes."""
+
 
 class Unread:
     """The bytes, in the order in which they came."""
@@ -18,13 +24,11 @@ class Unread:
         return self.size
 
     def add(self, data: bytes) -> None:
-        """Bytes that have arrived."""
         if data:
             self._parts.append(data)
             self.size += len(data)
 
     def take(self, most: int) -> bytes:
-        """The next bytes, at most so many, and none where there are none."""
         if not self._parts:
             return b""
         part, start = self._parts[0], self._place
@@ -41,10 +45,8 @@ class Unread:
         return taken
 
     def take_all(self) -> bytes:
-        """All of them."""
         return b"".join(iter(lambda: self.take(self.size), b""))
 
     def clear(self) -> None:
-        """Forget all of them."""
         self._parts.clear()
         self._place = self.size = 0

@@ -23,7 +23,8 @@ from websockets.utils import accept_key as accepted
 from ledgerd.rpc.call.asker import Asker
 from ledgerd.rpc.call.dispatch import AnswerMaker, Later
 from ledgerd.rpc.http.places.connection_table import Activity
-from ledgerd.rpc.http.service import PARSED_BYTES, PART_BYTES, Connection, Service
+from ledgerd.rpc.http.service import Connection, Service
+from ledgerd.rpc.http.unread import PARSED_BYTES, PART_BYTES
 
 VERSIONS = frozenset((b"7", b"8", b"13"))
 """The versions whose frames are those of the standard."""
@@ -132,7 +133,7 @@ class WebSocketConnection(Connection):
         self.unread.clear()
         self._waiting.clear()
         self._waiting_bytes = self._late_bytes = 0
-        self.service.give_up(self._late)
+        self.service.given_up.add(self._late)
         self.hold(0)
         self.wait_for(0)
 
@@ -145,7 +146,7 @@ class WebSocketConnection(Connection):
         super().connection_lost(exc)
         self._is_over = True
         self._waiting.clear()
-        self.service.give_up(self._late)
+        self.service.given_up.add(self._late)
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -260,7 +261,6 @@ class WebSocketConnection(Connection):
 
     @property
     def _is_partial(self) -> bool:
-        """Whether a message is incomplete."""
         return bool(self._message is not None or self._frames.reader.buffer)
 
     @property

@@ -76,7 +76,6 @@ class LinkFault(Exception):
 
 
 def frame(message: LinkMessage) -> bytes:
-    """The frame of a message."""
     payload = _encoder.encode(message)
     if len(payload) > MAX_FRAME:
         raise LinkFault(f"a message of {len(payload)} bytes")

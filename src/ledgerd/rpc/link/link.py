@@ -103,7 +103,6 @@ class Link(asyncio.Protocol):
             del answer
 
     def events(self, topic: str) -> AsyncGenerator[bytes, None]:
-        """Subscribe to a topic; see `MainProcess`."""
         return self._subscribers.events(topic)
 
     def _begin_topic(self, topic: str) -> None:

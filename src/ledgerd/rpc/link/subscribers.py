@@ -40,7 +40,6 @@ class Subscription(AsyncGenerator[bytes, None]):
         return len(self._events)
 
     def tell(self, event: bytes) -> None:
-        """Add an event."""
         self._add(event)
 
     def end(self) -> None:
@@ -95,7 +94,6 @@ class Subscribers:
         self._is_over = False
 
     def events(self, topic: str) -> Subscription:
-        """The events of a topic from now on."""
         subscription = Subscription(partial(self._leave, topic))
         if topic not in self._subscriptions:
             self._begin(topic)
@@ -112,7 +110,6 @@ class Subscribers:
             self._end_topic(topic)
 
     def are_of(self, topic: str) -> bool:
-        """Whether somebody listens to a topic."""
         return topic in self._subscriptions
 
     def end(self) -> None:

@@ -56,7 +56,6 @@ class WorkerLink(asyncio.Protocol):
         self._tasks = Tasks(self._failed)
         self.topics = set(HEARD_BY_ALL)
         self.heartbeats = 0
-        """Counts heartbeats."""
         self._on_heartbeat = on_heartbeat
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -122,7 +121,6 @@ class WorkerLink(asyncio.Protocol):
             self._transport.write(framed)
 
     def close(self) -> None:
-        """Close the link, which ends the worker."""
         if self._transport is not None:
             self._transport.abort()
 
@@ -152,7 +150,6 @@ class Switchboard:
                 link.send(framed)
 
     def leave(self, link: WorkerLink) -> None:
-        """Remove a worker."""
         self._links.discard(link)
 
     def is_heard(self, topic: str) -> bool:

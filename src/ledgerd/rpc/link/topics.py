@@ -69,25 +69,20 @@ class HealthReport(msgspec.Struct, frozen=True, array_like=True):
 
 
 def packed_topic(value: Broadcast | Inclusion | PendingChange | HealthReport) -> bytes:
-    """The bytes of a payload."""
     return msgspec.msgpack.encode(value)
 
 
 def broadcast_of(payload: bytes) -> Broadcast:
-    """The broadcast in a request of a worker."""
     return msgspec.msgpack.decode(payload, type=Broadcast)
 
 
 def inclusion_of(payload: bytes) -> Inclusion:
-    """The inclusion in an event."""
     return msgspec.msgpack.decode(payload, type=Inclusion)
 
 
 def pending_change_of(payload: bytes) -> PendingChange:
-    """The change in an event."""
     return msgspec.msgpack.decode(payload, type=PendingChange)
 
 
 def health_of(payload: bytes) -> HealthReport:
-    """The report in an event."""
     return msgspec.msgpack.decode(payload, type=HealthReport)

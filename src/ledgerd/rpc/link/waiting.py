@@ -21,7 +21,6 @@ class WaitingReader:
         self._overlay = Overlay(tables)
 
     def take(self, payload: bytes) -> None:
-        """An event of the topic `WAITING`."""
         if payload:
             change = pending_change_of(payload)
             self._overlay.add(change.block_num, change.rows)

@@ -23,11 +23,9 @@ class HeldAmounts:
             del self._amounts[share]
 
     def of(self, share: str) -> int:
-        """What is kept for one."""
         return self._amounts[share]
 
     def has_room_for(self, more: int) -> bool:
-        """Whether so much more is within the limit."""
         return not 0 < self._most < self.total + more
 
     @property

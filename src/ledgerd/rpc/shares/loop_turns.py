@@ -95,7 +95,6 @@ class LoopTurns:
         heappush(self._order, (spent + self._waiting[share][0].expected, self._entered, share))
 
     def _round(self) -> None:
-        """The turns of a round of the loop."""
         self._ends = None
         if not self._waiting:
             return

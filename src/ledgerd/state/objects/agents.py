@@ -25,7 +25,6 @@ class AgentPermission(Entity):
 
     @property
     def operation_names(self) -> frozenset[str]:
-        """The operations that it may sign."""
         return frozenset(filter(None, self.operations.split(SEPARATOR)))
 
     def is_live(self, now: int) -> bool:

@@ -59,7 +59,6 @@ class NamesInMemory(Vector):
         super().__init__(NAME_KIND)
 
     def text(self, source: Source, value: str) -> str:
-        """The names one after the other."""
         return f"{source.bind(_hex_of_names)}({value})"
 
     def parse(self, value: object) -> tuple[AccountName, ...]:
@@ -80,7 +79,6 @@ class FlagsInMemory(Vector):
         super().__init__(Boolean())
 
     def text(self, source: Source, value: str) -> str:
-        """The bytes one after the other."""
         return f"{source.bind(_hex_of_flags)}({value})"
 
     def parse(self, value: object) -> tuple[bool, ...]:

@@ -76,7 +76,6 @@ class DynamicGlobalProperty(Entity):
         return worth_of(amount, fund, vested)
 
     def tokens_for(self, amount: int) -> int:
-        """The tokens that shares are worth."""
         vested, fund = self._worths
         require(vested > 0, "b.base.amount.value > 0: ")
         return worth_of(amount, vested, fund)

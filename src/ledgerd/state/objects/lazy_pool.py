@@ -12,9 +12,6 @@ ACTIVE = 0
 RETURNED = 1
 """Whether tokens of the pool are still in the market."""
 
-REWARD_SCALE = 1_000_000_000
-"""What a reward for each share is multiplied with, since it is less than a token."""
-
 
 class PmLazyPool(Entity):
     """There is one, from hardfork 14 on."""

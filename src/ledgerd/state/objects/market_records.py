@@ -103,7 +103,6 @@ class PmKlineChunk(Entity):
 
     @property
     def point_size(self) -> int:
-        """Bytes of each point."""
         return _HEAD.size + 8 * self.outcomes
 
     @property
@@ -113,7 +112,6 @@ class PmKlineChunk(Entity):
 
     @property
     def last_block(self) -> int:
-        """The block of its last point."""
         block: int = _HEAD.unpack_from(self.points, len(self.points) - self.point_size)[0]
         return block
 
@@ -122,7 +120,6 @@ class PmKlineChunk(Entity):
 
 
 def points_of(outcomes: int, packed: bytes) -> Iterator[KlinePoint]:
-    """Points of a market with so many outcomes, from their bytes."""
     for block, timestamp, reason, bets_sum, *weights in point_layout(outcomes).iter_unpack(packed):
         yield KlinePoint(block, timestamp, reason, bets_sum, weights)
 
@@ -229,7 +226,6 @@ class PlacedMarket(NamedTuple):
 
     @property
     def packed(self) -> bytes:
-        """All of it, as it is stored."""
         return _PLACE.pack(*self)
 
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from ledgerd.codec.numbers import ShareAmount, UInt16, UInt32
 from ledgerd.protocol.names import NO_NAME, AccountName
-from ledgerd.protocol.times import LATEST, Time
+from ledgerd.protocol.times import Time
 from ledgerd.state.keys import NAME_TEXT, TIME
 from ledgerd.state.objects.arrays import TIME_CLASSES, TimeClasses
 from ledgerd.state.tables import Entity, Table, ordered, unique
 
 NOT_BANNED = 0
-FOR_EVER = LATEST
-"""Of a ban."""
 
 
 class PmOracle(Entity):

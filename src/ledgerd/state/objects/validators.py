@@ -149,7 +149,6 @@ class ValidatorSchedule(Entity):
 
     @property
     def scheduled(self) -> tuple[AccountName, ...]:
-        """The validators of this round, in their order."""
         return self.current_shuffled_validators[: self.num_scheduled_validators]
 
 

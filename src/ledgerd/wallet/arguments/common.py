@@ -46,7 +46,6 @@ class Parser(argparse.ArgumentParser):
         return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
-        """Print the usage and the error, and exit."""
         super().error(without_keys(message))
 
 
@@ -64,7 +63,6 @@ def add_command(
     secrets: Sequence[str] = (),
     aliases: Sequence[str] = (),
 ) -> Parser:
-    """A command with the options that all have."""
     description = f"{help_text[0].upper()}{help_text[1:]}".rstrip(".")
     made: Parser = parts.add_parser(
         name, help=help_text.replace("%", "%%"), description=f"{description}.", aliases=list(aliases)
@@ -102,7 +100,6 @@ def add_yes_option(made: argparse.ArgumentParser) -> None:
 
 
 def add_wait_option(made: argparse.ArgumentParser) -> None:
-    """Until when a command waits."""
     made.add_argument(
         "--wait",
         type=Until,
@@ -129,7 +126,6 @@ def add_sending_options(made: argparse.ArgumentParser) -> None:
 
 
 def path_of(chosen: argparse.Namespace) -> Path:
-    """The wallet's file."""
     path: Path = chosen.wallet or keys.usual_path()
     return path
 

@@ -37,7 +37,6 @@ GROUPS = {
 
 
 def command_parser(add_more: Callable[[Parts], None] = lambda _: None) -> Parser:
-    """All of them, and others that the caller adds."""
     arguments = Parser(
         prog="ledgerd wallet",
         description="Private keys are in an encrypted file, and while the wallet is unlocked in one process, which "

@@ -87,8 +87,6 @@ def _add_create(parts: Parts) -> None:
 
 
 def add_key_commands(parts: Parts) -> None:
-    """`key list`, `key new` and so on."""
-
     def derive(chosen: argparse.Namespace) -> CommandResult:
         return keys.derive_keys(path_of(chosen), secret_of(chosen, "secret"), chosen.account, chosen.role or ROLES)
 
@@ -145,7 +143,6 @@ class _Listed(msgspec.Struct):
 
 
 def _lines(result: CommandResult) -> str:
-    """Keys with their labels, a line each."""
     held = msgspec.convert(result, _Listed)
     keys_shown = [each if isinstance(each, str) else f"{each['key']}  {each['label']}".rstrip() for each in held.keys]
     return "\n".join([*keys_shown, *(f"watching {name}" for name in held.watched)])

@@ -27,7 +27,6 @@ SECRET_OPTION = SECRET.replace("_", "-")
 
 
 def add_operation_commands(parts: Parts) -> None:
-    """All of them."""
     for operation in SENDABLE:
         _add_operation(parts, operation)
     calling = add_command(parts, "call", _call, outcome_words, "send an operation that is written as JSON")

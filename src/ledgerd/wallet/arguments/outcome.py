@@ -14,7 +14,6 @@ WIDTH_OF_FILES = 200
 
 
 def outcome_words(result: CommandResult) -> str:
-    """What became of a transaction."""
     if "file" in result:
         return f"The transaction {result['id']} is in {result['file']}: {result['state']}."
     place = f" {result['block']}" if result.get("block") else ""
@@ -37,7 +36,6 @@ def table_words(result: CommandResult) -> str:
 
 
 def agents_words(result: CommandResult) -> str:
-    """The agents of an account."""
     found: Any = result
     columns = ("name", "key", "operations", "expiration", "expired")
     return _table(
@@ -46,7 +44,6 @@ def agents_words(result: CommandResult) -> str:
 
 
 def proposals_words(result: CommandResult) -> str:
-    """Proposals, and what each would do."""
     found: Any = result
     lines = []
     for each in found["proposals"]:

@@ -63,8 +63,6 @@ def _sign(chosen: argparse.Namespace) -> CommandResult:
 
 
 def add_proposal_commands(parts: Parts) -> None:
-    """`proposal create` and so on."""
-
     def create(chosen: argparse.Namespace) -> CommandResult:
         now = int(time.time())
         until = time_of(chosen.expires, lambda: now)
@@ -161,7 +159,6 @@ def add_agent_commands(parts: Parts) -> None:
 
 
 def add_memo_commands(parts: Parts) -> None:
-    """`memo read`."""
     reading = add_command(
         parts,
         "read",
@@ -181,7 +178,6 @@ def _asking(question: Callable[[NodeClient, argparse.Namespace], CommandResult])
 
 
 def add_show_commands(parts: Parts) -> None:
-    """`show account` and so on."""
     account = add_command(
         parts, "account", _asking(lambda node, chosen: show.account(node, chosen.name)), table_words, "show an account"
     )

@@ -83,14 +83,12 @@ def _pause(chosen: argparse.Namespace) -> CommandResult:
 
 
 def check_words(result: CommandResult) -> str:
-    """How a validator stands, then what is wrong."""
     found: Any = result
     problems = [f"PROBLEM: {each}" for each in found["problems"]] or ["Nothing is wrong as far as the chain tells."]
     return "\n".join([table_words(result), *problems])
 
 
 def rotation_words(result: CommandResult) -> str:
-    """What became of it."""
     if "signed" not in result:
         return outcome_words(result)
     signed, missed = result["signed"], result["missed"]

@@ -17,20 +17,17 @@ from ledgerd.wallet.operations.catalogue import operation_named
 def grant(
     choices: Choices, account: str, name: str, key: PublicKey, operations: Sequence[str], expiration: int
 ) -> CommandResult:
-    """Let a key sign these operations."""
     wire = sorted({_wire_name(each) for each in operations})
     permission = SetAgentPermission(AccountName(account), AccountName(name), key, tuple(wire), expiration, (), ())
     return send(choices, lambda _: [permission])
 
 
 def revoke(choices: Choices, account: str, name: str) -> CommandResult:
-    """Take back what an agent may do."""
     nothing = SetAgentPermission(AccountName(account), AccountName(name), NULL_KEY, (), 0, (), ())
     return send(choices, lambda _: [nothing])
 
 
 def list_agents(choices: Choices, account: str) -> CommandResult:
-    """The agents of an account."""
     with choices.checked_node() as (node, _):
         ledger = LedgerReader(node)
         ledger.account(account)

@@ -61,7 +61,6 @@ def change_password(path: Path, password: SecretSource, fresh: SecretSource) -> 
 
 
 def backup(path: Path, destination: Path) -> CommandResult:
-    """Copy the file, encrypted as it is."""
     copy_wallet(path, destination)
     return {"wallet": str(path), "backup": str(destination)}
 
@@ -79,7 +78,6 @@ def list_keys(path: Path) -> CommandResult:
 
 
 def new_key(path: Path, label: str) -> CommandResult:
-    """Make a key."""
     return {"key": session_of(path).generate(label), "label": label}
 
 
@@ -108,7 +106,6 @@ def derive_keys(path: Path, source: SecretSource, account: str, roles: Sequence[
 
 
 def remove_key(path: Path, key: str) -> CommandResult:
-    """Forget a key."""
     session_of(path).remove_key(parsed_key(key))
     return {"key": key}
 

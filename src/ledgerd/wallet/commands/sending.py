@@ -164,7 +164,6 @@ def confirmed_and_signed(
 
 
 def own_keys(session: KeySession) -> list[PublicKey]:
-    """The public keys of the wallet."""
     return [public_key_from_text(each.key) for each in session.keys().keys]
 
 

@@ -14,7 +14,6 @@ LAST = 0xFFFFFFFF
 
 
 def account(node: NodeClient, name: str) -> CommandResult:
-    """All that an account is."""
     found = node.call("database_api", "get_accounts", [name])
     if not isinstance(found, list) or len(found) > 1:
         raise _strange(node)
@@ -24,7 +23,6 @@ def account(node: NodeClient, name: str) -> CommandResult:
 
 
 def validator(node: NodeClient, name: str | None, limit: int) -> CommandResult:
-    """A validator, or those with the most votes."""
     if name is None:
         found = node.call("validator_api", "get_validators_by_counted_vote", NO_VOTES_FIRST, limit)
         columns = ("owner", "counted_votes", "total_missed", "running_version", "signing_key")
@@ -43,7 +41,6 @@ def proposal(node: NodeClient, name: str) -> CommandResult:
 
 
 def committee(node: NodeClient, number: int | None) -> CommandResult:
-    """A request to the committee, or those that are voted on."""
     if number is not None:
         return {
             "title": f"request {number}",
@@ -58,7 +55,6 @@ def committee(node: NodeClient, number: int | None) -> CommandResult:
 
 
 def history(node: NodeClient, name: str, limit: int) -> CommandResult:
-    """The latest operations of an account."""
     if limit < 1:
         raise WalletError("at least one entry has to be asked for")
     found = node.call("account_history", "get_account_history", name, LAST, limit - 1)

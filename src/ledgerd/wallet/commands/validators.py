@@ -51,7 +51,6 @@ def pause(choices: Choices, account: str) -> CommandResult:
 
 
 def vote(choices: Choices, voter: str, validator: str, *, is_for: bool) -> CommandResult:
-    """Vote for a validator, or no longer."""
     return send(choices, lambda _: [AccountValidatorVote(AccountName(voter), AccountName(validator), is_for)])
 
 

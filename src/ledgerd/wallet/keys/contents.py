@@ -27,7 +27,6 @@ class KeyEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def key(self) -> PrivateKey:
-        """The key."""
         return PrivateKey(self.secret)
 
 
@@ -38,12 +37,10 @@ class Contents(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     watched: tuple[str, ...] = ()
 
     def pack(self) -> bytes:
-        """Its bytes, to be encrypted."""
         return msgspec.json.encode(self)
 
     @classmethod
     def unpack(cls, raw: bytes) -> Contents:
-        """The content of these bytes."""
         try:
             found = msgspec.json.decode(raw, type=cls)
             for entry in found.keys:
@@ -53,7 +50,6 @@ class Contents(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return found
 
     def by_public(self) -> dict[PublicKey, KeyEntry]:
-        """The keys by their public keys."""
         return {entry.key.public: entry for entry in self.keys}
 
     def with_key(self, key: PrivateKey, label: str) -> Contents:
@@ -66,20 +62,17 @@ class Contents(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return msgspec.structs.replace(self, keys=(*others, KeyEntry(key.secret, label)))
 
     def without_key(self, public: PublicKey) -> Contents:
-        """The same without a key."""
         kept = tuple(entry for entry in self.keys if entry.key.public != public)
         if len(kept) == len(self.keys):
             raise WalletError("the wallet has no such key")
         return msgspec.structs.replace(self, keys=kept)
 
     def with_watched(self, name: str) -> Contents:
-        """The same with one more watched account."""
         if len(self.watched) >= MOST_WATCHED and name not in self.watched:
             raise WalletError(f"a wallet watches at most {MOST_WATCHED:,} accounts: remove one first")
         return msgspec.structs.replace(self, watched=tuple(sorted({*self.watched, name})))
 
     def without_watched(self, name: str) -> Contents:
-        """The same without a watched account."""
         if name not in self.watched:
             raise WalletError(f"the wallet does not watch {name}")
         return msgspec.structs.replace(self, watched=tuple(each for each in self.watched if each != name))

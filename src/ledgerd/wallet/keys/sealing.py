@@ -77,7 +77,6 @@ class PasswordKey:
 
     @classmethod
     def new(cls, password: bytes, cost: Cost) -> PasswordKey:
-        """The key of a password for a file that is about to be written."""
         return cls(password, secrets.token_bytes(SALT_SIZE), cost)
 
     @classmethod
@@ -93,14 +92,12 @@ class PasswordKey:
         return (self.salt, self.cost, self.check) == (sealed.salt, sealed.scrypt, sealed.check)
 
     def seal(self, data: bytes) -> bytes:
-        """The bytes of a file with this data in it."""
         nonce = secrets.token_bytes(NONCE_SIZE)
         empty = Sealed(FORMAT, VERSION, self.cost, self.salt, self.check, nonce, b"")
         sealed = ChaCha20Poly1305(self._key).encrypt(nonce, data, empty.header)
         return msgspec.json.format(msgspec.json.encode(msgspec.structs.replace(empty, sealed=sealed))) + b"\n"
 
     def unseal(self, sealed: Sealed) -> bytes:
-        """The data of a file."""
         try:
             return ChaCha20Poly1305(self._key).decrypt(sealed.nonce, sealed.sealed, sealed.header)
         except (InvalidTag, ValueError):

@@ -50,11 +50,9 @@ class KeySession:
         return True
 
     def status(self) -> messages.KeeperStatus:
-        """Which wallet it is, and for how long."""
         return self._ask(messages.GetStatus(), messages.KeeperStatus)
 
     def keys(self) -> messages.Keys:
-        """The public keys, and the accounts that are watched."""
         return self._ask(messages.GetKeys(), messages.Keys)
 
     # -- use
@@ -66,7 +64,6 @@ class KeySession:
         return [Signature(each) for each in answer.signatures]
 
     def encrypt_memo(self, text: str, sender: PublicKey, recipient: PublicKey) -> str:
-        """Encrypt a memo."""
         request = messages.EncryptMemo(text, public_key_text(sender), public_key_text(recipient))
         return self._ask(request, messages.MemoText).text
 
@@ -93,11 +90,9 @@ class KeySession:
         return self._ask(messages.DeriveKeys(account, tuple(roles)), messages.PublicKeys, descriptor).keys
 
     def export_key(self, key: PublicKey, descriptor: int) -> None:
-        """Write a key in WIF to a descriptor."""
         self._ask(messages.ExportKey(public_key_text(key)), messages.WasDone, descriptor)
 
     def remove_key(self, key: PublicKey) -> None:
-        """Forget a key."""
         self._ask(messages.RemoveKey(public_key_text(key)), messages.WasDone)
 
     def watch(self, name: str, *, is_watched: bool = True) -> None:
@@ -225,6 +220,5 @@ def _refused(line: bytes) -> messages.RefusedRequest:
 
 
 def _refusal(answer: messages.RefusedRequest) -> WalletError:
-    """The error that the keeper has met."""
     kinds: dict[str, type[WalletError]] = {kind.__name__: kind for kind in WalletError.__subclasses__()}
     return kinds.get(answer.kind, WalletError)(answer.text)

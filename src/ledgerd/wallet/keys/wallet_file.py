@@ -52,7 +52,6 @@ class WalletFile:
         return opened
 
     def read(self) -> Contents:
-        """What is in the file now."""
         return self._contents_of(read_sealed(read_file(self.path)))
 
     def change(self, edit: Callable[[Contents], Contents]) -> Contents:

@@ -44,7 +44,6 @@ class Trust(msgspec.Struct, frozen=True):
 
 
 def standing_of(node: NodeClient) -> NodeStanding:
-    """Where a node's chain stands, as it says."""
     properties = node.call("database_api", "get_dynamic_global_properties")
     config = node.call("database_api", "get_config")
     try:

@@ -67,7 +67,6 @@ class LedgerReader:
         self._agents: dict[str, tuple[AgentFacts, ...]] = {}
 
     def learn(self, names: Iterable[str]) -> None:
-        """Ask for accounts that are not known yet."""
         wanted = sorted({name for name in names if name not in self._accounts})
         if len(self._accounts) + len(wanted) > MOST_ACCOUNTS:
             raise NodeUnreachable(
@@ -82,12 +81,10 @@ class LedgerReader:
                 self._accounts[name] = None if record is None else self._facts(name, record)
 
     def find(self, name: str) -> AccountFacts | None:
-        """An account, or None where there is none of this name."""
         self.learn([name])
         return self._accounts[name]
 
     def account(self, name: str) -> AccountFacts:
-        """An account that has to exist."""
         found = self.find(name)
         if found is None:
             raise NoSuchAccount(f"there is no account {name}")
@@ -140,12 +137,10 @@ class LedgerReader:
 
     @cached_property
     def globals(self) -> dict[str, Any]:
-        """The state of the whole chain."""
         return self._record("get_dynamic_global_properties")
 
     @cached_property
     def config(self) -> dict[str, Any]:
-        """The constants of the network."""
         return self._record("get_config")
 
     def _record(self, method: str) -> dict[str, Any]:

@@ -23,12 +23,10 @@ class SeenChain(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def file_of(wallet: Path) -> Path:
-    """Where it is remembered."""
     return wallet.with_name(f"{wallet.name}.chain")
 
 
 def recall(wallet: Path) -> SeenChain:
-    """What is remembered, or nothing yet."""
     path = file_of(wallet)
     try:
         with path.open("rb") as file:

@@ -35,7 +35,6 @@ def command_of(operation: type[Operation]) -> str:
 
 
 def plain_name_of(operation: type[Operation]) -> str | None:
-    """The other name of that command, where it has one."""
     return OTHER_NAMES.get(name_of(operation))
 
 

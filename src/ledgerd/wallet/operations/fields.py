@@ -74,12 +74,10 @@ def is_asked(operation: type[Operation], field: Field) -> bool:
 
 
 def is_asset(kind: Kind) -> bool:
-    """Whether a field is an amount."""
     return isinstance(kind, RecordKind) and kind.record is Asset
 
 
 def is_authority(kind: Kind) -> bool:
-    """Whether a field says who signs."""
     return isinstance(kind, RecordKind) and kind.record is Authority
 
 
@@ -89,5 +87,4 @@ def is_name(kind: Kind) -> bool:
 
 
 def inner_of(kind: Kind) -> Kind:
-    """What an optional field holds, or the kind itself."""
     return kind.inner if isinstance(kind, Optional) else kind

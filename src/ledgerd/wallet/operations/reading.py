@@ -57,7 +57,6 @@ def joined_amounts(words: Sequence[str]) -> list[str]:
 
 
 def from_words(operation: type[Operation], given: Mapping[str, str | bool], now: Now) -> Operation:
-    """An operation of the words for its fields."""
     values: dict[str, object] = {}
     for field in fields_of_operation(operation):
         if field.name in given:
@@ -111,7 +110,6 @@ def require_valid(operation: Operation, chain_id: bytes) -> None:
 
 
 def network_of(chain_id: bytes) -> ChainParameters | None:
-    """A network that the program knows."""
     return next((each for each in NETWORKS.values() if each.chain_id == chain_id), None)
 
 

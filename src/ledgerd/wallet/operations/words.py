@@ -27,7 +27,6 @@ NOTHING = "(nothing)"
 
 
 def sentence_of(operation: type[Operation]) -> str:
-    """What an operation does, as its declaration says it."""
     return " ".join((inspect.getdoc(operation) or name_of(operation)).split("\n\n")[0].split())
 
 
@@ -51,7 +50,6 @@ def _lines_of_record(record: msgspec.Struct) -> Iterator[str]:
 
 
 def _has_lines(kind: Kind) -> bool:
-    """Whether a value takes lines of its own."""
     if isinstance(kind, Vector):
         return _has_lines(kind.element)
     return isinstance(kind, Variant) or (isinstance(kind, RecordKind) and not (is_asset(kind) or is_authority(kind)))
@@ -76,7 +74,6 @@ def _lines_of(kind: Kind, value: object) -> Iterator[str]:
 
 
 def _word_of(kind: Kind, value: object) -> str:
-    """A value in one line."""
     if value is None or value == ():
         return NOTHING
     if isinstance(kind, TimeKind) and isinstance(value, int):

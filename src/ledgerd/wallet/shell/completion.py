@@ -109,7 +109,6 @@ def _option_waiting(parser: argparse.ArgumentParser, given: list[str]) -> argpar
 
 
 def _positional(parser: argparse.ArgumentParser, given: list[str]) -> list[str]:
-    """The words that are no options and not their values."""
     found, takes_value = [], False
     for word in given:
         option = _option_of(parser, word)

@@ -46,7 +46,6 @@ class Draft(msgspec.Struct, frozen=True):
 
     @property
     def unsigned(self) -> bytes:
-        """The bytes that are signed."""
         return self.transaction.unsigned
 
     @property
@@ -56,11 +55,9 @@ class Draft(msgspec.Struct, frozen=True):
 
     @property
     def signed_by(self) -> frozenset[PublicKey]:
-        """The keys that have signed."""
         return self.transaction.signature_keys(self.chain_id)
 
     def with_signatures(self, signatures: Iterable[Signature]) -> Draft:
-        """The same with more signatures."""
         signed = msgspec.structs.replace(self.transaction, signatures=(*self.transaction.signatures, *signatures))
         return msgspec.structs.replace(self, transaction=signed)
 
@@ -166,7 +163,6 @@ def load(path: Path) -> Loaded:
 
 
 def signers_online(draft: Draft, ledger: LedgerReader) -> Signers:
-    """Who signs, as a node says."""
     ledger.learn(
         {*draft.transaction.required.active, *draft.transaction.required.master, *draft.transaction.required.regular}
     )
@@ -174,8 +170,6 @@ def signers_online(draft: Draft, ledger: LedgerReader) -> Signers:
 
 
 def signers_offline(loaded: Loaded) -> Signers:
-    """Who signs, as the file says."""
-
     def authorities(name: AccountName) -> AuthoritySet:
         found = loaded.authorities.get(name)
         if found is None:

@@ -28,7 +28,6 @@ FEES: dict[type[Operation], tuple[str, str]] = {
 
 
 def fees_of(operations: tuple[Operation, ...], properties: dict[str, Any]) -> Iterator[str]:
-    """The fees in words."""
     for operation in operations:
         found = FEES.get(type(operation))
         if found is not None and found[0] in properties:

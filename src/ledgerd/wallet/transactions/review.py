@@ -33,9 +33,7 @@ class Review(msgspec.Struct, frozen=True):
     required: tuple[str, ...]
     """Who must sign."""
     signed: tuple[str, ...]
-    """The keys that have signed."""
     signing: tuple[str, ...]
-    """The keys that will sign now."""
     missing: str = ""
     """Who has to sign besides."""
     fees: tuple[str, ...] = ()
@@ -78,7 +76,6 @@ def review_of(
 
 
 def lines_of(review: Review) -> Iterator[str]:
-    """The review as a person reads it."""
     yield f"Transaction {review.id}, {review.size} bytes, expires {review.expiration} UTC"
     yield f"Chain {review.chain_id}"
     for number, words in enumerate(review.words, start=1):

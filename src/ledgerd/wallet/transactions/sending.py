@@ -141,7 +141,6 @@ class _Search:
         """Whether it can come into no block any more; that does not change."""
 
     def look(self) -> TransactionState:
-        """Where it is now."""
         if self._is_over:
             return TransactionState(NOT_SENT)
         standing = standing_of(self._node)

@@ -72,7 +72,6 @@ class Signers:
 
     @property
     def known(self) -> dict[AccountName, tuple[Authority, Authority, Authority]]:
-        """Every account that was looked at."""
         return self._known
 
     def choose(self, available: Collection[PublicKey], signed: Collection[PublicKey] = ()) -> SigningKeys:

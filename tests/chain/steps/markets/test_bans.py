@@ -5,8 +5,9 @@ from __future__ import annotations
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.protocol.names import NO_NAME
 from ledgerd.protocol.operations.virtual_markets import PmBanExpired
+from ledgerd.protocol.times import LATEST
 from ledgerd.state.objects.disputes import PM_CREATOR_BANS, PmCreatorBan
-from ledgerd.state.objects.oracles import FOR_EVER, PmOracle
+from ledgerd.state.objects.oracles import PmOracle
 from tests.chain.ledgers import ALICE, BOB, CAROL, NOW, change, set_median
 from tests.chain.market_scenes import ORACLE, create_market, create_oracle
 from tests.chain.steps.markets.market_blocks import next_block, this_block
@@ -25,7 +26,7 @@ def test_oracles_come_before_creators_and_of_equal_times_the_first_to_have_it(ma
     ban = ban_creator(markets, NOW - 5)
     first, second, _ = banned_oracles(markets)
     for oracle in (first, second):
-        change(markets, oracle, banned_until=FOR_EVER)
+        change(markets, oracle, banned_until=LATEST)
         change(markets, oracle, banned_until=NOW)
 
     assert this_block(markets) == [
@@ -41,7 +42,7 @@ def test_oracles_come_before_creators_and_of_equal_times_the_first_to_have_it(ma
 def test_a_ban_ends_at_its_time_and_one_for_ever_does_not(markets: Ledger) -> None:
     create_market(markets)
     ban_creator(markets, NOW + 1)
-    create_oracle(markets, banned_until=FOR_EVER)
+    create_oracle(markets, banned_until=LATEST)
 
     assert this_block(markets) == []
     assert next_block(markets, 1) == [PmBanExpired(ALICE, oracle=False, creator=True)]

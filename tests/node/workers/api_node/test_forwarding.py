@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -32,8 +32,6 @@ from tests.rpc.loopback import play
 BLOCK = next(block for packed in recorded_blocks("open-2") if (block := codec_of(Block).decode(packed)).transactions)
 TRANSACTION = BLOCK.transactions[0]
 TEXT = codec_of(Transaction).to_json(TRANSACTION)
-
-Answer = Callable[[dict[str, Any]], Awaitable[bytes]]
 
 
 def _raise(problem: BaseException) -> None:
@@ -82,7 +80,6 @@ def of(packed: bytes, share: str = "", age: int = -1) -> bytes:
     return packed_topic(Broadcast(packed, age, share))
 
 
-STARTS = b'{"error":{"message":"the node starts"}}'
 OK = b'[{"jsonrpc":"2.0","result":{},"id":0}]'
 
 

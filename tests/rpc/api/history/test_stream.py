@@ -47,7 +47,6 @@ class Subscriber:
         self.next = 1
         self.irreversible = 0
         self.undone = 0
-        self.last_told = 0
 
     def take(self, message: dict[str, Any]) -> None:
         if "undone_from" in message:

@@ -29,14 +29,12 @@ def reserve_bid(ledger: Ledger, bidder: Account, bid: int) -> None:
 
 
 def return_bid(ledger: Ledger, account: Account) -> None:
-    """Return the bid for an account to its bidder."""
     bidder, bid = ledger.account(account.current_bidder), account.current_bid
     reserve_bid(ledger, bidder, -bid)
     ledger.emit(Outbid(account=account.name, bidder=bidder.name, bid=tokens(bid)))
 
 
 def clear_auction(ledger: Ledger, account: Account) -> None:
-    """Forget the bids for an account."""
     with ledger.editing(account):
         account.account_on_auction = False
         account.current_bid = 0

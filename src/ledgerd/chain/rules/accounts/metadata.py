@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 
 def store_metadata(ledger: Ledger, name: AccountName, text: str) -> None:
-    """Replace the text of an account, or give it its first one."""
     metadata = ledger.store.lookup(METADATA_BY_ACCOUNT, name)
     if metadata is None:
         ledger.store.create(ACCOUNT_METADATA, AccountMetadata(account=name, json_metadata=text))

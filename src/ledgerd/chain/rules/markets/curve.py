@@ -53,7 +53,6 @@ def time_penalty_of(ledger: Ledger, market: PmMarket, risk_time: int) -> int:
 
 
 def find_outcome(ledger: Ledger, market: PmMarket, place: int) -> PmOutcome | None:
-    """An outcome of a market by its place."""
     return ledger.store.lookup(OUTCOME_BY_MARKET, market.id, place)
 
 

@@ -30,7 +30,6 @@ CLASS_ENDS = (3_600, 21_600, 86_400, 259_200, 604_800, 1_209_600, 2_592_000)
 
 
 def find_oracle(ledger: Ledger, name: AccountName) -> PmOracle | None:
-    """The oracle of a name, if it ever registered."""
     return ledger.store.lookup(ORACLE_BY_OWNER, name)
 
 
@@ -57,7 +56,6 @@ def turn(oracle: PmOracle, gauge: Gauge, change: int) -> None:
 
 
 def turn_gauge(ledger: Ledger, name: AccountName, gauge: Gauge, change: int) -> None:
-    """The same by name (`gauge`)."""
     oracle = find_oracle(ledger, name) if change else None
     if oracle is not None:
         with ledger.editing(oracle):

@@ -141,7 +141,6 @@ def active_positions(ledger: Ledger, market: PmMarket) -> list[PmLeveragePositio
 
 
 def has_active_position(ledger: Ledger, market: PmMarket) -> bool:
-    """Whether any position of a market still stands."""
     standing = (market.id, ACTIVE)
     return ledger.store.first(LEVERAGE_BY_MARKET_STATUS, lower=standing, upper=standing) is not None
 

@@ -59,7 +59,6 @@ class FrozenTally:
         self.frozen: Counter[tuple[AccountName, Frozen]] = Counter()
 
     def take(self, row: Entity) -> None:
-        """Count a row of any table."""
         if isinstance(row, PmBet):
             if row.status in STAKED:
                 self.frozen[row.account, STAKES] += row.amount

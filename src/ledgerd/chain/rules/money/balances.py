@@ -16,13 +16,11 @@ if TYPE_CHECKING:
 
 
 def balance_of(account: Account, symbol: int) -> int:
-    """What an account has of a symbol, of which there is one."""
     require(symbol == TOKEN_SYMBOL, "false: invalid symbol")
     return account.balance
 
 
 def adjust_balance(ledger: Ledger, account: Account, tokens: int) -> None:
-    """Give an account tokens, or take them."""
     with ledger.editing(account):
         account.balance = fits_int64(account.balance + tokens)
 

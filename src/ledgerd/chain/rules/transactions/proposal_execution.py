@@ -38,13 +38,11 @@ UNSIGNED = Skip.TRANSACTION_SIGNATURES | Skip.AUTHORITIES | Skip.REFERENCED_BLOC
 
 
 def operations_of(proposal: Proposal) -> tuple[Operation, ...]:
-    """The proposed operations."""
     operations: tuple[Operation, ...] = PROPOSED.decode(proposal.proposed_operations)
     return operations
 
 
 def approvals_of(proposal: Proposal) -> Approvals:
-    """The accounts that have agreed."""
     return Approvals(
         active=proposal.available_active_approvals,
         master=proposal.available_master_approvals,

@@ -20,7 +20,6 @@ from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, KNOWN_TRANSACTIO
 
 
 def require_new(is_new: bool) -> None:
-    """Refuse a transaction that is known already."""
     require(
         is_new,
         "(skip & skip_transaction_dupe_check) || trx_idx.indices().get<by_trx_id>().find(trx_id) == "

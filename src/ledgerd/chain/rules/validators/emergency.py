@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 
 def is_emergency(ledger: Ledger) -> bool:
-    """Whether the emergency rules are in force."""
     return ledger.globals.emergency_consensus_active and ledger.hardfork(12)
 
 

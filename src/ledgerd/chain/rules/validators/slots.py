@@ -32,7 +32,6 @@ def slot_at(ledger: Ledger, time: int) -> int:
 
 
 def scheduled_validator(ledger: Ledger, slot: int) -> AccountName:
-    """The validator of a slot."""
     schedule = ledger.schedule
     place = (ledger.globals.current_aslot + slot) % schedule.num_scheduled_validators
     return schedule.current_shuffled_validators[place]

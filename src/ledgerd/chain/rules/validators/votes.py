@@ -56,7 +56,6 @@ def adjust_proxied_votes_by_depth(ledger: Ledger, account: Account, deltas: Sequ
 
 
 def votes_of(ledger: Ledger, account: Account) -> Iterator[ValidatorVote]:
-    """The votes of an account, by the ids of the validators."""
     return ledger.store.scan(VALIDATOR_VOTE_BY_ACCOUNT, lower=(account.id,), upper=(account.id,))
 
 

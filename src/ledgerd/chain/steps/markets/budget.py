@@ -24,7 +24,6 @@ class MarketBudget:
 
     @property
     def turns(self) -> int:
-        """How many turns are left."""
         return self.cap - self.done
 
     def take_turn(self) -> None:

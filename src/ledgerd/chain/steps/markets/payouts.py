@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 
 def is_winner(market: PmMarket, bet: PmBet) -> bool:
-    """Whether the bet is on what came about."""
     return (bet.outcome_index if market.market_type == MULTI else bet.side) == market.resolved_outcome
 
 

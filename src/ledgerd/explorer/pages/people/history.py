@@ -107,7 +107,6 @@ def page_in(answer: Any, cursor: str) -> dict[str, Any]:  # noqa: ANN401 - JSON
 
 
 def links_of(visit: Visit, page: dict[str, Any]) -> dict[str, str]:
-    """The addresses of the pages beside one."""
     is_newest = visit.cursor() == "newest"
     return {
         "older": visit.link(cursor=page["older"]) if page.get("older") else "",

@@ -78,7 +78,6 @@ def harmless(text: str) -> str:
 
 
 def line_of(visit: Visit, name: str, row: Mapping[str, Any]) -> list[object]:
-    """The cells of an operation."""
     kind, fields = row["op"]
     payer, payee, field = FLOWS.get(kind, ("", "", ""))
     change, asset, other = "", "", ""

@@ -14,7 +14,6 @@ CLEAR = "\r\x1b[K"
 
 
 def step_of(record: logging.LogRecord) -> ProgressStep | None:
-    """The progress that a record tells of."""
     step: ProgressStep | None = getattr(record, "progress", None)
     return step
 
@@ -36,7 +35,6 @@ class Console(logging.StreamHandler[TextIO]):
         self._status = ""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a record."""
         if not self._overwrites:
             if stays(record) and not self.stream.closed:
                 super().emit(record)

@@ -41,7 +41,6 @@ class HourlyFile(logging.Handler):
             self.handleError(record)
 
     def close(self) -> None:
-        """Close the file of the last hour."""
         self.acquire()
         try:
             if self._stream is not None:

@@ -22,7 +22,6 @@ class Limited(logging.Handler):
         self._examples: dict[Hashable, logging.LogRecord] = {}
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Pass a record on, or count it."""
         if record.levelno >= logging.INFO and getattr(record, "progress", None) is None:
             rate: LineRate = getattr(record, "rate", USUAL)
             kind: Hashable = rate.kind or (record.pathname, record.lineno)

@@ -41,7 +41,6 @@ class ConsoleLine(logging.Formatter):
     """Time, thread, place and method in columns, then the message (spec 06, section 6)."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line, and a traceback below it."""
         line = f"{self._columns(record)}{message_of(record)}"
         traceback = exception_of(record, self)
         return f"{line}\n{traceback}" if traceback else line
@@ -59,7 +58,6 @@ class FileLine(ConsoleLine):
     """The same, and the place once more behind the message."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line."""
         return f"{super().format(record)}\t\t\t{record.filename}:{record.lineno}"
 
 
@@ -79,7 +77,6 @@ class JsonLine(logging.Formatter):
         self.host = socket.gethostname()
 
     def format(self, record: logging.LogRecord) -> str:
-        """The object."""
         message, traceback = without_keys(record.getMessage()), exception_of(record, self)
         return json.dumps(
             {
@@ -101,7 +98,6 @@ class EventLine(logging.Formatter):
     """One JSON object a line: the event, and its values as fields. This is `log-format = json`."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The object."""
         event: dict[str, object] = {
             "time": _time(record).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             "level": _level(record),

@@ -46,7 +46,6 @@ SECTIONS: dict[str, OptionSection[Any]] = {
 
 
 def every_option() -> Iterator[Option]:
-    """Every option under each of its names."""
     for section in SECTIONS.values():
         for option in section.options:
             yield option

@@ -54,7 +54,6 @@ class Option:
 
     @property
     def defaults(self) -> tuple[str, ...]:
-        """The default, a text for each element."""
         match self.default:
             case None:
                 return ()
@@ -65,11 +64,9 @@ class Option:
 
     @property
     def shown(self) -> str:
-        """A value to show how one is written."""
         return self.example or (self.defaults[0] if self.defaults and self.defaults[0] else self.kind.example)
 
     def older(self) -> Iterator[Option]:
-        """The option under each of its older names."""
         for name in self.older_names:
             yield replace(self, name=name, help=f"Older name of {self.name}.", older_names=(), short="")
 
@@ -112,7 +109,6 @@ class OptionSection(Generic[R]):
 
     @property
     def fields(self) -> dict[str, Option]:
-        """The options with a meaning, by the field that each sets."""
         return {option.field or self._derived(option.name): option for option in self.with_meaning}
 
     def _derived(self, name: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import socket
 from ipaddress import ip_address
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     from ledgerd.node.config.configuration import Configuration
     from ledgerd.node.parts.webserver import WebserverPart
     from ledgerd.supervision.work import Working
-
-log = logging.getLogger(__name__)
 
 EXPLORER = "explorer"
 """The name of the part."""

@@ -5,7 +5,6 @@ Spec 06, section 15.2. It counts unanswered calls, not seconds, so that a suspen
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 import threading
@@ -17,8 +16,6 @@ from ledgerd.node.parts.chain import ChainPart
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.threads import RunningThread, in_thread
 from ledgerd.supervision.work import Ending
-
-log = logging.getLogger(__name__)
 
 STUCK = 1
 """The exit code."""

@@ -95,7 +95,6 @@ class DirectoryState:
             self._reader.free_dead_readers()
 
     def close(self) -> None:
-        """Close the files."""
         self._close(self.reason)
 
     def _open(self) -> None:

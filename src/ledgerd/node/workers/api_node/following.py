@@ -68,11 +68,9 @@ class DirectoryFollower:
     # -- what the APIs ask
 
     async def ask(self, topic: str, payload: bytes) -> bytes:
-        """Send on what only a node can do."""
         return await self._forwarder.ask(topic, payload)
 
     def events(self, topic: str) -> AsyncGenerator[bytes, None]:
-        """The events of a topic from this call on."""
         if topic not in NEWS:
             raise PlainError(NOT_HERE)
         return self._subscribers.events(topic)

@@ -86,7 +86,6 @@ class Forwarder:
         return found
 
     def close(self) -> None:
-        """End the connections that are idle."""
         if self._pool is not None:
             self._pool.close()
 

@@ -79,14 +79,12 @@ async def live(configuration: Configuration, node: str, followed: StreamSettings
 
 
 def follow_order(configuration: Configuration, followed: StreamSettings) -> FollowOrder:
-    """What the process is told that follows a node."""
     application = configuration.application
     chain_id = bytes(parameters_of(application.chain).chain_id)
     return FollowOrder.of(configuration.invocation.data_dir, chain_id, followed, application.log_format)
 
 
 def settings_of(configuration: Configuration, node: str) -> ApiNodeSettings:
-    """The settings of every worker."""
     return ApiNodeSettings(
         data_dir=str(configuration.invocation.data_dir),
         state=str(configuration.chain.shared_file_dir),
@@ -141,7 +139,6 @@ class ApiNodePart(Part):
         self._health = packed_topic(HealthReport({}))
 
     async def start(self) -> None:
-        """Listen, and serve."""
         self._board.stand(HEALTH, self._health)
         await self._workers.start()
         for endpoint, (host, port) in zip(self._endpoints, self._workers.addresses, strict=True):
@@ -154,7 +151,6 @@ class ApiNodePart(Part):
             log.info("metrics are served on %(host)s:%(port)d", {"host": host, "port": port})
 
     def tell_health(self, news: HealthNews) -> None:
-        """Tell the workers which of them are down."""
         self._board.stand(HEALTH, packed_topic(HealthReport(dict(news.down), news.warnings)))
 
     async def stop(self) -> None:

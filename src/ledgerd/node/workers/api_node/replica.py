@@ -33,7 +33,6 @@ class ReplicaPart(Part):
         self._order = order
 
     async def start(self) -> None:
-        """Start the process."""
         log.info(
             "following the node at %(place)s into %(folder)s",
             {"place": self._order.place, "folder": str(Path(self._order.data_dir))},

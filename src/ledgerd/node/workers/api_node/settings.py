@@ -16,7 +16,6 @@ class ApiNodeSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     data_dir: str
     state: str
-    """The directory of the state."""
     archive: str
     """The directory of the archive, which may be missing."""
     chain: str

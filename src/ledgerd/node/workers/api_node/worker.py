@@ -81,7 +81,6 @@ def logged_service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
 def service(
     link: Link, limits: Limits, settings: ApiNodeSettings, network: ChainParameters
 ) -> tuple[Service, DirectoryFollower]:
-    """A worker's service over a directory, and what follows the directory."""
     state = DirectoryState(Path(settings.state), STORED_TABLES)
     logs = Path(settings.data_dir) / STATE_FOLDER
     rolling = RollingBlockLogReader.open(logs)

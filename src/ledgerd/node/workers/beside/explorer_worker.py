@@ -16,7 +16,6 @@ YIELDING = 5
 
 
 def main() -> None:
-    """Read the arguments, and serve."""
     give_way(YIELDING)
     order = order_of(sys.stdin.buffer.read(), ExplorerArguments)
     set_up_child_logging(order.log_format)

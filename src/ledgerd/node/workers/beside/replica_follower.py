@@ -44,7 +44,6 @@ async def _follow() -> None:
 
 
 def main() -> None:
-    """Follow until the input is closed."""
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, signal.SIG_IGN)  # they reach the whole group: the main process handles them
     on_a_loop(_follow)

@@ -34,7 +34,6 @@ async def _serve() -> None:
 
 
 def main() -> None:
-    """Serve until the input is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group: the node handles it
     give_way(NICENESS)
     on_a_loop(_serve)

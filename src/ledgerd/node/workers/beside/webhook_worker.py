@@ -72,7 +72,6 @@ async def _opened(order: WebhookArguments) -> EmbeddedHistory:
 
 
 def main() -> None:
-    """Read the arguments, and send."""
     give_way(YIELDING)
     order = order_of(sys.stdin.buffer.read(), WebhookArguments)
     set_up_child_logging(order.log_format)

@@ -165,7 +165,6 @@ def blocks_page(view: HistoryView, filter_: Filter, cursor: str, limit: int) -> 
 
 
 def last_block_of(view: HistoryView, filter_: Filter) -> int:
-    """The last block that may have selected operations."""
     last = view.irreversible_number if filter_.irreversible else view.head_number
     # The operations of a block's transactions have the time of the block before.
     return last if filter_.until is None else min(last, view.first_block_since(filter_.until))

@@ -114,7 +114,6 @@ class EventStream(HistoryStream):
         return super().advance()
 
     def position(self) -> str:
-        """The id of what the client has been told."""
         told = self._told_from - 1
         mark = self._marks.get(told)
         return f"{told}" if mark is None else f"{told}-{min(self._marks) - 1}-{_digest(mark)}"

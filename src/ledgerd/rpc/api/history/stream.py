@@ -54,7 +54,6 @@ class HistoryStream:
         """The marks of the sent blocks that are reversible."""
 
     def opening(self, name: str) -> str:
-        """The first message."""
         with self._history.reading() as view:
             if not self._next:
                 self._next = self._told_from = self._last(view) + 1
@@ -156,7 +155,6 @@ class Subscriptions:
             self._tasks.pop(name, None)
 
     def end(self, name: str) -> bool:
-        """End a subscription."""
         task = self._tasks.pop(name, None)
         return task is not None and task.cancel()
 

@@ -134,7 +134,6 @@ def _sum(kinds: Iterable[KindCount]) -> int:
 
 
 def block_operations(view: HistoryView, number: int, first: int, limit: int) -> BlockOperations:
-    """A part of the operations of a block."""
     return BlockOperations(_sum(view.kinds_of(number)), _texts(view.part_of(number, first, limit)))
 
 

@@ -57,7 +57,6 @@ def _located(chunk: PmKlineChunk) -> tuple[int, tuple[str, ...]]:
 
 
 def _by_market(block: PmRecentPoints) -> dict[int, tuple[KlinePoint, ...]]:
-    """The points of a block."""
     found: dict[int, list[KlinePoint]] = {}
     for market, outcomes, packed in block:
         found.setdefault(market, []).extend(points_of(outcomes, packed))

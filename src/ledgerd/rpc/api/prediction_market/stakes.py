@@ -151,7 +151,6 @@ def get_account_positions(
 
 
 def positions_of(view: ApiView, bets: Iterable[PmBet]) -> tuple[Position, ...]:
-    """Bets with what they may bring."""
     markets: dict[int, PmMarket | None] = {}
     found = []
     for bet in bets:

@@ -52,7 +52,6 @@ class ConnectionTable(Generic[S]):
         self._by_address: dict[str, dict[S, None]] = {}
 
     def check(self, address: str) -> PlaceCheck[S]:
-        """Whether one more connection of an address is within the limits."""
         own = self._by_address.get(address, {})
         if address and 0 < self._most_each <= len(own):
             evicted = _most_idle(own)
@@ -67,7 +66,6 @@ class ConnectionTable(Generic[S]):
         return PlaceCheck(evicted is not None, evicted, "webserver-max-connections")
 
     def add(self, connection: S) -> None:
-        """Add a connection."""
         self.all[connection] = None
         self._by_address.setdefault(connection.charged, {})[connection] = None
 

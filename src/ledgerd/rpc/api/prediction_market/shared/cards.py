@@ -131,12 +131,10 @@ def market_piece(state: View, market: int) -> MarketPiece | None:
 
 
 def market_pieces(state: View, markets: Sequence[int]) -> list[MarketPiece | None]:
-    """The same of many."""
     return state.derived_all(_market_piece, PM_MARKETS.by_id, markets)
 
 
 def card_text(state: View, market: int) -> str | None:
-    """The card of a market; none where there is no such market."""
     piece = market_piece(state, market)
     if piece is None:
         return None
@@ -144,7 +142,6 @@ def card_text(state: View, market: int) -> str | None:
 
 
 def cards_text(view: ApiView, markets: Iterable[int]) -> str:
-    """The cards of markets that are there."""
     state, rest, texts = view.state, iter(markets), list[str]()
     while some := list(islice(rest, PRINTED_TOGETHER)):
         pieces = market_pieces(state, some)
@@ -158,7 +155,6 @@ def cards_text(view: ApiView, markets: Iterable[int]) -> str:
 
 
 def require_market(view: ApiView, market: int) -> PmMarket:
-    """A market that must be there."""
     found = view.state.find(PM_MARKETS, market)
     if found is None:
         raise RuleViolation("m != nullptr: Market not found")

@@ -57,13 +57,11 @@ def range_ids(view: ApiView, index: Index[Any], key: Key, *, newest: bool, first
 
 
 def rows_of(view: ApiView, table: Table[E], ids: Iterable[int]) -> tuple[E, ...]:
-    """The objects of these ids that are there."""
     found = (view.state.find(table, each) for each in ids)
     return tuple(row for row in found if row is not None)
 
 
 def cut(ids: Ids, *, newest: bool, first: int, limit: int) -> Iterable[int]:
-    """A page of a list."""
     if not newest:
         return ids[first : first + limit]
     end = max(0, len(ids) - first)

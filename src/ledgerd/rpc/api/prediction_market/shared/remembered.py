@@ -18,7 +18,6 @@ def _head_of(properties: DynamicGlobalProperty) -> tuple[bytes, int]:
 
 
 def head_time(view: ApiView) -> int:
-    """The time of the head block."""
     return head_of(view)[1]
 
 

@@ -42,7 +42,6 @@ def covered_markets(view: ApiView, status: int) -> Iterator[int]:
 
 
 def hidden_markets(view: ApiView) -> frozenset[int]:
-    """All markets of oracles that have not."""
     return of_this_head(view, "hidden", lambda: frozenset(_hidden(view)))
 
 
@@ -58,7 +57,6 @@ def _hidden(view: ApiView) -> Iterator[int]:
 
 
 def is_below_floor(view: ApiView, oracle: PmOracle) -> bool:
-    """The same of an oracle's row."""
     properties = medians(view)
     if oracle.insurance < properties.pm_min_oracle_insurance.amount:
         return True
