@@ -38,7 +38,6 @@ from ledgerd.p2p.wire.messages import (
 )
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId, block_number_of
-from ledgerd.protocol.transaction import Transaction
 from tests.p2p.reference_ground import ACTIVE, HANDSHAKING, SYNCING, Record, ReferenceGround
 
 RANGE_BUDGET = 2_097_152 - 65_536
@@ -52,7 +51,6 @@ class ReferencePeers(ReferenceGround):
         self.mode = SYNC
         self.is_paused = False
         """Whether it writes or reads a snapshot: what is neither a hello nor a status is discarded (section 19)."""
-        self.mempool: set[bytes] = set()
         self._next = 1
         self._highest = 0
         self._last_block_at: float | None = None
@@ -75,7 +73,7 @@ class ReferencePeers(ReferenceGround):
             ForkStatus: self._fork_status,
             PeerExchangeRequest: lambda record, _: self._exchange(record),
             PeerExchangeReply: lambda record, _: self.good(record),
-            TransactionMessage: self._transaction,
+            TransactionMessage: self.transaction,
             SoftBan: lambda record, ban: self.close(record, f"remote: {ban.reason}"),
             GapFillRequest: self._gap_request,
             GapFillReply: self._gap_reply,
@@ -423,24 +421,6 @@ class ReferencePeers(ReferenceGround):
             self._quiet_until, self._rejected = self.now + 120, (0, 0)
 
     # -- the rest (sections 14 to 17)
-
-    def send_transaction(self, transaction: Transaction) -> None:
-        """A transaction of its own."""
-        self.mempool.add(transaction.id)
-        self.to_all(TransactionMessage(transaction).frame, None, None)
-
-    def _transaction(self, record: Record, message: TransactionMessage) -> None:
-        transaction = message.trx
-        if transaction.id in self.mempool:
-            return
-        if not int(self.now) <= transaction.expiration <= int(self.now) + 86_400 or len(transaction.packed) > 65_536:
-            self.strike(record)
-            return
-        if not self.access.is_anchored(transaction):
-            return
-        self.mempool.add(transaction.id)
-        self.to_all(message.frame, record, None)
-        self.access.accept_transaction(transaction)
 
     def _fork_status(self, record: Record, status: ForkStatus) -> None:
         has_joined = record.node_status == SYNC and status.node_status == FORWARD and record.state == ACTIVE

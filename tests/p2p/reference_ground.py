@@ -5,8 +5,9 @@ from __future__ import annotations
 from ledgerd.chain.chain import Chain
 from ledgerd.p2p.shared.chain_access import ChainPeers
 from ledgerd.p2p.wire.frames import FrameReader
-from ledgerd.p2p.wire.messages import NO_NODE, SYNC, Message, NodeId, SoftBan
+from ledgerd.p2p.wire.messages import NO_NODE, SYNC, Message, NodeId, SoftBan, TransactionMessage
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
+from ledgerd.protocol.transaction import Transaction
 
 HANDSHAKING, SYNCING, ACTIVE = range(3)
 KNOWN_BLOCKS = 20
@@ -49,6 +50,7 @@ class ReferenceGround:
         self.records: dict[int, Record] = {}
         self.out: list[tuple[int, bytes]] = []
         self.closed: list[tuple[int, str]] = []
+        self.mempool: set[bytes] = set()
 
     # -- where it stands (section 5)
 
@@ -117,3 +119,23 @@ class ReferenceGround:
 
     def frame(self, record: Record, frame: bytes) -> None:
         self.out.append((record.id, frame))
+
+    # -- transactions (section 15)
+
+    def send_transaction(self, transaction: Transaction) -> None:
+        """A transaction of its own."""
+        self.mempool.add(transaction.id)
+        self.to_all(TransactionMessage(transaction).frame, None, None)
+
+    def transaction(self, record: Record, message: TransactionMessage) -> None:
+        transaction = message.trx
+        if transaction.id in self.mempool:
+            return
+        if not int(self.now) <= transaction.expiration <= int(self.now) + 86_400 or len(transaction.packed) > 65_536:
+            self.strike(record)
+            return
+        if not self.access.is_anchored(transaction):
+            return
+        self.mempool.add(transaction.id)
+        self.to_all(message.frame, record, None)
+        self.access.accept_transaction(transaction)
