@@ -8,8 +8,8 @@ from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.authority import require_valid_name
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.keys import PublicKey
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.base import Authorities, Operation, active, master
+from ledgerd.protocol.operations.base import Fee, Operation
+from ledgerd.protocol.operations.roles import ActiveSigner, MasterSigner, Recipient, Sender, Touched
 
 if TYPE_CHECKING:
     from ledgerd.protocol.parameters import ChainParameters
@@ -18,32 +18,30 @@ if TYPE_CHECKING:
 class SetAccountPrice(Operation, frozen=True, tag=54):
     """Puts an account on sale, changes its price, or takes it off."""
 
-    account: AccountName
-    account_seller: AccountName
+    FEE = Fee("account_on_sale_fee", is_once=True)
+
+    account: MasterSigner
+    account_seller: Touched
     account_offer_price: Asset
     account_on_sale: bool
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names, price."""
         require_valid_name(self.account)
         require_valid_name(self.account_seller)
         _require_account_price(self.account_offer_price)
-
-    def authorities(self) -> Authorities:
-        """Master."""
-        return master(self.account)
 
 
 class SetSubaccountPrice(Operation, frozen=True, tag=55):
     """Puts the creation of subaccounts on sale, changes its price, or takes it off."""
 
-    account: AccountName
-    subaccount_seller: AccountName
+    FEE = Fee("subaccount_on_sale_fee", is_once=True)
+
+    account: MasterSigner
+    subaccount_seller: Touched
     subaccount_offer_price: Asset
     subaccount_on_sale: bool
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names, price."""
         require_valid_name(self.account)
         require_valid_name(self.subaccount_seller)
         require(
@@ -55,22 +53,17 @@ class SetSubaccountPrice(Operation, frozen=True, tag=55):
             "subaccount_offer_price.amount > 0: Cannot set subaccount offer price with negative or zero amount",
         )
 
-    def authorities(self) -> Authorities:
-        """Master."""
-        return master(self.account)
-
 
 class BuyAccount(Operation, frozen=True, tag=56):
     """Buys an account that is on sale, or bids for it, or has a subaccount created."""
 
-    buyer: AccountName
-    account: AccountName
+    buyer: ActiveSigner
+    account: Touched
     account_offer_price: Asset
     account_authorities_key: PublicKey
     tokens_to_shares: Asset
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names, price, the tokens that become shares."""
         require_valid_name(self.buyer)
         require_valid_name(self.account)
         require(
@@ -90,30 +83,23 @@ class BuyAccount(Operation, frozen=True, tag=56):
             "tokens_to_shares.amount > 0: Token to shares cannot be negative or zero amount",
         )
 
-    def authorities(self) -> Authorities:
-        """Active."""
-        return active(self.buyer)
-
 
 class TargetAccountSale(Operation, frozen=True, tag=61):
     """Puts an account on sale for one buyer alone."""
 
-    account: AccountName
-    account_seller: AccountName
-    target_buyer: AccountName
+    FEE = Fee("account_on_sale_fee", is_once=True)
+
+    account: MasterSigner
+    account_seller: Sender
+    target_buyer: Recipient
     account_offer_price: Asset
     account_on_sale: bool
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names, price."""
         require_valid_name(self.account)
         require_valid_name(self.account_seller)
         require_valid_name(self.target_buyer)
         _require_account_price(self.account_offer_price)
-
-    def authorities(self) -> Authorities:
-        """Master."""
-        return master(self.account)
 
 
 def _require_account_price(price: Asset) -> None:
@@ -125,11 +111,3 @@ def _require_account_price(price: Asset) -> None:
         price.amount > 0,
         "account_offer_price.amount > 0: Cannot set account offer price with negative or zero amount",
     )
-
-
-OPERATIONS: tuple[type[Operation], ...] = (
-    SetAccountPrice,
-    SetSubaccountPrice,
-    BuyAccount,
-    TargetAccountSale,
-)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from ledgerd.codec.numbers import UInt16, UInt64
+from ledgerd.codec.numbers import UInt64
 from ledgerd.protocol.assets import TOKEN_SYMBOL, Asset
 from ledgerd.protocol.authority import require_valid_name
 from ledgerd.protocol.beneficiary import Beneficiary, require_beneficiaries
 from ledgerd.protocol.constants import HUNDRED_PERCENT
 from ledgerd.protocol.errors import require
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.base import Authorities, Operation, regular
+from ledgerd.protocol.operations.base import Operation
+from ledgerd.protocol.operations.roles import Meaning, Memo, Percent, Recipient, RegularSigner, Role
 from ledgerd.protocol.texts import require_memo
 
 if TYPE_CHECKING:
@@ -23,39 +23,33 @@ MAX_CUSTOM_SEQUENCE = 2**63 - 1
 class Award(Operation, frozen=True, tag=47):
     """Awards an account with the worth of a percentage of the initiator's energy."""
 
-    initiator: AccountName
-    receiver: AccountName
-    energy: UInt16
-    custom_sequence: UInt64
-    memo: str
+    initiator: Annotated[RegularSigner, Role.SENDER]
+    receiver: Annotated[Recipient, Role.ABSENT]
+    energy: Percent
+    custom_sequence: Annotated[UInt64, Meaning.OPTIONAL]
+    memo: Memo
     beneficiaries: tuple[Beneficiary, ...]
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names, energy, sequence, memo, beneficiaries."""
         require_valid_name(self.initiator)
         require_valid_name(self.receiver)
         require(self.energy <= HUNDRED_PERCENT, "energy <= CHAIN_100_PERCENT: ")
         _require_note(self.custom_sequence, self.memo)
         require_beneficiaries(self.beneficiaries)
 
-    def authorities(self) -> Authorities:
-        """The initiator."""
-        return regular(self.initiator)
-
 
 class FixedAward(Operation, frozen=True, tag=60):
     """Awards an account with a set amount, for as much energy as it takes."""
 
-    initiator: AccountName
-    receiver: AccountName
+    initiator: Annotated[RegularSigner, Role.SENDER]
+    receiver: Annotated[Recipient, Role.ABSENT]
     reward_amount: Asset
-    max_energy: UInt16
-    custom_sequence: UInt64
-    memo: str
+    max_energy: Percent
+    custom_sequence: Annotated[UInt64, Meaning.OPTIONAL]
+    memo: Memo
     beneficiaries: tuple[Beneficiary, ...]
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names, amount, energy, sequence, memo, beneficiaries."""
         require_valid_name(self.initiator)
         require_valid_name(self.receiver)
         require(
@@ -70,10 +64,6 @@ class FixedAward(Operation, frozen=True, tag=60):
         _require_note(self.custom_sequence, self.memo)
         require_beneficiaries(self.beneficiaries)
 
-    def authorities(self) -> Authorities:
-        """The initiator."""
-        return regular(self.initiator)
-
 
 def _require_note(custom_sequence: int, memo: str) -> None:
     """The checks of memo and sequence."""
@@ -82,6 +72,3 @@ def _require_note(custom_sequence: int, memo: str) -> None:
         "custom_sequence <= uint64_t(std::numeric_limits<int64_t>::max()): ",
     )
     require_memo(memo)
-
-
-OPERATIONS: tuple[type[Operation], ...] = (Award, FixedAward)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from ledgerd.codec import missing
-from ledgerd.codec.numbers import Int8, Int16, Int64, ShareAmount, UInt16
+from ledgerd.codec.numbers import Int8, Int16, ShareAmount
 from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.authority import require_valid_name
 from ledgerd.protocol.constants import MAX_PM_PROFILE_URL_LENGTH
@@ -19,8 +19,8 @@ from ledgerd.protocol.market_rules import (
     require_share,
     require_text,
 )
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.base import Authorities, Operation, active
+from ledgerd.protocol.operations.base import Operation
+from ledgerd.protocol.operations.roles import ActiveSigner, CommitId, MarketId, Meaning, Percent, Role
 
 if TYPE_CHECKING:
     from ledgerd.protocol.parameters import ChainParameters
@@ -29,53 +29,37 @@ if TYPE_CHECKING:
 class PmCommitBet(Operation, frozen=True, tag=71):
     """Puts tokens aside for a bet of which only the hash is public."""
 
-    account: AccountName
-    market_id: Int64
+    account: Annotated[ActiveSigner, Role.PAYER]
+    market_id: MarketId
     commitment: Commitment
     escrow_amount: Asset
-    no_reveal_fee_percent: UInt16
+    no_reveal_fee_percent: Percent
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, market, hash, amount, fee."""
         require_valid_name(self.account)
         require_object_id(self.market_id, "market_id")
         require(self.commitment != NO_COMMITMENT, "commitment != fc::sha256(): commitment cannot be empty")
         require_positive_token(self.escrow_amount, "escrow_amount", "escrow_amount")
         require_share(self.no_reveal_fee_percent, "no_reveal_fee_percent", "no_reveal_fee_percent")
 
-    def authorities(self) -> Authorities:
-        """Who bets."""
-        return active(self.account)
-
 
 class PmRevealBet(Operation, frozen=True, tag=72):
     """Reveals a hidden bet: the chain compares its hash, and the bet joins the batch."""
 
-    account: AccountName
-    commit_id: Int64
+    account: ActiveSigner
+    commit_id: CommitId
     side: Annotated[Int8, missing(-1)]
     outcome_index: Annotated[Int16, missing(-1)]
     amount: Asset
     salt: str
-    min_tokens: ShareAmount
+    min_tokens: Annotated[ShareAmount, Meaning.OPTIONAL]
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, commitment, amount, outcome, salt."""
         require_valid_name(self.account)
         require_object_id(self.commit_id, "commit_id")
         require_positive_token(self.amount, "amount", "reveal amount")
         require(self.min_tokens >= 0, "min_tokens >= 0: min_tokens cannot be negative")
         require_one_outcome(self.side, self.outcome_index)
         require_text(self.salt, "salt", MAX_PM_PROFILE_URL_LENGTH)
-
-    def authorities(self) -> Authorities:
-        """Who bet."""
-        return active(self.account)
-
-
-OPERATIONS: tuple[type[Operation], ...] = (
-    PmCommitBet,
-    PmRevealBet,
-)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from ledgerd.codec.numbers import Int16, UInt32
 from ledgerd.protocol.assets import TOKEN_SYMBOL, Asset
@@ -14,7 +14,8 @@ from ledgerd.protocol.constants import (
 )
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.base import Authorities, Operation, regular
+from ledgerd.protocol.operations.base import Fee, Operation
+from ledgerd.protocol.operations.roles import Meaning, RegularSigner, RequestId, Url, VoteOn
 from ledgerd.protocol.texts import byte_length
 
 if TYPE_CHECKING:
@@ -24,8 +25,11 @@ if TYPE_CHECKING:
 class CommitteeWorkerCreateRequest(Operation, frozen=True, tag=35):
     """Asks the committee fund to pay a worker between two amounts, as far as voters agree."""
 
-    creator: AccountName
-    url: str
+    COMMAND = "request-funds"
+    FEE = Fee("committee_create_request_fee")
+
+    creator: RegularSigner
+    url: Url
     worker: AccountName
     required_amount_min: Asset
     required_amount_max: Asset
@@ -50,44 +54,29 @@ class CommitteeWorkerCreateRequest(Operation, frozen=True, tag=35):
             "required_amount_max.amount <= COMMITTEE_MAX_REQUIRED_AMOUNT: ",
         )
 
-    def authorities(self) -> Authorities:
-        """The creator."""
-        return regular(self.creator)
-
 
 class CommitteeWorkerCancelRequest(Operation, frozen=True, tag=36):
     """Takes a request back."""
 
-    creator: AccountName
-    request_id: UInt32
+    COMMAND = "cancel-request"
+
+    creator: RegularSigner
+    request_id: RequestId
 
     def check(self, network: ChainParameters) -> None:
         """Nothing is checked."""
-
-    def authorities(self) -> Authorities:
-        """The creator."""
-        return regular(self.creator)
 
 
 class CommitteeVoteRequest(Operation, frozen=True, tag=37):
     """Votes on a request: how much of the largest amount it should get, below zero against it."""
 
-    voter: AccountName
-    request_id: UInt32
-    vote_percent: Int16
+    COMMAND = "vote-for-request"
+
+    voter: RegularSigner
+    request_id: Annotated[RequestId, VoteOn("committee")]
+    vote_percent: Annotated[Int16, Meaning.HUNDREDTHS, Meaning.WEIGHT]
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
         """The percentage alone."""
         require(self.vote_percent >= -HUNDRED_PERCENT, "vote_percent >= -CHAIN_100_PERCENT: ")
         require(self.vote_percent <= HUNDRED_PERCENT, "vote_percent <= CHAIN_100_PERCENT: ")
-
-    def authorities(self) -> Authorities:
-        """The voter."""
-        return regular(self.voter)
-
-
-OPERATIONS: tuple[type[Operation], ...] = (
-    CommitteeWorkerCreateRequest,
-    CommitteeWorkerCancelRequest,
-    CommitteeVoteRequest,
-)

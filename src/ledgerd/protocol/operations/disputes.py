@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from ledgerd.codec import missing
-from ledgerd.codec.numbers import Int16, Int64
+from ledgerd.codec.numbers import Int16
 from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.authority import require_valid_name
 from ledgerd.protocol.constants import MAX_PM_DISPUTE_REASON_LENGTH
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.extensions import Extensions
 from ledgerd.protocol.market_rules import ALL, require_object_id, require_text, require_token
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.base import Authorities, Operation, active, regular
+from ledgerd.protocol.operations.base import Operation
+from ledgerd.protocol.operations.roles import ActiveSigner, MarketId, Meaning, RegularSigner, Remark, Touched, VoteOn
 from ledgerd.protocol.times import Time
 
 if TYPE_CHECKING:
@@ -23,35 +23,29 @@ if TYPE_CHECKING:
 class PmDisputeCreate(Operation, frozen=True, tag=78):
     """Disputes an oracle's decision and names the right outcome; `-1` means that the market cannot be decided."""
 
-    disputer: AccountName
-    market_id: Int64
+    disputer: ActiveSigner
+    market_id: MarketId
     proposed_outcome: Annotated[Int16, missing(-1)]
-    reason: str
+    reason: Remark
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, market, outcome, reason."""
         require_valid_name(self.disputer)
         require_object_id(self.market_id, "market_id")
         require(self.proposed_outcome >= -1, "proposed_outcome >= -1: proposed_outcome must be >= -1")
         require_text(self.reason, "reason", MAX_PM_DISPUTE_REASON_LENGTH)
 
-    def authorities(self) -> Authorities:
-        """Who disputes."""
-        return active(self.disputer)
-
 
 class PmDisputeVote(Operation, frozen=True, tag=79):
     """Votes on a dispute: how much for an outcome, below zero against it."""
 
-    voter: AccountName
-    market_id: Int64
+    voter: RegularSigner
+    market_id: Annotated[MarketId, VoteOn("dispute")]
     vote_outcome: Annotated[Int16, missing(-1)]
-    vote_percent: Int16
+    vote_percent: Annotated[Int16, Meaning.HUNDREDTHS, Meaning.WEIGHT]
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, market, outcome, percentage."""
         require_valid_name(self.voter)
         require_object_id(self.market_id, "market_id")
         require(self.vote_outcome >= -1, "vote_outcome >= -1: vote_outcome must be >= -1")
@@ -60,22 +54,18 @@ class PmDisputeVote(Operation, frozen=True, tag=79):
             "vote_percent >= -10000 && vote_percent <= 10000: vote_percent must be in [-10000, 10000]",
         )
 
-    def authorities(self) -> Authorities:
-        """The voter."""
-        return regular(self.voter)
-
 
 class PmDisputeResolve(Operation, frozen=True, tag=80):
     """The account that a market names for it decides a dispute, with a penalty and with bans."""
 
-    resolver: AccountName
-    market_id: Int64
+    resolver: ActiveSigner
+    market_id: MarketId
     correct_outcome: Annotated[Int16, missing(-1)]
     penalty_amount: Asset
     ban_oracle: bool
-    ban_oracle_until: Time
+    ban_oracle_until: Annotated[Time, Meaning.OPTIONAL]
     ban_creator: bool
-    ban_creator_until: Time
+    ban_creator_until: Annotated[Time, Meaning.OPTIONAL]
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
@@ -86,17 +76,13 @@ class PmDisputeResolve(Operation, frozen=True, tag=80):
         require_token(self.penalty_amount, "penalty_amount")
         require(self.penalty_amount.amount >= 0, "penalty_amount.amount >= 0: penalty_amount cannot be negative")
 
-    def authorities(self) -> Authorities:
-        """Who decides."""
-        return active(self.resolver)
-
 
 class PmDisputeOracleRespond(Operation, frozen=True, tag=98):
     """The oracle answers a dispute."""
 
-    oracle: AccountName
-    market_id: Int64
-    response: str
+    oracle: ActiveSigner
+    market_id: MarketId
+    response: Remark
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
@@ -106,38 +92,20 @@ class PmDisputeOracleRespond(Operation, frozen=True, tag=98):
         require(self.response, "response.size() > 0: response cannot be empty")
         require_text(self.response, "response", MAX_PM_DISPUTE_REASON_LENGTH)
 
-    def authorities(self) -> Authorities:
-        """The oracle."""
-        return active(self.oracle)
-
 
 class PmUnban(Operation, frozen=True, tag=99):
     """Lifts a ban that this account has placed on an oracle, on a creator, or on both."""
 
-    resolver: AccountName
-    target: AccountName
+    resolver: ActiveSigner
+    target: Touched
     unban_oracle: bool
     unban_creator: bool
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names, and at least one of the two."""
         require_valid_name(self.resolver)
         require_valid_name(self.target)
         require(
             self.unban_oracle or self.unban_creator,
             "unban_oracle || unban_creator: nothing to unban: set unban_oracle and/or unban_creator",
         )
-
-    def authorities(self) -> Authorities:
-        """Who banned."""
-        return active(self.resolver)
-
-
-OPERATIONS: tuple[type[Operation], ...] = (
-    PmDisputeCreate,
-    PmDisputeVote,
-    PmDisputeResolve,
-    PmDisputeOracleRespond,
-    PmUnban,
-)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from ledgerd.codec.numbers import Int16, Int64, ShareAmount, UInt16
+from ledgerd.codec.numbers import Int16, ShareAmount
 from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.authority import require_valid_name
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.extensions import Extensions
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.base import Authorities, Operation, active
+from ledgerd.protocol.operations.base import Operation
+from ledgerd.protocol.operations.roles import ActiveSigner, MarketId, Meaning, Percent, PositionId, Role
 
 if TYPE_CHECKING:
     from ledgerd.protocol.parameters import ChainParameters
@@ -22,13 +22,13 @@ WHOLE_PERCENT = 100
 class PmLeverageOpen(Operation, frozen=True, tag=91):
     """Bets with own tokens and borrowed ones."""
 
-    account: AccountName
-    market_id: Int64
+    account: Annotated[ActiveSigner, Role.PAYER]
+    market_id: MarketId
     outcome_index: Int16
     collateral: Asset
     loan: Asset
-    min_tokens: ShareAmount
-    max_slippage_percent: UInt16
+    min_tokens: Annotated[ShareAmount, Meaning.OPTIONAL]
+    max_slippage_percent: Percent
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
@@ -48,17 +48,13 @@ class PmLeverageOpen(Operation, frozen=True, tag=91):
             "max_slippage_percent <= 100: max_slippage_percent out of range",
         )
 
-    def authorities(self) -> Authorities:
-        """Who bets."""
-        return active(self.account)
-
 
 class PmLeverageClose(Operation, frozen=True, tag=92):
     """Sells the position, pays the loan back, and keeps the rest, but not less than asked."""
 
-    account: AccountName
-    position_id: Int64
-    min_return: ShareAmount
+    account: ActiveSigner
+    position_id: PositionId
+    min_return: Annotated[ShareAmount, Meaning.OPTIONAL]
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
@@ -66,17 +62,13 @@ class PmLeverageClose(Operation, frozen=True, tag=92):
         require_valid_name(self.account)
         require(self.min_return >= 0, "min_return >= 0: min_return cannot be negative")
 
-    def authorities(self) -> Authorities:
-        """Who bet."""
-        return active(self.account)
-
 
 class PmLeverageConvert(Operation, frozen=True, tag=93):
     """Turns the position into a bet without a loan, which the profit pays back."""
 
-    account: AccountName
-    position_id: Int64
-    conversion_profit_cost: UInt16
+    account: ActiveSigner
+    position_id: PositionId
+    conversion_profit_cost: Percent
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
@@ -86,14 +78,3 @@ class PmLeverageConvert(Operation, frozen=True, tag=93):
             self.conversion_profit_cost <= WHOLE_PERCENT,
             "conversion_profit_cost <= 100: conversion_profit_cost out of range",
         )
-
-    def authorities(self) -> Authorities:
-        """Who bet."""
-        return active(self.account)
-
-
-OPERATIONS: tuple[type[Operation], ...] = (
-    PmLeverageOpen,
-    PmLeverageClose,
-    PmLeverageConvert,
-)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from ledgerd.codec.numbers import Int64
 from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.authority import require_valid_name
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.extensions import Extensions
 from ledgerd.protocol.market_rules import require_object_id, require_positive_token, require_token
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.base import Authorities, Operation, active
+from ledgerd.protocol.operations.base import Operation
+from ledgerd.protocol.operations.roles import ActiveSigner, LiquidityId, MarketId, Role
 
 if TYPE_CHECKING:
     from ledgerd.protocol.parameters import ChainParameters
@@ -20,43 +19,27 @@ if TYPE_CHECKING:
 class PmAddLiquidity(Operation, frozen=True, tag=74):
     """Puts tokens into a market, for a part of its fees."""
 
-    provider: AccountName
-    market_id: Int64
+    provider: Annotated[ActiveSigner, Role.PAYER]
+    market_id: MarketId
     amount: Asset
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, market, amount."""
         require_valid_name(self.provider)
         require_object_id(self.market_id, "market_id")
         require_positive_token(self.amount, "amount", "liquidity amount")
-
-    def authorities(self) -> Authorities:
-        """The provider."""
-        return active(self.provider)
 
 
 class PmWithdrawLiquidity(Operation, frozen=True, tag=75):
     """Takes tokens out of a market; no amount means all that this provider put in."""
 
-    provider: AccountName
-    liquidity_id: Int64
+    provider: ActiveSigner
+    liquidity_id: LiquidityId
     amount: Asset
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, id, amount."""
         require_valid_name(self.provider)
         require_object_id(self.liquidity_id, "liquidity_id")
         require_token(self.amount, "amount")
         require(self.amount.amount >= 0, "amount.amount >= 0: amount cannot be negative (0 = full position)")
-
-    def authorities(self) -> Authorities:
-        """The provider."""
-        return active(self.provider)
-
-
-OPERATIONS: tuple[type[Operation], ...] = (
-    PmAddLiquidity,
-    PmWithdrawLiquidity,
-)

@@ -10,8 +10,8 @@ from ledgerd.protocol.assets import SHARES_SYMBOL, Asset
 from ledgerd.protocol.authority import require_valid_name
 from ledgerd.protocol.constants import PAID_SUBSCRIPTION_MAX_LEVEL, PAID_SUBSCRIPTION_MAX_PERIOD_DAYS
 from ledgerd.protocol.errors import require
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.base import Authorities, Operation, active
+from ledgerd.protocol.operations.base import Fee, Operation
+from ledgerd.protocol.operations.roles import ActiveSigner, Recipient, Role, Url
 from ledgerd.protocol.texts import MAX_MEMO_LENGTH, byte_length, is_utf8
 
 if TYPE_CHECKING:
@@ -21,45 +21,37 @@ if TYPE_CHECKING:
 class SetPaidSubscription(Operation, frozen=True, tag=50):
     """Offers a subscription of some levels at a price per level and period."""
 
-    account: AccountName
-    url: str
+    FEE = Fee("create_paid_subscription_fee", is_once=True)
+
+    account: ActiveSigner
+    url: Url
     levels: UInt16
     amount: Asset
     period: UInt16
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, page, levels, price, period."""
         require_valid_name(self.account)
         require(byte_length(self.url) < MAX_MEMO_LENGTH, "url.size() < CHAIN_MAX_MEMO_LENGTH: URL is too large")
         require(is_utf8(self.url), "fc::is_utf8(url): URL is not UTF8")
         require(self.levels <= PAID_SUBSCRIPTION_MAX_LEVEL, "levels <= PAID_SUBSCRIPTION_MAX_LEVEL: ")
         _require_price(self.amount, self.period)
 
-    def authorities(self) -> Authorities:
-        """Who offers."""
-        return active(self.account)
-
 
 class PaidSubscribe(Operation, frozen=True, tag=51):
     """Takes an offer at some level."""
 
-    subscriber: AccountName
-    account: AccountName
+    subscriber: Annotated[ActiveSigner, Role.SENDER]
+    account: Annotated[Recipient, Role.ABSENT]
     level: UInt16
     amount: Asset
     period: UInt16
     auto_renewal: Annotated[bool, missing(True)]
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names, level, price, period."""
         require_valid_name(self.subscriber)
         require_valid_name(self.account)
         require(self.level <= PAID_SUBSCRIPTION_MAX_LEVEL, "level <= PAID_SUBSCRIPTION_MAX_LEVEL: ")
         _require_price(self.amount, self.period)
-
-    def authorities(self) -> Authorities:
-        """Who pays."""
-        return active(self.subscriber)
 
 
 def _require_price(amount: Asset, period: int) -> None:
@@ -68,6 +60,3 @@ def _require_price(amount: Asset, period: int) -> None:
     require(amount.amount > 0, "amount.amount > 0: Cannot set subscription with negative or zero amount")
     require(period > 0, "period > 0: Cannot set negative or zero period")
     require(period <= PAID_SUBSCRIPTION_MAX_PERIOD_DAYS, "period <= PAID_SUBSCRIPTION_MAX_PERIOD: ")
-
-
-OPERATIONS: tuple[type[Operation], ...] = (SetPaidSubscription, PaidSubscribe)

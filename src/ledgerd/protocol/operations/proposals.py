@@ -13,7 +13,8 @@ from ledgerd.protocol.errors import require
 from ledgerd.protocol.extensions import Extensions
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.names import AccountName, word_order
-from ledgerd.protocol.operations.base import Authorities, Operation, active
+from ledgerd.protocol.operations.base import Authorities, Operation
+from ledgerd.protocol.operations.roles import ActiveSigner, Memo
 from ledgerd.protocol.texts import byte_length, is_utf8
 from ledgerd.protocol.times import Time
 
@@ -36,9 +37,9 @@ class OperationWrapper(msgspec.Struct, frozen=True):
 class ProposalCreate(Operation, frozen=True, tag=22):
     """Proposes operations, under a title that is the author's own."""
 
-    author: AccountName
+    author: ActiveSigner
     title: str
-    memo: str
+    memo: Memo
     expiration_time: Time
     proposed_operations: tuple[OperationWrapper, ...]
     review_period_time: Time | None
@@ -55,10 +56,6 @@ class ProposalCreate(Operation, frozen=True, tag=22):
             proposed.op.check(network)
         require(byte_length(self.memo) < MAX_MEMO_LENGTH, "memo.size() < 4096: Memo larger than size limit")
         require(is_utf8(self.memo), "fc::is_utf8(memo): Memo not formatted in UTF8")
-
-    def authorities(self) -> Authorities:
-        """The author; those whom the proposed operations ask for approve later."""
-        return active(self.author)
 
 
 class ProposalUpdate(Operation, frozen=True, tag=23):
@@ -111,16 +108,12 @@ class ProposalDelete(Operation, frozen=True, tag=24):
 
     author: AccountName
     title: str
-    requester: AccountName
+    requester: ActiveSigner
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
         """Author and title; the requester's name is not checked."""
         _require_title(self.author, self.title)
-
-    def authorities(self) -> Authorities:
-        """The requester."""
-        return active(self.requester)
 
 
 NO_TITLE = "!title.empty(): Title is empty"
@@ -145,6 +138,3 @@ def _require_disjoint(added: Iterable[str | bytes], removed: Iterable[str | byte
         set(added).isdisjoint(removed),
         "to_remove.find(a) == to_remove.end(): Cannot add and remove approval at the same time.",
     )
-
-
-OPERATIONS: tuple[type[Operation], ...] = (ProposalCreate, ProposalUpdate, ProposalDelete)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from ledgerd.protocol.authority import Authority, require_valid_name
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.extensions import Extensions
 from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.base import Authorities, Operation, active, master
+from ledgerd.protocol.operations.base import Authorities, Operation
+from ledgerd.protocol.operations.roles import ActiveSigner, MasterSigner, Role, Touched
 
 if TYPE_CHECKING:
     from ledgerd.protocol.parameters import ChainParameters
@@ -17,26 +18,21 @@ if TYPE_CHECKING:
 class RequestAccountRecovery(Operation, frozen=True, tag=12):
     """The recovery account proposes a new master authority for an account that was stolen."""
 
-    recovery_account: AccountName
-    account_to_recover: AccountName
+    recovery_account: Annotated[ActiveSigner, Role.ABSENT]
+    account_to_recover: Touched
     new_master_authority: Authority
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names, authority."""
         require_valid_name(self.recovery_account)
         require_valid_name(self.account_to_recover)
         self.new_master_authority.check()
-
-    def authorities(self) -> Authorities:
-        """Active."""
-        return active(self.recovery_account)
 
 
 class RecoverAccount(Operation, frozen=True, tag=13):
     """The owner takes the account back: by the proposed master authority, and by one of before the theft."""
 
-    account_to_recover: AccountName
+    account_to_recover: Annotated[AccountName, Role.ACTOR]
     new_master_authority: Authority
     recent_master_authority: Authority
     extensions: Extensions
@@ -72,18 +68,10 @@ class RecoverAccount(Operation, frozen=True, tag=13):
 class ChangeRecoveryAccount(Operation, frozen=True, tag=14):
     """Names another account that may help with a recovery; it takes effect much later."""
 
-    account_to_recover: AccountName
+    account_to_recover: MasterSigner
     new_recovery_account: AccountName
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names."""
         require_valid_name(self.account_to_recover)
         require_valid_name(self.new_recovery_account)
-
-    def authorities(self) -> Authorities:
-        """Master."""
-        return master(self.account_to_recover)
-
-
-OPERATIONS: tuple[type[Operation], ...] = (RequestAccountRecovery, RecoverAccount, ChangeRecoveryAccount)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from msgspec import field
 
-from ledgerd.codec.numbers import UInt16
 from ledgerd.protocol.assets import SHARES_SYMBOL, Asset
 from ledgerd.protocol.authority import require_valid_name
 from ledgerd.protocol.constants import HUNDRED_PERCENT
 from ledgerd.protocol.errors import require
-from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.base import Authorities, Operation, active, master
+from ledgerd.protocol.operations.roles import ActiveSigner, Memo, PaidRecipient, Percent, Recipient, Role, Sender
 from ledgerd.protocol.texts import require_memo
 
 if TYPE_CHECKING:
@@ -22,13 +21,12 @@ if TYPE_CHECKING:
 class Transfer(Operation, frozen=True, tag=2):
     """Moves tokens from one account to another."""
 
-    sender: AccountName = field(name="from")
-    recipient: AccountName = field(name="to")
+    sender: Annotated[Sender, Role.PAYER] = field(name="from")
+    recipient: Annotated[PaidRecipient, Role.TAKER] = field(name="to")
     amount: Asset
-    memo: str
+    memo: Memo
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names, symbol, amount, memo."""
         require_valid_name(self.sender)
         require_valid_name(self.recipient)
         require(
@@ -46,8 +44,10 @@ class Transfer(Operation, frozen=True, tag=2):
 class TransferToVesting(Operation, frozen=True, tag=3):
     """Turns tokens into shares, one's own or another's."""
 
-    sender: AccountName = field(name="from")
-    recipient: AccountName = field(name="to")
+    COMMAND = "vest"
+
+    sender: Annotated[ActiveSigner, Role.SENDER, Role.PAYER] = field(name="from")
+    recipient: Annotated[Recipient, Role.TOUCHED_IF_NAMED, Role.TAKER] = field(name="to")
     amount: Asset
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
@@ -58,19 +58,16 @@ class TransferToVesting(Operation, frozen=True, tag=3):
             require_valid_name(self.recipient)
         require(self.amount.amount > 0, "amount > asset(0, TOKEN_SYMBOL): Must transfer a nonzero amount")
 
-    def authorities(self) -> Authorities:
-        """Active."""
-        return active(self.sender)
-
 
 class WithdrawVesting(Operation, frozen=True, tag=4):
     """Starts to turn shares back into tokens, or stops it with zero."""
 
-    account: AccountName
+    COMMAND = "withdraw"
+
+    account: ActiveSigner
     vesting_shares: Asset
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, amount."""
         require_valid_name(self.account)
         require(
             self.vesting_shares.is_shares,
@@ -81,21 +78,18 @@ class WithdrawVesting(Operation, frozen=True, tag=4):
             "vesting_shares.amount >= 0: Cannot withdraw negative SHARES",
         )
 
-    def authorities(self) -> Authorities:
-        """Active."""
-        return active(self.account)
-
 
 class SetWithdrawVestingRoute(Operation, frozen=True, tag=11):
     """Sends a part of what is withdrawn to another account, as tokens or as shares again."""
 
-    from_account: AccountName
-    to_account: AccountName
-    percent: UInt16
+    COMMAND = "route-withdrawal"
+
+    from_account: Annotated[ActiveSigner, Role.SENDER]
+    to_account: Annotated[Recipient, Role.ABSENT]
+    percent: Percent
     auto_vest: bool
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names, percent."""
         require_valid_name(self.from_account)
         require_valid_name(self.to_account)
         require(
@@ -103,16 +97,14 @@ class SetWithdrawVestingRoute(Operation, frozen=True, tag=11):
             "0 <= percent && percent <= CHAIN_100_PERCENT: Percent must be valid percent",
         )
 
-    def authorities(self) -> Authorities:
-        """Active."""
-        return active(self.from_account)
-
 
 class DelegateVestingShares(Operation, frozen=True, tag=19):
     """Lends shares to another account, or takes them back."""
 
-    delegator: AccountName
-    delegatee: AccountName
+    COMMAND = "delegate"
+
+    delegator: Annotated[ActiveSigner, Role.SENDER]
+    delegatee: Recipient
     vesting_shares: Asset
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
@@ -131,16 +123,3 @@ class DelegateVestingShares(Operation, frozen=True, tag=19):
             self.vesting_shares.amount >= 0,
             "vesting_shares.amount >= 0: Delegation cannot be negative",
         )
-
-    def authorities(self) -> Authorities:
-        """Active."""
-        return active(self.delegator)
-
-
-OPERATIONS: tuple[type[Operation], ...] = (
-    Transfer,
-    TransferToVesting,
-    WithdrawVesting,
-    SetWithdrawVestingRoute,
-    DelegateVestingShares,
-)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from ledgerd.codec import missing
-from ledgerd.codec.numbers import UInt16
 from ledgerd.protocol.authority import require_valid_name
 from ledgerd.protocol.constants import MAX_VALIDATOR_URL_LENGTH, VALIDATOR_MAX_SHARING_RATE
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.keys import PublicKey
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.base import Authorities, Operation, active
+from ledgerd.protocol.operations.base import Fee, Operation
+from ledgerd.protocol.operations.roles import ActiveSigner, Meaning, Percent, Touched, Url, VoteOn
 from ledgerd.protocol.properties import ChainPropertiesInit
 from ledgerd.protocol.property_versions import VersionedChainProperties
 from ledgerd.protocol.texts import byte_length, is_utf8
@@ -23,12 +22,14 @@ if TYPE_CHECKING:
 class ValidatorUpdate(Operation, frozen=True, tag=6):
     """Declares an account as validator, or changes its page and signing key; a null key retires it."""
 
-    owner: AccountName
-    url: str
+    COMMAND = "declare-validator"
+    FEE = Fee("validator_declaration_fee", is_once=True)
+
+    owner: ActiveSigner
+    url: Url
     block_signing_key: PublicKey
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name and page."""
         require_valid_name(self.owner)
         require(self.url, "url.size() > 0: URL size must be greater than 0")
         require(
@@ -37,68 +38,53 @@ class ValidatorUpdate(Operation, frozen=True, tag=6):
         )
         require(is_utf8(self.url), "fc::is_utf8(url): URL is not valid UTF8")
 
-    def authorities(self) -> Authorities:
-        """The validator itself."""
-        return active(self.owner)
-
 
 class AccountValidatorVote(Operation, frozen=True, tag=7):
     """Votes for a validator, or takes the vote back."""
 
+    COMMAND = "vote-for-validator"
+
     FORMER_NAMES: ClassVar = {"validator": "witness"}
 
-    account: AccountName
-    validator: AccountName
-    approve: Annotated[bool, missing(True)]
+    account: ActiveSigner
+    validator: Annotated[Touched, VoteOn("validator")]
+    approve: Annotated[bool, missing(True), Meaning.WEIGHT]
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names."""
         require_valid_name(self.account)
         require_valid_name(self.validator)
-
-    def authorities(self) -> Authorities:
-        """The voter."""
-        return active(self.account)
 
 
 class AccountValidatorProxy(Operation, frozen=True, tag=8):
     """Lets another account vote with this one's shares; the empty name takes that back."""
 
-    account: AccountName
-    proxy: AccountName
+    COMMAND = "set-proxy"
+
+    account: ActiveSigner
+    proxy: Annotated[Touched, VoteOn("proxy"), Meaning.WEIGHT]
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names, which differ."""
         require_valid_name(self.account)
         if self.proxy:
             require_valid_name(self.proxy)
         require(self.proxy != self.account, "proxy != account: Cannot proxy to self")
 
-    def authorities(self) -> Authorities:
-        """The voter."""
-        return active(self.account)
-
 
 class ChainPropertiesUpdate(Operation, frozen=True, tag=25):
     """Votes on the chain properties of the first version."""
 
-    owner: AccountName
+    owner: ActiveSigner
     props: ChainPropertiesInit
 
     def check(self, network: ChainParameters) -> None:
-        """Name and properties."""
         require_valid_name(self.owner)
         self.props.check(network)
-
-    def authorities(self) -> Authorities:
-        """The validator."""
-        return active(self.owner)
 
 
 class VersionedChainPropertiesUpdate(Operation, frozen=True, tag=46):
     """Votes on the chain properties of any version."""
 
-    owner: AccountName
+    owner: ActiveSigner
     props: VersionedChainProperties
 
     def check(self, network: ChainParameters) -> None:
@@ -106,36 +92,17 @@ class VersionedChainPropertiesUpdate(Operation, frozen=True, tag=46):
         require_valid_name(self.owner)
         self.props.check(network)
 
-    def authorities(self) -> Authorities:
-        """The validator."""
-        return active(self.owner)
-
 
 class SetRewardSharing(Operation, frozen=True, tag=64):
     """Sets the part of its rewards that a validator shares with those who vote for it."""
 
-    owner: AccountName
-    sharing_rate: UInt16
+    owner: ActiveSigner
+    sharing_rate: Percent
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name and rate."""
         require_valid_name(self.owner)
         require(
             self.sharing_rate <= VALIDATOR_MAX_SHARING_RATE,
             "sharing_rate <= CHAIN_VALIDATOR_MAX_SHARING_RATE: "
             f"sharing_rate {self.sharing_rate} exceeds maximum {VALIDATOR_MAX_SHARING_RATE}",
         )
-
-    def authorities(self) -> Authorities:
-        """The validator."""
-        return active(self.owner)
-
-
-OPERATIONS: tuple[type[Operation], ...] = (
-    ValidatorUpdate,
-    AccountValidatorVote,
-    AccountValidatorProxy,
-    ChainPropertiesUpdate,
-    VersionedChainPropertiesUpdate,
-    SetRewardSharing,
-)

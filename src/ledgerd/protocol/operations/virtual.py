@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from msgspec import field
 
 from ledgerd.codec.numbers import UInt16, UInt32, UInt64
 from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.base import Operation, VirtualOperation
+from ledgerd.protocol.operations.base import VirtualOperation
+from ledgerd.protocol.operations.roles import (
+    IdOf,
+    Meaning,
+    Memo,
+    PaidRecipient,
+    Payee,
+    Recipient,
+    RequestId,
+    Role,
+    Sender,
+    Touched,
+)
 from ledgerd.protocol.times import Time
 
 
 class AuthorReward(VirtualOperation, frozen=True, tag=26):
     """What a post earned its author."""
 
-    author: AccountName
+    author: Recipient
     permlink: str
     token_payout: Asset
     vesting_payout: Asset
@@ -23,7 +37,7 @@ class AuthorReward(VirtualOperation, frozen=True, tag=26):
 class CurationReward(VirtualOperation, frozen=True, tag=27):
     """What a vote for a post earned the voter."""
 
-    curator: AccountName
+    curator: Recipient
     reward: Asset
     content_author: AccountName
     content_permlink: str
@@ -40,16 +54,16 @@ class ContentReward(VirtualOperation, frozen=True, tag=28):
 class FillVestingWithdraw(VirtualOperation, frozen=True, tag=29):
     """One part of a withdrawal of shares, paid to the account or to one of its routes."""
 
-    from_account: AccountName
-    to_account: AccountName
+    from_account: Annotated[Sender, Role.ACTOR]
+    to_account: Annotated[PaidRecipient, Role.TAKER]
     withdrawn: Asset
-    deposited: Asset
+    deposited: Annotated[Asset, Meaning.AMOUNT]
 
 
 class ShutdownValidator(VirtualOperation, frozen=True, tag=30):
     """A validator that missed too many blocks lost its signing key."""
 
-    owner: AccountName
+    owner: Touched
 
 
 class Hardfork(VirtualOperation, frozen=True, tag=31):
@@ -68,8 +82,8 @@ class ContentPayoutUpdate(VirtualOperation, frozen=True, tag=32):
 class ContentBenefactorReward(VirtualOperation, frozen=True, tag=33):
     """What a post earned one of its beneficiaries."""
 
-    benefactor: AccountName
-    author: AccountName
+    benefactor: Recipient
+    author: Annotated[Sender, Role.ACTOR]
     permlink: str
     reward: Asset
 
@@ -77,98 +91,98 @@ class ContentBenefactorReward(VirtualOperation, frozen=True, tag=33):
 class ReturnVestingDelegation(VirtualOperation, frozen=True, tag=34):
     """Shares that were lent came back."""
 
-    account: AccountName
+    account: Recipient
     vesting_shares: Asset
 
 
 class CommitteeCancelRequest(VirtualOperation, frozen=True, tag=38):
     """A request to the committee ended without a payment: too few voted, or not for it."""
 
-    request_id: UInt32
+    request_id: RequestId
 
 
 class CommitteeApproveRequest(VirtualOperation, frozen=True, tag=39):
     """A request to the committee was approved."""
 
-    request_id: UInt32
+    request_id: RequestId
 
 
 class CommitteePayoutRequest(VirtualOperation, frozen=True, tag=40):
     """A request to the committee was paid in full."""
 
-    request_id: UInt32
+    request_id: RequestId
 
 
 class CommitteePayRequest(VirtualOperation, frozen=True, tag=41):
     """One payment of the committee to a worker."""
 
-    worker: AccountName
-    request_id: UInt32
+    worker: PaidRecipient
+    request_id: RequestId
     tokens: Asset
 
 
 class ValidatorReward(VirtualOperation, frozen=True, tag=42):
     """What a block earned its validator."""
 
-    validator: AccountName
+    validator: PaidRecipient
     shares: Asset
 
 
 class ReceiveAward(VirtualOperation, frozen=True, tag=48):
     """What an award gave its receiver."""
 
-    initiator: AccountName
-    receiver: AccountName
+    initiator: Annotated[Sender, Role.ABSENT]
+    receiver: PaidRecipient
     custom_sequence: UInt64
-    memo: str
+    memo: Memo
     shares: Asset
 
 
 class BenefactorAward(VirtualOperation, frozen=True, tag=49):
     """What an award gave one of its beneficiaries."""
 
-    initiator: AccountName
-    benefactor: AccountName
+    initiator: Annotated[Sender, Role.ABSENT]
+    benefactor: PaidRecipient
     receiver: AccountName
     custom_sequence: UInt64
-    memo: str
+    memo: Memo
     shares: Asset
 
 
 class PaidSubscriptionAction(VirtualOperation, frozen=True, tag=52):
     """A subscription was paid for; how long it lasts in seconds is not told (spec 01, section 7.8)."""
 
-    subscriber: AccountName
-    account: AccountName
+    subscriber: Annotated[Sender, Role.ACTOR, Role.PAYER]
+    account: PaidRecipient
     level: UInt16
     amount: Asset
     period: UInt16
-    summary_amount: Asset
+    summary_amount: Annotated[Asset, Meaning.PAID]
 
 
 class CancelPaidSubscription(VirtualOperation, frozen=True, tag=53):
     """A subscription ended."""
 
-    subscriber: AccountName
-    account: AccountName
+    subscriber: Touched
+    account: Touched
 
 
 class AccountSale(VirtualOperation, frozen=True, tag=57):
     """An account, or a subaccount, was sold."""
 
-    account: AccountName
+    account: Touched
     price: Asset
-    buyer: AccountName
-    seller: AccountName
+    buyer: Annotated[Sender, Role.ACTOR, Role.PAYER]
+    seller: PaidRecipient
 
 
 class ExpireEscrowRatification(VirtualOperation, frozen=True, tag=59):
     """An escrow that was not agreed to in time was returned."""
 
-    sender: AccountName = field(name="from")
-    recipient: AccountName = field(name="to")
-    agent: AccountName
-    escrow_id: UInt32
+    sender: Annotated[Sender, Role.PAYEE] = field(name="from")
+    recipient: Recipient = field(name="to")
+    agent: Touched
+    escrow_id: Annotated[UInt32, IdOf.ESCROW]
     token_amount: Asset
     fee: Asset
     ratification_deadline: Time
@@ -177,49 +191,22 @@ class ExpireEscrowRatification(VirtualOperation, frozen=True, tag=59):
 class Bid(VirtualOperation, frozen=True, tag=62):
     """A bid for an account was placed."""
 
-    account: AccountName
-    bidder: AccountName
+    account: Touched
+    bidder: Annotated[AccountName, Role.ACTOR, Role.PAYER]
     bid: Asset
 
 
 class Outbid(VirtualOperation, frozen=True, tag=63):
     """A bid for an account was returned, for a higher one came."""
 
-    account: AccountName
-    bidder: AccountName
+    account: Touched
+    bidder: Payee
     bid: Asset
 
 
 class StakeholderReward(VirtualOperation, frozen=True, tag=65):
     """What a validator shared with one that voted for it."""
 
-    validator: AccountName
-    stakeholder: AccountName
+    validator: Annotated[Sender, Role.ACTOR]
+    stakeholder: PaidRecipient
     shares: Asset
-
-
-OPERATIONS: tuple[type[Operation], ...] = (
-    AuthorReward,
-    CurationReward,
-    ContentReward,
-    FillVestingWithdraw,
-    ShutdownValidator,
-    Hardfork,
-    ContentPayoutUpdate,
-    ContentBenefactorReward,
-    ReturnVestingDelegation,
-    CommitteeCancelRequest,
-    CommitteeApproveRequest,
-    CommitteePayoutRequest,
-    CommitteePayRequest,
-    ValidatorReward,
-    ReceiveAward,
-    BenefactorAward,
-    PaidSubscriptionAction,
-    CancelPaidSubscription,
-    AccountSale,
-    ExpireEscrowRatification,
-    Bid,
-    Outbid,
-    StakeholderReward,
-)
