@@ -147,6 +147,8 @@ def uses(*folders: Path) -> Uses:
                     "hasattr",
                 }:
                     names = [name]
+                case ast.Call(func=ast.Name(id="says"), keywords=cases):
+                    names = [each.arg for each in cases if each.arg] + re.findall(r"\{(\w+)\}", ast.unparse(node))
                 case ast.ImportFrom() | ast.Import():
                     names = [alias.name for alias in node.names if alias.asname]
                 case ast.MatchClass(kwd_attrs=words):
@@ -235,6 +237,8 @@ def test_what_nothing_uses_is_found(tmp_path: Path, text: str, name: str) -> Non
         "def parts():\n    pass\nPARTS = 'ledgerd.state.store:parts'\nprint(PARTS)",
         "class Head:\n    pass\ndef of(head: 'Head'):\n    pass\nof(1)",
         "class Head:\n    def size(self):\n        pass\nprint(getattr(Head, 'size'))",
+        "class Move:\n    EN = says('Move', 'moved', is_own='stayed')\n    def is_own(self):\n        pass\nMove()",
+        "class Move:\n    EN = says('Move', '{who} moved')\n    def who(self):\n        pass\nMove()",
     ],
 )
 def test_what_is_used_is_no_fault(tmp_path: Path, text: str) -> None:

@@ -10,6 +10,7 @@ from ledgerd.protocol.errors import require
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.operations.base import Fee, Operation
 from ledgerd.protocol.operations.roles import ActiveSigner, MasterSigner, Recipient, Sender, Touched
+from ledgerd.protocol.operations.words import says
 
 if TYPE_CHECKING:
     from ledgerd.protocol.parameters import ChainParameters
@@ -18,6 +19,16 @@ if TYPE_CHECKING:
 class SetAccountPrice(Operation, frozen=True, tag=54):
     """Puts an account on sale, changes its price, or takes it off."""
 
+    EN = says(
+        "Account on sale",
+        "{account_seller} put the account {account} on sale for {account_offer_price}",
+        no_account_on_sale="The account {account} was taken off sale",
+    )
+    RU = says(
+        "Цена аккаунта",
+        "{account_seller} продаёт аккаунт {account} за {account_offer_price}",
+        no_account_on_sale="Аккаунт {account} снят с продажи",
+    )
     FEE = Fee("account_on_sale_fee", is_once=True)
 
     account: MasterSigner
@@ -34,6 +45,16 @@ class SetAccountPrice(Operation, frozen=True, tag=54):
 class SetSubaccountPrice(Operation, frozen=True, tag=55):
     """Puts the creation of subaccounts on sale, changes its price, or takes it off."""
 
+    EN = says(
+        "Subaccounts on sale",
+        "{subaccount_seller} sells subaccounts of {account} for {subaccount_offer_price}",
+        no_subaccount_on_sale="Subaccounts of {account} were taken off sale",
+    )
+    RU = says(
+        "Цена субаккаунтов",
+        "{subaccount_seller} продаёт субаккаунты {account} по {subaccount_offer_price}",
+        no_subaccount_on_sale="Субаккаунты {account} сняты с продажи",
+    )
     FEE = Fee("subaccount_on_sale_fee", is_once=True)
 
     account: MasterSigner
@@ -56,6 +77,9 @@ class SetSubaccountPrice(Operation, frozen=True, tag=55):
 
 class BuyAccount(Operation, frozen=True, tag=56):
     """Buys an account that is on sale, or bids for it, or has a subaccount created."""
+
+    EN = says("Account purchase", "{buyer} bought, or bid for, the account {account} at {account_offer_price}")
+    RU = says("Покупка аккаунта", "{buyer} покупает аккаунт {account} или делает ставку: {account_offer_price}")
 
     buyer: ActiveSigner
     account: Touched
@@ -87,6 +111,16 @@ class BuyAccount(Operation, frozen=True, tag=56):
 class TargetAccountSale(Operation, frozen=True, tag=61):
     """Puts an account on sale for one buyer alone."""
 
+    EN = says(
+        "Sale to one buyer",
+        "{account_seller} put the account {account} on sale for {target_buyer} at {account_offer_price}",
+        no_account_on_sale="The sale of the account {account} to {target_buyer} was called off",
+    )
+    RU = says(
+        "Адресная продажа",
+        "{account_seller} продаёт аккаунт {account} только для {target_buyer} за {account_offer_price}",
+        no_account_on_sale="Продажа аккаунта {account} для {target_buyer} отменена",
+    )
     FEE = Fee("account_on_sale_fee", is_once=True)
 
     account: MasterSigner

@@ -12,6 +12,7 @@ from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.names import AccountName, is_valid_created_name, is_valid_domain
 from ledgerd.protocol.operations.base import Authorities, Operation, active, master
 from ledgerd.protocol.operations.roles import ActiveSigner, Meaning, Recipient, RegularSigner, Role, Touched
+from ledgerd.protocol.operations.words import says
 from ledgerd.protocol.texts import require_json_metadata
 
 if TYPE_CHECKING:
@@ -21,6 +22,12 @@ if TYPE_CHECKING:
 class AccountUpdate(Operation, frozen=True, tag=5):
     """Changes the authorities that are given, the memo key and the metadata of an account."""
 
+    EN = says(
+        "Keys changed", "{account} changed its keys", changes_no_keys="{account} updated its profile and memo key"
+    )
+    RU = says(
+        "Смена ключей", "{account} меняет свои ключи", changes_no_keys="{account} обновляет профиль и ключ заметок"
+    )
     COMMAND = "change-keys"
     CARRIES_DATA = True
 
@@ -36,6 +43,11 @@ class AccountUpdate(Operation, frozen=True, tag=5):
         require_valid_name(self.account)
         require_json_metadata(self.json_metadata)
 
+    @property
+    def changes_no_keys(self) -> bool:
+        """Whether only the profile changes, or the key of memos."""
+        return self.master is self.active is self.regular is None
+
     def authorities(self) -> Authorities:
         """Active, but master for a change of the master authority."""
         return active(self.account) if self.master is None else master(self.account)
@@ -44,6 +56,8 @@ class AccountUpdate(Operation, frozen=True, tag=5):
 class AccountCreate(Operation, frozen=True, tag=20):
     """Creates an account for a fee, for shares that are delegated to it, or for both."""
 
+    EN = says("New account", "{creator} created the account {new_account_name}")
+    RU = says("Создание аккаунта", "{creator} создаёт аккаунт {new_account_name}")
     CARRIES_DATA = True
 
     fee: Asset
@@ -86,6 +100,8 @@ class AccountCreate(Operation, frozen=True, tag=20):
 class AccountMetadata(Operation, frozen=True, tag=21):
     """Replaces the metadata of an account."""
 
+    EN = says("Profile", "{account} updated its profile")
+    RU = says("Профиль", "{account} обновляет свой профиль")
     CARRIES_DATA = True
 
     account: RegularSigner

@@ -18,6 +18,7 @@ from ledgerd.protocol.names import AccountName, text_order
 from ledgerd.protocol.operations.base import Operation
 from ledgerd.protocol.operations.roles import ActiveSigner, Meaning
 from ledgerd.protocol.operations.variant import OLD_NAMES, names_that_can_be_sent
+from ledgerd.protocol.operations.words import says
 from ledgerd.protocol.texts import byte_length
 from ledgerd.protocol.times import Time
 
@@ -51,6 +52,19 @@ NEVER_DELEGABLE = frozenset(
 
 class SetAgentPermission(Operation, frozen=True, tag=105):
     """Lets a key sign these operations for an account until a time; without operations and addons, ends that."""
+
+    EN = says(
+        "Agent's rights",
+        "{account} lets the agent “{agent_name}” act for it until {expiration}",
+        is_revocation="{account} removed the agent “{agent_name}”",
+        no_expiration="{account} lets the agent “{agent_name}” act for it, without an end",
+    )
+    RU = says(
+        "Права агента",
+        "{account} разрешает агенту «{agent_name}» действовать от своего имени до {expiration}",
+        is_revocation="{account} убирает агента «{agent_name}»",
+        no_expiration="{account} разрешает агенту «{agent_name}» действовать от своего имени бессрочно",
+    )
 
     account: ActiveSigner
     agent_name: Annotated[AccountName, Meaning.LABEL]

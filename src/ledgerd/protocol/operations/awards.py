@@ -12,6 +12,7 @@ from ledgerd.protocol.constants import HUNDRED_PERCENT
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.operations.base import Operation
 from ledgerd.protocol.operations.roles import Meaning, Memo, Percent, Recipient, RegularSigner, Role
+from ledgerd.protocol.operations.words import says
 from ledgerd.protocol.texts import require_memo
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ MAX_CUSTOM_SEQUENCE = 2**63 - 1
 
 class Award(Operation, frozen=True, tag=47):
     """Awards an account with the worth of a percentage of the initiator's energy."""
+
+    EN = says("Award", "{initiator} awarded {receiver} with {energy} of energy")
+    RU = says("Награда", "{initiator} награждает {receiver}, тратя {energy} энергии")
 
     initiator: Annotated[RegularSigner, Role.SENDER]
     receiver: Annotated[Recipient, Role.ABSENT]
@@ -40,6 +44,9 @@ class Award(Operation, frozen=True, tag=47):
 
 class FixedAward(Operation, frozen=True, tag=60):
     """Awards an account with a set amount, for as much energy as it takes."""
+
+    EN = says("Fixed award", "{initiator} awarded {receiver} with {reward_amount}")
+    RU = says("Точная награда", "{initiator} награждает {receiver} на {reward_amount}")
 
     initiator: Annotated[RegularSigner, Role.SENDER]
     receiver: Annotated[Recipient, Role.ABSENT]

@@ -13,6 +13,7 @@ from ledgerd.protocol.authority import Authority
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.roles import Role, fields_marked
+from ledgerd.protocol.operations.words import Words
 
 if TYPE_CHECKING:
     from ledgerd.protocol.parameters import ChainParameters
@@ -65,9 +66,12 @@ class Operation(msgspec.Struct, frozen=True):
     """One action of a transaction, or of the chain itself (a virtual one).
 
     The class keyword `tag` is the number on the wire; the order of the fields is the order on the wire. What else the
-    program does with an operation follows from what its fields are marked with (`roles`) and from these attributes.
+    program does with an operation follows from what its fields are marked with (`roles`) and from these words.
     """
 
+    EN: ClassVar[Words]
+    RU: ClassVar[Words]
+    """How the explorer tells it, in each of its languages."""
     COMMAND: ClassVar[str] = ""
     """A plain name of its command in the wallet, where its own name is long or obscure; both are commands."""
     FEE: ClassVar[Fee | None] = None

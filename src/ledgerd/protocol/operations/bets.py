@@ -24,6 +24,7 @@ from ledgerd.protocol.market_rules import (
 )
 from ledgerd.protocol.operations.base import Operation
 from ledgerd.protocol.operations.roles import ActiveSigner, BetId, MarketId, Meaning, Memo, Recipient, Role
+from ledgerd.protocol.operations.words import says
 
 if TYPE_CHECKING:
     from ledgerd.protocol.parameters import ChainParameters
@@ -35,6 +36,9 @@ BATCH = 1
 
 class PmPlaceBet(Operation, frozen=True, tag=70):
     """Bets on an outcome, at once or in the batch of this epoch."""
+
+    EN = says("Bet", "{account} bet {amount} on outcome {choice} of market {market_id}")
+    RU = says("Ставка", "{account} ставит {amount} на исход {choice} рынка {market_id}")
 
     account: Annotated[ActiveSigner, Role.PAYER]
     market_id: MarketId
@@ -53,9 +57,17 @@ class PmPlaceBet(Operation, frozen=True, tag=70):
         require(self.mode in {INSTANT, BATCH}, "mode == 0 || mode == 1: mode must be 0 (instant) or 1 (batch)")
         require_one_outcome(self.side, self.outcome_index)
 
+    @property
+    def choice(self) -> Int16:
+        """The outcome, in whichever field it stands."""
+        return self.side if self.side >= 0 else self.outcome_index
+
 
 class PmCancelBet(Operation, frozen=True, tag=73):
     """Takes a bet back for what the market gives for it now, but not for less than asked."""
+
+    EN = says("Bet cancelled", "{account} cancelled bet {bet_id}")
+    RU = says("Отмена ставки", "{account} отменяет ставку {bet_id}")
 
     account: ActiveSigner
     bet_id: BetId
@@ -70,6 +82,9 @@ class PmCancelBet(Operation, frozen=True, tag=73):
 
 class PmTransferPosition(Operation, frozen=True, tag=81):
     """Transfers a bet, or a part of it, to another account; no amount means all of it."""
+
+    EN = says("Bet transferred", "{from} transferred bet {bet_id} to {to}")
+    RU = says("Передача ставки", "{from} передаёт ставку {bet_id} аккаунту {to}")
 
     sender: Annotated[ActiveSigner, Role.SENDER] = field(name="from")
     bet_id: BetId

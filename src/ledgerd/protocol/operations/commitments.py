@@ -21,6 +21,7 @@ from ledgerd.protocol.market_rules import (
 )
 from ledgerd.protocol.operations.base import Operation
 from ledgerd.protocol.operations.roles import ActiveSigner, CommitId, MarketId, Meaning, Percent, Role
+from ledgerd.protocol.operations.words import says
 
 if TYPE_CHECKING:
     from ledgerd.protocol.parameters import ChainParameters
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 class PmCommitBet(Operation, frozen=True, tag=71):
     """Puts tokens aside for a bet of which only the hash is public."""
+
+    EN = says("Hidden bet", "{account} placed a hidden bet of up to {escrow_amount} on market {market_id}")
+    RU = says("Скрытая ставка", "{account} делает скрытую ставку до {escrow_amount} на рынке {market_id}")
 
     account: Annotated[ActiveSigner, Role.PAYER]
     market_id: MarketId
@@ -47,6 +51,9 @@ class PmCommitBet(Operation, frozen=True, tag=71):
 class PmRevealBet(Operation, frozen=True, tag=72):
     """Reveals a hidden bet: the chain compares its hash, and the bet joins the batch."""
 
+    EN = says("Bet revealed", "{account} revealed hidden bet {commit_id}: {amount} on outcome {choice}")
+    RU = says("Раскрытие ставки", "{account} раскрывает скрытую ставку {commit_id}: {amount} на исход {choice}")
+
     account: ActiveSigner
     commit_id: CommitId
     side: Annotated[Int8, missing(-1)]
@@ -63,3 +70,8 @@ class PmRevealBet(Operation, frozen=True, tag=72):
         require(self.min_tokens >= 0, "min_tokens >= 0: min_tokens cannot be negative")
         require_one_outcome(self.side, self.outcome_index)
         require_text(self.salt, "salt", MAX_PM_PROFILE_URL_LENGTH)
+
+    @property
+    def choice(self) -> Int16:
+        """The outcome, in whichever field it stands."""
+        return self.side if self.side >= 0 else self.outcome_index

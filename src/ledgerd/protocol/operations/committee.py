@@ -16,6 +16,7 @@ from ledgerd.protocol.errors import require
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.base import Fee, Operation
 from ledgerd.protocol.operations.roles import Meaning, RegularSigner, RequestId, Url, VoteOn
+from ledgerd.protocol.operations.words import says
 from ledgerd.protocol.texts import byte_length
 
 if TYPE_CHECKING:
@@ -25,6 +26,13 @@ if TYPE_CHECKING:
 class CommitteeWorkerCreateRequest(Operation, frozen=True, tag=35):
     """Asks the committee fund to pay a worker between two amounts, as far as voters agree."""
 
+    EN = says(
+        "Committee request",
+        "{creator} asked the committee for {required_amount_min} to {required_amount_max} for {worker}",
+    )
+    RU = says(
+        "Заявка в комитет", "{creator} просит у комитета от {required_amount_min} до {required_amount_max} для {worker}"
+    )
     COMMAND = "request-funds"
     FEE = Fee("committee_create_request_fee")
 
@@ -58,6 +66,8 @@ class CommitteeWorkerCreateRequest(Operation, frozen=True, tag=35):
 class CommitteeWorkerCancelRequest(Operation, frozen=True, tag=36):
     """Takes a request back."""
 
+    EN = says("Request cancelled", "{creator} cancelled committee request {request_id}")
+    RU = says("Отмена заявки", "{creator} отменяет заявку комитета {request_id}")
     COMMAND = "cancel-request"
 
     creator: RegularSigner
@@ -70,6 +80,8 @@ class CommitteeWorkerCancelRequest(Operation, frozen=True, tag=36):
 class CommitteeVoteRequest(Operation, frozen=True, tag=37):
     """Votes on a request: how much of the largest amount it should get, below zero against it."""
 
+    EN = says("Committee vote", "{voter} voted {vote_percent} on committee request {request_id}")
+    RU = says("Голос в комитете", "{voter} голосует {vote_percent} по заявке комитета {request_id}")
     COMMAND = "vote-for-request"
 
     voter: RegularSigner

@@ -19,6 +19,7 @@ from ledgerd.protocol.extensions import by_alternative
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.base import Operation
 from ledgerd.protocol.operations.roles import Meaning, RegularSigner, Role, Touched, VoteOn
+from ledgerd.protocol.operations.words import says
 from ledgerd.protocol.texts import byte_length, is_json, is_utf8, require_permlink
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ ContentExtension = Annotated[ContentPayoutBeneficiaries, one_of(memory=28)]
 class Vote(Operation, frozen=True, tag=0):
     """Says how much of a voter's energy goes for, or against, a post."""
 
+    EN = says("Post vote", "{voter} voted {weight} on a post of {author}")
+    RU = says("Голос за запись", "{voter} голосует {weight} по записи {author}")
     DEPRECATED = True
 
     voter: RegularSigner
@@ -60,6 +63,10 @@ class Vote(Operation, frozen=True, tag=0):
 class Content(Operation, frozen=True, tag=1):
     """Writes or rewrites a post, or a comment on one."""
 
+    EN = says(
+        "Post", "{author} commented on a post of {parent_author}", no_parent_author="{author} published “{title}”"
+    )
+    RU = says("Запись", "{author} комментирует запись {parent_author}", no_parent_author="{author} публикует «{title}»")
     DEPRECATED = True
 
     parent_author: Annotated[AccountName, Role.TOUCHED_IF_NAMED]
@@ -96,6 +103,8 @@ class Content(Operation, frozen=True, tag=1):
 class DeleteContent(Operation, frozen=True, tag=9):
     """Takes a post away."""
 
+    EN = says("Post deleted", "{author} deleted the post “{permlink}”")
+    RU = says("Удаление записи", "{author} удаляет запись «{permlink}»")
     DEPRECATED = True
 
     author: RegularSigner

@@ -14,6 +14,7 @@ from ledgerd.protocol.extensions import Extensions
 from ledgerd.protocol.market_rules import ALL, require_object_id, require_text, require_token
 from ledgerd.protocol.operations.base import Operation
 from ledgerd.protocol.operations.roles import ActiveSigner, MarketId, Meaning, RegularSigner, Remark, Touched, VoteOn
+from ledgerd.protocol.operations.words import says
 from ledgerd.protocol.times import Time
 
 if TYPE_CHECKING:
@@ -22,6 +23,17 @@ if TYPE_CHECKING:
 
 class PmDisputeCreate(Operation, frozen=True, tag=78):
     """Disputes an oracle's decision and names the right outcome; `-1` means that the market cannot be decided."""
+
+    EN = says(
+        "Dispute",
+        "{disputer} disputed market {market_id}: it should be outcome {proposed_outcome}",
+        no_proposed_outcome="{disputer} disputed market {market_id}: it cannot be decided",
+    )
+    RU = says(
+        "Спор",
+        "{disputer} оспаривает рынок {market_id}: верен исход {proposed_outcome}",
+        no_proposed_outcome="{disputer} оспаривает рынок {market_id}: исход нельзя определить",
+    )
 
     disputer: ActiveSigner
     market_id: MarketId
@@ -38,6 +50,11 @@ class PmDisputeCreate(Operation, frozen=True, tag=78):
 
 class PmDisputeVote(Operation, frozen=True, tag=79):
     """Votes on a dispute: how much for an outcome, below zero against it."""
+
+    EN = says(
+        "Dispute vote", "{voter} voted {vote_percent} for outcome {vote_outcome} in the dispute of market {market_id}"
+    )
+    RU = says("Голос в споре", "{voter} голосует {vote_percent} за исход {vote_outcome} в споре по рынку {market_id}")
 
     voter: RegularSigner
     market_id: Annotated[MarketId, VoteOn("dispute")]
@@ -57,6 +74,17 @@ class PmDisputeVote(Operation, frozen=True, tag=79):
 
 class PmDisputeResolve(Operation, frozen=True, tag=80):
     """The account that a market names for it decides a dispute, with a penalty and with bans."""
+
+    EN = says(
+        "Dispute decision",
+        "{resolver} decided the dispute of market {market_id}: outcome {correct_outcome}",
+        no_correct_outcome="{resolver} decided the dispute of market {market_id}: no contest",
+    )
+    RU = says(
+        "Решение спора",
+        "{resolver} решает спор по рынку {market_id}: исход {correct_outcome}",
+        no_correct_outcome="{resolver} решает спор по рынку {market_id}: рынок не состоялся",
+    )
 
     resolver: ActiveSigner
     market_id: MarketId
@@ -80,6 +108,9 @@ class PmDisputeResolve(Operation, frozen=True, tag=80):
 class PmDisputeOracleRespond(Operation, frozen=True, tag=98):
     """The oracle answers a dispute."""
 
+    EN = says("Oracle's answer", "The oracle {oracle} answered the dispute of market {market_id}")
+    RU = says("Ответ оракула", "Оракул {oracle} отвечает в споре по рынку {market_id}")
+
     oracle: ActiveSigner
     market_id: MarketId
     response: Remark
@@ -95,6 +126,9 @@ class PmDisputeOracleRespond(Operation, frozen=True, tag=98):
 
 class PmUnban(Operation, frozen=True, tag=99):
     """Lifts a ban that this account has placed on an oracle, on a creator, or on both."""
+
+    EN = says("Ban lifted", "{resolver} lifted a market ban of {target}")
+    RU = says("Снятие запрета", "{resolver} снимает запрет на рынки с {target}")
 
     resolver: ActiveSigner
     target: Touched

@@ -23,6 +23,7 @@ from ledgerd.protocol.operations.roles import (
     Sender,
     Touched,
 )
+from ledgerd.protocol.operations.words import says
 from ledgerd.protocol.texts import require_json_metadata
 from ledgerd.protocol.times import Time
 
@@ -36,6 +37,8 @@ EscrowId = Annotated[UInt32, missing(30), IdOf.ESCROW]
 class EscrowTransfer(Operation, frozen=True, tag=15):
     """Puts tokens, and the agent's fee, aside until recipient and agent agree."""
 
+    EN = says("Escrow", "{from} put {token_amount} into escrow {escrow_id} for {to}, with the agent {agent}")
+    RU = says("Эскроу", "{from} помещает {token_amount} в эскроу {escrow_id} для {to}, агент — {agent}")
     CARRIES_DATA = True
 
     sender: Annotated[ActiveSigner, Role.SENDER, Role.PAYER] = field(name="from")
@@ -68,6 +71,9 @@ class EscrowTransfer(Operation, frozen=True, tag=15):
 class EscrowDispute(Operation, frozen=True, tag=16):
     """Leaves the decision to the agent."""
 
+    EN = says("Escrow dispute", "{who} disputed escrow {escrow_id}: the agent {agent} decides")
+    RU = says("Спор по эскроу", "{who} оспаривает эскроу {escrow_id}: решает агент {agent}")
+
     sender: Sender = field(name="from")
     recipient: Recipient = field(name="to")
     agent: Touched
@@ -84,6 +90,9 @@ class EscrowDispute(Operation, frozen=True, tag=16):
 
 class EscrowRelease(Operation, frozen=True, tag=17):
     """Pays tokens out of an escrow, to the recipient or back to the sender."""
+
+    EN = says("Escrow payment", "{who} released {token_amount} from escrow {escrow_id} to {receiver}")
+    RU = says("Выплата эскроу", "{who} выплачивает {token_amount} из эскроу {escrow_id} аккаунту {receiver}")
 
     sender: Sender = field(name="from")
     recipient: Touched = field(name="to")
@@ -110,6 +119,17 @@ class EscrowRelease(Operation, frozen=True, tag=17):
 
 class EscrowApprove(Operation, frozen=True, tag=18):
     """Agrees to an escrow, or refuses it."""
+
+    EN = says(
+        "Escrow answer",
+        "{who} agreed to escrow {escrow_id} from {from} to {to}",
+        no_approve="{who} refused escrow {escrow_id} from {from} to {to}",
+    )
+    RU = says(
+        "Ответ по эскроу",
+        "{who} подтверждает эскроу {escrow_id} от {from} для {to}",
+        no_approve="{who} отклоняет эскроу {escrow_id} от {from} для {to}",
+    )
 
     sender: Sender = field(name="from")
     recipient: Recipient = field(name="to")

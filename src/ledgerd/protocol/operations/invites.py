@@ -11,6 +11,7 @@ from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.operations.accounts import require_domain
 from ledgerd.protocol.operations.base import Operation
 from ledgerd.protocol.operations.roles import ActiveSigner, Meaning, Recipient, Role
+from ledgerd.protocol.operations.words import says
 
 if TYPE_CHECKING:
     from ledgerd.protocol.parameters import ChainParameters
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 class CreateInvite(Operation, frozen=True, tag=43):
     """Creates an invite: tokens that the secret of a key can claim."""
+
+    EN = says("New invite", "{creator} created an invite of {balance}")
+    RU = says("Создание инвайта", "{creator} создаёт инвайт на {balance}")
 
     creator: Annotated[ActiveSigner, Role.PAYER]
     balance: Asset
@@ -38,6 +42,9 @@ class CreateInvite(Operation, frozen=True, tag=43):
 class ClaimInviteBalance(Operation, frozen=True, tag=44):
     """Pays the tokens of an invite out."""
 
+    EN = says("Invite paid out", "{initiator} paid out an invite to {receiver}")
+    RU = says("Погашение инвайта", "{initiator} погашает инвайт в пользу {receiver}")
+
     initiator: Annotated[ActiveSigner, Role.SENDER, Role.ABSENT]
     receiver: Recipient
     invite_secret: Annotated[str, Meaning.SECRET]
@@ -49,6 +56,9 @@ class ClaimInviteBalance(Operation, frozen=True, tag=44):
 
 class InviteRegistration(Operation, frozen=True, tag=45):
     """Creates an account, whose shares are the tokens of an invite."""
+
+    EN = says("Account by invite", "{initiator} created the account {new_account_name} by an invite")
+    RU = says("Аккаунт по инвайту", "{initiator} создаёт аккаунт {new_account_name} по инвайту")
 
     initiator: Annotated[ActiveSigner, Role.SENDER, Role.ABSENT]
     new_account_name: Annotated[Recipient, Meaning.NEW_NAME]
@@ -64,6 +74,9 @@ class InviteRegistration(Operation, frozen=True, tag=45):
 
 class UseInviteBalance(Operation, frozen=True, tag=58):
     """Turns the tokens of an invite into shares."""
+
+    EN = says("Invite into shares", "{initiator} turned an invite into shares of {receiver}")
+    RU = says("Инвайт в долю", "{initiator} превращает инвайт в долю {receiver}")
 
     initiator: Annotated[ActiveSigner, Role.SENDER, Role.ABSENT]
     receiver: Recipient

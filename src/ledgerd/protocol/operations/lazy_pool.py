@@ -12,6 +12,7 @@ from ledgerd.protocol.extensions import Extensions
 from ledgerd.protocol.market_rules import require_positive_token
 from ledgerd.protocol.operations.base import Operation
 from ledgerd.protocol.operations.roles import ActiveSigner, Role
+from ledgerd.protocol.operations.words import says
 
 if TYPE_CHECKING:
     from ledgerd.protocol.parameters import ChainParameters
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 class PmLazyDeposit(Operation, frozen=True, tag=82):
     """Puts tokens into the pool, for shares of it."""
+
+    EN = says("Pool deposit", "{account} put {amount} into the lazy pool")
+    RU = says("Взнос в пул", "{account} вносит {amount} в ленивый пул")
 
     account: Annotated[ActiveSigner, Role.PAYER]
     amount: Asset
@@ -31,6 +35,17 @@ class PmLazyDeposit(Operation, frozen=True, tag=82):
 
 class PmLazyWithdraw(Operation, frozen=True, tag=83):
     """Takes tokens out of the pool for shares of it; no shares means all. In an emergency at once, for a penalty."""
+
+    EN = says(
+        "Pool withdrawal",
+        "{account} takes tokens out of the lazy pool for {shares} of its shares",
+        no_shares="{account} takes all its tokens out of the lazy pool",
+    )
+    RU = says(
+        "Вывод из пула",
+        "{account} забирает токены из ленивого пула за {shares} его долей",
+        no_shares="{account} забирает все свои токены из ленивого пула",
+    )
 
     account: ActiveSigner
     shares: ShareAmount

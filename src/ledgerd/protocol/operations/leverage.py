@@ -11,6 +11,7 @@ from ledgerd.protocol.errors import require
 from ledgerd.protocol.extensions import Extensions
 from ledgerd.protocol.operations.base import Operation
 from ledgerd.protocol.operations.roles import ActiveSigner, MarketId, Meaning, Percent, PositionId, Role
+from ledgerd.protocol.operations.words import says
 
 if TYPE_CHECKING:
     from ledgerd.protocol.parameters import ChainParameters
@@ -21,6 +22,14 @@ WHOLE_PERCENT = 100
 
 class PmLeverageOpen(Operation, frozen=True, tag=91):
     """Bets with own tokens and borrowed ones."""
+
+    EN = says(
+        "Leveraged bet",
+        "{account} bet {collateral} and borrowed {loan} on outcome {outcome_index} of market {market_id}",
+    )
+    RU = says(
+        "Ставка с плечом", "{account} ставит {collateral} и занимает {loan} на исход {outcome_index} рынка {market_id}"
+    )
 
     account: Annotated[ActiveSigner, Role.PAYER]
     market_id: MarketId
@@ -52,6 +61,9 @@ class PmLeverageOpen(Operation, frozen=True, tag=91):
 class PmLeverageClose(Operation, frozen=True, tag=92):
     """Sells the position, pays the loan back, and keeps the rest, but not less than asked."""
 
+    EN = says("Leverage closed", "{account} closed leveraged position {position_id}")
+    RU = says("Закрытие плеча", "{account} закрывает позицию с плечом {position_id}")
+
     account: ActiveSigner
     position_id: PositionId
     min_return: Annotated[ShareAmount, Meaning.OPTIONAL]
@@ -65,6 +77,9 @@ class PmLeverageClose(Operation, frozen=True, tag=92):
 
 class PmLeverageConvert(Operation, frozen=True, tag=93):
     """Turns the position into a bet without a loan, which the profit pays back."""
+
+    EN = says("Leverage converted", "{account} turned leveraged position {position_id} into a plain bet")
+    RU = says("Плечо стало ставкой", "{account} превращает позицию с плечом {position_id} в обычную ставку")
 
     account: ActiveSigner
     position_id: PositionId

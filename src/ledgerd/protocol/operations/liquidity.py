@@ -11,6 +11,7 @@ from ledgerd.protocol.extensions import Extensions
 from ledgerd.protocol.market_rules import require_object_id, require_positive_token, require_token
 from ledgerd.protocol.operations.base import Operation
 from ledgerd.protocol.operations.roles import ActiveSigner, LiquidityId, MarketId, Role
+from ledgerd.protocol.operations.words import says
 
 if TYPE_CHECKING:
     from ledgerd.protocol.parameters import ChainParameters
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 class PmAddLiquidity(Operation, frozen=True, tag=74):
     """Puts tokens into a market, for a part of its fees."""
+
+    EN = says("Liquidity added", "{provider} added {amount} of liquidity to market {market_id}")
+    RU = says("Взнос ликвидности", "{provider} вносит {amount} ликвидности в рынок {market_id}")
 
     provider: Annotated[ActiveSigner, Role.PAYER]
     market_id: MarketId
@@ -32,6 +36,17 @@ class PmAddLiquidity(Operation, frozen=True, tag=74):
 
 class PmWithdrawLiquidity(Operation, frozen=True, tag=75):
     """Takes tokens out of a market; no amount means all that this provider put in."""
+
+    EN = says(
+        "Liquidity withdrawn",
+        "{provider} takes {amount} of its liquidity {liquidity_id}",
+        no_amount="{provider} takes back all of liquidity {liquidity_id}",
+    )
+    RU = says(
+        "Вывод ликвидности",
+        "{provider} забирает {amount} ликвидности {liquidity_id}",
+        no_amount="{provider} забирает всю ликвидность {liquidity_id}",
+    )
 
     provider: ActiveSigner
     liquidity_id: LiquidityId

@@ -27,6 +27,7 @@ from ledgerd.protocol.market_rules import (
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.base import Operation
 from ledgerd.protocol.operations.roles import ActiveSigner, MarketId, Meaning, Percent, Remark, Role, Touched, Url
+from ledgerd.protocol.operations.words import says
 from ledgerd.protocol.times import Time
 
 if TYPE_CHECKING:
@@ -43,6 +44,9 @@ BY_ACCOUNT = 1
 
 class PmCreateMarket(Operation, frozen=True, tag=68):
     """Creates a market: its outcomes, oracle, first liquidity, and rules, which cannot be changed later."""
+
+    EN = says("New market", "{creator} opened a market with the outcomes {outcomes}, oracle {oracle}")
+    RU = says("Новый рынок", "{creator} открывает рынок с исходами {outcomes}, оракул — {oracle}")
 
     creator: ActiveSigner
     oracle: Touched
@@ -159,6 +163,9 @@ class PmCreateMarket(Operation, frozen=True, tag=68):
 class PmResolveMarket(Operation, frozen=True, tag=76):
     """The oracle says which outcome came true."""
 
+    EN = says("Market resolved", "The oracle {oracle} resolved market {market_id}: outcome {winning_outcome}")
+    RU = says("Итог рынка", "Оракул {oracle} объявляет итог рынка {market_id}: исход {winning_outcome}")
+
     oracle: ActiveSigner
     market_id: MarketId
     winning_outcome: Annotated[Int16, missing(-1)]
@@ -176,6 +183,9 @@ class PmResolveMarket(Operation, frozen=True, tag=76):
 
 class PmNoContest(Operation, frozen=True, tag=77):
     """The oracle says that the market cannot be decided: all get their stakes back."""
+
+    EN = says("No contest", "The oracle {oracle} declared no contest in market {market_id}")
+    RU = says("Рынок не состоялся", "Оракул {oracle} объявляет рынок {market_id} несостоявшимся")
 
     oracle: ActiveSigner
     market_id: MarketId

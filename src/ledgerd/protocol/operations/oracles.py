@@ -20,6 +20,7 @@ from ledgerd.protocol.market_rules import (
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.base import Fee, Operation
 from ledgerd.protocol.operations.roles import ActiveSigner, MarketId, Meaning, Percent, Role, Url
+from ledgerd.protocol.operations.words import says
 
 if TYPE_CHECKING:
     from ledgerd.protocol.parameters import ChainParameters
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 class PmOracleRegister(Operation, frozen=True, tag=66):
     """Makes an account an oracle: its fees, its insurance, and the markets that it takes on without being asked."""
 
+    EN = says("New oracle", "{owner} became an oracle with an insurance of {insurance}")
+    RU = says("Новый оракул", "{owner} становится оракулом со страховкой {insurance}")
     FEE = Fee("pm_oracle_registration_fee")
 
     owner: ActiveSigner
@@ -51,6 +54,9 @@ class PmOracleRegister(Operation, frozen=True, tag=66):
 
 class PmOracleUpdate(Operation, frozen=True, tag=67):
     """Changes the terms of an oracle; fields that are left out stay."""
+
+    EN = says("Oracle's terms", "{owner} changed its terms as an oracle")
+    RU = says("Условия оракула", "{owner} меняет свои условия оракула")
 
     owner: ActiveSigner
     insurance_delta: Asset | None
@@ -83,6 +89,17 @@ class PmOracleUpdate(Operation, frozen=True, tag=67):
 
 class PmOracleAcceptMarket(Operation, frozen=True, tag=69):
     """The oracle's answer to a market that names it: it takes it on for these fees, or does not."""
+
+    EN = says(
+        "Oracle's reply",
+        "The oracle {oracle} took on market {market_id}",
+        no_accept="The oracle {oracle} declined market {market_id}",
+    )
+    RU = says(
+        "Оракул о рынке",
+        "Оракул {oracle} берётся за рынок {market_id}",
+        no_accept="Оракул {oracle} отказывается от рынка {market_id}",
+    )
 
     oracle: ActiveSigner
     market_id: MarketId

@@ -12,6 +12,7 @@ from ledgerd.protocol.constants import PAID_SUBSCRIPTION_MAX_LEVEL, PAID_SUBSCRI
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.operations.base import Fee, Operation
 from ledgerd.protocol.operations.roles import ActiveSigner, Recipient, Role, Url
+from ledgerd.protocol.operations.words import says
 from ledgerd.protocol.texts import MAX_MEMO_LENGTH, byte_length, is_utf8
 
 if TYPE_CHECKING:
@@ -21,6 +22,16 @@ if TYPE_CHECKING:
 class SetPaidSubscription(Operation, frozen=True, tag=50):
     """Offers a subscription of some levels at a price per level and period."""
 
+    EN = says(
+        "Subscription offer",
+        "{account} offers a subscription of {levels} levels, {amount} each for {period} days",
+        no_levels="{account} ended its subscription offer",
+    )
+    RU = says(
+        "Предложение подписки",
+        "{account} предлагает подписку: уровней {levels}, {amount} за уровень на {period} дн.",
+        no_levels="{account} закрывает свою подписку",
+    )
     FEE = Fee("create_paid_subscription_fee", is_once=True)
 
     account: ActiveSigner
@@ -39,6 +50,9 @@ class SetPaidSubscription(Operation, frozen=True, tag=50):
 
 class PaidSubscribe(Operation, frozen=True, tag=51):
     """Takes an offer at some level."""
+
+    EN = says("Subscription", "{subscriber} subscribed to {account} at level {level} for {amount}")
+    RU = says("Подписка", "{subscriber} подписывается на {account}: уровень {level}, {amount}")
 
     subscriber: Annotated[ActiveSigner, Role.SENDER]
     account: Annotated[Recipient, Role.ABSENT]

@@ -15,6 +15,7 @@ from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.names import AccountName, word_order
 from ledgerd.protocol.operations.base import Authorities, Operation
 from ledgerd.protocol.operations.roles import ActiveSigner, Memo
+from ledgerd.protocol.operations.words import says
 from ledgerd.protocol.texts import byte_length, is_utf8
 from ledgerd.protocol.times import Time
 
@@ -36,6 +37,9 @@ class OperationWrapper(msgspec.Struct, frozen=True):
 
 class ProposalCreate(Operation, frozen=True, tag=22):
     """Proposes operations, under a title that is the author's own."""
+
+    EN = says("Proposal", "{author} proposed “{title}”")
+    RU = says("Предложение", "{author} предлагает «{title}»")
 
     author: ActiveSigner
     title: str
@@ -60,6 +64,9 @@ class ProposalCreate(Operation, frozen=True, tag=22):
 
 class ProposalUpdate(Operation, frozen=True, tag=23):
     """Adds approvals to a proposal, or takes them back; each needs the authority that it stands for."""
+
+    EN = says("Approval", "The proposal “{title}” of {author} gained or lost approvals")
+    RU = says("Подпись предложения", "Изменены подтверждения предложения «{title}» автора {author}")
 
     author: AccountName
     title: str
@@ -105,6 +112,9 @@ class ProposalUpdate(Operation, frozen=True, tag=23):
 
 class ProposalDelete(Operation, frozen=True, tag=24):
     """Withdraws a proposal, or vetoes it."""
+
+    EN = says("Proposal deleted", "{requester} deleted the proposal “{title}” of {author}")
+    RU = says("Удаление предложения", "{requester} удаляет предложение «{title}» автора {author}")
 
     author: AccountName
     title: str

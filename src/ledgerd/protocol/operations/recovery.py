@@ -10,6 +10,7 @@ from ledgerd.protocol.extensions import Extensions
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.base import Authorities, Operation
 from ledgerd.protocol.operations.roles import ActiveSigner, MasterSigner, Role, Touched
+from ledgerd.protocol.operations.words import says
 
 if TYPE_CHECKING:
     from ledgerd.protocol.parameters import ChainParameters
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
 class RequestAccountRecovery(Operation, frozen=True, tag=12):
     """The recovery account proposes a new master authority for an account that was stolen."""
+
+    EN = says("Recovery request", "{recovery_account} requested the recovery of {account_to_recover}")
+    RU = says("Запрос восстановления", "{recovery_account} запрашивает восстановление {account_to_recover}")
 
     recovery_account: Annotated[ActiveSigner, Role.ABSENT]
     account_to_recover: Touched
@@ -31,6 +35,9 @@ class RequestAccountRecovery(Operation, frozen=True, tag=12):
 
 class RecoverAccount(Operation, frozen=True, tag=13):
     """The owner takes the account back: by the proposed master authority, and by one of before the theft."""
+
+    EN = says("Account recovered", "{account_to_recover} was recovered by its owner")
+    RU = says("Восстановление", "{account_to_recover} возвращён владельцу")
 
     account_to_recover: Annotated[AccountName, Role.ACTOR]
     new_master_authority: Authority
@@ -67,6 +74,9 @@ class RecoverAccount(Operation, frozen=True, tag=13):
 
 class ChangeRecoveryAccount(Operation, frozen=True, tag=14):
     """Names another account that may help with a recovery; it takes effect much later."""
+
+    EN = says("Recovery account", "{account_to_recover} named {new_recovery_account} as its recovery account")
+    RU = says("Доверенный аккаунт", "{account_to_recover} назначает {new_recovery_account} аккаунтом восстановления")
 
     account_to_recover: MasterSigner
     new_recovery_account: AccountName

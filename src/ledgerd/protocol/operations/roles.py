@@ -1,6 +1,6 @@
 """What the fields of an operation mean, as marks on their declarations.
 
-History, tables in SQL and the wallet follow from them, so that none of these lists operations.
+History, tables in SQL, the wallet and the explorer follow from them, so that none of these lists operations.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from ledgerd.protocol.constants import HUNDRED_PERCENT
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.operations.base import Authorities, Operation, active, master
 from ledgerd.protocol.operations.roles import ActiveSigner, Memo, PaidRecipient, Percent, Recipient, Role, Sender
+from ledgerd.protocol.operations.words import says
 from ledgerd.protocol.texts import require_memo
 
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 class Transfer(Operation, frozen=True, tag=2):
     """Moves tokens from one account to another."""
+
+    EN = says("Transfer", "{from} sent {amount} to {to}")
+    RU = says("Перевод", "{from} переводит {amount} аккаунту {to}")
 
     sender: Annotated[Sender, Role.PAYER] = field(name="from")
     recipient: Annotated[PaidRecipient, Role.TAKER] = field(name="to")
@@ -44,6 +48,8 @@ class Transfer(Operation, frozen=True, tag=2):
 class TransferToVesting(Operation, frozen=True, tag=3):
     """Turns tokens into shares, one's own or another's."""
 
+    EN = says("Staking", "{from} turned {amount} into shares of {to}", is_own="{from} turned {amount} into shares")
+    RU = says("В долю", "{from} превращает {amount} в долю {to}", is_own="{from} превращает {amount} в свою долю")
     COMMAND = "vest"
 
     sender: Annotated[ActiveSigner, Role.SENDER, Role.PAYER] = field(name="from")
@@ -58,10 +64,23 @@ class TransferToVesting(Operation, frozen=True, tag=3):
             require_valid_name(self.recipient)
         require(self.amount.amount > 0, "amount > asset(0, TOKEN_SYMBOL): Must transfer a nonzero amount")
 
+    @property
+    def is_own(self) -> bool:
+        """Whether the shares are the sender's."""
+        return self.recipient in {"", self.sender}
+
 
 class WithdrawVesting(Operation, frozen=True, tag=4):
     """Starts to turn shares back into tokens, or stops it with zero."""
 
+    EN = says(
+        "Withdrawal",
+        "{account} started to withdraw {vesting_shares}",
+        no_vesting_shares="{account} stopped withdrawing shares",
+    )
+    RU = says(
+        "Вывод доли", "{account} начинает вывод {vesting_shares}", no_vesting_shares="{account} прекращает вывод доли"
+    )
     COMMAND = "withdraw"
 
     account: ActiveSigner
@@ -82,6 +101,8 @@ class WithdrawVesting(Operation, frozen=True, tag=4):
 class SetWithdrawVestingRoute(Operation, frozen=True, tag=11):
     """Sends a part of what is withdrawn to another account, as tokens or as shares again."""
 
+    EN = says("Withdrawal route", "{from_account} sends {percent} of its withdrawals to {to_account}")
+    RU = says("Маршрут вывода", "{from_account} направляет {percent} вывода аккаунту {to_account}")
     COMMAND = "route-withdrawal"
 
     from_account: Annotated[ActiveSigner, Role.SENDER]
@@ -101,6 +122,16 @@ class SetWithdrawVestingRoute(Operation, frozen=True, tag=11):
 class DelegateVestingShares(Operation, frozen=True, tag=19):
     """Lends shares to another account, or takes them back."""
 
+    EN = says(
+        "Delegation",
+        "{delegator} delegated {vesting_shares} to {delegatee}",
+        no_vesting_shares="{delegator} took back what it had delegated to {delegatee}",
+    )
+    RU = says(
+        "Делегирование",
+        "{delegator} делегирует {vesting_shares} аккаунту {delegatee}",
+        no_vesting_shares="{delegator} отзывает делегирование у {delegatee}",
+    )
     COMMAND = "delegate"
 
     delegator: Annotated[ActiveSigner, Role.SENDER]

@@ -11,6 +11,7 @@ from ledgerd.protocol.errors import require
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.operations.base import Fee, Operation
 from ledgerd.protocol.operations.roles import ActiveSigner, Meaning, Percent, Touched, Url, VoteOn
+from ledgerd.protocol.operations.words import says
 from ledgerd.protocol.properties import ChainPropertiesInit
 from ledgerd.protocol.property_versions import VersionedChainProperties
 from ledgerd.protocol.texts import byte_length, is_utf8
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
 class ValidatorUpdate(Operation, frozen=True, tag=6):
     """Declares an account as validator, or changes its page and signing key; a null key retires it."""
 
+    EN = says("Validator", "{owner} updated its validator", no_block_signing_key="{owner} retired its validator")
+    RU = says(
+        "Валидатор",
+        "{owner} обновляет своего валидатора",
+        no_block_signing_key="{owner} останавливает своего валидатора",
+    )
     COMMAND = "declare-validator"
     FEE = Fee("validator_declaration_fee", is_once=True)
 
@@ -42,6 +49,16 @@ class ValidatorUpdate(Operation, frozen=True, tag=6):
 class AccountValidatorVote(Operation, frozen=True, tag=7):
     """Votes for a validator, or takes the vote back."""
 
+    EN = says(
+        "Validator vote",
+        "{account} voted for the validator {validator}",
+        no_approve="{account} took back its vote for the validator {validator}",
+    )
+    RU = says(
+        "Голос за валидатора",
+        "{account} голосует за валидатора {validator}",
+        no_approve="{account} отзывает голос за валидатора {validator}",
+    )
     COMMAND = "vote-for-validator"
 
     FORMER_NAMES: ClassVar = {"validator": "witness"}
@@ -58,6 +75,16 @@ class AccountValidatorVote(Operation, frozen=True, tag=7):
 class AccountValidatorProxy(Operation, frozen=True, tag=8):
     """Lets another account vote with this one's shares; the empty name takes that back."""
 
+    EN = says(
+        "Voting proxy",
+        "{account} lets {proxy} vote for validators with its shares",
+        no_proxy="{account} votes for validators by itself again",
+    )
+    RU = says(
+        "Прокси голосования",
+        "{account} доверяет {proxy} голосовать за валидаторов своей долей",
+        no_proxy="{account} снова голосует за валидаторов самостоятельно",
+    )
     COMMAND = "set-proxy"
 
     account: ActiveSigner
@@ -73,6 +100,9 @@ class AccountValidatorProxy(Operation, frozen=True, tag=8):
 class ChainPropertiesUpdate(Operation, frozen=True, tag=25):
     """Votes on the chain properties of the first version."""
 
+    EN = says("Vote on properties", "{owner} voted on the chain's properties")
+    RU = says("Голос за параметры", "{owner} голосует за параметры сети")
+
     owner: ActiveSigner
     props: ChainPropertiesInit
 
@@ -83,6 +113,9 @@ class ChainPropertiesUpdate(Operation, frozen=True, tag=25):
 
 class VersionedChainPropertiesUpdate(Operation, frozen=True, tag=46):
     """Votes on the chain properties of any version."""
+
+    EN = says("Vote on properties", "{owner} voted on the chain's properties")
+    RU = says("Голос за параметры", "{owner} голосует за параметры сети")
 
     owner: ActiveSigner
     props: VersionedChainProperties
@@ -95,6 +128,9 @@ class VersionedChainPropertiesUpdate(Operation, frozen=True, tag=46):
 
 class SetRewardSharing(Operation, frozen=True, tag=64):
     """Sets the part of its rewards that a validator shares with those who vote for it."""
+
+    EN = says("Reward sharing", "{owner} shares {sharing_rate} of its validator rewards with its voters")
+    RU = says("Доля избирателям", "{owner} делится {sharing_rate} наград валидатора со своими избирателями")
 
     owner: ActiveSigner
     sharing_rate: Percent
