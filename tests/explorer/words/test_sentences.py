@@ -119,6 +119,17 @@ def test_an_operation_that_this_program_does_not_know_is_named() -> None:
     assert dict(table_of(language("en"), "from_the_future", {"a": [1, 2]}))["a"].startswith("<pre")
 
 
+def test_percents_are_counted_as_their_operation_counts_them() -> None:
+    (shown,) = [value for _, value in table_of(language("en"), "set_reward_sharing", {"sharing_rate": 1250})]
+    assert TAG.sub("", shown) == "12.5\u202f%"
+    for operation, field in (
+        ("pm_leverage_convert", "conversion_profit_cost"),
+        ("pm_leverage_open", "max_slippage_percent"),
+    ):
+        (shown,) = [value for _, value in table_of(language("en"), operation, {field: 50})]
+        assert TAG.sub("", shown) == "50\u202f%", operation
+
+
 def test_memos_and_reasons_stand_beside_the_sentence() -> None:
     assert note_of("transfer", {"memo": "thanks"}) == "thanks"
     assert note_of("custom", {"json": '{"a":1}'}) == '{"a":1}'

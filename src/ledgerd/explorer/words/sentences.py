@@ -71,6 +71,7 @@ def _json(value: Any, _: Language) -> Markup:  # noqa: ANN401 - JSON
 
 BY_MARK: Mapping[object, Shown] = {
     Meaning.HUNDREDTHS: _percent,
+    Meaning.WHOLE_PERCENT: lambda value, language: _percent(value * 100, language),
     Meaning.LABEL: _text,
     Meaning.URL: lambda value, _: values.outside(value),
     **dict.fromkeys(IdOf, _numbered),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from ledgerd.codec.numbers import Int16, ShareAmount
+from ledgerd.codec.numbers import Int16, ShareAmount, UInt16
 from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.authority import require_valid_name
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.extensions import Extensions
 from ledgerd.protocol.operations.base import Operation
-from ledgerd.protocol.operations.roles import ActiveSigner, MarketId, Meaning, Percent, PositionId, Role
+from ledgerd.protocol.operations.roles import ActiveSigner, MarketId, Meaning, PositionId, Role
 from ledgerd.protocol.operations.words import says
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class PmLeverageOpen(Operation, frozen=True, tag=91):
     collateral: Asset
     loan: Asset
     min_tokens: Annotated[ShareAmount, Meaning.OPTIONAL]
-    max_slippage_percent: Percent
+    max_slippage_percent: Annotated[UInt16, Meaning.WHOLE_PERCENT]
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
@@ -83,7 +83,7 @@ class PmLeverageConvert(Operation, frozen=True, tag=93):
 
     account: ActiveSigner
     position_id: PositionId
-    conversion_profit_cost: Percent
+    conversion_profit_cost: Annotated[UInt16, Meaning.WHOLE_PERCENT]
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002

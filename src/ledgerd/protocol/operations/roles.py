@@ -59,7 +59,8 @@ class Meaning(Enum):
     """A private key: never shown, never typed as an argument."""
     URL = auto()
     HUNDREDTHS = auto()
-    """Hundredths of a percent."""
+    WHOLE_PERCENT = auto()
+    """The number counts hundredths of a percent, or percents."""
     WEIGHT = auto()
     """How much a vote weighs; whatever is not a number counts as one where it is not empty."""
     NEW_NAME = auto()
