@@ -230,7 +230,8 @@ def authorities_in_words(operation: type[Operation]) -> str:
     for authority in asked.other:
         named = [*authority.account_auths, *(key.decode() for key in authority.key_auths)]
         told.append(f"the authority of {', '.join(named)}")
-    return f"Authority: {'; '.join(told)}. {sentence(operation.authorities)}".rstrip()
+    more = f" {sentence(operation.authorities)}" if "authorities" in vars(operation) else ""
+    return f"Authority: {'; '.join(told)}.{more}".rstrip()
 
 
 def marks_of(operation: type[Operation]) -> str:
@@ -247,10 +248,10 @@ def operations_page() -> str:
         (tag_of(each), f"[{name_of(each)}](#{name_of(each)})", marks_of(each), sentence(each)) for each in OPERATIONS
     ]
     page = ["# Operations\n", NOTE, table(("tag", "name", "", "what it does"), rows)]
-    for family in FAMILIES:
+    for family, operations in FAMILIES.items():
         page.append(f"## {family.__name__.rpartition('.')[2].replace('_', ' ').capitalize()}\n")
         page.append(f"{sentence(family)}\n")
-        for operation in family.OPERATIONS:
+        for operation in operations:
             title = name_of(operation)
             page += [f"### {title}\n", f"Tag {tag_of(operation)}. {sentence(operation)}\n"]
             if operation.DEPRECATED:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from ledgerd.chain.log.histories import Direction
-from ledgerd.history.directions import GIVERS, TAKERS, concerned, incoming, outgoing
+from ledgerd.history.directions import concerned, incoming, outgoing
 from ledgerd.history.touched import touched
 from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.names import AccountName
@@ -57,8 +57,3 @@ def test_whoever_is_touched_has_a_direction(operation: Operation) -> None:
     assert concerned(operation, Direction.ANY) == names
     assert names <= outgoing(operation) | incoming(operation)
     assert concerned(operation, Direction.OUTGOING) | concerned(operation, Direction.INCOMING) == names
-
-
-def test_every_field_of_the_tables_exists() -> None:
-    fields = [*GIVERS.items(), *((kind, field) for kind, both in TAKERS.items() for field in both)]
-    assert [(kind, field) for kind, field in fields if not hasattr(kind, field)] == []

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 
 from ledgerd.codec import codec_of
-from ledgerd.history.touched import FIELDS, FIELDS_THAT_NAME_SOMEBODY, touched
+from ledgerd.history.touched import touched
 from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations import OPERATIONS, Operation
+from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.bets import PmTransferPosition
 from ledgerd.protocol.operations.content import Content
 from ledgerd.protocol.operations.custom import Custom
@@ -120,10 +120,3 @@ def test_operations_stand_in_the_histories_in_which_they_were_recorded(chain: st
 def told_of(entry: dict[str, Any]) -> str:
     """What is told of an operation, as a text."""
     return json.dumps(entry, sort_keys=True)
-
-
-def test_every_field_of_the_tables_exists() -> None:
-    for table in (FIELDS, FIELDS_THAT_NAME_SOMEBODY):
-        assert [(kind, field) for kind, fields in table.items() for field in fields if not hasattr(kind, field)] == []
-        assert set(table) <= set(OPERATIONS)
-    assert not FIELDS.keys() & FIELDS_THAT_NAME_SOMEBODY

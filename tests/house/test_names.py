@@ -17,6 +17,8 @@ EXCEPTIONS: dict[str, str] = {
     "PaidSubscribe": _STORED,
     "PmDisputeVote": _STORED,
     "PmLazyDeposit": _STORED,
+    "Role": "what an account is in an operation, and what a key is in an account",
+    "Sender": "the account that an operation is from, and what sends to webhooks",
 }
 """Names with two meanings that are right as they are, and why."""
 

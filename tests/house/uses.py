@@ -114,6 +114,10 @@ def _note(found: Uses, path: Path, node: ast.AST) -> None:
             found.asking.add(path)
         case ast.Call() if called_name(node) == "import_module":
             found.dynamic.add(path)
+        case ast.Call(keywords=cases) if called_name(node) == "says":
+            # The sentence of an operation names properties of it.
+            for each in cases:
+                found.told[each.arg or ""][path].append(node.lineno)
         case ast.MatchClass(kwd_attrs=names):
             for name in names:
                 found.dotted[name][path].append(node.lineno)

@@ -123,4 +123,10 @@ def _field(attribute: str, name: str, annotation: Any) -> Field:
     kind = kind_of(annotation)
     marks = get_args(annotation)[1:] if get_origin(annotation) is Annotated else ()
     default = next((mark.default for mark in marks if isinstance(mark, missing)), kind.default)
-    return Field(attribute, name, kind, default)
+    return Field(attribute, name, kind, default, marks or _marks_of_value(annotation))
+
+
+def _marks_of_value(annotation: Any) -> tuple[object, ...]:
+    """What is said of the value of an optional field."""
+    alternatives = get_args(annotation) if get_origin(annotation) in (Union, types.UnionType) else ()
+    return next((get_args(each)[1:] for each in alternatives if get_origin(each) is Annotated), ())

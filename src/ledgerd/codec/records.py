@@ -31,6 +31,8 @@ class Field(NamedTuple):
     name: str
     kind: Kind
     default: Callable[[], Any]
+    marks: tuple[object, ...] = ()
+    """What its annotation says besides; most of it means nothing to a codec."""
 
 
 class RecordKind(Kind):

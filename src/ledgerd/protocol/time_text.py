@@ -7,7 +7,6 @@ fields that overflow into the next, names of months, and a compact form without 
 from __future__ import annotations
 
 import re
-from calendar import monthrange
 from datetime import date
 from functools import lru_cache
 
@@ -25,8 +24,8 @@ FIRST_YEAR, LAST_YEAR = 1400, 9999
 NO_MONTH = 13
 USUAL_LENGTH = len("2018-09-29T10:23:27")
 
-_CLOCK = tuple(f"{hour:02}:{minute:02}:" for hour in range(24) for minute in range(60))
 _TWO_DIGITS = tuple(f"{number:02}" for number in range(60))
+_CLOCK = tuple(f"{hour}:{minute}:" for hour in _TWO_DIGITS[:24] for minute in _TWO_DIGITS)
 _MINUTES = {text: number for number, text in enumerate(_CLOCK)}
 _SECONDS = {text: number for number, text in enumerate(_TWO_DIGITS)}
 _DATE_LENGTH = len("2018-09-29T")
@@ -170,9 +169,10 @@ def _day_number(year: int, month: int, day: int) -> int:
         raise _no_date("Month number is out of range 1..12", "9bad_month")
     if not FIRST_YEAR <= year <= LAST_YEAR:
         raise _no_date("Year is out of valid range: 1400..9999", "8bad_year")
-    if day > monthrange(year, month)[1]:
-        raise _no_date("Day of month is not valid for year", "16bad_day_of_month")
-    return date(year, month, day).toordinal() - EPOCH
+    try:
+        return date(year, month, day).toordinal() - EPOCH
+    except ValueError:
+        raise _no_date("Day of month is not valid for year", "16bad_day_of_month") from None
 
 
 def _no_date(what: str, kind: str) -> TimeTextError:

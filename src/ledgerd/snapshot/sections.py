@@ -6,7 +6,7 @@ optional one that is not set. The names of older nodes are read too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from functools import cached_property
 from typing import Any, Generic
 
@@ -161,9 +161,11 @@ class Nullable(Kind):
 class SnapshotSection(Generic[E]):
     """All objects of a table, in the order of their ids."""
 
-    def __init__(self, name: str, table: Table[E], optional: Collection[str] = (), *, is_lenient: bool = False) -> None:
+    def __init__(
+        self, table: Table[E], optional: Collection[str] = (), *, is_lenient: bool = False, name: str = ""
+    ) -> None:
         """A record may lack the fields that are optional, or, in a lenient section, all but its id."""
-        self.name = name
+        self.name = name or table.name
         self.table = table
         self._optional = LATER_FIELDS | set(optional)
         self._is_lenient = is_lenient
@@ -219,62 +221,60 @@ def renamed(given: dict[str, Json]) -> dict[str, Json]:
     }
 
 
-def _sections() -> Iterator[SnapshotSection[Any]]:
-    yield SnapshotSection("dynamic_global_property", DYNAMIC_GLOBAL_PROPERTIES)
-    yield SnapshotSection("validator_schedule", VALIDATOR_SCHEDULES)
-    yield SnapshotSection("hardfork_property", HARDFORK_PROPERTIES)
-    yield SnapshotSection("account", ACCOUNTS)
-    yield SnapshotSection("account_authority", ACCOUNT_AUTHORITIES)
-    yield SnapshotSection("validator", VALIDATORS)
-    yield SnapshotSection("validator_vote", VALIDATOR_VOTES)
-    yield SnapshotSection("block_summary", BLOCK_SUMMARIES)
-    yield SnapshotSection("content", CONTENTS)
-    yield SnapshotSection("content_vote", CONTENT_VOTES)
-    yield SnapshotSection("block_post_validation", VALIDATOR_CONFIRMATIONS)
-    yield SnapshotSection("transaction", KNOWN_TRANSACTIONS)
-    yield SnapshotSection("vesting_delegation", VESTING_DELEGATIONS)
-    yield SnapshotSection("vesting_delegation_expiration", VESTING_DELEGATION_EXPIRATIONS)
-    yield SnapshotSection("fix_vesting_delegation", FIX_VESTING_DELEGATIONS)
-    yield SnapshotSection("withdraw_vesting_route", WITHDRAW_VESTING_ROUTES)
-    yield SnapshotSection("escrow", ESCROWS)
-    yield SnapshotSection("proposal", PROPOSALS)
-    yield SnapshotSection("required_approval", REQUIRED_APPROVALS)
-    yield SnapshotSection("committee_request", COMMITTEE_REQUESTS)
-    yield SnapshotSection("committee_vote", COMMITTEE_VOTES)
-    yield SnapshotSection("invite", INVITES)
-    yield SnapshotSection("award_shares_expire", AWARD_SHARES_EXPIRE)
-    yield SnapshotSection("paid_subscription", PAID_SUBSCRIPTIONS)
-    yield SnapshotSection("paid_subscribe", PAID_SUBSCRIBES)
-    yield SnapshotSection("validator_penalty_expire", VALIDATOR_PENALTIES)
-    yield SnapshotSection("content_type", CONTENT_TYPES)
-    yield SnapshotSection("account_metadata", ACCOUNT_METADATA)
-    yield SnapshotSection("master_authority_history", MASTER_AUTHORITY_HISTORY)
-    yield SnapshotSection("account_recovery_request", ACCOUNT_RECOVERY_REQUESTS)
-    yield SnapshotSection("change_recovery_account_request", CHANGE_RECOVERY_ACCOUNT_REQUESTS)
-    yield SnapshotSection("pm_oracle", PM_ORACLES, LATER_OF_ORACLES)
-    yield SnapshotSection("pm_market", PM_MARKETS, LATER_OF_MARKETS)
-    yield SnapshotSection("pm_outcome", PM_OUTCOMES)
-    yield SnapshotSection("pm_bet", PM_BETS, is_lenient=True)
-    yield SnapshotSection("pm_liquidity", PM_LIQUIDITY, is_lenient=True)
-    yield SnapshotSection("pm_commit", PM_COMMITS, is_lenient=True)
-    yield SnapshotSection("pm_dispute", PM_DISPUTES, LATER_OF_DISPUTES)
-    yield SnapshotSection("pm_dispute_vote", PM_DISPUTE_VOTES, is_lenient=True)
-    yield SnapshotSection("agent_permission", AGENT_PERMISSIONS, ["addons"])
-    yield SnapshotSection("key_history", KEY_HISTORY, is_lenient=True)
-    yield SnapshotSection("pm_lazy_pool", PM_LAZY_POOLS, is_lenient=True)
-    yield SnapshotSection("pm_lazy_deposit", PM_LAZY_DEPOSITS, is_lenient=True)
-    yield SnapshotSection("pm_lazy_allocation", PM_LAZY_ALLOCATIONS, is_lenient=True)
-    yield SnapshotSection("pm_leverage_position", PM_LEVERAGE_POSITIONS, is_lenient=True)
-    yield SnapshotSection("pm_lazy_withdraw_request", PM_LAZY_WITHDRAW_REQUESTS, is_lenient=True)
-    yield SnapshotSection("pm_deferred_claim", PM_DEFERRED_CLAIMS, is_lenient=True)
-    yield SnapshotSection("pm_settlement", PM_SETTLEMENTS, is_lenient=True)
-    yield SnapshotSection("pm_creator_ban", PM_CREATOR_BANS, is_lenient=True)
-
-
-SECTIONS: tuple[SnapshotSection[Any], ...] = tuple(_sections())
+SECTIONS: tuple[SnapshotSection[Any], ...] = (
+    SnapshotSection(DYNAMIC_GLOBAL_PROPERTIES),
+    SnapshotSection(VALIDATOR_SCHEDULES),
+    SnapshotSection(HARDFORK_PROPERTIES),
+    SnapshotSection(ACCOUNTS),
+    SnapshotSection(ACCOUNT_AUTHORITIES),
+    SnapshotSection(VALIDATORS),
+    SnapshotSection(VALIDATOR_VOTES),
+    SnapshotSection(BLOCK_SUMMARIES),
+    SnapshotSection(CONTENTS),
+    SnapshotSection(CONTENT_VOTES),
+    SnapshotSection(VALIDATOR_CONFIRMATIONS, name="block_post_validation"),
+    SnapshotSection(KNOWN_TRANSACTIONS),
+    SnapshotSection(VESTING_DELEGATIONS),
+    SnapshotSection(VESTING_DELEGATION_EXPIRATIONS),
+    SnapshotSection(FIX_VESTING_DELEGATIONS),
+    SnapshotSection(WITHDRAW_VESTING_ROUTES),
+    SnapshotSection(ESCROWS),
+    SnapshotSection(PROPOSALS),
+    SnapshotSection(REQUIRED_APPROVALS),
+    SnapshotSection(COMMITTEE_REQUESTS),
+    SnapshotSection(COMMITTEE_VOTES),
+    SnapshotSection(INVITES),
+    SnapshotSection(AWARD_SHARES_EXPIRE),
+    SnapshotSection(PAID_SUBSCRIPTIONS),
+    SnapshotSection(PAID_SUBSCRIBES),
+    SnapshotSection(VALIDATOR_PENALTIES),
+    SnapshotSection(CONTENT_TYPES),
+    SnapshotSection(ACCOUNT_METADATA),
+    SnapshotSection(MASTER_AUTHORITY_HISTORY),
+    SnapshotSection(ACCOUNT_RECOVERY_REQUESTS),
+    SnapshotSection(CHANGE_RECOVERY_ACCOUNT_REQUESTS),
+    SnapshotSection(PM_ORACLES, LATER_OF_ORACLES),
+    SnapshotSection(PM_MARKETS, LATER_OF_MARKETS),
+    SnapshotSection(PM_OUTCOMES),
+    SnapshotSection(PM_BETS, is_lenient=True),
+    SnapshotSection(PM_LIQUIDITY, is_lenient=True),
+    SnapshotSection(PM_COMMITS, is_lenient=True),
+    SnapshotSection(PM_DISPUTES, LATER_OF_DISPUTES),
+    SnapshotSection(PM_DISPUTE_VOTES, is_lenient=True),
+    SnapshotSection(AGENT_PERMISSIONS, ["addons"]),
+    SnapshotSection(KEY_HISTORY, is_lenient=True),
+    SnapshotSection(PM_LAZY_POOLS, is_lenient=True),
+    SnapshotSection(PM_LAZY_DEPOSITS, is_lenient=True),
+    SnapshotSection(PM_LAZY_ALLOCATIONS, is_lenient=True),
+    SnapshotSection(PM_LEVERAGE_POSITIONS, is_lenient=True),
+    SnapshotSection(PM_LAZY_WITHDRAW_REQUESTS, is_lenient=True),
+    SnapshotSection(PM_DEFERRED_CLAIMS, is_lenient=True),
+    SnapshotSection(PM_SETTLEMENTS, is_lenient=True),
+    SnapshotSection(PM_CREATOR_BANS, is_lenient=True),
+)
 """In the order in which they are written."""
 
-METADATA = SnapshotSection("pm_market_meta", PM_MARKET_META, ["child"])
+METADATA = SnapshotSection(PM_MARKET_META, ["child"])
 """Metadata of markets: no rule reads it, and nodes may leave it out (spec 11, section 8.5)."""
 
 BY_NAME = {section.name: section for section in (*SECTIONS, METADATA)}

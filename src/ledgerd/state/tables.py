@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from functools import cached_property
 from itertools import takewhile
@@ -62,6 +63,11 @@ class Table(Generic[E]):
         self.indexes: list[Index[E]] = []
         self._codec = codec
         self.by_id: Index[E] = Index(self, "by_id", lambda each: (each.id,), (OWN_ID,), is_unique=True)
+
+    @cached_property
+    def name(self) -> str:
+        """The reference's name: that of the record in lower case with underscores, unless the record has a `NAME`."""
+        return getattr(self.record, "NAME", "") or re.sub(r"(?<=[a-z])(?=[A-Z])", "_", self.title).lower()
 
     @cached_property
     def codec(self) -> RecordCodec[E]:

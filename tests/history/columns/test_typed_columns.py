@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ledgerd.chain.events import AFTER_TRANSACTIONS, NO_TRANSACTION, AppliedOperation, BlockApplied
 from ledgerd.codec import codec_of
-from ledgerd.history.columns.typed_columns import PARTIES, amount_of, typed_columns, vote_of
+from ledgerd.history.columns.typed_columns import amount_of, typed_columns, vote_of
 from ledgerd.protocol.assets import TOKEN_SYMBOL, Asset, shares, tokens
 from ledgerd.protocol.identifiers import NO_BLOCK
 from ledgerd.protocol.names import AccountName
@@ -138,8 +138,3 @@ def test_votes_of_every_kind_are_told_apart() -> None:
     ]
     for operation, expected in votes:
         assert vote_of(operation) == expected
-
-
-def test_the_named_fields_are_there() -> None:
-    for kind, fields in PARTIES.items():
-        assert {field for field in fields if field} <= set(kind.__annotations__), kind

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from ledgerd.codec import codec_of
-from ledgerd.protocol.operations import OPERATIONS, Operation
+from ledgerd.protocol.operations import OPERATIONS, Operation, virtual_markets
 from ledgerd.protocol.operations.base import Authorities, name_of
-from ledgerd.protocol.operations.virtual_markets import OPERATIONS as VIRTUAL
+from ledgerd.protocol.operations.variant import declared_in
 from tests.protocol.operations.expect import refuses, round_trips
 
 CASES: tuple[tuple[str, list[Any]], ...] = (
@@ -168,8 +168,8 @@ def test_bytes_and_json(raw: str, printed: list[Any]) -> None:
 
 
 def test_every_virtual_operation_of_markets_was_tried() -> None:
-    assert [printed[0] for _, printed in CASES] == [name_of(each) for each in VIRTUAL]
-    assert [each for each in OPERATIONS[66:] if each.VIRTUAL] == list(VIRTUAL)
+    assert [printed[0] for _, printed in CASES] == [name_of(each) for each in declared_in(virtual_markets)]
+    assert [each for each in OPERATIONS[66:] if each.VIRTUAL] == list(declared_in(virtual_markets))
 
 
 @pytest.mark.parametrize("printed", [case[1] for case in CASES], ids=[case[1][0] for case in CASES])

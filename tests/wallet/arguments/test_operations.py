@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -19,8 +18,8 @@ from ledgerd.wallet.arguments import operations as arguments
 from ledgerd.wallet.command_line import parser
 from ledgerd.wallet.commands.sending import Choices
 from ledgerd.wallet.errors import WalletError
-from ledgerd.wallet.operations.catalogue import SENDABLE, command_of, plain_name_of
-from ledgerd.wallet.operations.fields import SECRET, fields_of_operation, inner_of, is_asked
+from ledgerd.wallet.operations.catalogue import SENDABLE, command_of
+from ledgerd.wallet.operations.fields import fields_of_operation, inner_of, is_asked, is_secret
 from ledgerd.wallet.operations.reading import joined_amounts
 from tests.recorded import recorded_blocks
 from tests.wallet.operations.test_reading import is_usual, words_for
@@ -40,7 +39,7 @@ def command_words(operation: Operation) -> list[str]:
         option = f"--{field.name.replace('_', '-')}"
         if value is None:
             continue
-        if is_asked(kind, field):
+        if is_asked(field):
             words = str(value).split(" ") if str(value).endswith((" VIZ", " SHARES")) else [str(value)]
             asked += words
         elif isinstance(inner_of(field.kind), Boolean):
@@ -70,7 +69,7 @@ def test_recorded_operations_are_given_back_by_their_commands(chain: str, made: 
         for transaction in codec_of(Block).decode(raw).transactions:
             for each in transaction.operations:
                 name = name_of(type(each))
-                is_typed = type(each) in SENDABLE and is_usual(each) and not hasattr(each, SECRET)
+                is_typed = type(each) in SENDABLE and is_usual(each) and not hasattr(each, "invite_secret")
                 if not is_typed or taken[name] == OF_EACH:
                     continue
                 chosen = PARSER.parse_args(joined_amounts(command_words(each)))
@@ -84,14 +83,13 @@ def test_recorded_operations_are_given_back_by_their_commands(chain: str, made: 
 def test_every_operation_is_a_command_that_explains_itself(
     operation: type[Operation], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    names: Sequence[str | None] = (command_of(operation), plain_name_of(operation))
-    for name in filter(None, names):
+    for name in filter(None, (command_of(operation), operation.COMMAND)):
         with pytest.raises(SystemExit):
             PARSER.parse_args([name, "--help"])
         shown = capsys.readouterr().out
         for field in fields_of_operation(operation):
-            wanted = field.name.upper() if is_asked(operation, field) else f"--{field.name.replace('_', '-')}"
-            assert (wanted in shown) or field.name == SECRET
+            wanted = field.name.upper() if is_asked(field) else f"--{field.name.replace('_', '-')}"
+            assert (wanted in shown) or is_secret(field)
 
 
 def test_the_secret_of_an_invite_is_never_an_argument(made: list[Operation], tmp_path: Any) -> None:
@@ -100,7 +98,7 @@ def test_the_secret_of_an_invite_is_never_an_argument(made: list[Operation], tmp
     words = ["use-invite-balance", "alice", "bob", "--invite-secret-file", str(tmp_path / "secret")]
     chosen = PARSER.parse_args(words)
     chosen.command(chosen)
-    assert json.loads(codec_of(Operation).to_json(made[0]))[1][SECRET] == "5secret"
+    assert json.loads(codec_of(Operation).to_json(made[0]))[1]["invite_secret"] == "5secret"
     chosen = PARSER.parse_args(["call", "use_invite_balance", "{}"])
     with pytest.raises(WalletError, match="is a private key: give the fields on the standard input"):
         chosen.command(chosen)

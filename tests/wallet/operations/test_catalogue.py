@@ -9,7 +9,7 @@ from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.operations import OPERATIONS, Operation
 from ledgerd.protocol.operations.agents import SetAgentPermission
 from ledgerd.protocol.operations.base import name_of
-from ledgerd.protocol.operations.transfers import Transfer, TransferToVesting
+from ledgerd.protocol.operations.transfers import TransferToVesting
 from ledgerd.protocol.operations.validators import ValidatorUpdate
 from ledgerd.protocol.operations.variant import names_that_can_be_sent
 from ledgerd.protocol.parameters import MAINNET
@@ -19,7 +19,6 @@ from ledgerd.wallet.operations.catalogue import (
     UNSENDABLE,
     command_of,
     operation_named,
-    plain_name_of,
     rule_against,
 )
 
@@ -42,8 +41,7 @@ def test_the_rule_of_a_virtual_operation_is_the_protocols(operation: type[Operat
 
 def test_names_of_commands_are_those_of_operations_with_dashes_and_plain_ones() -> None:
     assert command_of(SetAgentPermission) == "set-agent-permission"
-    assert plain_name_of(TransferToVesting) == "vest"
-    assert plain_name_of(Transfer) is None
+    assert operation_named("vest") is TransferToVesting
     for name in ("validator_update", "validator-update", "declare-validator", "witness_update"):
         assert operation_named(name) is ValidatorUpdate
     assert operation_named("nothing") is None

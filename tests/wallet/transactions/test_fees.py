@@ -6,10 +6,10 @@ import json
 
 from ledgerd.protocol.keys import NULL_KEY
 from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations import Operation
+from ledgerd.protocol.operations import OPERATIONS, Operation
 from ledgerd.protocol.operations.validators import ValidatorUpdate
 from ledgerd.protocol.property_versions import VersionedChainProperties
-from ledgerd.wallet.transactions.fees import FEES, fees_of
+from ledgerd.wallet.transactions.fees import fees_of
 from tests.recorded import recorded_result
 
 VALIDATOR: Operation = ValidatorUpdate(AccountName("alice"), "", NULL_KEY)
@@ -27,4 +27,4 @@ def test_a_recorded_fee_is_told() -> None:
 def test_the_fees_are_properties_that_validators_vote_on() -> None:
     known = {name for each in VersionedChainProperties.__args__[0].__args__ for name in each.__struct_fields__}
 
-    assert {name for name, _ in FEES.values()} <= known
+    assert {each.FEE.property for each in OPERATIONS if each.FEE} <= known

@@ -2,59 +2,6 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.evaluators import (
-    account_market,
-    account_purchases,
-    accounts,
-    agents,
-    awards,
-    bets,
-    commitments,
-    committee,
-    content,
-    content_votes,
-    custom,
-    disputes,
-    escrow,
-    invites,
-    lazy_pool,
-    leverage,
-    liquidity,
-    markets,
-    oracles,
-    paid_subscriptions,
-    proposals,
-    recovery,
-    transfers,
-    validators,
-    vesting,
-)
+from ledgerd.protocol.families import modules_of
 
-FAMILIES = (
-    account_market,
-    account_purchases,
-    accounts,
-    agents,
-    awards,
-    bets,
-    commitments,
-    committee,
-    content,
-    content_votes,
-    custom,
-    disputes,
-    escrow,
-    invites,
-    lazy_pool,
-    leverage,
-    liquidity,
-    markets,
-    oracles,
-    paid_subscriptions,
-    proposals,
-    recovery,
-    transfers,
-    validators,
-    vesting,
-)
-"""A new family joins here."""
+FAMILIES = modules_of(__name__, __path__[0])

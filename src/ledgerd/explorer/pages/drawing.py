@@ -81,7 +81,7 @@ MOMENT = DrawingTime()
 def chip(spoken: Language, name: str, is_virtual: bool = False) -> Markup:
     """The kind of an operation, in its colour."""
     kind = f"{family_of(name)} virtual" if is_virtual else family_of(name)
-    title, shown = escape(name), escape(spoken.titles.get(name, name))
+    title, shown = escape(name), escape(spoken.title_of(name))
     return Markup(f'<span class="chip {kind}" title="{title}">{shown}</span>')  # noqa: S704 - escaped above
 
 
@@ -155,7 +155,7 @@ def _said(spoken: Language) -> dict[str, object]:
         "chip": partial(chip, spoken),
         "sentence": partial(sentence, spoken),
         "fields": partial(table_of, spoken),
-        "title_of": lambda name: spoken.titles.get(name, name),
+        "title_of": spoken.title_of,
         "lasting": partial(lasting, spoken),
         "account": values.account,
         "key": values.key,

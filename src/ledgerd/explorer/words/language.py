@@ -1,5 +1,5 @@
-"""The languages of the pages: every text by its key, from the files `*_en.toml`, `*_ru.toml`. English is complete by
-definition, and each other language has to have the same keys.
+"""The languages of the pages: every text by its key, from the files `*_en.toml`, `*_ru.toml`, and what declarations of
+operations say. English is complete by definition, and each other language has to have the same keys.
 """
 
 from __future__ import annotations
@@ -9,6 +9,10 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
+
+from ledgerd.protocol.operations import OPERATIONS
+from ledgerd.protocol.operations.base import name_of
+from ledgerd.protocol.operations.words import Words
 
 CODES = ("en", "ru")
 """The first is for who asks for none of them."""
@@ -26,16 +30,12 @@ class Language:
         self,
         code: str,
         texts: Mapping[str, str | Sequence[str]],
-        operations: Mapping[str, str],
-        titles: Mapping[str, str],
         properties: Mapping[str, str],
     ) -> None:
         self.code = code
         self.texts = texts
-        self.operations = operations
-        """Sentences by the name of the operation, or by `name.variant`."""
-        self.titles = titles
-        """Operations in a word or two."""
+        self.operations: Mapping[str, Words] = {name_of(each): getattr(each, code.upper()) for each in OPERATIONS}
+        """Titles and sentences of operations, by their names."""
         self.properties = properties
         """Properties of the chain in a few words, by their names."""
 
@@ -45,6 +45,11 @@ class Language:
         if not isinstance(found, str):
             raise LookupError(f"{key} has plural forms")
         return found.format(**values) if values else found
+
+    def title_of(self, operation: str) -> str:
+        """An operation in a word or two; its name, where this program does not know it."""
+        words = self.operations.get(operation)
+        return operation if words is None else words.title
 
     def counted(self, key: str, number: int, shown: str = "") -> str:
         """A text in the form that goes with a number."""
@@ -64,7 +69,7 @@ class Language:
 @cache
 def language(code: str) -> Language:
     """The language of a code."""
-    return Language(code, *(_read(f"{part}_{code}.toml") for part in ("pages", "operations", "titles", "properties")))
+    return Language(code, *(_read(f"{part}_{code}.toml") for part in ("pages", "properties")))
 
 
 def _read(name: str) -> dict[str, str]:

@@ -1,5 +1,5 @@
-"""Operations as sentences with links, and their fields as tables. Which value stands in a field follows from the
-declaration of the operation; where the number alone says too little, `FORMS` names its form.
+"""Operations as sentences with links, and their fields as tables. The sentences stand on the declarations, and so does
+what is in a field, from which follows how it is shown.
 """
 
 from __future__ import annotations
@@ -7,59 +7,29 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any
+from operator import itemgetter
+from typing import Any, NamedTuple, get_type_hints
 
 import orjson
 from markupsafe import Markup, escape
 
-from ledgerd.codec import record_kind
+from ledgerd.codec import kind_of, record_kind
+from ledgerd.codec.records import Field
 from ledgerd.explorer.words import numbers, values
 from ledgerd.explorer.words.language import Language
 from ledgerd.explorer.words.times import LATEST, absolute, seconds_of
+from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.operations import OPERATIONS
 from ledgerd.protocol.operations.base import name_of
+from ledgerd.protocol.operations.roles import IdOf, Meaning, fields_marked
+from ledgerd.protocol.operations.words import NO
 
 Fields = Mapping[str, Any]
 Shown = Callable[[Any, Language], Markup]
 
 LONGEST_JSON = 4_000
 
-VARIANTS: Mapping[str, Callable[[Fields], str]] = {
-    "account_update": lambda op: "" if op.get("master") or op.get("active") or op.get("regular") else "profile",
-    "account_validator_proxy": lambda op: "" if op["proxy"] else "ends",
-    "account_validator_vote": lambda op: "" if op["approve"] else "ends",
-    "content": lambda op: "comment" if op["parent_author"] else "",
-    "delegate_vesting_shares": lambda op: "" if numbers.units_of(op["vesting_shares"]) else "ends",
-    "escrow_approve": lambda op: "" if op["approve"] else "ends",
-    "pm_dispute_create": lambda op: "void" if op["proposed_outcome"] < 0 else "",
-    "pm_dispute_finalize": lambda op: "void" if op["winning_outcome"] < 0 else "",
-    "pm_dispute_resolve": lambda op: "void" if op["correct_outcome"] < 0 else "",
-    "pm_lazy_withdraw": lambda op: "" if int(op["shares"]) else "all",
-    "pm_oracle_accept_market": lambda op: "" if op["accept"] else "ends",
-    "pm_payout": lambda op: "" if numbers.units_of(op["payout"]) else "lost",
-    "pm_withdraw_liquidity": lambda op: "" if numbers.units_of(op["amount"]) else "all",
-    "set_account_price": lambda op: "" if op["account_on_sale"] else "ends",
-    "set_agent_permission": lambda op: (
-        "ends" if not (op["operations"] or op["addons"]) else "" if seconds_of(op["expiration"]) else "ever"
-    ),
-    "set_paid_subscription": lambda op: "" if op["levels"] else "ends",
-    "set_subaccount_price": lambda op: "" if op["subaccount_on_sale"] else "ends",
-    "target_account_sale": lambda op: "" if op["account_on_sale"] else "ends",
-    "transfer_to_vesting": lambda op: "own" if op["to"] in ("", op["from"]) else "",
-    "validator_update": lambda op: "ends" if op["block_signing_key"].endswith(values.NULL_KEY) else "",
-    "withdraw_vesting": lambda op: "" if numbers.units_of(op["vesting_shares"]) else "ends",
-}
-"""Operations that mean something else by the values of their fields."""
-
-MADE: Mapping[str, Callable[[Fields], Any]] = {
-    "custom.signers": lambda op: [*op["required_active_auths"], *op["required_regular_auths"]],
-    "pm_place_bet.choice": lambda op: op["side"] if op["side"] >= 0 else op["outcome_index"],
-    "pm_reveal_bet.choice": lambda op: op["side"] if op["side"] >= 0 else op["outcome_index"],
-}
-"""Values of sentences that are made of several fields."""
-
-_PERCENT = ("energy", "max_energy", "vote_percent", "percent", "sharing_rate", "weight", "conversion_profit_cost")
-_NUMBERED = ("escrow_id", "bet_id", "position_id", "liquidity_id", "commit_id")
+KINDS = {name_of(each): each for each in OPERATIONS}
 
 
 def _percent(value: Any, _: Language) -> Markup:  # noqa: ANN401 - JSON
@@ -99,21 +69,16 @@ def _json(value: Any, _: Language) -> Markup:  # noqa: ANN401 - JSON
     return Markup('<pre tabindex="0">%s</pre>') % values.visible_lines(text[:LONGEST_JSON])
 
 
-FORMS: Mapping[str, Shown] = {
-    **dict.fromkeys(_PERCENT, _percent),
-    **dict.fromkeys(_NUMBERED, _numbered),
-    "agent_name": _text,
-    "market_id": lambda value, _: values.market(value),
-    "request_id": lambda value, _: values.request(value),
-    "url": lambda value, _: values.outside(value),
-    "rules_url": lambda value, _: values.outside(value),
-    "decision_url": lambda value, _: values.outside(value),
-    "outcomes": lambda value, language: values.joined([_in_quotes(each, language) for each in value]),
-    "proposed_operations": lambda value, language: Markup("<br>").join(
-        sentence(language, *each["op"]) for each in value
-    ),
+BY_MARK: Mapping[object, Shown] = {
+    Meaning.HUNDREDTHS: _percent,
+    Meaning.WHOLE_PERCENT: lambda value, language: _percent(value * 100, language),
+    Meaning.LABEL: _text,
+    Meaning.URL: lambda value, _: values.outside(value),
+    **dict.fromkeys(IdOf, _numbered),
+    IdOf.MARKET: lambda value, _: values.market(value),
+    IdOf.REQUEST: lambda value, _: values.request(value),
 }
-"""Forms by the name of the field."""
+"""Forms by what the declaration says that the field means."""
 
 BY_KIND: Mapping[str, Shown] = {
     "account name": lambda value, _: values.account(value),
@@ -126,68 +91,104 @@ BY_KIND: Mapping[str, Shown] = {
     "set of account name": lambda value, _: values.joined([values.account(each) for each in value]),
     "set of public key": lambda value, _: values.joined([values.key(each) for each in value]),
     "set of string": lambda value, _: values.joined([values.quoted(each, 80) for each in value]),
+    "vector of account name": lambda value, _: values.joined([values.account(each) for each in value]),
+    "vector of string": lambda value, language: values.joined([_in_quotes(each, language) for each in value]),
+    "vector of OperationWrapper": lambda value, language: Markup("<br>").join(
+        sentence(language, *each["op"]) for each in value
+    ),
     "share": _number,
 }
-"""Forms by what the declaration says that the field is."""
+"""Forms by what it is."""
+
+
+def _form_of(field: Field) -> Shown:
+    by_mark = next((BY_MARK[mark] for mark in field.marks if mark in BY_MARK), None)
+    return by_mark or _form_of_kind(field.kind.title.removeprefix("optional "))
+
+
+def _form_of_kind(title: str) -> Shown:
+    return BY_KIND.get(title) or (_number if title.startswith(("int", "uint")) else _json)
 
 
 @cache
 def forms_of(name: str) -> Mapping[str, Shown]:
     """How each field of an operation is shown."""
-    kinds = {name_of(each): each for each in OPERATIONS}
-    if name not in kinds:
-        return {}
-    found: dict[str, Shown] = {}
-    for field in record_kind(kinds[name]).fields:
-        title = field.kind.title.removeprefix("optional ")
-        form = FORMS.get(field.name) or BY_KIND.get(title)
-        if form is None and field.name.endswith("_percent"):
-            form = _percent
-        if form is None:
-            form = _number if title.startswith(("int", "uint")) else _json
-        found[field.name] = form
-    return found
+    return {field.name: _form_of(field) for field in record_kind(KINDS[name]).fields} if name in KINDS else {}
 
 
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 
 
-@cache
-def _parts(language: Language, operation: str, variant: str) -> tuple[str | tuple[str, Shown, Callable[..., Any]], ...]:
+class _Template(NamedTuple):
     """A sentence as its constant texts, escaped, and the values between them."""
-    text = language.operations[f"{operation}.{variant}" if variant else operation]
-    parts: list[str | tuple[str, Shown, Callable[..., Any]]] = []
-    forms = forms_of(operation)
-    for place, piece in enumerate(_PLACEHOLDER.split(text)):
-        if not place % 2:
-            parts.append(str(escape(piece)))
-            continue
-        made = MADE.get(f"{operation}.{piece}")
-        if made is not None:
-            shown = BY_KIND["set of account name"] if piece == "signers" else _number
-            parts.append((piece, shown, made))
-        else:
-            parts.append((piece, forms[piece], lambda op, name=piece: op[name]))
-    return tuple(parts)
+
+    holds: Callable[[Fields], bool]
+    """Whether it is the one for an operation."""
+    opening: str
+    values: tuple[tuple[Shown, Callable[[Fields], Any], str], ...]
+    """Each with the constant text behind it."""
+
+
+@cache
+def _templates(language: Language, operation: str) -> tuple[_Template, ...]:
+    """The first one that holds is taken; the last one is for all others."""
+    words = language.operations[operation]
+    made = [(_condition(operation, case), text) for case, text in words.cases.items()]
+    return tuple(_template(operation, *each) for each in (*made, (lambda _: True, words.sentence)))
+
+
+def _template(operation: str, holds: Callable[[Fields], bool], text: str) -> _Template:
+    pieces, forms = _PLACEHOLDER.split(text), forms_of(operation)
+    shown = [(forms[each], itemgetter(each)) if each in forms else _made(operation, each) for each in pieces[1::2]]
+    opening, *constants = (str(escape(piece)) for piece in pieces[::2])
+    return _Template(holds, opening, tuple((*each, constant) for each, constant in zip(shown, constants, strict=True)))
+
+
+def _condition(operation: str, case: str) -> Callable[[Fields], bool]:
+    """Whether nothing is in a field, or a property holds."""
+    if not case.startswith(NO):
+        return _made(operation, case)[1]
+    field = next(each for each in record_kind(KINDS[operation]).fields if each.attribute == case.removeprefix(NO))
+    name, parse, nothing = field.name, field.kind.parse, field.default()
+    if isinstance(nothing, Asset):
+        return lambda fields: not numbers.units_of(fields[name])
+    if isinstance(nothing, bool):
+        return lambda fields: not fields[name]
+    return lambda fields: bool(parse(fields[name]) == nothing)
+
+
+def _made(operation: str, name: str) -> tuple[Shown, Callable[[Fields], Any]]:
+    """A property of an operation, which is made of its fields."""
+    kind = record_kind(KINDS[operation])
+    returned = get_type_hints(getattr(kind.record, name).fget, include_extras=True)["return"]
+    return _form_of_kind(kind_of(returned).title), lambda fields: getattr(kind.parse(fields), name)
 
 
 def sentence(language: Language, operation: str, fields: Fields) -> Markup:
     """What an operation does, with links to what it names."""
-    if operation not in language.operations:
+    if operation not in KINDS:
         return Markup("<code>%s</code>") % operation
-    choose = VARIANTS.get(operation)
-    parts = _parts(language, operation, choose(fields) if choose else "")
-    pieces = (part if isinstance(part, str) else part[1](part[2](fields), language) for part in parts)
+    *cases, template = _templates(language, operation)
+    for case in cases:
+        if case.holds(fields):
+            template = case
+            break
+    pieces = [template.opening]
+    for shown, value_of, constant in template.values:
+        pieces += (shown(value_of(fields), language), constant)
     return Markup("".join(pieces))  # noqa: S704 - each is escaped, or made by `values`
 
 
 def note_of(operation: str, fields: Fields) -> str:
     """What somebody has written beside an operation: a memo, a reason."""
-    for name in ("memo", "reason", "decision_reason", "response"):
-        text = fields.get(name)
-        if isinstance(text, str) and text:
-            return text
-    return str(fields["json"]) if operation == "custom" else ""
+    name = _note_field(operation)
+    return "" if name is None else str(fields.get(name, ""))
+
+
+@cache
+def _note_field(operation: str) -> str | None:
+    marked = fields_marked(KINDS[operation], Meaning.MEMO, Meaning.REMARK) if operation in KINDS else ()
+    return next((field.name for field in marked), None)
 
 
 def table_of(language: Language, operation: str, fields: Fields) -> list[tuple[str, Markup]]:

@@ -6,78 +6,18 @@ from collections.abc import Callable
 from decimal import Decimal
 from functools import cache, lru_cache
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ledgerd.codec import record_kind
 from ledgerd.codec.errors import CodecError
+from ledgerd.codec.records import Field
+from ledgerd.codec.strings import Text
 from ledgerd.history.columns.texts import mended, mended_json, name_text
-from ledgerd.history.directions import GIVERS
+from ledgerd.history.directions import actor_of
 from ledgerd.protocol.assets import Asset
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations import (
-    Operation,
-    account_market,
-    accounts,
-    awards,
-    bets,
-    content,
-    disputes,
-    escrow,
-    invites,
-    paid_subscriptions,
-    transfers,
-    validators,
-    virtual,
-    virtual_markets,
-)
-from ledgerd.protocol.operations.committee import CommitteeVoteRequest
-
-_FROM_TO = ("sender", "recipient")
-_FROM_TO_ACCOUNT = ("from_account", "to_account")
-
-PARTIES: dict[type[Operation], tuple[str, str]] = {
-    transfers.Transfer: _FROM_TO,
-    transfers.TransferToVesting: _FROM_TO,
-    transfers.SetWithdrawVestingRoute: _FROM_TO_ACCOUNT,
-    transfers.DelegateVestingShares: ("delegator", "delegatee"),
-    accounts.AccountCreate: ("creator", "new_account_name"),
-    awards.Award: ("initiator", "receiver"),
-    awards.FixedAward: ("initiator", "receiver"),
-    escrow.EscrowTransfer: _FROM_TO,
-    escrow.EscrowApprove: _FROM_TO,
-    escrow.EscrowDispute: _FROM_TO,
-    escrow.EscrowRelease: ("sender", "receiver"),
-    invites.ClaimInviteBalance: ("initiator", "receiver"),
-    invites.UseInviteBalance: ("initiator", "receiver"),
-    invites.InviteRegistration: ("initiator", "new_account_name"),
-    paid_subscriptions.PaidSubscribe: ("subscriber", "account"),
-    account_market.TargetAccountSale: ("account_seller", "target_buyer"),
-    bets.PmTransferPosition: _FROM_TO,
-    virtual.AuthorReward: ("", "author"),
-    virtual.CurationReward: ("", "curator"),
-    virtual.ContentBenefactorReward: ("author", "benefactor"),
-    virtual.FillVestingWithdraw: _FROM_TO_ACCOUNT,
-    virtual.ReturnVestingDelegation: ("", "account"),
-    virtual.CommitteePayRequest: ("", "worker"),
-    virtual.ValidatorReward: ("", "validator"),
-    virtual.StakeholderReward: ("validator", "stakeholder"),
-    virtual.ReceiveAward: ("initiator", "receiver"),
-    virtual.BenefactorAward: ("initiator", "benefactor"),
-    virtual.PaidSubscriptionAction: ("subscriber", "account"),
-    virtual.AccountSale: ("buyer", "seller"),
-    virtual.ExpireEscrowRatification: _FROM_TO,
-    virtual_markets.PmAutoPayout: ("", "account"),
-    virtual_markets.PmPayout: ("", "account"),
-    virtual_markets.PmEarlyExitClaimPaid: ("", "account"),
-}
-"""The fields of who gives and who gets."""
-
-AMOUNTS: dict[type[Operation], str] = {
-    virtual.FillVestingWithdraw: "deposited",
-    virtual_markets.PmPayout: "payout",
-    virtual_markets.PmEarlyExitClaimPaid: "paid",
-}
-"""The field of the amount, where that is not the first one."""
+from ledgerd.protocol.names import AccountName, NameKind
+from ledgerd.protocol.operations import Operation
+from ledgerd.protocol.operations.roles import Meaning, Role, VoteOn, amount_field, field_marked
 
 
 class TypedColumns(NamedTuple):
@@ -105,13 +45,11 @@ class _Shape(NamedTuple):
 
 @cache
 def _shape_of(kind: type[Operation]) -> _Shape:
-    assets = [name for name, text in kind.__annotations__.items() if str(text).startswith("Asset")]
-    sender, recipient = PARTIES.get(kind, ("", ""))
-    amount = AMOUNTS.get(kind, assets[0] if assets else "")
-    giver = GIVERS.get(kind)
-    who = attrgetter(giver) if giver else _nobody if kind.VIRTUAL else _first_who_agrees
-    memo = "memo" if "memo" in kind.__annotations__ else ""
-    return _Shape(who, *(attrgetter(field) if field else None for field in (sender, recipient, amount, memo)))
+    actor = actor_of(kind)
+    who = attrgetter(actor) if actor else _nobody if kind.VIRTUAL else _first_who_agrees
+    marked = (field_marked(kind, mark) for mark in (Role.SENDER, Role.RECIPIENT))
+    columns = (*marked, amount_field(kind), field_marked(kind, Meaning.MEMO))
+    return _Shape(who, *(attrgetter(field.attribute) if field else None for field in columns))
 
 
 def _nobody(_operation: Operation) -> None:
@@ -119,8 +57,7 @@ def _nobody(_operation: Operation) -> None:
 
 
 def _first_who_agrees(operation: Operation) -> AccountName | None:
-    asked = operation.authorities()
-    return next((name for names in (asked.active, asked.master, asked.regular) for name in names), None)
+    return next(iter(operation.authorities().names), None)
 
 
 def typed_columns(operation: Operation) -> TypedColumns:
@@ -175,17 +112,32 @@ class CastVote(NamedTuple):
     weight: int
 
 
+_Ballot = tuple[str, list[Callable[[Operation], str]], Callable[[Operation], Any]]
+
+
+@cache
+def _ballot_of(kind: type[Operation]) -> _Ballot | None:
+    """The kind of votes that an operation is, what is voted on, in parts, and the weight."""
+    on = [(field, mark.kind) for field in record_kind(kind).fields for mark in field.marks if isinstance(mark, VoteOn)]
+    weight = field_marked(kind, Meaning.WEIGHT)
+    return (on[0][1], [_text_of(field) for field, _ in on], attrgetter(weight.attribute)) if on and weight else None
+
+
+def _text_of(field: Field) -> Callable[[Operation], str]:
+    value_of = attrgetter(field.attribute)
+    if isinstance(field.kind, NameKind):
+        return lambda operation: name_text(value_of(operation))
+    if isinstance(field.kind, Text):
+        return lambda operation: mended(value_of(operation))[0]
+    return lambda operation: str(value_of(operation))
+
+
 def vote_of(operation: Operation) -> CastVote | None:
     """The vote that an operation is, if it is one."""
-    match operation:
-        case content.Vote(voter=voter, author=author, permlink=permlink, weight=weight):
-            return CastVote(name_text(voter), "content", f"{name_text(author)}/{mended(permlink)[0]}", weight)
-        case validators.AccountValidatorVote(account=voter, validator=validator, approve=approve):
-            return CastVote(name_text(voter), "validator", name_text(validator), int(approve))
-        case validators.AccountValidatorProxy(account=voter, proxy=proxy):
-            return CastVote(name_text(voter), "proxy", name_text(proxy), int(bool(proxy)))
-        case CommitteeVoteRequest(voter=voter, request_id=request, vote_percent=percent):
-            return CastVote(name_text(voter), "committee", str(request), percent)
-        case disputes.PmDisputeVote(voter=voter, market_id=market, vote_percent=percent):
-            return CastVote(name_text(voter), "dispute", str(market), percent)
-    return None
+    ballot = _ballot_of(type(operation))
+    if ballot is None:
+        return None
+    kind, parts, weight_of = ballot
+    weight, target = weight_of(operation), "/".join([text_of(operation) for text_of in parts])
+    voter = name_text(operation.authorities().names[0])
+    return CastVote(voter, kind, target, int(weight if isinstance(weight, int) else bool(weight)))

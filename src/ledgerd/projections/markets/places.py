@@ -4,16 +4,15 @@ operation names goes with its market.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledgerd.chain.events import AppliedOperation
 from ledgerd.chain.ledger.ledger import Sample, Sampler
-from ledgerd.protocol.operations.bets import PmCancelBet, PmTransferPosition
-from ledgerd.protocol.operations.commitments import PmRevealBet
-from ledgerd.protocol.operations.leverage import PmLeverageClose, PmLeverageConvert
-from ledgerd.protocol.operations.liquidity import PmWithdrawLiquidity
+from ledgerd.protocol.operations import OPERATIONS, Operation
 from ledgerd.protocol.operations.markets import PmCreateMarket
+from ledgerd.protocol.operations.roles import IdOf, field_marked, fields_marked
 from ledgerd.state.objects.bets import PM_BETS
 from ledgerd.state.objects.commitments import PM_COMMITS
 from ledgerd.state.objects.leverage import PM_LEVERAGE_POSITIONS
@@ -23,7 +22,6 @@ from ledgerd.state.objects.markets import PM_MARKETS
 
 if TYPE_CHECKING:
     from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.protocol.operations import Operation
     from ledgerd.state.tables import Table
 
 
@@ -58,20 +56,39 @@ class NewMarketSampler(Sampler):
         return before
 
 
-NAMED_ROWS: dict[type[Operation], tuple[str, Table[Any]]] = {
-    PmRevealBet: ("commit_id", PM_COMMITS),
-    PmCancelBet: ("bet_id", PM_BETS),
-    PmTransferPosition: ("bet_id", PM_BETS),
-    PmWithdrawLiquidity: ("liquidity_id", PM_LIQUIDITY),
-    PmLeverageClose: ("position_id", PM_LEVERAGE_POSITIONS),
-    PmLeverageConvert: ("position_id", PM_LEVERAGE_POSITIONS),
+ROWS: Mapping[IdOf, Table[Any]] = {
+    IdOf.COMMIT: PM_COMMITS,
+    IdOf.BET: PM_BETS,
+    IdOf.LIQUIDITY: PM_LIQUIDITY,
+    IdOf.POSITION: PM_LEVERAGE_POSITIONS,
 }
-"""The operations that name only a row of a market."""
+"""The tables whose rows belong to a market."""
 
-PLACE_SAMPLERS: dict[type[Operation], Sampler] = {
-    **{kind: RowSampler(field, table) for kind, (field, table) in NAMED_ROWS.items()},
-    PmCreateMarket: NewMarketSampler(),
-}
+
+@cache
+def market_field(kind: type[Operation]) -> str | None:
+    """The field with the market that an operation names."""
+    field = field_marked(kind, IdOf.MARKET)
+    return None if field is None else field.attribute
+
+
+@cache
+def named_rows() -> Mapping[type[Operation], tuple[str, Table[Any]]]:
+    """The field and the table of the operations that name only a row of a market."""
+    return {
+        kind: (field.attribute, ROWS[mark])
+        for kind in OPERATIONS
+        if market_field(kind) is None
+        for field in fields_marked(kind, *ROWS)
+        for mark in field.marks
+        if isinstance(mark, IdOf)
+    }
+
+
+def place_samplers() -> dict[type[Operation], Sampler]:
+    """What is sampled of operations that do not name their market."""
+    rows: dict[type[Operation], Sampler] = {kind: RowSampler(*named) for kind, named in named_rows().items()}
+    return {**rows, PmCreateMarket: NewMarketSampler()}
 
 
 def write_places(ledger: Ledger, operations: Sequence[AppliedOperation], samples: Sequence[Sample]) -> None:

@@ -17,7 +17,7 @@ from ledgerd.projections.markets.metadata import (
     write_metadata,
 )
 from ledgerd.projections.markets.open_books import begin_records, count_open_bets
-from ledgerd.projections.markets.places import PLACE_SAMPLERS, write_places
+from ledgerd.projections.markets.places import place_samplers, write_places
 from ledgerd.protocol.operations.markets import PmCreateMarket
 from ledgerd.state.objects.market_records import PM_LABEL_COUNTS, PM_MARKET_META, POINTS_MOVED_AFTER
 
@@ -45,7 +45,7 @@ class MarketRecords(Projection):
         """Metadata and points are kept so many days after the disputes of each market; 0 stands for ever."""
         self._kept_days = kept_days
         samplers = defaultdict[type["Operation"], list[Sampler]](list)
-        for each in (point_samplers(skips_virtual=skips_virtual), PLACE_SAMPLERS):
+        for each in (point_samplers(skips_virtual=skips_virtual), place_samplers()):
             for kind, sampler in each.items():
                 samplers[kind].append(sampler)
         samplers[PmCreateMarket].append(MetadataSampler(kept_days))

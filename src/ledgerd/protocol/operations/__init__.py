@@ -1,74 +1,18 @@
-"""Every operation of the protocol, by family (spec 01, section 7; spec 07, sections 4 to 6)."""
+"""Every operation of the protocol, by family (spec 01, section 7; spec 07, sections 4 to 6).
+
+A family is a module of this folder that declares operations.
+"""
 
 from __future__ import annotations
 
-from ledgerd.protocol.operations import (
-    account_market,
-    accounts,
-    agents,
-    awards,
-    bets,
-    commitments,
-    committee,
-    content,
-    custom,
-    disputes,
-    escrow,
-    invites,
-    lazy_pool,
-    leverage,
-    liquidity,
-    markets,
-    oracles,
-    paid_subscriptions,
-    proposals,
-    recovery,
-    transfers,
-    validators,
-    virtual,
-    virtual_markets,
-)
+from ledgerd.protocol.families import modules_of
 from ledgerd.protocol.operations.base import Authorities, Operation
-from ledgerd.protocol.operations.variant import declare_operations
+from ledgerd.protocol.operations.variant import declare_operations, declared_in
 
-FAMILIES = (
-    account_market,
-    accounts,
-    agents,
-    awards,
-    bets,
-    commitments,
-    committee,
-    content,
-    custom,
-    disputes,
-    escrow,
-    invites,
-    lazy_pool,
-    leverage,
-    liquidity,
-    markets,
-    oracles,
-    paid_subscriptions,
-    proposals,
-    recovery,
-    transfers,
-    validators,
-    virtual,
-    virtual_markets,
-)
-"""Modules by family: a new operation is added to the `OPERATIONS` of its own."""
+FAMILIES = {module: declared for module in modules_of(__name__, __path__[0]) if (declared := declared_in(module))}
+"""The operations of each family, in the order in which they stand there."""
 
-DATA_OPERATIONS = (
-    accounts.AccountUpdate,
-    custom.Custom,
-    escrow.EscrowTransfer,
-    accounts.AccountCreate,
-    accounts.AccountMetadata,
-)
-"""Operations that carry data of any size, for which more bandwidth is counted since hardfork 6."""
-
-OPERATIONS = declare_operations(family.OPERATIONS for family in FAMILIES)
+OPERATIONS = declare_operations(FAMILIES.values())
 """Every operation; the place of each is its tag."""
 
-__all__ = ["FAMILIES", "OPERATIONS", "Authorities", "Operation", "VirtualOperation"]
+__all__ = ["FAMILIES", "OPERATIONS", "Authorities", "Operation"]

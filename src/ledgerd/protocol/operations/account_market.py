@@ -8,8 +8,9 @@ from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.authority import require_valid_name
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.keys import PublicKey
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.base import Authorities, Operation, active, master
+from ledgerd.protocol.operations.base import Fee, Operation
+from ledgerd.protocol.operations.roles import ActiveSigner, MasterSigner, Recipient, Sender, Touched
+from ledgerd.protocol.operations.words import says
 
 if TYPE_CHECKING:
     from ledgerd.protocol.parameters import ChainParameters
@@ -18,8 +19,20 @@ if TYPE_CHECKING:
 class SetAccountPrice(Operation, frozen=True, tag=54):
     """Puts an account on sale, changes its price, or takes it off."""
 
-    account: AccountName
-    account_seller: AccountName
+    EN = says(
+        "Account on sale",
+        "{account_seller} put the account {account} on sale for {account_offer_price}",
+        no_account_on_sale="The account {account} was taken off sale",
+    )
+    RU = says(
+        "Цена аккаунта",
+        "{account_seller} продаёт аккаунт {account} за {account_offer_price}",
+        no_account_on_sale="Аккаунт {account} снят с продажи",
+    )
+    FEE = Fee("account_on_sale_fee", is_once=True)
+
+    account: MasterSigner
+    account_seller: Touched
     account_offer_price: Asset
     account_on_sale: bool
 
@@ -28,15 +41,24 @@ class SetAccountPrice(Operation, frozen=True, tag=54):
         require_valid_name(self.account_seller)
         _require_account_price(self.account_offer_price)
 
-    def authorities(self) -> Authorities:
-        return master(self.account)
-
 
 class SetSubaccountPrice(Operation, frozen=True, tag=55):
     """Puts the creation of subaccounts on sale, changes its price, or takes it off."""
 
-    account: AccountName
-    subaccount_seller: AccountName
+    EN = says(
+        "Subaccounts on sale",
+        "{subaccount_seller} sells subaccounts of {account} for {subaccount_offer_price}",
+        no_subaccount_on_sale="Subaccounts of {account} were taken off sale",
+    )
+    RU = says(
+        "Цена субаккаунтов",
+        "{subaccount_seller} продаёт субаккаунты {account} по {subaccount_offer_price}",
+        no_subaccount_on_sale="Субаккаунты {account} сняты с продажи",
+    )
+    FEE = Fee("subaccount_on_sale_fee", is_once=True)
+
+    account: MasterSigner
+    subaccount_seller: Touched
     subaccount_offer_price: Asset
     subaccount_on_sale: bool
 
@@ -52,21 +74,20 @@ class SetSubaccountPrice(Operation, frozen=True, tag=55):
             "subaccount_offer_price.amount > 0: Cannot set subaccount offer price with negative or zero amount",
         )
 
-    def authorities(self) -> Authorities:
-        return master(self.account)
-
 
 class BuyAccount(Operation, frozen=True, tag=56):
     """Buys an account that is on sale, or bids for it, or has a subaccount created."""
 
-    buyer: AccountName
-    account: AccountName
+    EN = says("Account purchase", "{buyer} bought, or bid for, the account {account} at {account_offer_price}")
+    RU = says("Покупка аккаунта", "{buyer} покупает аккаунт {account} или делает ставку: {account_offer_price}")
+
+    buyer: ActiveSigner
+    account: Touched
     account_offer_price: Asset
     account_authorities_key: PublicKey
     tokens_to_shares: Asset
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names, price, the tokens that become shares."""
         require_valid_name(self.buyer)
         require_valid_name(self.account)
         require(
@@ -86,16 +107,25 @@ class BuyAccount(Operation, frozen=True, tag=56):
             "tokens_to_shares.amount > 0: Token to shares cannot be negative or zero amount",
         )
 
-    def authorities(self) -> Authorities:
-        return active(self.buyer)
-
 
 class TargetAccountSale(Operation, frozen=True, tag=61):
     """Puts an account on sale for one buyer alone."""
 
-    account: AccountName
-    account_seller: AccountName
-    target_buyer: AccountName
+    EN = says(
+        "Sale to one buyer",
+        "{account_seller} put the account {account} on sale for {target_buyer} at {account_offer_price}",
+        no_account_on_sale="The sale of the account {account} to {target_buyer} was called off",
+    )
+    RU = says(
+        "Адресная продажа",
+        "{account_seller} продаёт аккаунт {account} только для {target_buyer} за {account_offer_price}",
+        no_account_on_sale="Продажа аккаунта {account} для {target_buyer} отменена",
+    )
+    FEE = Fee("account_on_sale_fee", is_once=True)
+
+    account: MasterSigner
+    account_seller: Sender
+    target_buyer: Recipient
     account_offer_price: Asset
     account_on_sale: bool
 
@@ -104,9 +134,6 @@ class TargetAccountSale(Operation, frozen=True, tag=61):
         require_valid_name(self.account_seller)
         require_valid_name(self.target_buyer)
         _require_account_price(self.account_offer_price)
-
-    def authorities(self) -> Authorities:
-        return master(self.account)
 
 
 def _require_account_price(price: Asset) -> None:
@@ -118,11 +145,3 @@ def _require_account_price(price: Asset) -> None:
         price.amount > 0,
         "account_offer_price.amount > 0: Cannot set account offer price with negative or zero amount",
     )
-
-
-OPERATIONS: tuple[type[Operation], ...] = (
-    SetAccountPrice,
-    SetSubaccountPrice,
-    BuyAccount,
-    TargetAccountSale,
-)

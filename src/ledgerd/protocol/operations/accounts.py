@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.authority import Authority, require_valid_name
@@ -10,7 +10,9 @@ from ledgerd.protocol.errors import require
 from ledgerd.protocol.extensions import Extensions
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.names import AccountName, is_valid_created_name, is_valid_domain
-from ledgerd.protocol.operations.base import Authorities, Operation, active, master, regular
+from ledgerd.protocol.operations.base import Authorities, Operation, active, master
+from ledgerd.protocol.operations.roles import ActiveSigner, Meaning, Recipient, RegularSigner, Role, Touched
+from ledgerd.protocol.operations.words import says
 from ledgerd.protocol.texts import require_json_metadata
 
 if TYPE_CHECKING:
@@ -20,17 +22,31 @@ if TYPE_CHECKING:
 class AccountUpdate(Operation, frozen=True, tag=5):
     """Changes the authorities that are given, the memo key and the metadata of an account."""
 
-    account: AccountName
+    EN = says(
+        "Keys changed", "{account} changed its keys", changes_no_keys="{account} updated its profile and memo key"
+    )
+    RU = says(
+        "Смена ключей", "{account} меняет свои ключи", changes_no_keys="{account} обновляет профиль и ключ заметок"
+    )
+    COMMAND = "change-keys"
+    CARRIES_DATA = True
+
+    account: Touched
     master: Authority | None
     active: Authority | None
     regular: Authority | None
     memo_key: PublicKey
-    json_metadata: str
+    json_metadata: Annotated[str, Meaning.OPTIONAL]
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
         """Name and metadata; the authorities are not checked."""
         require_valid_name(self.account)
         require_json_metadata(self.json_metadata)
+
+    @property
+    def changes_no_keys(self) -> bool:
+        """Whether only the profile changes, or the key of memos."""
+        return self.master is self.active is self.regular is None
 
     def authorities(self) -> Authorities:
         """Active, but master for a change of the master authority."""
@@ -40,16 +56,20 @@ class AccountUpdate(Operation, frozen=True, tag=5):
 class AccountCreate(Operation, frozen=True, tag=20):
     """Creates an account for a fee, for shares that are delegated to it, or for both."""
 
+    EN = says("New account", "{creator} created the account {new_account_name}")
+    RU = says("Создание аккаунта", "{creator} создаёт аккаунт {new_account_name}")
+    CARRIES_DATA = True
+
     fee: Asset
     delegation: Asset
-    creator: AccountName
-    new_account_name: AccountName
+    creator: Annotated[ActiveSigner, Role.SENDER]
+    new_account_name: Annotated[Recipient, Meaning.NEW_NAME]
     master: Authority
     active: Authority
     regular: Authority
     memo_key: PublicKey
-    json_metadata: str
-    referrer: AccountName
+    json_metadata: Annotated[str, Meaning.OPTIONAL]
+    referrer: Annotated[AccountName, Meaning.OPTIONAL]
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
@@ -76,23 +96,21 @@ class AccountCreate(Operation, frozen=True, tag=20):
         require(self.fee.amount >= 0, "fee.amount >= 0: Account creation fee cannot be negative")
         require(self.delegation.amount >= 0, "delegation.amount >= 0: Delegation cannot be negative")
 
-    def authorities(self) -> Authorities:
-        return active(self.creator)
-
 
 class AccountMetadata(Operation, frozen=True, tag=21):
     """Replaces the metadata of an account."""
 
-    account: AccountName
+    EN = says("Profile", "{account} updated its profile")
+    RU = says("Профиль", "{account} обновляет свой профиль")
+    CARRIES_DATA = True
+
+    account: RegularSigner
     json_metadata: str
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
         require_valid_name(self.account)
         require(self.json_metadata, "json_metadata.size() > 0: json_metadata can't be empty")
         require_json_metadata(self.json_metadata)
-
-    def authorities(self) -> Authorities:
-        return regular(self.account)
 
 
 def require_created_name(name: str) -> None:
@@ -106,6 +124,3 @@ def require_domain(name: str, creator: str) -> None:
         is_valid_domain(name, creator),
         f"is_valid_domain_name( name, creator ): Domain name {name} is invalid, creator name {creator}",
     )
-
-
-OPERATIONS: tuple[type[Operation], ...] = (AccountUpdate, AccountCreate, AccountMetadata)

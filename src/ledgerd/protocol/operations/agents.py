@@ -15,8 +15,10 @@ from ledgerd.protocol.errors import require
 from ledgerd.protocol.extensions import Extensions
 from ledgerd.protocol.keys import NULL_KEY, PublicKey
 from ledgerd.protocol.names import AccountName, text_order
-from ledgerd.protocol.operations.base import Authorities, Operation, active
+from ledgerd.protocol.operations.base import Operation
+from ledgerd.protocol.operations.roles import ActiveSigner, Meaning
 from ledgerd.protocol.operations.variant import OLD_NAMES, names_that_can_be_sent
+from ledgerd.protocol.operations.words import says
 from ledgerd.protocol.texts import byte_length
 from ledgerd.protocol.times import Time
 
@@ -51,11 +53,24 @@ NEVER_DELEGABLE = frozenset(
 class SetAgentPermission(Operation, frozen=True, tag=105):
     """Lets a key sign these operations for an account until a time; without operations and addons, ends that."""
 
-    account: AccountName
-    agent_name: AccountName
+    EN = says(
+        "Agent's rights",
+        "{account} lets the agent “{agent_name}” act for it until {expiration}",
+        is_revocation="{account} removed the agent “{agent_name}”",
+        no_expiration="{account} lets the agent “{agent_name}” act for it, without an end",
+    )
+    RU = says(
+        "Права агента",
+        "{account} разрешает агенту «{agent_name}» действовать от своего имени до {expiration}",
+        is_revocation="{account} убирает агента «{agent_name}»",
+        no_expiration="{account} разрешает агенту «{agent_name}» действовать от своего имени бессрочно",
+    )
+
+    account: ActiveSigner
+    agent_name: Annotated[AccountName, Meaning.LABEL]
     agent_key: PublicKey
     operations: TextSet
-    expiration: Time
+    expiration: Annotated[Time, Meaning.OPTIONAL]
     addons: TextSet
     extensions: Extensions
 
@@ -86,9 +101,6 @@ class SetAgentPermission(Operation, frozen=True, tag=105):
             _check_addon(addon)
         for name in self.operations:
             _check_operation_name(name)
-
-    def authorities(self) -> Authorities:
-        return active(self.account)
 
 
 def _check_addon(addon: str) -> None:
@@ -122,6 +134,3 @@ def _check_operation_name(raw: str) -> None:
         name in names_that_can_be_sent(),
         f"is_broadcastable_operation_wire_name(name): unknown or non-broadcastable operation {name}",
     )
-
-
-OPERATIONS: tuple[type[Operation], ...] = (SetAgentPermission,)

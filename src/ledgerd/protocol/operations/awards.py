@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
-from ledgerd.codec.numbers import UInt16, UInt64
+from ledgerd.codec.numbers import UInt64
 from ledgerd.protocol.assets import TOKEN_SYMBOL, Asset
 from ledgerd.protocol.authority import require_valid_name
 from ledgerd.protocol.beneficiary import Beneficiary, require_beneficiaries
 from ledgerd.protocol.errors import require
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.base import Authorities, Operation, regular
+from ledgerd.protocol.operations.base import Operation
+from ledgerd.protocol.operations.roles import Meaning, Memo, Percent, Recipient, RegularSigner, Role
+from ledgerd.protocol.operations.words import says
 from ledgerd.protocol.texts import require_memo
 
 if TYPE_CHECKING:
@@ -23,11 +24,14 @@ MAX_CUSTOM_SEQUENCE = 2**63 - 1
 class Award(Operation, frozen=True, tag=47):
     """Awards an account with the worth of a percentage of the initiator's energy."""
 
-    initiator: AccountName
-    receiver: AccountName
-    energy: UInt16
-    custom_sequence: UInt64
-    memo: str
+    EN = says("Award", "{initiator} awarded {receiver} with {energy} of energy")
+    RU = says("Награда", "{initiator} награждает {receiver}, тратя {energy} энергии")
+
+    initiator: Annotated[RegularSigner, Role.SENDER]
+    receiver: Annotated[Recipient, Role.ABSENT]
+    energy: Percent
+    custom_sequence: Annotated[UInt64, Meaning.OPTIONAL]
+    memo: Memo
     beneficiaries: tuple[Beneficiary, ...]
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
@@ -37,19 +41,19 @@ class Award(Operation, frozen=True, tag=47):
         _require_note(self.custom_sequence, self.memo)
         require_beneficiaries(self.beneficiaries)
 
-    def authorities(self) -> Authorities:
-        return regular(self.initiator)
-
 
 class FixedAward(Operation, frozen=True, tag=60):
     """Awards an account with a set amount, for as much energy as it takes."""
 
-    initiator: AccountName
-    receiver: AccountName
+    EN = says("Fixed award", "{initiator} awarded {receiver} with {reward_amount}")
+    RU = says("Точная награда", "{initiator} награждает {receiver} на {reward_amount}")
+
+    initiator: Annotated[RegularSigner, Role.SENDER]
+    receiver: Annotated[Recipient, Role.ABSENT]
     reward_amount: Asset
-    max_energy: UInt16
-    custom_sequence: UInt64
-    memo: str
+    max_energy: Percent
+    custom_sequence: Annotated[UInt64, Meaning.OPTIONAL]
+    memo: Memo
     beneficiaries: tuple[Beneficiary, ...]
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
@@ -67,9 +71,6 @@ class FixedAward(Operation, frozen=True, tag=60):
         _require_note(self.custom_sequence, self.memo)
         require_beneficiaries(self.beneficiaries)
 
-    def authorities(self) -> Authorities:
-        return regular(self.initiator)
-
 
 def _require_note(custom_sequence: int, memo: str) -> None:
     require(
@@ -77,6 +78,3 @@ def _require_note(custom_sequence: int, memo: str) -> None:
         "custom_sequence <= uint64_t(std::numeric_limits<int64_t>::max()): ",
     )
     require_memo(memo)
-
-
-OPERATIONS: tuple[type[Operation], ...] = (Award, FixedAward)

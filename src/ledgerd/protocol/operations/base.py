@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from operator import attrgetter
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import msgspec
@@ -10,6 +12,8 @@ import msgspec
 from ledgerd.protocol.authority import Authority
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.operations.roles import Role, fields_marked
+from ledgerd.protocol.operations.words import Words
 
 if TYPE_CHECKING:
     from ledgerd.protocol.parameters import ChainParameters
@@ -23,41 +27,89 @@ class Authorities(NamedTuple):
     regular: tuple[AccountName, ...] = ()
     other: tuple[Authority, ...] = ()
 
+    @property
+    def names(self) -> tuple[AccountName, ...]:
+        """All accounts, some of them perhaps twice."""
+        return self.active + self.master + self.regular
+
 
 def active(*names: AccountName) -> Authorities:
-    return Authorities(names)
+    """The active authority of each."""
+    return _made(Authorities, (names, (), (), ()))
 
 
 def master(*names: AccountName) -> Authorities:
-    return Authorities((), names)
+    """The master authority of each."""
+    return _made(Authorities, ((), names, (), ()))
 
 
 def regular(*names: AccountName) -> Authorities:
-    return Authorities((), (), names)
+    """The regular authority of each."""
+    return _made(Authorities, ((), (), names, ()))
+
+
+_made = tuple.__new__
+"""Half the time of a call of the class: chains ask for the authorities of every operation."""
+_SIGNERS = {Role.ACTIVE: active, Role.MASTER: master, Role.REGULAR: regular}
+
+
+class Fee(msgspec.Struct, frozen=True):
+    """A fee that an operation does not name itself."""
+
+    property: str
+    """The chain property that is the fee."""
+    is_once: bool = False
+    """Whether it is paid the first time alone."""
 
 
 class Operation(msgspec.Struct, frozen=True):
     """One action of a transaction, or of the chain itself (a virtual one).
 
-    The class keyword `tag` is the number on the wire; the order of the fields is the order on the wire.
+    The class keyword `tag` is the number on the wire; the order of the fields is the order on the wire. What else the
+    program does with an operation follows from what its fields are marked with (`roles`) and from these words.
     """
 
+    EN: ClassVar[Words]
+    RU: ClassVar[Words]
+    """How the explorer tells it, in each of its languages."""
+    COMMAND: ClassVar[str] = ""
+    """A plain name of its command in the wallet, where its own name is long or obscure; both are commands."""
+    FEE: ClassVar[Fee | None] = None
     VIRTUAL: ClassVar[bool] = False
     DEPRECATED: ClassVar[bool] = False
     """Whether the chain refuses it now; its tag stays, since old blocks have it."""
+    CARRIES_DATA: ClassVar[bool] = False
+    """Whether it carries data of any size, for which more bandwidth is counted since hardfork 6."""
 
     def check(self, network: ChainParameters) -> None:
         """Raise unless the operation is valid by itself, without the state (the reference's `validate`)."""
         raise NotImplementedError
 
     def authorities(self) -> Authorities:
-        raise NotImplementedError
+        """Who must agree: the accounts whose fields are marked so, unless the declaration says it itself."""
+        return _REQUIRED[type(self)](self)
+
+
+class _Required(dict[type[Operation], Callable[[Operation], Authorities]]):
+    """Who must agree to operations of a kind, compiled at the first one."""
+
+    def __missing__(self, kind: type[Operation]) -> Callable[[Operation], Authorities]:
+        found = [(field, asked) for role, asked in _SIGNERS.items() for field in fields_marked(kind, role)]
+        if len(found) != 1:
+            raise TypeError(f"{kind.__name__} marks no signer, or several, and has no authorities of its own")
+        ((field, asked),) = found
+        signer = attrgetter(field.attribute)
+        self[kind] = lambda operation: asked(signer(operation))
+        return self[kind]
+
+
+_REQUIRED = _Required()
 
 
 class VirtualOperation(Operation, frozen=True):
     """An action of the chain itself, which is never part of a transaction (spec 01, section 7.8)."""
 
-    VIRTUAL: ClassVar[bool] = True
+    VIRTUAL = True
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
         raise RuleViolation("false: This is a virtual operation")
@@ -74,6 +126,6 @@ def tag_of(operation: type[Operation]) -> int:
     return tag
 
 
-def name_of(operation: type[Operation]) -> str:
+def name_of(operation: type[msgspec.Struct]) -> str:
     """The name of an operation in JSON: that of its class, in lower case with underscores."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", operation.__name__).lower()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import field
 
 from ledgerd.codec import missing
-from ledgerd.codec.numbers import Int8, Int16, Int64, ShareAmount, UInt8
+from ledgerd.codec.numbers import Int8, Int16, ShareAmount, UInt8
 from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.authority import require_valid_name
 from ledgerd.protocol.constants import MAX_PM_DISPUTE_REASON_LENGTH
@@ -22,8 +22,9 @@ from ledgerd.protocol.market_rules import (
     require_positive_token,
     require_text,
 )
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.base import Authorities, Operation, active
+from ledgerd.protocol.operations.base import Operation
+from ledgerd.protocol.operations.roles import ActiveSigner, BetId, MarketId, Meaning, Memo, Recipient, Role
+from ledgerd.protocol.operations.words import says
 
 if TYPE_CHECKING:
     from ledgerd.protocol.parameters import ChainParameters
@@ -36,13 +37,16 @@ BATCH = 1
 class PmPlaceBet(Operation, frozen=True, tag=70):
     """Bets on an outcome, at once or in the batch of this epoch."""
 
-    account: AccountName
-    market_id: Int64
+    EN = says("Bet", "{account} bet {amount} on outcome {choice} of market {market_id}")
+    RU = says("Ставка", "{account} ставит {amount} на исход {choice} рынка {market_id}")
+
+    account: Annotated[ActiveSigner, Role.PAYER]
+    market_id: MarketId
     side: Annotated[Int8, missing(-1)]
     outcome_index: Annotated[Int16, missing(-1)]
     amount: Asset
-    min_tokens: ShareAmount
-    mode: UInt8
+    min_tokens: Annotated[ShareAmount, Meaning.OPTIONAL]
+    mode: Annotated[UInt8, Meaning.OPTIONAL]
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
@@ -53,16 +57,21 @@ class PmPlaceBet(Operation, frozen=True, tag=70):
         require(self.mode in {INSTANT, BATCH}, "mode == 0 || mode == 1: mode must be 0 (instant) or 1 (batch)")
         require_one_outcome(self.side, self.outcome_index)
 
-    def authorities(self) -> Authorities:
-        return active(self.account)
+    @property
+    def choice(self) -> Int16:
+        """The outcome, in whichever field it stands."""
+        return self.side if self.side >= 0 else self.outcome_index
 
 
 class PmCancelBet(Operation, frozen=True, tag=73):
     """Takes a bet back for what the market gives for it now, but not for less than asked."""
 
-    account: AccountName
-    bet_id: Int64
-    min_return: ShareAmount
+    EN = says("Bet cancelled", "{account} cancelled bet {bet_id}")
+    RU = says("Отмена ставки", "{account} отменяет ставку {bet_id}")
+
+    account: ActiveSigner
+    bet_id: BetId
+    min_return: Annotated[ShareAmount, Meaning.OPTIONAL]
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
@@ -70,18 +79,18 @@ class PmCancelBet(Operation, frozen=True, tag=73):
         require_object_id(self.bet_id, "bet_id")
         require(self.min_return >= 0, "min_return >= 0: min_return cannot be negative")
 
-    def authorities(self) -> Authorities:
-        return active(self.account)
-
 
 class PmTransferPosition(Operation, frozen=True, tag=81):
     """Transfers a bet, or a part of it, to another account; no amount means all of it."""
 
-    sender: AccountName = field(name="from")
-    bet_id: Int64
-    recipient: AccountName = field(name="to")
+    EN = says("Bet transferred", "{from} transferred bet {bet_id} to {to}")
+    RU = says("Передача ставки", "{from} передаёт ставку {bet_id} аккаунту {to}")
+
+    sender: Annotated[ActiveSigner, Role.SENDER] = field(name="from")
+    bet_id: BetId
+    recipient: Recipient = field(name="to")
     amount: ShareAmount
-    memo: str
+    memo: Memo
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
@@ -91,13 +100,3 @@ class PmTransferPosition(Operation, frozen=True, tag=81):
         require_object_id(self.bet_id, "bet_id")
         require(self.amount >= 0, "amount >= 0: amount cannot be negative (0 = full position)")
         require_text(self.memo, "memo", MAX_PM_DISPUTE_REASON_LENGTH)
-
-    def authorities(self) -> Authorities:
-        return active(self.sender)
-
-
-OPERATIONS: tuple[type[Operation], ...] = (
-    PmPlaceBet,
-    PmCancelBet,
-    PmTransferPosition,
-)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from ledgerd.codec import missing
-from ledgerd.codec.numbers import Int8, Int16, Int64, ShareAmount, UInt16
+from ledgerd.codec.numbers import Int8, Int16, ShareAmount
 from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.authority import require_valid_name
 from ledgerd.protocol.constants import MAX_PM_PROFILE_URL_LENGTH
@@ -19,8 +19,9 @@ from ledgerd.protocol.market_rules import (
     require_share,
     require_text,
 )
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.base import Authorities, Operation, active
+from ledgerd.protocol.operations.base import Operation
+from ledgerd.protocol.operations.roles import ActiveSigner, CommitId, MarketId, Meaning, Percent, Role
+from ledgerd.protocol.operations.words import says
 
 if TYPE_CHECKING:
     from ledgerd.protocol.parameters import ChainParameters
@@ -29,11 +30,14 @@ if TYPE_CHECKING:
 class PmCommitBet(Operation, frozen=True, tag=71):
     """Puts tokens aside for a bet of which only the hash is public."""
 
-    account: AccountName
-    market_id: Int64
+    EN = says("Hidden bet", "{account} placed a hidden bet of up to {escrow_amount} on market {market_id}")
+    RU = says("Скрытая ставка", "{account} делает скрытую ставку до {escrow_amount} на рынке {market_id}")
+
+    account: Annotated[ActiveSigner, Role.PAYER]
+    market_id: MarketId
     commitment: Commitment
     escrow_amount: Asset
-    no_reveal_fee_percent: UInt16
+    no_reveal_fee_percent: Percent
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
@@ -43,20 +47,20 @@ class PmCommitBet(Operation, frozen=True, tag=71):
         require_positive_token(self.escrow_amount, "escrow_amount", "escrow_amount")
         require_share(self.no_reveal_fee_percent, "no_reveal_fee_percent", "no_reveal_fee_percent")
 
-    def authorities(self) -> Authorities:
-        return active(self.account)
-
 
 class PmRevealBet(Operation, frozen=True, tag=72):
     """Reveals a hidden bet: the chain compares its hash, and the bet joins the batch."""
 
-    account: AccountName
-    commit_id: Int64
+    EN = says("Bet revealed", "{account} revealed hidden bet {commit_id}: {amount} on outcome {choice}")
+    RU = says("Раскрытие ставки", "{account} раскрывает скрытую ставку {commit_id}: {amount} на исход {choice}")
+
+    account: ActiveSigner
+    commit_id: CommitId
     side: Annotated[Int8, missing(-1)]
     outcome_index: Annotated[Int16, missing(-1)]
     amount: Asset
     salt: str
-    min_tokens: ShareAmount
+    min_tokens: Annotated[ShareAmount, Meaning.OPTIONAL]
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
@@ -67,11 +71,7 @@ class PmRevealBet(Operation, frozen=True, tag=72):
         require_one_outcome(self.side, self.outcome_index)
         require_text(self.salt, "salt", MAX_PM_PROFILE_URL_LENGTH)
 
-    def authorities(self) -> Authorities:
-        return active(self.account)
-
-
-OPERATIONS: tuple[type[Operation], ...] = (
-    PmCommitBet,
-    PmRevealBet,
-)
+    @property
+    def choice(self) -> Int16:
+        """The outcome, in whichever field it stands."""
+        return self.side if self.side >= 0 else self.outcome_index

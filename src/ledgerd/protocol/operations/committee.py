@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.codec.numbers import Int16, UInt32
@@ -14,7 +14,9 @@ from ledgerd.protocol.constants import (
 )
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.base import Authorities, Operation, regular
+from ledgerd.protocol.operations.base import Fee, Operation
+from ledgerd.protocol.operations.roles import Meaning, RegularSigner, RequestId, Url, VoteOn
+from ledgerd.protocol.operations.words import says
 from ledgerd.protocol.texts import byte_length
 
 if TYPE_CHECKING:
@@ -24,8 +26,18 @@ if TYPE_CHECKING:
 class CommitteeWorkerCreateRequest(Operation, frozen=True, tag=35):
     """Asks the committee fund to pay a worker between two amounts, as far as voters agree."""
 
-    creator: AccountName
-    url: str
+    EN = says(
+        "Committee request",
+        "{creator} asked the committee for {required_amount_min} to {required_amount_max} for {worker}",
+    )
+    RU = says(
+        "Заявка в комитет", "{creator} просит у комитета от {required_amount_min} до {required_amount_max} для {worker}"
+    )
+    COMMAND = "request-funds"
+    FEE = Fee("committee_create_request_fee")
+
+    creator: RegularSigner
+    url: Url
     worker: AccountName
     required_amount_min: Asset
     required_amount_max: Asset
@@ -50,40 +62,32 @@ class CommitteeWorkerCreateRequest(Operation, frozen=True, tag=35):
             "required_amount_max.amount <= COMMITTEE_MAX_REQUIRED_AMOUNT: ",
         )
 
-    def authorities(self) -> Authorities:
-        return regular(self.creator)
-
 
 class CommitteeWorkerCancelRequest(Operation, frozen=True, tag=36):
     """Takes a request back."""
 
-    creator: AccountName
-    request_id: UInt32
+    EN = says("Request cancelled", "{creator} cancelled committee request {request_id}")
+    RU = says("Отмена заявки", "{creator} отменяет заявку комитета {request_id}")
+    COMMAND = "cancel-request"
+
+    creator: RegularSigner
+    request_id: RequestId
 
     def check(self, network: ChainParameters) -> None:
         """Nothing is checked."""
-
-    def authorities(self) -> Authorities:
-        return regular(self.creator)
 
 
 class CommitteeVoteRequest(Operation, frozen=True, tag=37):
     """Votes on a request: how much of the largest amount it should get, below zero against it."""
 
-    voter: AccountName
-    request_id: UInt32
-    vote_percent: Int16
+    EN = says("Committee vote", "{voter} voted {vote_percent} on committee request {request_id}")
+    RU = says("Голос в комитете", "{voter} голосует {vote_percent} по заявке комитета {request_id}")
+    COMMAND = "vote-for-request"
+
+    voter: RegularSigner
+    request_id: Annotated[RequestId, VoteOn("committee")]
+    vote_percent: Annotated[Int16, Meaning.HUNDREDTHS, Meaning.WEIGHT]
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
         require(self.vote_percent >= -HUNDRED_PERCENT, "vote_percent >= -CHAIN_100_PERCENT: ")
         require(self.vote_percent <= HUNDRED_PERCENT, "vote_percent <= CHAIN_100_PERCENT: ")
-
-    def authorities(self) -> Authorities:
-        return regular(self.voter)
-
-
-OPERATIONS: tuple[type[Operation], ...] = (
-    CommitteeWorkerCreateRequest,
-    CommitteeWorkerCancelRequest,
-    CommitteeVoteRequest,
-)

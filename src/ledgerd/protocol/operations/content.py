@@ -5,7 +5,7 @@ They ended with hardfork 4; the blocks of before still hold them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
@@ -17,7 +17,9 @@ from ledgerd.protocol.beneficiary import Beneficiary, require_ordered_beneficiar
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.extensions import by_alternative
 from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.base import Authorities, Operation, regular
+from ledgerd.protocol.operations.base import Operation
+from ledgerd.protocol.operations.roles import Meaning, RegularSigner, Role, Touched, VoteOn
+from ledgerd.protocol.operations.words import says
 from ledgerd.protocol.texts import byte_length, is_json, is_utf8, require_permlink
 
 if TYPE_CHECKING:
@@ -41,12 +43,14 @@ ContentExtension = Annotated[ContentPayoutBeneficiaries, one_of(memory=28)]
 class Vote(Operation, frozen=True, tag=0):
     """Says how much of a voter's energy goes for, or against, a post."""
 
-    DEPRECATED: ClassVar[bool] = True
+    EN = says("Post vote", "{voter} voted {weight} on a post of {author}")
+    RU = says("Голос за запись", "{voter} голосует {weight} по записи {author}")
+    DEPRECATED = True
 
-    voter: AccountName
-    author: AccountName
-    permlink: str
-    weight: Int16
+    voter: RegularSigner
+    author: Annotated[Touched, VoteOn("content")]
+    permlink: Annotated[str, VoteOn("content")]
+    weight: Annotated[Int16, Meaning.HUNDREDTHS, Meaning.WEIGHT]
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
         require_valid_name(self.voter)
@@ -54,23 +58,24 @@ class Vote(Operation, frozen=True, tag=0):
         require(abs(self.weight) <= HUNDRED_PERCENT, "abs(weight) <= CHAIN_100_PERCENT: Weight is not a percentage")
         require_permlink(self.permlink)
 
-    def authorities(self) -> Authorities:
-        return regular(self.voter)
-
 
 class Content(Operation, frozen=True, tag=1):
     """Writes or rewrites a post, or a comment on one."""
 
-    DEPRECATED: ClassVar[bool] = True
+    EN = says(
+        "Post", "{author} commented on a post of {parent_author}", no_parent_author="{author} published “{title}”"
+    )
+    RU = says("Запись", "{author} комментирует запись {parent_author}", no_parent_author="{author} публикует «{title}»")
+    DEPRECATED = True
 
-    parent_author: AccountName
+    parent_author: Annotated[AccountName, Role.TOUCHED_IF_NAMED]
     parent_permlink: str
-    author: AccountName
+    author: RegularSigner
     permlink: str
     title: str
     body: str
-    curation_percent: Int16
-    json_metadata: str
+    curation_percent: Annotated[Int16, Meaning.HUNDREDTHS]
+    json_metadata: Annotated[str, Meaning.OPTIONAL]
     extensions: Annotated[tuple[ContentExtension, ...], sorted_by(by_alternative)]
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
@@ -93,24 +98,17 @@ class Content(Operation, frozen=True, tag=1):
         require(self.body, "body.size() > 0: Body is empty")
         require(is_utf8(self.body), "fc::is_utf8(body): Body not formatted in UTF8")
 
-    def authorities(self) -> Authorities:
-        return regular(self.author)
-
 
 class DeleteContent(Operation, frozen=True, tag=9):
     """Takes a post away."""
 
-    DEPRECATED: ClassVar[bool] = True
+    EN = says("Post deleted", "{author} deleted the post “{permlink}”")
+    RU = says("Удаление записи", "{author} удаляет запись «{permlink}»")
+    DEPRECATED = True
 
-    author: AccountName
+    author: RegularSigner
     permlink: str
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
         require_permlink(self.permlink)
         require_valid_name(self.author)
-
-    def authorities(self) -> Authorities:
-        return regular(self.author)
-
-
-OPERATIONS: tuple[type[Operation], ...] = (Vote, Content, DeleteContent)

@@ -8,6 +8,8 @@ from ledgerd.codec import sorted_by
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.names import AccountName, word_order
 from ledgerd.protocol.operations.base import Authorities, Operation
+from ledgerd.protocol.operations.roles import Remark
+from ledgerd.protocol.operations.words import says
 from ledgerd.protocol.texts import byte_length, is_json, is_utf8
 
 if TYPE_CHECKING:
@@ -19,10 +21,14 @@ MAX_ID_LENGTH = 32
 class Custom(Operation, frozen=True, tag=10):
     """JSON that some accounts sign, with the id of the program that it is for."""
 
+    EN = says("Protocol data", "{signers} sent data of the protocol “{id}”")
+    RU = says("Данные протокола", "{signers} отправляет данные протокола «{id}»")
+    CARRIES_DATA = True
+
     required_active_auths: Annotated[tuple[AccountName, ...], sorted_by(word_order)]
     required_regular_auths: Annotated[tuple[AccountName, ...], sorted_by(word_order)]
     id: str
-    json: str
+    json: Remark
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
         """At least one signer, a short id, valid JSON. Neither names nor the encoding of the id are checked."""
@@ -35,9 +41,11 @@ class Custom(Operation, frozen=True, tag=10):
         require(is_utf8(self.json), "fc::is_utf8(json): JSON Metadata not formatted in UTF8")
         require(is_json(self.json), "fc::json::is_valid(json): JSON Metadata not valid JSON")
 
+    @property
+    def signers(self) -> tuple[AccountName, ...]:
+        """All named accounts."""
+        return self.required_active_auths + self.required_regular_auths
+
     def authorities(self) -> Authorities:
         """All named accounts. A transaction with both kinds is never valid (spec 01, section 10.2)."""
         return Authorities(active=self.required_active_auths, regular=self.required_regular_auths)
-
-
-OPERATIONS: tuple[type[Operation], ...] = (Custom,)

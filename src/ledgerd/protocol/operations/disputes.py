@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Annotated
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.codec import missing
-from ledgerd.codec.numbers import Int16, Int64
+from ledgerd.codec.numbers import Int16
 from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.authority import require_valid_name
 from ledgerd.protocol.constants import MAX_PM_DISPUTE_REASON_LENGTH
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.extensions import Extensions
 from ledgerd.protocol.market_rules import require_object_id, require_text, require_token
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.base import Authorities, Operation, active, regular
+from ledgerd.protocol.operations.base import Operation
+from ledgerd.protocol.operations.roles import ActiveSigner, MarketId, Meaning, RegularSigner, Remark, Touched, VoteOn
+from ledgerd.protocol.operations.words import says
 from ledgerd.protocol.times import Time
 
 if TYPE_CHECKING:
@@ -24,10 +25,21 @@ if TYPE_CHECKING:
 class PmDisputeCreate(Operation, frozen=True, tag=78):
     """Disputes an oracle's decision and names the right outcome; `-1` means that the market cannot be decided."""
 
-    disputer: AccountName
-    market_id: Int64
+    EN = says(
+        "Dispute",
+        "{disputer} disputed market {market_id}: it should be outcome {proposed_outcome}",
+        no_proposed_outcome="{disputer} disputed market {market_id}: it cannot be decided",
+    )
+    RU = says(
+        "Спор",
+        "{disputer} оспаривает рынок {market_id}: верен исход {proposed_outcome}",
+        no_proposed_outcome="{disputer} оспаривает рынок {market_id}: исход нельзя определить",
+    )
+
+    disputer: ActiveSigner
+    market_id: MarketId
     proposed_outcome: Annotated[Int16, missing(-1)]
-    reason: str
+    reason: Remark
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
@@ -36,17 +48,19 @@ class PmDisputeCreate(Operation, frozen=True, tag=78):
         require(self.proposed_outcome >= -1, "proposed_outcome >= -1: proposed_outcome must be >= -1")
         require_text(self.reason, "reason", MAX_PM_DISPUTE_REASON_LENGTH)
 
-    def authorities(self) -> Authorities:
-        return active(self.disputer)
-
 
 class PmDisputeVote(Operation, frozen=True, tag=79):
     """Votes on a dispute: how much for an outcome, below zero against it."""
 
-    voter: AccountName
-    market_id: Int64
+    EN = says(
+        "Dispute vote", "{voter} voted {vote_percent} for outcome {vote_outcome} in the dispute of market {market_id}"
+    )
+    RU = says("Голос в споре", "{voter} голосует {vote_percent} за исход {vote_outcome} в споре по рынку {market_id}")
+
+    voter: RegularSigner
+    market_id: Annotated[MarketId, VoteOn("dispute")]
     vote_outcome: Annotated[Int16, missing(-1)]
-    vote_percent: Int16
+    vote_percent: Annotated[Int16, Meaning.HUNDREDTHS, Meaning.WEIGHT]
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
@@ -58,21 +72,29 @@ class PmDisputeVote(Operation, frozen=True, tag=79):
             "vote_percent >= -10000 && vote_percent <= 10000: vote_percent must be in [-10000, 10000]",
         )
 
-    def authorities(self) -> Authorities:
-        return regular(self.voter)
-
 
 class PmDisputeResolve(Operation, frozen=True, tag=80):
     """The account that a market names for it decides a dispute, with a penalty and with bans."""
 
-    resolver: AccountName
-    market_id: Int64
+    EN = says(
+        "Dispute decision",
+        "{resolver} decided the dispute of market {market_id}: outcome {correct_outcome}",
+        no_correct_outcome="{resolver} decided the dispute of market {market_id}: no contest",
+    )
+    RU = says(
+        "Решение спора",
+        "{resolver} решает спор по рынку {market_id}: исход {correct_outcome}",
+        no_correct_outcome="{resolver} решает спор по рынку {market_id}: рынок не состоялся",
+    )
+
+    resolver: ActiveSigner
+    market_id: MarketId
     correct_outcome: Annotated[Int16, missing(-1)]
     penalty_amount: Asset
     ban_oracle: bool
-    ban_oracle_until: Time
+    ban_oracle_until: Annotated[Time, Meaning.OPTIONAL]
     ban_creator: bool
-    ban_creator_until: Time
+    ban_creator_until: Annotated[Time, Meaning.OPTIONAL]
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
@@ -83,16 +105,16 @@ class PmDisputeResolve(Operation, frozen=True, tag=80):
         require_token(self.penalty_amount, "penalty_amount")
         require(self.penalty_amount.amount >= 0, "penalty_amount.amount >= 0: penalty_amount cannot be negative")
 
-    def authorities(self) -> Authorities:
-        return active(self.resolver)
-
 
 class PmDisputeOracleRespond(Operation, frozen=True, tag=98):
     """The oracle answers a dispute."""
 
-    oracle: AccountName
-    market_id: Int64
-    response: str
+    EN = says("Oracle's answer", "The oracle {oracle} answered the dispute of market {market_id}")
+    RU = says("Ответ оракула", "Оракул {oracle} отвечает в споре по рынку {market_id}")
+
+    oracle: ActiveSigner
+    market_id: MarketId
+    response: Remark
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
@@ -102,15 +124,15 @@ class PmDisputeOracleRespond(Operation, frozen=True, tag=98):
         require(self.response, "response.size() > 0: response cannot be empty")
         require_text(self.response, "response", MAX_PM_DISPUTE_REASON_LENGTH)
 
-    def authorities(self) -> Authorities:
-        return active(self.oracle)
-
 
 class PmUnban(Operation, frozen=True, tag=99):
     """Lifts a ban that this account has placed on an oracle, on a creator, or on both."""
 
-    resolver: AccountName
-    target: AccountName
+    EN = says("Ban lifted", "{resolver} lifted a market ban of {target}")
+    RU = says("Снятие запрета", "{resolver} снимает запрет на рынки с {target}")
+
+    resolver: ActiveSigner
+    target: Touched
     unban_oracle: bool
     unban_creator: bool
     extensions: Extensions
@@ -122,15 +144,3 @@ class PmUnban(Operation, frozen=True, tag=99):
             self.unban_oracle or self.unban_creator,
             "unban_oracle || unban_creator: nothing to unban: set unban_oracle and/or unban_creator",
         )
-
-    def authorities(self) -> Authorities:
-        return active(self.resolver)
-
-
-OPERATIONS: tuple[type[Operation], ...] = (
-    PmDisputeCreate,
-    PmDisputeVote,
-    PmDisputeResolve,
-    PmDisputeOracleRespond,
-    PmUnban,
-)

@@ -12,32 +12,46 @@ from ledgerd.protocol.assets import TOKEN_SYMBOL, Asset
 from ledgerd.protocol.authority import require_valid_name
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.base import Authorities, Operation, active
+from ledgerd.protocol.operations.base import Operation
+from ledgerd.protocol.operations.roles import (
+    ActiveSigner,
+    IdOf,
+    Meaning,
+    PaidRecipient,
+    Recipient,
+    Role,
+    Sender,
+    Touched,
+)
+from ledgerd.protocol.operations.words import says
 from ledgerd.protocol.texts import require_json_metadata
 from ledgerd.protocol.times import Time
 
 if TYPE_CHECKING:
     from ledgerd.protocol.parameters import ChainParameters
 
-EscrowId = Annotated[UInt32, missing(30)]
+EscrowId = Annotated[UInt32, missing(30), IdOf.ESCROW]
 """The sender's own number for an escrow."""
 
 
 class EscrowTransfer(Operation, frozen=True, tag=15):
     """Puts tokens, and the agent's fee, aside until recipient and agent agree."""
 
-    sender: AccountName = field(name="from")
-    recipient: AccountName = field(name="to")
+    EN = says("Escrow", "{from} put {token_amount} into escrow {escrow_id} for {to}, with the agent {agent}")
+    RU = says("Эскроу", "{from} помещает {token_amount} в эскроу {escrow_id} для {to}, агент — {agent}")
+    CARRIES_DATA = True
+
+    sender: Annotated[ActiveSigner, Role.SENDER, Role.PAYER] = field(name="from")
+    recipient: Recipient = field(name="to")
     token_amount: Asset
     escrow_id: EscrowId
-    agent: AccountName
+    agent: Touched
     fee: Asset
-    json_metadata: str
+    json_metadata: Annotated[str, Meaning.OPTIONAL]
     ratification_deadline: Time
     escrow_expiration: Time
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names, amounts, a third party, symbols, times, metadata."""
         _require_valid_names(self.sender, self.recipient, self.agent)
         require(self.fee.amount >= 0, "fee.amount >= 0: fee cannot be negative")
         require(self.token_amount.amount >= 0, "token_amount.amount >= 0: tokens amount cannot be negative")
@@ -53,17 +67,17 @@ class EscrowTransfer(Operation, frozen=True, tag=15):
         )
         require_json_metadata(self.json_metadata)
 
-    def authorities(self) -> Authorities:
-        return active(self.sender)
-
 
 class EscrowDispute(Operation, frozen=True, tag=16):
     """Leaves the decision to the agent."""
 
-    sender: AccountName = field(name="from")
-    recipient: AccountName = field(name="to")
-    agent: AccountName
-    who: AccountName
+    EN = says("Escrow dispute", "{who} disputed escrow {escrow_id}: the agent {agent} decides")
+    RU = says("Спор по эскроу", "{who} оспаривает эскроу {escrow_id}: решает агент {agent}")
+
+    sender: Sender = field(name="from")
+    recipient: Recipient = field(name="to")
+    agent: Touched
+    who: Annotated[ActiveSigner, Role.ABSENT]
     escrow_id: EscrowId
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
@@ -73,23 +87,22 @@ class EscrowDispute(Operation, frozen=True, tag=16):
             "who == from || who == to: who must be from or to",
         )
 
-    def authorities(self) -> Authorities:
-        return active(self.who)
-
 
 class EscrowRelease(Operation, frozen=True, tag=17):
     """Pays tokens out of an escrow, to the recipient or back to the sender."""
 
-    sender: AccountName = field(name="from")
-    recipient: AccountName = field(name="to")
-    agent: AccountName
-    who: AccountName
-    receiver: AccountName
+    EN = says("Escrow payment", "{who} released {token_amount} from escrow {escrow_id} to {receiver}")
+    RU = says("Выплата эскроу", "{who} выплачивает {token_amount} из эскроу {escrow_id} аккаунту {receiver}")
+
+    sender: Sender = field(name="from")
+    recipient: Touched = field(name="to")
+    agent: Touched
+    who: Annotated[ActiveSigner, Role.ABSENT]
+    receiver: Annotated[PaidRecipient, Role.ABSENT]
     escrow_id: EscrowId
     token_amount: Asset
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names; who may release, and to whom; the amount."""
         _require_valid_names(self.sender, self.recipient, self.agent, self.who, self.receiver)
         require(
             self.who in (self.sender, self.recipient, self.agent),
@@ -103,17 +116,25 @@ class EscrowRelease(Operation, frozen=True, tag=17):
         require(self.token_amount.amount > 0, "token_amount.amount > 0: escrow must release a non-zero amount")
         _require_token_amount(self.token_amount)
 
-    def authorities(self) -> Authorities:
-        return active(self.who)
-
 
 class EscrowApprove(Operation, frozen=True, tag=18):
     """Agrees to an escrow, or refuses it."""
 
-    sender: AccountName = field(name="from")
-    recipient: AccountName = field(name="to")
-    agent: AccountName
-    who: AccountName
+    EN = says(
+        "Escrow answer",
+        "{who} agreed to escrow {escrow_id} from {from} to {to}",
+        no_approve="{who} refused escrow {escrow_id} from {from} to {to}",
+    )
+    RU = says(
+        "Ответ по эскроу",
+        "{who} подтверждает эскроу {escrow_id} от {from} для {to}",
+        no_approve="{who} отклоняет эскроу {escrow_id} от {from} для {to}",
+    )
+
+    sender: Sender = field(name="from")
+    recipient: Recipient = field(name="to")
+    agent: Touched
+    who: Annotated[ActiveSigner, Role.ABSENT]
     escrow_id: EscrowId
     approve: Annotated[bool, missing(True)]
 
@@ -124,9 +145,6 @@ class EscrowApprove(Operation, frozen=True, tag=18):
             "who == to || who == agent: to or agent must approve escrow",
         )
 
-    def authorities(self) -> Authorities:
-        return active(self.who)
-
 
 def _require_valid_names(*names: AccountName) -> None:
     for name in names:
@@ -135,6 +153,3 @@ def _require_valid_names(*names: AccountName) -> None:
 
 def _require_token_amount(amount: Asset) -> None:
     require(amount.symbol == TOKEN_SYMBOL, "token_amount.symbol == TOKEN_SYMBOL: amount must be TOKEN_SYMBOL")
-
-
-OPERATIONS: tuple[type[Operation], ...] = (EscrowTransfer, EscrowDispute, EscrowRelease, EscrowApprove)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from ledgerd.protocol.assets import TOKEN_SYMBOL, Asset
 from ledgerd.protocol.authority import require_valid_name
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.keys import PublicKey
-from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.accounts import require_domain
-from ledgerd.protocol.operations.base import Authorities, Operation, active
+from ledgerd.protocol.operations.base import Operation
+from ledgerd.protocol.operations.roles import ActiveSigner, Meaning, Recipient, Role
+from ledgerd.protocol.operations.words import says
 
 if TYPE_CHECKING:
     from ledgerd.protocol.parameters import ChainParameters
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
 class CreateInvite(Operation, frozen=True, tag=43):
     """Creates an invite: tokens that the secret of a key can claim."""
 
-    creator: AccountName
+    EN = says("New invite", "{creator} created an invite of {balance}")
+    RU = says("Создание инвайта", "{creator} создаёт инвайт на {balance}")
+
+    creator: Annotated[ActiveSigner, Role.PAYER]
     balance: Asset
     invite_key: PublicKey
 
@@ -34,31 +38,31 @@ class CreateInvite(Operation, frozen=True, tag=43):
             "balance > asset(0, TOKEN_SYMBOL): Invite creation balance must be nonzero amount",
         )
 
-    def authorities(self) -> Authorities:
-        return active(self.creator)
-
 
 class ClaimInviteBalance(Operation, frozen=True, tag=44):
     """Pays the tokens of an invite out."""
 
-    initiator: AccountName
-    receiver: AccountName
-    invite_secret: str
+    EN = says("Invite paid out", "{initiator} paid out an invite to {receiver}")
+    RU = says("Погашение инвайта", "{initiator} погашает инвайт в пользу {receiver}")
+
+    initiator: Annotated[ActiveSigner, Role.SENDER, Role.ABSENT]
+    receiver: Recipient
+    invite_secret: Annotated[str, Meaning.SECRET]
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
         require_valid_name(self.initiator)
         require_valid_name(self.receiver)
 
-    def authorities(self) -> Authorities:
-        return active(self.initiator)
-
 
 class InviteRegistration(Operation, frozen=True, tag=45):
     """Creates an account, whose shares are the tokens of an invite."""
 
-    initiator: AccountName
-    new_account_name: AccountName
-    invite_secret: str
+    EN = says("Account by invite", "{initiator} created the account {new_account_name} by an invite")
+    RU = says("Аккаунт по инвайту", "{initiator} создаёт аккаунт {new_account_name} по инвайту")
+
+    initiator: Annotated[ActiveSigner, Role.SENDER, Role.ABSENT]
+    new_account_name: Annotated[Recipient, Meaning.NEW_NAME]
+    invite_secret: Annotated[str, Meaning.SECRET]
     new_account_key: PublicKey
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
@@ -67,28 +71,17 @@ class InviteRegistration(Operation, frozen=True, tag=45):
         require_valid_name(self.new_account_name)
         require_domain(self.new_account_name, self.initiator)
 
-    def authorities(self) -> Authorities:
-        return active(self.initiator)
-
 
 class UseInviteBalance(Operation, frozen=True, tag=58):
     """Turns the tokens of an invite into shares."""
 
-    initiator: AccountName
-    receiver: AccountName
-    invite_secret: str
+    EN = says("Invite into shares", "{initiator} turned an invite into shares of {receiver}")
+    RU = says("Инвайт в долю", "{initiator} превращает инвайт в долю {receiver}")
+
+    initiator: Annotated[ActiveSigner, Role.SENDER, Role.ABSENT]
+    receiver: Recipient
+    invite_secret: Annotated[str, Meaning.SECRET]
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
         require_valid_name(self.initiator)
         require_valid_name(self.receiver)
-
-    def authorities(self) -> Authorities:
-        return active(self.initiator)
-
-
-OPERATIONS: tuple[type[Operation], ...] = (
-    CreateInvite,
-    ClaimInviteBalance,
-    InviteRegistration,
-    UseInviteBalance,
-)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from ledgerd.codec.numbers import Int16, Int64, ShareAmount, UInt16
+from ledgerd.codec.numbers import Int16, ShareAmount, UInt16
 from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.authority import require_valid_name
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.extensions import Extensions
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.base import Authorities, Operation, active
+from ledgerd.protocol.operations.base import Operation
+from ledgerd.protocol.operations.roles import ActiveSigner, MarketId, Meaning, PositionId, Role
+from ledgerd.protocol.operations.words import says
 
 if TYPE_CHECKING:
     from ledgerd.protocol.parameters import ChainParameters
@@ -22,13 +23,21 @@ WHOLE_PERCENT = 100
 class PmLeverageOpen(Operation, frozen=True, tag=91):
     """Bets with own tokens and borrowed ones."""
 
-    account: AccountName
-    market_id: Int64
+    EN = says(
+        "Leveraged bet",
+        "{account} bet {collateral} and borrowed {loan} on outcome {outcome_index} of market {market_id}",
+    )
+    RU = says(
+        "Ставка с плечом", "{account} ставит {collateral} и занимает {loan} на исход {outcome_index} рынка {market_id}"
+    )
+
+    account: Annotated[ActiveSigner, Role.PAYER]
+    market_id: MarketId
     outcome_index: Int16
     collateral: Asset
     loan: Asset
-    min_tokens: ShareAmount
-    max_slippage_percent: UInt16
+    min_tokens: Annotated[ShareAmount, Meaning.OPTIONAL]
+    max_slippage_percent: Annotated[UInt16, Meaning.WHOLE_PERCENT]
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
@@ -48,16 +57,16 @@ class PmLeverageOpen(Operation, frozen=True, tag=91):
             "max_slippage_percent <= 100: max_slippage_percent out of range",
         )
 
-    def authorities(self) -> Authorities:
-        return active(self.account)
-
 
 class PmLeverageClose(Operation, frozen=True, tag=92):
     """Sells the position, pays the loan back, and keeps the rest, but not less than asked."""
 
-    account: AccountName
-    position_id: Int64
-    min_return: ShareAmount
+    EN = says("Leverage closed", "{account} closed leveraged position {position_id}")
+    RU = says("Закрытие плеча", "{account} закрывает позицию с плечом {position_id}")
+
+    account: ActiveSigner
+    position_id: PositionId
+    min_return: Annotated[ShareAmount, Meaning.OPTIONAL]
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
@@ -65,16 +74,16 @@ class PmLeverageClose(Operation, frozen=True, tag=92):
         require_valid_name(self.account)
         require(self.min_return >= 0, "min_return >= 0: min_return cannot be negative")
 
-    def authorities(self) -> Authorities:
-        return active(self.account)
-
 
 class PmLeverageConvert(Operation, frozen=True, tag=93):
     """Turns the position into a bet without a loan, which the profit pays back."""
 
-    account: AccountName
-    position_id: Int64
-    conversion_profit_cost: UInt16
+    EN = says("Leverage converted", "{account} turned leveraged position {position_id} into a plain bet")
+    RU = says("Плечо стало ставкой", "{account} превращает позицию с плечом {position_id} в обычную ставку")
+
+    account: ActiveSigner
+    position_id: PositionId
+    conversion_profit_cost: Annotated[UInt16, Meaning.WHOLE_PERCENT]
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
@@ -84,13 +93,3 @@ class PmLeverageConvert(Operation, frozen=True, tag=93):
             self.conversion_profit_cost <= WHOLE_PERCENT,
             "conversion_profit_cost <= 100: conversion_profit_cost out of range",
         )
-
-    def authorities(self) -> Authorities:
-        return active(self.account)
-
-
-OPERATIONS: tuple[type[Operation], ...] = (
-    PmLeverageOpen,
-    PmLeverageClose,
-    PmLeverageConvert,
-)

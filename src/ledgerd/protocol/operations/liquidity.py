@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from ledgerd.codec.numbers import Int64
 from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.authority import require_valid_name
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.extensions import Extensions
 from ledgerd.protocol.market_rules import require_object_id, require_positive_token, require_token
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.base import Authorities, Operation, active
+from ledgerd.protocol.operations.base import Operation
+from ledgerd.protocol.operations.roles import ActiveSigner, LiquidityId, MarketId, Role
+from ledgerd.protocol.operations.words import says
 
 if TYPE_CHECKING:
     from ledgerd.protocol.parameters import ChainParameters
@@ -20,8 +20,11 @@ if TYPE_CHECKING:
 class PmAddLiquidity(Operation, frozen=True, tag=74):
     """Puts tokens into a market, for a part of its fees."""
 
-    provider: AccountName
-    market_id: Int64
+    EN = says("Liquidity added", "{provider} added {amount} of liquidity to market {market_id}")
+    RU = says("Взнос ликвидности", "{provider} вносит {amount} ликвидности в рынок {market_id}")
+
+    provider: Annotated[ActiveSigner, Role.PAYER]
+    market_id: MarketId
     amount: Asset
     extensions: Extensions
 
@@ -30,15 +33,23 @@ class PmAddLiquidity(Operation, frozen=True, tag=74):
         require_object_id(self.market_id, "market_id")
         require_positive_token(self.amount, "amount", "liquidity amount")
 
-    def authorities(self) -> Authorities:
-        return active(self.provider)
-
 
 class PmWithdrawLiquidity(Operation, frozen=True, tag=75):
     """Takes tokens out of a market; no amount means all that this provider put in."""
 
-    provider: AccountName
-    liquidity_id: Int64
+    EN = says(
+        "Liquidity withdrawn",
+        "{provider} takes {amount} of its liquidity {liquidity_id}",
+        no_amount="{provider} takes back all of liquidity {liquidity_id}",
+    )
+    RU = says(
+        "Вывод ликвидности",
+        "{provider} забирает {amount} ликвидности {liquidity_id}",
+        no_amount="{provider} забирает всю ликвидность {liquidity_id}",
+    )
+
+    provider: ActiveSigner
+    liquidity_id: LiquidityId
     amount: Asset
     extensions: Extensions
 
@@ -47,12 +58,3 @@ class PmWithdrawLiquidity(Operation, frozen=True, tag=75):
         require_object_id(self.liquidity_id, "liquidity_id")
         require_token(self.amount, "amount")
         require(self.amount.amount >= 0, "amount.amount >= 0: amount cannot be negative (0 = full position)")
-
-    def authorities(self) -> Authorities:
-        return active(self.provider)
-
-
-OPERATIONS: tuple[type[Operation], ...] = (
-    PmAddLiquidity,
-    PmWithdrawLiquidity,
-)

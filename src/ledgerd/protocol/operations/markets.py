@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.codec import missing
-from ledgerd.codec.numbers import Int16, Int64, ShareAmount, UInt8, UInt16, UInt32
+from ledgerd.codec.numbers import Int16, ShareAmount, UInt8, UInt32
 from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.authority import require_valid_name
 from ledgerd.protocol.constants import (
@@ -25,7 +25,9 @@ from ledgerd.protocol.market_rules import (
     require_text,
 )
 from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.base import Authorities, Operation, active
+from ledgerd.protocol.operations.base import Operation
+from ledgerd.protocol.operations.roles import ActiveSigner, MarketId, Meaning, Percent, Remark, Role, Touched, Url
+from ledgerd.protocol.operations.words import says
 from ledgerd.protocol.times import Time
 
 if TYPE_CHECKING:
@@ -43,31 +45,34 @@ BY_ACCOUNT = 1
 class PmCreateMarket(Operation, frozen=True, tag=68):
     """Creates a market: its outcomes, oracle, first liquidity, and rules, which cannot be changed later."""
 
-    creator: AccountName
-    oracle: AccountName
+    EN = says("New market", "{creator} opened a market with the outcomes {outcomes}, oracle {oracle}")
+    RU = says("Новый рынок", "{creator} открывает рынок с исходами {outcomes}, оракул — {oracle}")
+
+    creator: ActiveSigner
+    oracle: Touched
     market_type: UInt8
     outcomes: tuple[str, ...]
-    url: str
-    oracle_fee_percent: UInt16
+    url: Url
+    oracle_fee_percent: Percent
     oracle_fixed_fee: Asset
-    creator_fee_percent: UInt16
-    liquidity_fee_percent: UInt16
+    creator_fee_percent: Annotated[Percent, Meaning.OPTIONAL]
+    liquidity_fee_percent: Percent
     liquidity: Asset
-    lmsr_b: ShareAmount
+    lmsr_b: Annotated[ShareAmount, Meaning.OPTIONAL]
     betting_expiration: Time
     result_expiration: Time
-    time_penalty_type: UInt8
-    time_penalty_value: UInt32
-    penalty_curve_type: UInt8
+    time_penalty_type: Annotated[UInt8, Meaning.OPTIONAL]
+    time_penalty_value: Annotated[UInt32, Meaning.OPTIONAL]
+    penalty_curve_type: Annotated[UInt8, Meaning.OPTIONAL]
     allow_early_resolution: bool
     allow_cancellation: bool
     allow_batch: bool
     allow_instant_bet: Annotated[bool, missing(True)]
     endogeneity_tier: Annotated[UInt8, missing(2)]
-    dispute_mode: UInt8
-    dispute_resolver: AccountName
-    dispute_penalty_percent: Int16
-    metadata: str
+    dispute_mode: Annotated[UInt8, Meaning.OPTIONAL]
+    dispute_resolver: Annotated[AccountName, Role.TOUCHED_IF_NAMED, Meaning.OPTIONAL]
+    dispute_penalty_percent: Annotated[Int16, Meaning.HUNDREDTHS, Meaning.OPTIONAL]
+    metadata: Annotated[str, Meaning.OPTIONAL]
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
@@ -154,18 +159,18 @@ class PmCreateMarket(Operation, frozen=True, tag=68):
                 "dispute_resolver == account_name_type(): dispute_resolver must be empty for committee mode",
             )
 
-    def authorities(self) -> Authorities:
-        return active(self.creator)
-
 
 class PmResolveMarket(Operation, frozen=True, tag=76):
     """The oracle says which outcome came true."""
 
-    oracle: AccountName
-    market_id: Int64
+    EN = says("Market resolved", "The oracle {oracle} resolved market {market_id}: outcome {winning_outcome}")
+    RU = says("Итог рынка", "Оракул {oracle} объявляет итог рынка {market_id}: исход {winning_outcome}")
+
+    oracle: ActiveSigner
+    market_id: MarketId
     winning_outcome: Annotated[Int16, missing(-1)]
-    decision_url: str
-    decision_reason: str
+    decision_url: Annotated[Url, Meaning.OPTIONAL]
+    decision_reason: Annotated[Remark, Meaning.OPTIONAL]
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
@@ -175,29 +180,19 @@ class PmResolveMarket(Operation, frozen=True, tag=76):
         require_text(self.decision_url, "decision_url", MAX_PM_DECISION_URL_LENGTH)
         require_text(self.decision_reason, "decision_reason", MAX_PM_DISPUTE_REASON_LENGTH)
 
-    def authorities(self) -> Authorities:
-        return active(self.oracle)
-
 
 class PmNoContest(Operation, frozen=True, tag=77):
     """The oracle says that the market cannot be decided: all get their stakes back."""
 
-    oracle: AccountName
-    market_id: Int64
-    reason: str
+    EN = says("No contest", "The oracle {oracle} declared no contest in market {market_id}")
+    RU = says("Рынок не состоялся", "Оракул {oracle} объявляет рынок {market_id} несостоявшимся")
+
+    oracle: ActiveSigner
+    market_id: MarketId
+    reason: Remark
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
         require_valid_name(self.oracle)
         require_object_id(self.market_id, "market_id")
         require_text(self.reason, "reason", MAX_PM_DISPUTE_REASON_LENGTH)
-
-    def authorities(self) -> Authorities:
-        return active(self.oracle)
-
-
-OPERATIONS: tuple[type[Operation], ...] = (
-    PmCreateMarket,
-    PmResolveMarket,
-    PmNoContest,
-)

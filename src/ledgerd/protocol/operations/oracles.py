@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from ledgerd.codec import missing
-from ledgerd.codec.numbers import Int64, UInt16
 from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.authority import require_valid_name
 from ledgerd.protocol.constants import MAX_PM_PROFILE_URL_LENGTH
@@ -19,7 +18,9 @@ from ledgerd.protocol.market_rules import (
     require_text,
 )
 from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.base import Authorities, Operation, active
+from ledgerd.protocol.operations.base import Fee, Operation
+from ledgerd.protocol.operations.roles import ActiveSigner, MarketId, Meaning, Percent, Role, Url
+from ledgerd.protocol.operations.words import says
 
 if TYPE_CHECKING:
     from ledgerd.protocol.parameters import ChainParameters
@@ -28,13 +29,17 @@ if TYPE_CHECKING:
 class PmOracleRegister(Operation, frozen=True, tag=66):
     """Makes an account an oracle: its fees, its insurance, and the markets that it takes on without being asked."""
 
-    owner: AccountName
+    EN = says("New oracle", "{owner} became an oracle with an insurance of {insurance}")
+    RU = says("Новый оракул", "{owner} становится оракулом со страховкой {insurance}")
+    FEE = Fee("pm_oracle_registration_fee")
+
+    owner: ActiveSigner
     insurance: Asset
-    fee_percent: UInt16
+    fee_percent: Percent
     fixed_fee: Asset
-    rules_url: str
-    auto_accept_creator: AccountName
-    auto_accept_resolver: AccountName
+    rules_url: Url
+    auto_accept_creator: Annotated[AccountName, Role.TOUCHED_IF_NAMED, Meaning.OPTIONAL]
+    auto_accept_resolver: Annotated[AccountName, Role.TOUCHED_IF_NAMED, Meaning.OPTIONAL]
     auto_accept: bool
     extensions: Extensions
 
@@ -46,18 +51,18 @@ class PmOracleRegister(Operation, frozen=True, tag=66):
         require_share(self.fee_percent, "fee_percent", "fee_percent")
         require_text(self.rules_url, "rules_url", MAX_PM_PROFILE_URL_LENGTH)
 
-    def authorities(self) -> Authorities:
-        return active(self.owner)
-
 
 class PmOracleUpdate(Operation, frozen=True, tag=67):
     """Changes the terms of an oracle; fields that are left out stay."""
 
-    owner: AccountName
+    EN = says("Oracle's terms", "{owner} changed its terms as an oracle")
+    RU = says("Условия оракула", "{owner} меняет свои условия оракула")
+
+    owner: ActiveSigner
     insurance_delta: Asset | None
-    fee_percent: UInt16 | None
+    fee_percent: Percent | None
     fixed_fee: Asset | None
-    rules_url: str | None
+    rules_url: Url | None
     auto_accept_creator: AccountName | None
     auto_accept_resolver: AccountName | None
     auto_accept: bool | None
@@ -81,17 +86,25 @@ class PmOracleUpdate(Operation, frozen=True, tag=67):
         if self.rules_url is not None:
             require_text(self.rules_url, "rules_url", MAX_PM_PROFILE_URL_LENGTH)
 
-    def authorities(self) -> Authorities:
-        return active(self.owner)
-
 
 class PmOracleAcceptMarket(Operation, frozen=True, tag=69):
     """The oracle's answer to a market that names it: it takes it on for these fees, or does not."""
 
-    oracle: AccountName
-    market_id: Int64
+    EN = says(
+        "Oracle's reply",
+        "The oracle {oracle} took on market {market_id}",
+        no_accept="The oracle {oracle} declined market {market_id}",
+    )
+    RU = says(
+        "Оракул о рынке",
+        "Оракул {oracle} берётся за рынок {market_id}",
+        no_accept="Оракул {oracle} отказывается от рынка {market_id}",
+    )
+
+    oracle: ActiveSigner
+    market_id: MarketId
     accept: Annotated[bool, missing(True)]
-    oracle_fee_percent: UInt16
+    oracle_fee_percent: Percent
     oracle_fixed_fee: Asset
     extensions: Extensions
 
@@ -101,13 +114,3 @@ class PmOracleAcceptMarket(Operation, frozen=True, tag=69):
         require_object_id(self.market_id, "market_id")
         require_share(self.oracle_fee_percent, "oracle_fee_percent", "oracle_fee_percent")
         require_fixed_fee(self.oracle_fixed_fee, "oracle_fixed_fee")
-
-    def authorities(self) -> Authorities:
-        return active(self.oracle)
-
-
-OPERATIONS: tuple[type[Operation], ...] = (
-    PmOracleRegister,
-    PmOracleUpdate,
-    PmOracleAcceptMarket,
-)

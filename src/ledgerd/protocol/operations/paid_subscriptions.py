@@ -10,8 +10,9 @@ from ledgerd.protocol.assets import SHARES_SYMBOL, Asset
 from ledgerd.protocol.authority import require_valid_name
 from ledgerd.protocol.constants import PAID_SUBSCRIPTION_MAX_LEVEL, PAID_SUBSCRIPTION_MAX_PERIOD_DAYS
 from ledgerd.protocol.errors import require
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.base import Authorities, Operation, active
+from ledgerd.protocol.operations.base import Fee, Operation
+from ledgerd.protocol.operations.roles import ActiveSigner, Recipient, Role, Url
+from ledgerd.protocol.operations.words import says
 from ledgerd.protocol.texts import MAX_MEMO_LENGTH, byte_length, is_utf8
 
 if TYPE_CHECKING:
@@ -21,8 +22,20 @@ if TYPE_CHECKING:
 class SetPaidSubscription(Operation, frozen=True, tag=50):
     """Offers a subscription of some levels at a price per level and period."""
 
-    account: AccountName
-    url: str
+    EN = says(
+        "Subscription offer",
+        "{account} offers a subscription of {levels} levels, {amount} each for {period} days",
+        no_levels="{account} ended its subscription offer",
+    )
+    RU = says(
+        "Предложение подписки",
+        "{account} предлагает подписку: уровней {levels}, {amount} за уровень на {period} дн.",
+        no_levels="{account} закрывает свою подписку",
+    )
+    FEE = Fee("create_paid_subscription_fee", is_once=True)
+
+    account: ActiveSigner
+    url: Url
     levels: UInt16
     amount: Asset
     period: UInt16
@@ -34,15 +47,15 @@ class SetPaidSubscription(Operation, frozen=True, tag=50):
         require(self.levels <= PAID_SUBSCRIPTION_MAX_LEVEL, "levels <= PAID_SUBSCRIPTION_MAX_LEVEL: ")
         _require_price(self.amount, self.period)
 
-    def authorities(self) -> Authorities:
-        return active(self.account)
-
 
 class PaidSubscribe(Operation, frozen=True, tag=51):
     """Takes an offer at some level."""
 
-    subscriber: AccountName
-    account: AccountName
+    EN = says("Subscription", "{subscriber} subscribed to {account} at level {level} for {amount}")
+    RU = says("Подписка", "{subscriber} подписывается на {account}: уровень {level}, {amount}")
+
+    subscriber: Annotated[ActiveSigner, Role.SENDER]
+    account: Annotated[Recipient, Role.ABSENT]
     level: UInt16
     amount: Asset
     period: UInt16
@@ -54,9 +67,6 @@ class PaidSubscribe(Operation, frozen=True, tag=51):
         require(self.level <= PAID_SUBSCRIPTION_MAX_LEVEL, "level <= PAID_SUBSCRIPTION_MAX_LEVEL: ")
         _require_price(self.amount, self.period)
 
-    def authorities(self) -> Authorities:
-        return active(self.subscriber)
-
 
 def _require_price(amount: Asset, period: int) -> None:
     """Some amount a period, of any symbol but SHARES."""
@@ -64,6 +74,3 @@ def _require_price(amount: Asset, period: int) -> None:
     require(amount.amount > 0, "amount.amount > 0: Cannot set subscription with negative or zero amount")
     require(period > 0, "period > 0: Cannot set negative or zero period")
     require(period <= PAID_SUBSCRIPTION_MAX_PERIOD_DAYS, "period <= PAID_SUBSCRIPTION_MAX_PERIOD: ")
-
-
-OPERATIONS: tuple[type[Operation], ...] = (SetPaidSubscription, PaidSubscribe)

@@ -13,7 +13,9 @@ from ledgerd.protocol.errors import require
 from ledgerd.protocol.extensions import Extensions
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.names import AccountName, word_order
-from ledgerd.protocol.operations.base import Authorities, Operation, active
+from ledgerd.protocol.operations.base import Authorities, Operation
+from ledgerd.protocol.operations.roles import ActiveSigner, Memo
+from ledgerd.protocol.operations.words import says
 from ledgerd.protocol.texts import byte_length, is_utf8
 from ledgerd.protocol.times import Time
 
@@ -36,9 +38,12 @@ class OperationWrapper(msgspec.Struct, frozen=True):
 class ProposalCreate(Operation, frozen=True, tag=22):
     """Proposes operations, under a title that is the author's own."""
 
-    author: AccountName
+    EN = says("Proposal", "{author} proposed “{title}”")
+    RU = says("Предложение", "{author} предлагает «{title}»")
+
+    author: ActiveSigner
     title: str
-    memo: str
+    memo: Memo
     expiration_time: Time
     proposed_operations: tuple[OperationWrapper, ...]
     review_period_time: Time | None
@@ -56,13 +61,12 @@ class ProposalCreate(Operation, frozen=True, tag=22):
         require(byte_length(self.memo) < MAX_MEMO_LENGTH, "memo.size() < 4096: Memo larger than size limit")
         require(is_utf8(self.memo), "fc::is_utf8(memo): Memo not formatted in UTF8")
 
-    def authorities(self) -> Authorities:
-        """The author; those whom the proposed operations ask for approve later."""
-        return active(self.author)
-
 
 class ProposalUpdate(Operation, frozen=True, tag=23):
     """Adds approvals to a proposal, or takes them back; each needs the authority that it stands for."""
+
+    EN = says("Approval", "The proposal “{title}” of {author} gained or lost approvals")
+    RU = says("Подпись предложения", "Изменены подтверждения предложения «{title}» автора {author}")
 
     author: AccountName
     title: str
@@ -109,17 +113,17 @@ class ProposalUpdate(Operation, frozen=True, tag=23):
 class ProposalDelete(Operation, frozen=True, tag=24):
     """Withdraws a proposal, or vetoes it."""
 
+    EN = says("Proposal deleted", "{requester} deleted the proposal “{title}” of {author}")
+    RU = says("Удаление предложения", "{requester} удаляет предложение «{title}» автора {author}")
+
     author: AccountName
     title: str
-    requester: AccountName
+    requester: ActiveSigner
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
         """Author and title; the requester's name is not checked."""
         _require_title(self.author, self.title)
-
-    def authorities(self) -> Authorities:
-        return active(self.requester)
 
 
 NO_TITLE = "!title.empty(): Title is empty"
@@ -144,6 +148,3 @@ def _require_disjoint(added: Iterable[str | bytes], removed: Iterable[str | byte
         set(added).isdisjoint(removed),
         "to_remove.find(a) == to_remove.end(): Cannot add and remove approval at the same time.",
     )
-
-
-OPERATIONS: tuple[type[Operation], ...] = (ProposalCreate, ProposalUpdate, ProposalDelete)

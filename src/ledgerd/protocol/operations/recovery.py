@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from ledgerd.protocol.authority import Authority, require_valid_name
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.extensions import Extensions
 from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.base import Authorities, Operation, active, master
+from ledgerd.protocol.operations.base import Authorities, Operation
+from ledgerd.protocol.operations.roles import ActiveSigner, MasterSigner, Role, Touched
+from ledgerd.protocol.operations.words import says
 
 if TYPE_CHECKING:
     from ledgerd.protocol.parameters import ChainParameters
@@ -17,8 +19,11 @@ if TYPE_CHECKING:
 class RequestAccountRecovery(Operation, frozen=True, tag=12):
     """The recovery account proposes a new master authority for an account that was stolen."""
 
-    recovery_account: AccountName
-    account_to_recover: AccountName
+    EN = says("Recovery request", "{recovery_account} requested the recovery of {account_to_recover}")
+    RU = says("Запрос восстановления", "{recovery_account} запрашивает восстановление {account_to_recover}")
+
+    recovery_account: Annotated[ActiveSigner, Role.ABSENT]
+    account_to_recover: Touched
     new_master_authority: Authority
     extensions: Extensions
 
@@ -27,14 +32,14 @@ class RequestAccountRecovery(Operation, frozen=True, tag=12):
         require_valid_name(self.account_to_recover)
         self.new_master_authority.check()
 
-    def authorities(self) -> Authorities:
-        return active(self.recovery_account)
-
 
 class RecoverAccount(Operation, frozen=True, tag=13):
     """The owner takes the account back: by the proposed master authority, and by one of before the theft."""
 
-    account_to_recover: AccountName
+    EN = says("Account recovered", "{account_to_recover} was recovered by its owner")
+    RU = says("Восстановление", "{account_to_recover} возвращён владельцу")
+
+    account_to_recover: Annotated[AccountName, Role.ACTOR]
     new_master_authority: Authority
     recent_master_authority: Authority
     extensions: Extensions
@@ -70,16 +75,13 @@ class RecoverAccount(Operation, frozen=True, tag=13):
 class ChangeRecoveryAccount(Operation, frozen=True, tag=14):
     """Names another account that may help with a recovery; it takes effect much later."""
 
-    account_to_recover: AccountName
+    EN = says("Recovery account", "{account_to_recover} named {new_recovery_account} as its recovery account")
+    RU = says("Доверенный аккаунт", "{account_to_recover} назначает {new_recovery_account} аккаунтом восстановления")
+
+    account_to_recover: MasterSigner
     new_recovery_account: AccountName
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
         require_valid_name(self.account_to_recover)
         require_valid_name(self.new_recovery_account)
-
-    def authorities(self) -> Authorities:
-        return master(self.account_to_recover)
-
-
-OPERATIONS: tuple[type[Operation], ...] = (RequestAccountRecovery, RecoverAccount, ChangeRecoveryAccount)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from msgspec import field
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
-from ledgerd.codec.numbers import UInt16
 from ledgerd.protocol.assets import SHARES_SYMBOL, Asset
 from ledgerd.protocol.authority import require_valid_name
 from ledgerd.protocol.errors import require
-from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.base import Authorities, Operation, active, master
+from ledgerd.protocol.operations.roles import ActiveSigner, Memo, PaidRecipient, Percent, Recipient, Role, Sender
+from ledgerd.protocol.operations.words import says
 from ledgerd.protocol.texts import require_memo
 
 if TYPE_CHECKING:
@@ -22,10 +22,13 @@ if TYPE_CHECKING:
 class Transfer(Operation, frozen=True, tag=2):
     """Moves tokens from one account to another."""
 
-    sender: AccountName = field(name="from")
-    recipient: AccountName = field(name="to")
+    EN = says("Transfer", "{from} sent {amount} to {to}")
+    RU = says("Перевод", "{from} переводит {amount} аккаунту {to}")
+
+    sender: Annotated[Sender, Role.PAYER] = field(name="from")
+    recipient: Annotated[PaidRecipient, Role.TAKER] = field(name="to")
     amount: Asset
-    memo: str
+    memo: Memo
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
         require_valid_name(self.sender)
@@ -45,8 +48,12 @@ class Transfer(Operation, frozen=True, tag=2):
 class TransferToVesting(Operation, frozen=True, tag=3):
     """Turns tokens into shares, one's own or another's."""
 
-    sender: AccountName = field(name="from")
-    recipient: AccountName = field(name="to")
+    EN = says("Staking", "{from} turned {amount} into shares of {to}", is_own="{from} turned {amount} into shares")
+    RU = says("В долю", "{from} превращает {amount} в долю {to}", is_own="{from} превращает {amount} в свою долю")
+    COMMAND = "vest"
+
+    sender: Annotated[ActiveSigner, Role.SENDER, Role.PAYER] = field(name="from")
+    recipient: Annotated[Recipient, Role.TOUCHED_IF_NAMED, Role.TAKER] = field(name="to")
     amount: Asset
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
@@ -57,14 +64,26 @@ class TransferToVesting(Operation, frozen=True, tag=3):
             require_valid_name(self.recipient)
         require(self.amount.amount > 0, "amount > asset(0, TOKEN_SYMBOL): Must transfer a nonzero amount")
 
-    def authorities(self) -> Authorities:
-        return active(self.sender)
+    @property
+    def is_own(self) -> bool:
+        """Whether the shares are the sender's."""
+        return self.recipient in {"", self.sender}
 
 
 class WithdrawVesting(Operation, frozen=True, tag=4):
     """Starts to turn shares back into tokens, or stops it with zero."""
 
-    account: AccountName
+    EN = says(
+        "Withdrawal",
+        "{account} started to withdraw {vesting_shares}",
+        no_vesting_shares="{account} stopped withdrawing shares",
+    )
+    RU = says(
+        "Вывод доли", "{account} начинает вывод {vesting_shares}", no_vesting_shares="{account} прекращает вывод доли"
+    )
+    COMMAND = "withdraw"
+
+    account: ActiveSigner
     vesting_shares: Asset
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
@@ -78,16 +97,17 @@ class WithdrawVesting(Operation, frozen=True, tag=4):
             "vesting_shares.amount >= 0: Cannot withdraw negative SHARES",
         )
 
-    def authorities(self) -> Authorities:
-        return active(self.account)
-
 
 class SetWithdrawVestingRoute(Operation, frozen=True, tag=11):
     """Sends a part of what is withdrawn to another account, as tokens or as shares again."""
 
-    from_account: AccountName
-    to_account: AccountName
-    percent: UInt16
+    EN = says("Withdrawal route", "{from_account} sends {percent} of its withdrawals to {to_account}")
+    RU = says("Маршрут вывода", "{from_account} направляет {percent} вывода аккаунту {to_account}")
+    COMMAND = "route-withdrawal"
+
+    from_account: Annotated[ActiveSigner, Role.SENDER]
+    to_account: Annotated[Recipient, Role.ABSENT]
+    percent: Percent
     auto_vest: bool
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
@@ -98,15 +118,24 @@ class SetWithdrawVestingRoute(Operation, frozen=True, tag=11):
             "0 <= percent && percent <= CHAIN_100_PERCENT: Percent must be valid percent",
         )
 
-    def authorities(self) -> Authorities:
-        return active(self.from_account)
-
 
 class DelegateVestingShares(Operation, frozen=True, tag=19):
     """Lends shares to another account, or takes them back."""
 
-    delegator: AccountName
-    delegatee: AccountName
+    EN = says(
+        "Delegation",
+        "{delegator} delegated {vesting_shares} to {delegatee}",
+        no_vesting_shares="{delegator} took back what it had delegated to {delegatee}",
+    )
+    RU = says(
+        "Делегирование",
+        "{delegator} делегирует {vesting_shares} аккаунту {delegatee}",
+        no_vesting_shares="{delegator} отзывает делегирование у {delegatee}",
+    )
+    COMMAND = "delegate"
+
+    delegator: Annotated[ActiveSigner, Role.SENDER]
+    delegatee: Recipient
     vesting_shares: Asset
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
@@ -124,15 +153,3 @@ class DelegateVestingShares(Operation, frozen=True, tag=19):
             self.vesting_shares.amount >= 0,
             "vesting_shares.amount >= 0: Delegation cannot be negative",
         )
-
-    def authorities(self) -> Authorities:
-        return active(self.delegator)
-
-
-OPERATIONS: tuple[type[Operation], ...] = (
-    Transfer,
-    TransferToVesting,
-    WithdrawVesting,
-    SetWithdrawVestingRoute,
-    DelegateVestingShares,
-)

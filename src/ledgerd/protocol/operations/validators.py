@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from ledgerd.codec import missing
-from ledgerd.codec.numbers import UInt16
 from ledgerd.protocol.authority import require_valid_name
 from ledgerd.protocol.constants import MAX_VALIDATOR_URL_LENGTH, VALIDATOR_MAX_SHARING_RATE
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.keys import PublicKey
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.base import Authorities, Operation, active
+from ledgerd.protocol.operations.base import Fee, Operation
+from ledgerd.protocol.operations.roles import ActiveSigner, Meaning, Percent, Touched, Url, VoteOn
+from ledgerd.protocol.operations.words import says
 from ledgerd.protocol.properties import ChainPropertiesInit
 from ledgerd.protocol.property_versions import VersionedChainProperties
 from ledgerd.protocol.texts import byte_length, is_utf8
@@ -23,8 +23,17 @@ if TYPE_CHECKING:
 class ValidatorUpdate(Operation, frozen=True, tag=6):
     """Declares an account as validator, or changes its page and signing key; a null key retires it."""
 
-    owner: AccountName
-    url: str
+    EN = says("Validator", "{owner} updated its validator", no_block_signing_key="{owner} retired its validator")
+    RU = says(
+        "Валидатор",
+        "{owner} обновляет своего валидатора",
+        no_block_signing_key="{owner} останавливает своего валидатора",
+    )
+    COMMAND = "declare-validator"
+    FEE = Fee("validator_declaration_fee", is_once=True)
+
+    owner: ActiveSigner
+    url: Url
     block_signing_key: PublicKey
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
@@ -36,63 +45,79 @@ class ValidatorUpdate(Operation, frozen=True, tag=6):
         )
         require(is_utf8(self.url), "fc::is_utf8(url): URL is not valid UTF8")
 
-    def authorities(self) -> Authorities:
-        """The validator itself."""
-        return active(self.owner)
-
 
 class AccountValidatorVote(Operation, frozen=True, tag=7):
     """Votes for a validator, or takes the vote back."""
 
+    EN = says(
+        "Validator vote",
+        "{account} voted for the validator {validator}",
+        no_approve="{account} took back its vote for the validator {validator}",
+    )
+    RU = says(
+        "Голос за валидатора",
+        "{account} голосует за валидатора {validator}",
+        no_approve="{account} отзывает голос за валидатора {validator}",
+    )
+    COMMAND = "vote-for-validator"
+
     FORMER_NAMES: ClassVar = {"validator": "witness"}
 
-    account: AccountName
-    validator: AccountName
-    approve: Annotated[bool, missing(True)]
+    account: ActiveSigner
+    validator: Annotated[Touched, VoteOn("validator")]
+    approve: Annotated[bool, missing(True), Meaning.WEIGHT]
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
         require_valid_name(self.account)
         require_valid_name(self.validator)
 
-    def authorities(self) -> Authorities:
-        return active(self.account)
-
 
 class AccountValidatorProxy(Operation, frozen=True, tag=8):
     """Lets another account vote with this one's shares; the empty name takes that back."""
 
-    account: AccountName
-    proxy: AccountName
+    EN = says(
+        "Voting proxy",
+        "{account} lets {proxy} vote for validators with its shares",
+        no_proxy="{account} votes for validators by itself again",
+    )
+    RU = says(
+        "Прокси голосования",
+        "{account} доверяет {proxy} голосовать за валидаторов своей долей",
+        no_proxy="{account} снова голосует за валидаторов самостоятельно",
+    )
+    COMMAND = "set-proxy"
+
+    account: ActiveSigner
+    proxy: Annotated[Touched, VoteOn("proxy"), Meaning.WEIGHT]
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names, which differ."""
         require_valid_name(self.account)
         if self.proxy:
             require_valid_name(self.proxy)
         require(self.proxy != self.account, "proxy != account: Cannot proxy to self")
 
-    def authorities(self) -> Authorities:
-        return active(self.account)
-
 
 class ChainPropertiesUpdate(Operation, frozen=True, tag=25):
     """Votes on the chain properties of the first version."""
 
-    owner: AccountName
+    EN = says("Vote on properties", "{owner} voted on the chain's properties")
+    RU = says("Голос за параметры", "{owner} голосует за параметры сети")
+
+    owner: ActiveSigner
     props: ChainPropertiesInit
 
     def check(self, network: ChainParameters) -> None:
         require_valid_name(self.owner)
         self.props.check(network)
 
-    def authorities(self) -> Authorities:
-        return active(self.owner)
-
 
 class VersionedChainPropertiesUpdate(Operation, frozen=True, tag=46):
     """Votes on the chain properties of any version."""
 
-    owner: AccountName
+    EN = says("Vote on properties", "{owner} voted on the chain's properties")
+    RU = says("Голос за параметры", "{owner} голосует за параметры сети")
+
+    owner: ActiveSigner
     props: VersionedChainProperties
 
     def check(self, network: ChainParameters) -> None:
@@ -100,15 +125,15 @@ class VersionedChainPropertiesUpdate(Operation, frozen=True, tag=46):
         require_valid_name(self.owner)
         self.props.check(network)
 
-    def authorities(self) -> Authorities:
-        return active(self.owner)
-
 
 class SetRewardSharing(Operation, frozen=True, tag=64):
     """Sets the part of its rewards that a validator shares with those who vote for it."""
 
-    owner: AccountName
-    sharing_rate: UInt16
+    EN = says("Reward sharing", "{owner} shares {sharing_rate} of its validator rewards with its voters")
+    RU = says("Доля избирателям", "{owner} делится {sharing_rate} наград валидатора со своими избирателями")
+
+    owner: ActiveSigner
+    sharing_rate: Percent
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
         require_valid_name(self.owner)
@@ -117,16 +142,3 @@ class SetRewardSharing(Operation, frozen=True, tag=64):
             "sharing_rate <= CHAIN_VALIDATOR_MAX_SHARING_RATE: "
             f"sharing_rate {self.sharing_rate} exceeds maximum {VALIDATOR_MAX_SHARING_RATE}",
         )
-
-    def authorities(self) -> Authorities:
-        return active(self.owner)
-
-
-OPERATIONS: tuple[type[Operation], ...] = (
-    ValidatorUpdate,
-    AccountValidatorVote,
-    AccountValidatorProxy,
-    ChainPropertiesUpdate,
-    VersionedChainPropertiesUpdate,
-    SetRewardSharing,
-)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
+from types import ModuleType
 
 from ledgerd.codec import declare, kind_of, record_kind
-from ledgerd.codec.variants import NamedVariant, RecordType
+from ledgerd.codec.variants import NamedVariant
 from ledgerd.protocol.operations.base import Operation, name_of, tag_of
 
 OLD_NAMES = {
@@ -25,6 +26,17 @@ Which hardforks are in force does not matter for it.
 """
 
 
+def declared_in(family: ModuleType) -> tuple[type[Operation], ...]:
+    """The operations that a module declares, in the order in which they stand there."""
+    return tuple(
+        each
+        for each in vars(family).values()
+        if type(each) is type(Operation)
+        and each.__module__ == family.__name__
+        and each.__struct_config__.tag is not None
+    )
+
+
 def declare_operations(families: Iterable[Iterable[type[Operation]]]) -> tuple[type[Operation], ...]:
     """Make the families one variant; returns every operation in the order of the tags."""
     known = tuple(sorted((each for family in families for each in family), key=tag_of))
@@ -32,9 +44,7 @@ def declare_operations(families: Iterable[Iterable[type[Operation]]]) -> tuple[t
         raise TypeError("the tags of the operations are not 0, 1, 2, ... without a gap")
     declare(
         Operation,
-        NamedVariant(
-            lambda: {tag_of(each): record_kind(each) for each in known}, OPERATION_MEMORY, _name_of, OLD_NAMES
-        ),
+        NamedVariant(lambda: {tag_of(each): record_kind(each) for each in known}, OPERATION_MEMORY, name_of, OLD_NAMES),
     )
     return known
 
@@ -47,9 +57,3 @@ def names_that_can_be_sent() -> frozenset[str]:
         raise TypeError("the operations are not declared yet")
     records = [kind.record for kind in variant.kinds.values()]
     return frozenset(name_of(each) for each in records if issubclass(each, Operation) and not each.VIRTUAL)
-
-
-def _name_of(record: RecordType) -> str:
-    if not issubclass(record, Operation):
-        raise TypeError(f"{record.__name__} is not an operation")
-    return name_of(record)

@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from msgspec import field
 
 from ledgerd.codec.numbers import UInt16, UInt32, UInt64
 from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.base import Operation, VirtualOperation
+from ledgerd.protocol.operations.base import VirtualOperation
+from ledgerd.protocol.operations.roles import (
+    IdOf,
+    Meaning,
+    Memo,
+    PaidRecipient,
+    Payee,
+    Recipient,
+    RequestId,
+    Role,
+    Sender,
+    Touched,
+)
+from ledgerd.protocol.operations.words import says
 from ledgerd.protocol.times import Time
 
 
 class AuthorReward(VirtualOperation, frozen=True, tag=26):
     """What a post earned its author."""
 
-    author: AccountName
+    EN = says("Author reward", "{author} earned {token_payout} and {vesting_payout} for “{permlink}”")
+    RU = says("Награда автору", "{author} получает {token_payout} и {vesting_payout} за «{permlink}»")
+
+    author: Recipient
     permlink: str
     token_payout: Asset
     vesting_payout: Asset
@@ -23,7 +41,10 @@ class AuthorReward(VirtualOperation, frozen=True, tag=26):
 class CurationReward(VirtualOperation, frozen=True, tag=27):
     """What a vote for a post earned the voter."""
 
-    curator: AccountName
+    EN = says("Curation reward", "{curator} earned {reward} for a vote on a post of {content_author}")
+    RU = says("Кураторская награда", "{curator} получает {reward} за голос по записи {content_author}")
+
+    curator: Recipient
     reward: Asset
     content_author: AccountName
     content_permlink: str
@@ -31,6 +52,9 @@ class CurationReward(VirtualOperation, frozen=True, tag=27):
 
 class ContentReward(VirtualOperation, frozen=True, tag=28):
     """What a post earned in all."""
+
+    EN = says("Post reward", "A post of {author} earned {payout} in all")
+    RU = says("Награда записи", "Запись {author} всего заработала {payout}")
 
     author: AccountName
     permlink: str
@@ -40,26 +64,38 @@ class ContentReward(VirtualOperation, frozen=True, tag=28):
 class FillVestingWithdraw(VirtualOperation, frozen=True, tag=29):
     """One part of a withdrawal of shares, paid to the account or to one of its routes."""
 
-    from_account: AccountName
-    to_account: AccountName
+    EN = says("Withdrawal paid", "{withdrawn} of {from_account} became {deposited} for {to_account}")
+    RU = says("Выплата вывода доли", "{withdrawn} аккаунта {from_account} превращены в {deposited} для {to_account}")
+
+    from_account: Annotated[Sender, Role.ACTOR]
+    to_account: Annotated[PaidRecipient, Role.TAKER]
     withdrawn: Asset
-    deposited: Asset
+    deposited: Annotated[Asset, Meaning.AMOUNT]
 
 
 class ShutdownValidator(VirtualOperation, frozen=True, tag=30):
     """A validator that missed too many blocks lost its signing key."""
 
-    owner: AccountName
+    EN = says("Validator shut down", "The validator {owner} missed too many blocks and lost its signing key")
+    RU = says("Остановка валидатора", "Валидатор {owner} пропустил слишком много блоков и потерял ключ подписи")
+
+    owner: Touched
 
 
 class Hardfork(VirtualOperation, frozen=True, tag=31):
     """New rules came into force."""
+
+    EN = says("Hardfork", "Hardfork {hardfork_id} came into force")
+    RU = says("Хардфорк", "Вступил в силу хардфорк {hardfork_id}")
 
     hardfork_id: UInt32
 
 
 class ContentPayoutUpdate(VirtualOperation, frozen=True, tag=32):
     """A post was paid out."""
+
+    EN = says("Post paid out", "A post of {author} was paid out")
+    RU = says("Выплата по записи", "По записи {author} сделана выплата")
 
     author: AccountName
     permlink: str
@@ -68,8 +104,11 @@ class ContentPayoutUpdate(VirtualOperation, frozen=True, tag=32):
 class ContentBenefactorReward(VirtualOperation, frozen=True, tag=33):
     """What a post earned one of its beneficiaries."""
 
-    benefactor: AccountName
-    author: AccountName
+    EN = says("Beneficiary reward", "{benefactor} earned {reward} as beneficiary of a post of {author}")
+    RU = says("Бенефициару записи", "{benefactor} получает {reward} как бенефициар записи {author}")
+
+    benefactor: Recipient
+    author: Annotated[Sender, Role.ACTOR]
     permlink: str
     reward: Asset
 
@@ -77,98 +116,138 @@ class ContentBenefactorReward(VirtualOperation, frozen=True, tag=33):
 class ReturnVestingDelegation(VirtualOperation, frozen=True, tag=34):
     """Shares that were lent came back."""
 
-    account: AccountName
+    EN = says("Delegation returned", "Delegated {vesting_shares} came back to {account}")
+    RU = says("Возврат делегирования", "Делегированные {vesting_shares} вернулись к {account}")
+
+    account: Recipient
     vesting_shares: Asset
 
 
 class CommitteeCancelRequest(VirtualOperation, frozen=True, tag=38):
     """A request to the committee ended without a payment: too few voted, or not for it."""
 
-    request_id: UInt32
+    EN = says("Request ended", "Committee request {request_id} ended without a payment: too few votes")
+    RU = says("Заявка завершена", "Заявка комитета {request_id} завершилась без выплаты: не хватило голосов")
+
+    request_id: RequestId
 
 
 class CommitteeApproveRequest(VirtualOperation, frozen=True, tag=39):
     """A request to the committee was approved."""
 
-    request_id: UInt32
+    EN = says("Request approved", "Committee request {request_id} was approved")
+    RU = says("Заявка одобрена", "Заявка комитета {request_id} одобрена")
+
+    request_id: RequestId
 
 
 class CommitteePayoutRequest(VirtualOperation, frozen=True, tag=40):
     """A request to the committee was paid in full."""
 
-    request_id: UInt32
+    EN = says("Request paid in full", "Committee request {request_id} was paid in full")
+    RU = says("Заявка выплачена", "Заявка комитета {request_id} выплачена полностью")
+
+    request_id: RequestId
 
 
 class CommitteePayRequest(VirtualOperation, frozen=True, tag=41):
     """One payment of the committee to a worker."""
 
-    worker: AccountName
-    request_id: UInt32
+    EN = says("Committee payment", "The committee paid {tokens} to {worker} for request {request_id}")
+    RU = says("Выплата комитета", "Комитет выплачивает {tokens} аккаунту {worker} по заявке {request_id}")
+
+    worker: PaidRecipient
+    request_id: RequestId
     tokens: Asset
 
 
 class ValidatorReward(VirtualOperation, frozen=True, tag=42):
     """What a block earned its validator."""
 
-    validator: AccountName
+    EN = says("Block reward", "The validator {validator} earned {shares}")
+    RU = says("Награда за блок", "Валидатор {validator} получает {shares}")
+
+    validator: PaidRecipient
     shares: Asset
 
 
 class ReceiveAward(VirtualOperation, frozen=True, tag=48):
     """What an award gave its receiver."""
 
-    initiator: AccountName
-    receiver: AccountName
+    EN = says("Award received", "{receiver} received an award of {shares} from {initiator}")
+    RU = says("Получение награды", "{receiver} получает награду {shares} от {initiator}")
+
+    initiator: Annotated[Sender, Role.ABSENT]
+    receiver: PaidRecipient
     custom_sequence: UInt64
-    memo: str
+    memo: Memo
     shares: Asset
 
 
 class BenefactorAward(VirtualOperation, frozen=True, tag=49):
     """What an award gave one of its beneficiaries."""
 
-    initiator: AccountName
-    benefactor: AccountName
+    EN = says(
+        "Beneficiary award", "{benefactor} received {shares} as beneficiary of an award from {initiator} to {receiver}"
+    )
+    RU = says(
+        "Награда бенефициару", "{benefactor} получает {shares} как бенефициар награды от {initiator} для {receiver}"
+    )
+
+    initiator: Annotated[Sender, Role.ABSENT]
+    benefactor: PaidRecipient
     receiver: AccountName
     custom_sequence: UInt64
-    memo: str
+    memo: Memo
     shares: Asset
 
 
 class PaidSubscriptionAction(VirtualOperation, frozen=True, tag=52):
     """A subscription was paid for; how long it lasts in seconds is not told (spec 01, section 7.8)."""
 
-    subscriber: AccountName
-    account: AccountName
+    EN = says("Subscription payment", "{subscriber} paid {summary_amount} to {account} for a subscription")
+    RU = says("Оплата подписки", "{subscriber} платит {summary_amount} аккаунту {account} за подписку")
+
+    subscriber: Annotated[Sender, Role.ACTOR, Role.PAYER]
+    account: PaidRecipient
     level: UInt16
     amount: Asset
     period: UInt16
-    summary_amount: Asset
+    summary_amount: Annotated[Asset, Meaning.PAID]
 
 
 class CancelPaidSubscription(VirtualOperation, frozen=True, tag=53):
     """A subscription ended."""
 
-    subscriber: AccountName
-    account: AccountName
+    EN = says("Subscription ended", "The subscription of {subscriber} to {account} ended")
+    RU = says("Конец подписки", "Подписка {subscriber} на {account} закончилась")
+
+    subscriber: Touched
+    account: Touched
 
 
 class AccountSale(VirtualOperation, frozen=True, tag=57):
     """An account, or a subaccount, was sold."""
 
-    account: AccountName
+    EN = says("Account sold", "{buyer} bought the account {account} from {seller} for {price}")
+    RU = says("Продажа аккаунта", "{buyer} покупает аккаунт {account} у {seller} за {price}")
+
+    account: Touched
     price: Asset
-    buyer: AccountName
-    seller: AccountName
+    buyer: Annotated[Sender, Role.ACTOR, Role.PAYER]
+    seller: PaidRecipient
 
 
 class ExpireEscrowRatification(VirtualOperation, frozen=True, tag=59):
     """An escrow that was not agreed to in time was returned."""
 
-    sender: AccountName = field(name="from")
-    recipient: AccountName = field(name="to")
-    agent: AccountName
-    escrow_id: UInt32
+    EN = says("Escrow expired", "Escrow {escrow_id} was not agreed to in time: {token_amount} returned to {from}")
+    RU = says("Эскроу истёк", "Эскроу {escrow_id} не подтверждён вовремя: {token_amount} возвращены {from}")
+
+    sender: Annotated[Sender, Role.PAYEE] = field(name="from")
+    recipient: Recipient = field(name="to")
+    agent: Touched
+    escrow_id: Annotated[UInt32, IdOf.ESCROW]
     token_amount: Asset
     fee: Asset
     ratification_deadline: Time
@@ -177,49 +256,31 @@ class ExpireEscrowRatification(VirtualOperation, frozen=True, tag=59):
 class Bid(VirtualOperation, frozen=True, tag=62):
     """A bid for an account was placed."""
 
-    account: AccountName
-    bidder: AccountName
+    EN = says("Bid for an account", "{bidder} bid {bid} for the account {account}")
+    RU = says("Ставка за аккаунт", "{bidder} предлагает {bid} за аккаунт {account}")
+
+    account: Touched
+    bidder: Annotated[AccountName, Role.ACTOR, Role.PAYER]
     bid: Asset
 
 
 class Outbid(VirtualOperation, frozen=True, tag=63):
     """A bid for an account was returned, for a higher one came."""
 
-    account: AccountName
-    bidder: AccountName
+    EN = says("Outbid", "The bid of {bidder} for the account {account}, {bid}, was outbid and returned")
+    RU = says("Ставка перебита", "Ставка {bidder} за аккаунт {account}, {bid}, перебита и возвращена")
+
+    account: Touched
+    bidder: Payee
     bid: Asset
 
 
 class StakeholderReward(VirtualOperation, frozen=True, tag=65):
     """What a validator shared with one that voted for it."""
 
-    validator: AccountName
-    stakeholder: AccountName
+    EN = says("Voter's reward", "{stakeholder} received {shares} as a voter of the validator {validator}")
+    RU = says("Награда избирателю", "{stakeholder} получает {shares} как избиратель валидатора {validator}")
+
+    validator: Annotated[Sender, Role.ACTOR]
+    stakeholder: PaidRecipient
     shares: Asset
-
-
-OPERATIONS: tuple[type[Operation], ...] = (
-    AuthorReward,
-    CurationReward,
-    ContentReward,
-    FillVestingWithdraw,
-    ShutdownValidator,
-    Hardfork,
-    ContentPayoutUpdate,
-    ContentBenefactorReward,
-    ReturnVestingDelegation,
-    CommitteeCancelRequest,
-    CommitteeApproveRequest,
-    CommitteePayoutRequest,
-    CommitteePayRequest,
-    ValidatorReward,
-    ReceiveAward,
-    BenefactorAward,
-    PaidSubscriptionAction,
-    CancelPaidSubscription,
-    AccountSale,
-    ExpireEscrowRatification,
-    Bid,
-    Outbid,
-    StakeholderReward,
-)

@@ -15,6 +15,8 @@ BLOCK_SUMMARY_COUNT = 0x10000
 class KnownTransaction(Entity):
     """A transaction that may not come a second time."""
 
+    NAME = "transaction"
+
     packed_trx: bytes = b""
     trx_id: TransactionId = TransactionId(bytes(TRANSACTION_ID_SIZE))
     expiration: Time = 0

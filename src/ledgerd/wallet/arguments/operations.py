@@ -17,13 +17,12 @@ from ledgerd.wallet.commands.sending import send
 from ledgerd.wallet.errors import WalletError
 from ledgerd.wallet.keys.secret_input import read_secret
 from ledgerd.wallet.node.checks import NodeStanding
-from ledgerd.wallet.operations.catalogue import SENDABLE, command_of, operation_named, plain_name_of
-from ledgerd.wallet.operations.fields import SECRET, fields_of_operation, inner_of, is_asked
+from ledgerd.wallet.operations.catalogue import SENDABLE, command_of, operation_named
+from ledgerd.wallet.operations.fields import fields_of_operation, inner_of, is_asked, is_secret
 from ledgerd.wallet.operations.reading import from_json, from_words, json_from_text
 from ledgerd.wallet.operations.words import sentence_of
 
 FROM_INPUT = "-"
-SECRET_OPTION = SECRET.replace("_", "-")
 
 
 def add_operation_commands(parts: Parts) -> None:
@@ -36,9 +35,8 @@ def add_operation_commands(parts: Parts) -> None:
 
 
 def _add_operation(parts: Parts, operation: type[Operation]) -> None:
-    plain = plain_name_of(operation)
     fields = fields_of_operation(operation)
-    secrets = [SECRET_OPTION] if any(field.name == SECRET for field in fields) else []
+    secrets = [_option_of(field.name) for field in fields if is_secret(field)]
 
     def run(chosen: argparse.Namespace) -> CommandResult:
         return _send_words(operation, chosen)
@@ -50,25 +48,29 @@ def _add_operation(parts: Parts, operation: type[Operation]) -> None:
         outcome_words,
         sentence_of(operation),
         secrets,
-        [plain] if plain is not None else [],
+        [operation.COMMAND] if operation.COMMAND else [],
     )
     made.declare_later = partial(_add_fields, made, operation)
 
 
 def _add_fields(made: Parser, operation: type[Operation]) -> None:
     for field in fields_of_operation(operation):
-        if field.name == SECRET:
+        if is_secret(field):
             continue
         place, title = f"field_{field.name}", inner_of(field.kind).title
-        if is_asked(operation, field):
+        if is_asked(field):
             made.add_argument(place, metavar=field.name.upper(), help=title.replace("%", "%%"))
         else:
             _add_option(made, field.name, place, inner_of(field.kind))
     add_sending_options(made)
 
 
+def _option_of(name: str) -> str:
+    return name.replace("_", "-")
+
+
 def _add_option(made: argparse.ArgumentParser, name: str, place: str, kind: Kind) -> None:
-    option = f"--{name.replace('_', '-')}"
+    option = f"--{_option_of(name)}"
     if isinstance(kind, Boolean):
         made.add_argument(option, dest=place, action=argparse.BooleanOptionalAction, default=None)
     else:
@@ -78,8 +80,9 @@ def _add_option(made: argparse.ArgumentParser, name: str, place: str, kind: Kind
 def _send_words(operation: type[Operation], chosen: argparse.Namespace) -> CommandResult:
     given: dict[str, str | bool] = {}
     for field in fields_of_operation(operation):
-        if field.name == SECRET:
-            with secret_of(chosen, SECRET_OPTION).opened("Secret of the invite (not shown): ") as descriptor:
+        if is_secret(field):
+            asking = f"{field.name.replace('_', ' ').capitalize()} (not shown): "
+            with secret_of(chosen, _option_of(field.name)).opened(asking) as descriptor:
                 given[field.name] = read_secret(descriptor).decode("ascii", "replace")
         elif (word := getattr(chosen, f"field_{field.name}")) is not None:
             given[field.name] = word
@@ -95,8 +98,9 @@ def _call(chosen: argparse.Namespace) -> CommandResult:
     operation = operation_named(chosen.operation)
     if operation is None:
         raise WalletError(f"there is no operation {chosen.operation}")
-    if chosen.fields != FROM_INPUT and any(field.name == SECRET for field in fields_of_operation(operation)):
-        raise WalletError(f"{SECRET} is a private key: give the fields on the standard input, with - for JSON")
+    secrets = [field.name for field in fields_of_operation(operation) if is_secret(field)]
+    if chosen.fields != FROM_INPUT and secrets:
+        raise WalletError(f"{secrets[0]} is a private key: give the fields on the standard input, with - for JSON")
     text = sys.stdin.read() if chosen.fields == FROM_INPUT else chosen.fields
     made = from_json(operation, json_from_text(text, "what was given for the fields"))
     return send(choices_of(chosen), lambda _: [made])

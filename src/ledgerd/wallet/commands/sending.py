@@ -169,8 +169,7 @@ def own_keys(session: KeySession) -> list[PublicKey]:
 
 def known_accounts(operations: Sequence[Operation], session: KeySession, ledger: LedgerReader) -> set[str]:
     """Accounts that the wallet's owner deals with: those who sign, those of the wallet's keys, and watched ones."""
-    required = required_authorities(operations)
-    known: set[str] = {*required.active, *required.master, *required.regular}
+    known: set[str] = set(required_authorities(operations).names)
     try:
         held = session.keys()
     except LockedWallet:

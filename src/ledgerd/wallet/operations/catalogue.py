@@ -11,19 +11,7 @@ from ledgerd.protocol.operations import OPERATIONS, Operation
 from ledgerd.protocol.operations.base import name_of
 from ledgerd.protocol.operations.variant import OLD_NAMES
 
-OTHER_NAMES = {
-    "account_update": "change-keys",
-    "account_validator_proxy": "set-proxy",
-    "account_validator_vote": "vote-for-validator",
-    "committee_vote_request": "vote-for-request",
-    "committee_worker_cancel_request": "cancel-request",
-    "committee_worker_create_request": "request-funds",
-    "delegate_vesting_shares": "delegate",
-    "set_withdraw_vesting_route": "route-withdrawal",
-    "transfer_to_vesting": "vest",
-    "validator_update": "declare-validator",
-    "withdraw_vesting": "withdraw",
-}
+OTHER_NAMES = {name_of(each): each.COMMAND for each in OPERATIONS if each.COMMAND}
 """Plain names of operations whose own ones are long or obscure; both are commands."""
 
 VIRTUAL_RULE = "false: This is a virtual operation"
@@ -32,10 +20,6 @@ VIRTUAL_RULE = "false: This is a virtual operation"
 def command_of(operation: type[Operation]) -> str:
     """The command that sends an operation: its name with dashes."""
     return name_of(operation).replace("_", "-")
-
-
-def plain_name_of(operation: type[Operation]) -> str | None:
-    return OTHER_NAMES.get(name_of(operation))
 
 
 def rule_against(operation: type[Operation]) -> str | None:

@@ -13,47 +13,10 @@ from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.authority import Authority
 from ledgerd.protocol.names import NameKind
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.base import name_of
+from ledgerd.protocol.operations.roles import Meaning
 
 EXTENSIONS = "extensions"
 """Always empty, so that nobody has to write them."""
-
-SECRET = "invite_secret"  # noqa: S105 - the name of a field
-"""A field with a private key: it is never an argument, and is read as passwords are."""
-
-MAY_BE_EMPTY = {
-    "memo",
-    "json_metadata",
-    "metadata",
-    "custom_sequence",
-    "referrer",
-    "decision_url",
-    "decision_reason",
-    "auto_accept_creator",
-    "auto_accept_resolver",
-    "dispute_resolver",
-    "min_tokens",
-    "min_return",
-    "salt",
-    "lmsr_b",
-    "creator_fee_percent",
-    "time_penalty_type",
-    "time_penalty_value",
-    "penalty_curve_type",
-    "dispute_mode",
-    "dispute_penalty_percent",
-    "mode",
-    "ban_oracle_until",
-    "ban_creator_until",
-}
-"""Fields that usually stay empty, or zero."""
-
-ONLY_CONTENT = {("account_metadata", "json_metadata"), ("pm_reveal_bet", "salt")}
-"""The exceptions: fields of such names that are what an operation is for."""
-
-
-WITHOUT_END = {("set_agent_permission", "expiration")}
-"""Times that may be left out."""
 
 
 @cache
@@ -62,15 +25,17 @@ def fields_of_operation(operation: type[Operation]) -> tuple[Field, ...]:
     return tuple(field for field in record_kind(operation).fields if field.name != EXTENSIONS)
 
 
-def is_asked(operation: type[Operation], field: Field) -> bool:
+def is_asked(field: Field) -> bool:
     """Whether a command needs the field; the others are options with the protocol's defaults."""
-    if (name_of(operation), field.name) in ONLY_CONTENT:
-        return True
-    if (name_of(operation), field.name) in WITHOUT_END:
+    if Meaning.OPTIONAL in field.marks:
         return False
     has_own_default = field.default != field.kind.default
-    is_list = isinstance(field.kind, Optional | Boolean | Vector | SortedSet)
-    return not (has_own_default or is_list or field.name in MAY_BE_EMPTY)
+    return not (has_own_default or isinstance(field.kind, Optional | Boolean | Vector | SortedSet))
+
+
+def is_secret(field: Field) -> bool:
+    """Whether a field holds a private key: it is never an argument, and is read as passwords are."""
+    return Meaning.SECRET in field.marks
 
 
 def is_asset(kind: Kind) -> bool:

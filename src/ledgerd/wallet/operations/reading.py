@@ -80,7 +80,7 @@ def from_json(operation: type[Operation], values: object) -> Operation:
     except CodecError as refused:
         raise WalletError(f"{name_of(operation)}: {refused}") from None
     for field in fields_of_operation(operation):
-        if field.name not in values and is_asked(operation, field):
+        if field.name not in values and is_asked(field):
             raise WalletError(f"{name_of(operation)} needs {field.name}")
     try:
         made: Operation = kind.parse(values)

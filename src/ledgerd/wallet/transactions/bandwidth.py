@@ -14,7 +14,6 @@ from ledgerd.codec.errors import CodecError
 from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.constants import BANDWIDTH_PRECISION
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.operations import DATA_OPERATIONS
 from ledgerd.protocol.signatures import SIGNATURE_SIZE
 from ledgerd.protocol.transaction import Transaction
 from ledgerd.wallet.errors import NodeUnreachable
@@ -25,9 +24,8 @@ WINDOW = "CHAIN_BANDWIDTH_AVERAGE_WINDOW_SECONDS"
 
 def bandwidth_lines(transaction: Transaction, signatures: int, ledger: LedgerReader, now: int) -> Iterator[str]:
     """For each account that must sign, in words; nothing where the node does not tell what it takes to compute it."""
-    required = transaction.required
     size = len(transaction.packed) + SIGNATURE_SIZE * signatures
-    for name in sorted({*required.active, *required.master, *required.regular}):
+    for name in sorted(set(transaction.required.names)):
         use = ledger.account(name).bandwidth
         if use is None or not {"max_virtual_bandwidth", "total_vesting_shares"} <= ledger.globals.keys():
             continue
@@ -46,7 +44,7 @@ def bandwidth_lines(transaction: Transaction, signatures: int, ledger: LedgerRea
 
 def _counted_size(transaction: Transaction, size: int, ledger: LedgerReader) -> int:
     """The bytes themselves, and for each piece of data a part of them more (spec 02, section 4.11)."""
-    pieces = sum(isinstance(each, DATA_OPERATIONS) for each in transaction.operations)
+    pieces = sum(each.CARRIES_DATA for each in transaction.operations)
     more = int(ledger.chain_properties.get("data_operations_cost_additional_bandwidth", 0))
     return size + pieces * (size * more // HUNDRED_PERCENT)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import cache
 
 import msgspec
 
@@ -10,9 +10,7 @@ from ledgerd.codec.errors import CodecError
 from ledgerd.protocol import base58
 from ledgerd.protocol.memo import MARK
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.awards import Award, FixedAward
-from ledgerd.protocol.operations.bets import PmTransferPosition
-from ledgerd.protocol.operations.transfers import Transfer
+from ledgerd.protocol.operations.roles import Meaning, Role, field_marked
 from ledgerd.wallet.errors import KeyNotFound, WalletError
 from ledgerd.wallet.keys.session import KeySession
 from ledgerd.wallet.node.ledger import LedgerReader
@@ -21,29 +19,23 @@ HEAD_SIZE = 33 + 33 + 8 + 4
 """Bytes of an encrypted memo before its text: two keys, a nonce, a check."""
 
 
-class Ends(NamedTuple):
-    """The fields of those whom a memo is from and to."""
-
-    sender: str
-    recipient: str
-
-
-ENDS: dict[type[Operation], Ends] = {
-    Transfer: Ends("sender", "recipient"),
-    Award: Ends("initiator", "receiver"),
-    FixedAward: Ends("initiator", "receiver"),
-    PmTransferPosition: Ends("sender", "recipient"),
-}
-"""Operations with a memo for somebody."""
+@cache
+def ends_of(operation: type[Operation]) -> tuple[str, str, str] | None:
+    """The fields of a memo that a person sends to somebody, of whom it is from, and to whom."""
+    fields = [field_marked(operation, mark) for mark in (Meaning.MEMO, Role.SENDER, Role.RECIPIENT)]
+    memo, sender, recipient = ("" if field is None else field.attribute for field in fields)
+    return None if operation.VIRTUAL or not (memo and sender and recipient) else (memo, sender, recipient)
 
 
 def with_encrypted_memo(operation: Operation, ledger: LedgerReader, session: KeySession) -> Operation:
     """The operation with its memo encrypted, if that begins with the mark and is not encrypted already."""
-    ends, memo = ENDS.get(type(operation)), getattr(operation, "memo", "")
-    if ends is None or not memo.startswith(MARK) or is_encrypted(memo):
+    ends = ends_of(type(operation))
+    if ends is None:
         return operation
-    sender = ledger.account(getattr(operation, ends.sender))
-    recipient = ledger.account(getattr(operation, ends.recipient))
+    memo, *names = (getattr(operation, field) for field in ends)
+    if not memo.startswith(MARK) or is_encrypted(memo):
+        return operation
+    sender, recipient = map(ledger.account, names)
     try:
         sealed = session.encrypt_memo(memo[len(MARK) :], sender.memo_key, recipient.memo_key)
     except KeyNotFound as missing:
@@ -52,7 +44,7 @@ def with_encrypted_memo(operation: Operation, ledger: LedgerReader, session: Key
         ) from None
     if not sealed.startswith(MARK):
         raise WalletError("the memo was not encrypted: nothing was sent")
-    return msgspec.structs.replace(operation, memo=sealed)
+    return msgspec.structs.replace(operation, **{ends[0]: sealed})
 
 
 def is_encrypted(memo: str) -> bool:

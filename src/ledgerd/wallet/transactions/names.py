@@ -10,11 +10,9 @@ from ledgerd.codec import record_kind
 from ledgerd.codec.containers import Vector
 from ledgerd.protocol.names import is_valid_name
 from ledgerd.protocol.operations import Operation
+from ledgerd.protocol.operations.roles import Meaning
 from ledgerd.wallet.node.ledger import LedgerReader
 from ledgerd.wallet.operations.fields import inner_of, is_name
-
-NEW_NAMES = {"new_account_name", "agent_name"}
-"""Fields with a name that does not exist yet, or is no account's."""
 
 
 class Doubt(msgspec.Struct, frozen=True):
@@ -31,7 +29,7 @@ def named_accounts(operation: Operation) -> Iterator[tuple[str, str]]:
     """The fields with accounts, and their names; lists too."""
     for field in record_kind(type(operation)).fields:
         kind, value = inner_of(field.kind), getattr(operation, field.attribute)
-        if field.name in NEW_NAMES or not value:
+        if Meaning.NEW_NAME in field.marks or Meaning.LABEL in field.marks or not value:
             continue
         if is_name(kind):
             yield field.name, value

@@ -149,7 +149,7 @@ class Signers:
     def _learn(self) -> None:
         """Look at all keys that could sign, members of members and agents included."""
         required = self._transaction.required
-        level = {*required.active, *required.master, *required.regular}
+        level = set(required.names)
         for authority in required.other:
             level |= set(authority.account_auths)
             self._raise_power(authority.key_auths, ACTIVE)

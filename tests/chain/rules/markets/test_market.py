@@ -19,11 +19,12 @@ from ledgerd.protocol.operations import (
     markets,
     oracles,
 )
+from ledgerd.protocol.operations.variant import declared_in
 from tests.chain.ledgers import refuses
 from tests.chain.market_scenes import NOT_ENABLED, market_ledger
 
 FAMILIES = (oracles, markets, bets, commitments, disputes, liquidity, lazy_pool, leverage)
-OPERATIONS = [kind for family in FAMILIES for kind in family.OPERATIONS]
+OPERATIONS = [kind for family in FAMILIES for kind in declared_in(family)]
 
 
 @pytest.mark.parametrize("kind", OPERATIONS)

@@ -16,7 +16,7 @@ from ledgerd.chain.log.histories import History, OperationPlace, Wanted
 from ledgerd.history.log_bytes import LogBytes
 from ledgerd.history.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
-from ledgerd.projections.markets.places import NAMED_ROWS
+from ledgerd.projections.markets.places import named_rows
 from ledgerd.projections.markets.records import MarketRecords
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.base import tag_of
@@ -210,12 +210,12 @@ def test_what_names_only_a_row_is_told_also_when_that_is_gone(past: Past) -> Non
         found.append((operation, place))
         return False
 
-    tags = frozenset(map(tag_of, NAMED_ROWS))
+    tags = frozenset(map(tag_of, named_rows()))
     with past.reader.snapshot() as state, past.history.reading() as view:
         view.find_operations(1, HEIGHT, Wanted(tags=tags, picks=picks), 1 << 31)
         overlay = Overlay(STORED_TABLES)
         named = [market_of(state, *each) for each in found]
-        for _, table in NAMED_ROWS.values():
+        for _, table in named_rows().values():
             overlay.add(state.revision, [(table.number, each, None) for each in state.scan_ids(table)])
         emptied = overlay.over(state)
         assert [market_of(emptied, *each) for each in found] == named

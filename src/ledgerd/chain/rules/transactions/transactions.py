@@ -14,7 +14,6 @@ from ledgerd.protocol.authority_check import in_word_order
 from ledgerd.protocol.constants import MAX_TIME_UNTIL_EXPIRATION
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.keys import PublicKey
-from ledgerd.protocol.operations import DATA_OPERATIONS
 from ledgerd.protocol.transaction import Transaction
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, KNOWN_TRANSACTIONS, TRANSACTION_BY_ID, KnownTransaction
 
@@ -84,7 +83,7 @@ def count_bandwidth(ledger: Ledger, transaction: Transaction) -> None:
     required = transaction.required
     names = {*required.active, *required.master, *required.regular}
     sizes = [len(transaction.packed)]
-    pieces = sum([type(each) in DATA_OPERATIONS for each in transaction.operations])
+    pieces = sum([each.CARRIES_DATA for each in transaction.operations])
     if pieces and ledger.hardfork(6):
         surcharge = sizes[0] * ledger.median.data_operations_cost_additional_bandwidth // HUNDRED_PERCENT & 0xFFFFFFFF
         sizes += [surcharge] * pieces

@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from collections.abc import AsyncIterator, Mapping
+from functools import cache
 from html import unescape
 from typing import Any
 from unicodedata import normalize
@@ -17,8 +18,9 @@ from ledgerd.explorer.pages.people.history import Chosen, history_call
 from ledgerd.explorer.pages.view import Visit
 from ledgerd.explorer.words.language import language
 from ledgerd.explorer.words.numbers import THIN
-from ledgerd.explorer.words.sentences import note_of, sentence
+from ledgerd.explorer.words.sentences import KINDS, note_of, sentence
 from ledgerd.explorer.words.values import visible
+from ledgerd.protocol.operations.roles import Meaning, Role, amount_field, field_marked
 
 MOST_LINES = 100_000
 """Of one statement; who wants more asks for other days."""
@@ -26,36 +28,6 @@ LINES_AT_ONCE = 500
 COLUMNS = (
     "time_utc", "block", "transaction", "operation", "change", "asset", "other_account", "note", "description",
 )  # fmt: skip
-
-FLOWS: Mapping[str, tuple[str, str, str]] = {
-    "account_sale": ("buyer", "seller", "price"),
-    "bid": ("bidder", "", "bid"),
-    "outbid": ("", "bidder", "bid"),
-    "benefactor_award": ("", "benefactor", "shares"),
-    "committee_pay_request": ("", "worker", "tokens"),
-    "create_invite": ("creator", "", "balance"),
-    "escrow_release": ("", "receiver", "token_amount"),
-    "escrow_transfer": ("from", "", "token_amount"),
-    "expire_escrow_ratification": ("", "from", "token_amount"),
-    "fill_vesting_withdraw": ("", "to_account", "deposited"),
-    "paid_subscription_action": ("subscriber", "account", "summary_amount"),
-    "pm_add_liquidity": ("provider", "", "amount"),
-    "pm_commit_bet": ("account", "", "escrow_amount"),
-    "pm_commit_forfeit": ("", "account", "refund"),
-    "pm_early_exit_claim_paid": ("", "account", "paid"),
-    "pm_lazy_deposit": ("account", "", "amount"),
-    "pm_leverage_liquidate": ("", "account", "bettor_received"),
-    "pm_leverage_open": ("account", "", "collateral"),
-    "pm_leverage_resolve": ("", "account", "bettor_received"),
-    "pm_payout": ("", "account", "payout"),
-    "pm_place_bet": ("account", "", "amount"),
-    "receive_award": ("", "receiver", "shares"),
-    "stakeholder_reward": ("", "stakeholder", "shares"),
-    "transfer": ("from", "to", "amount"),
-    "transfer_to_vesting": ("from", "", "amount"),
-    "validator_reward": ("", "validator", "shares"),
-}
-"""Who pays, who is paid, and how much, where one field of an operation says it."""
 
 _TAG = re.compile("<[^>]*>")
 _FORMULA = frozenset("=+-@")
@@ -77,9 +49,21 @@ def harmless(text: str) -> str:
     return f"'{shown}" if first in _FORMULA else shown
 
 
+@cache
+def flow_of(operation: str) -> tuple[str, str, str] | None:
+    """The fields of who pays, who is paid, and how much, where one field of an operation says it."""
+    kind = KINDS.get(operation)
+    ends = [] if kind is None else [field_marked(kind, role) for role in (Role.PAYER, Role.PAYEE)]
+    if kind is None or not any(ends):
+        return None
+    amount = field_marked(kind, Meaning.PAID) or amount_field(kind)
+    payer, payee, paid = ("" if field is None else field.name for field in (*ends, amount))
+    return payer, payee, paid
+
+
 def line_of(visit: Visit, name: str, row: Mapping[str, Any]) -> list[object]:
     kind, fields = row["op"]
-    payer, payee, field = FLOWS.get(kind, ("", "", ""))
+    payer, payee, field = flow_of(kind) or ("", "", "")
     change, asset, other = "", "", ""
     if field:
         number, _, symbol = str(fields[field]).partition(" ")

@@ -29,59 +29,6 @@ from ledgerd.state.objects.key_references import KEY_REFERENCES
 from ledgerd.state.objects.validators import VALIDATOR_SCHEDULES
 from ledgerd.state.tables import Table
 
-TABLE_NAMES = (
-    "dynamic_global_property",
-    "account",
-    "account_authority",
-    "validator",
-    "transaction",
-    "block_summary",
-    "validator_schedule",
-    "content",
-    "content_type",
-    "content_vote",
-    "validator_vote",
-    "hardfork_property",
-    "withdraw_vesting_route",
-    "master_authority_history",
-    "account_recovery_request",
-    "change_recovery_account_request",
-    "escrow",
-    "vesting_delegation",
-    "fix_vesting_delegation",
-    "vesting_delegation_expiration",
-    "account_metadata",
-    "proposal",
-    "required_approval",
-    "committee_request",
-    "committee_vote",
-    "invite",
-    "award_shares_expire",
-    "paid_subscription",
-    "paid_subscribe",
-    "validator_penalty_expire",
-    "validator_confirmation",
-    "pm_oracle",
-    "pm_market",
-    "pm_outcome",
-    "pm_bet",
-    "pm_liquidity",
-    "pm_commit",
-    "pm_dispute",
-    "pm_dispute_vote",
-    "pm_lazy_pool",
-    "pm_lazy_deposit",
-    "pm_lazy_allocation",
-    "pm_leverage_position",
-    "pm_creator_ban",
-    "pm_lazy_withdraw_request",
-    "pm_deferred_claim",
-    "pm_settlement",
-    "agent_permission",
-    "key_history",
-)
-"""The reference's names of the tables, in the order of their numbers."""
-
 PLUGIN_TABLES: dict[str, Table[Any]] = {
     "graphene::plugins::account_by_key::key_lookup_object": KEY_REFERENCES,
     "graphene::plugins::custom_protocol_api::custom_protocol_object": CUSTOM_PROTOCOLS,
@@ -167,7 +114,6 @@ def get_next_scheduled_hardfork(view: ApiView) -> ScheduledHardfork:
 def get_database_info(view: ApiView) -> DatabaseInfo:
     """The size of the state, and the number of objects in each table."""
     used, free = view.service(Storage).sizes()
-    names = [*(f"graphene::chain::{name}_object" for name in TABLE_NAMES), *PLUGIN_TABLES]
-    counts = [view.state.count(table) for table in (*TABLES, *PLUGIN_TABLES.values())]
-    tables = tuple(TableInfo(name, count) for name, count in zip(names, counts, strict=True))
+    named = {f"graphene::chain::{table.name}_object": table for table in TABLES} | PLUGIN_TABLES
+    tables = tuple(TableInfo(name, view.state.count(table)) for name, table in named.items())
     return DatabaseInfo(used + free, free, 0, used, tables)

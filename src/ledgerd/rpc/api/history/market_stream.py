@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from ledgerd.chain.log.histories import History, HistoryView, OperationPlace, RecordedOperation, Wanted
 from ledgerd.codec.numbers import Int64, UInt32
-from ledgerd.projections.markets.places import NAMED_ROWS
+from ledgerd.projections.markets.places import market_field, named_rows
 from ledgerd.protocol.operations import OPERATIONS, Operation
-from ledgerd.protocol.operations.base import name_of, tag_of
+from ledgerd.protocol.operations.base import tag_of
 from ledgerd.protocol.operations.markets import PmCreateMarket
 from ledgerd.rpc.api.history.stream import HistoryStream
 from ledgerd.rpc.api.prediction_market.klines import Kline, points_of_blocks
@@ -21,10 +22,13 @@ if TYPE_CHECKING:
     from ledgerd.rpc.call.view import OpenView
     from ledgerd.state.view import View
 
-MARKET_ID = "market_id"
-NAMING = tuple(each for each in OPERATIONS if MARKET_ID in each.__struct_fields__ and name_of(each).startswith("pm_"))
-CONCERNING: tuple[type[Operation], ...] = (*NAMING, *NAMED_ROWS, PmCreateMarket)
-MARKET_TAGS = frozenset(tag_of(each) for each in CONCERNING)
+
+@cache
+def market_tags() -> frozenset[int]:
+    """The operations that concern a market."""
+    naming = [each for each in OPERATIONS if market_field(each)]
+    concerning: tuple[type[Operation], ...] = (*naming, *named_rows(), PmCreateMarket)
+    return frozenset(map(tag_of, concerning))
 
 
 class MarketMessage(msgspec.Struct, frozen=True):
@@ -50,14 +54,15 @@ def market_of(state: View, operation: Operation, place: OperationPlace) -> int |
 
     A row goes with its market, long after it was paid out.
     """
-    named: int | None = getattr(operation, MARKET_ID, None)
-    if named is not None:
+    field = market_field(type(operation))
+    if field is not None:
+        named: int = getattr(operation, field)
         return named
     recorded = (state.derived(_placed, PLACED_BY_BLOCK, place.block) or {}).get(place[1:])
-    if recorded is not None or type(operation) not in NAMED_ROWS:
+    if recorded is not None or type(operation) not in named_rows():
         return recorded
-    field, table = NAMED_ROWS[type(operation)]
-    row = state.find(table, getattr(operation, field))
+    naming, table = named_rows()[type(operation)]
+    row = state.find(table, getattr(operation, naming))
     return None if row is None else row.market
 
 
@@ -67,7 +72,7 @@ class MarketStream(HistoryStream):
     def __init__(
         self, history: History, reading: OpenView, market: Int64, next_block: int, *, reversible: bool
     ) -> None:
-        super().__init__(history, Wanted(tags=MARKET_TAGS, picks=self._picks), next_block, reversible=reversible)
+        super().__init__(history, Wanted(tags=market_tags(), picks=self._picks), next_block, reversible=reversible)
         self._reading = reading
         self._market = market
         self._state: View | None = None

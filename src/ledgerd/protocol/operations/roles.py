@@ -1,0 +1,131 @@
+"""What the fields of an operation mean, as marks on their declarations.
+
+History, tables in SQL, the wallet and the explorer follow from them, so that none of these lists operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum, auto
+from typing import Annotated
+
+import msgspec
+
+from ledgerd.codec import record_kind
+from ledgerd.codec.containers import Optional
+from ledgerd.codec.numbers import Int64, UInt16, UInt32
+from ledgerd.codec.records import Field, RecordKind
+from ledgerd.protocol.assets import Asset
+from ledgerd.protocol.names import AccountName
+
+
+class Role(Enum):
+    """What an account has to do with an operation. Its history has the operation, unless it is `ABSENT` as well."""
+
+    ACTIVE = auto()
+    MASTER = auto()
+    REGULAR = auto()
+    """Its authority of this kind is required."""
+    ACTOR = auto()
+    """It acts, though no account is asked to sign: the operation is outgoing for it."""
+    SENDER = auto()
+    RECIPIENT = auto()
+    """What the operation is about goes from the one to the other."""
+    PAYER = auto()
+    PAYEE = auto()
+    """Tokens or shares leave the balance of the one, or come to that of the other, by this operation itself."""
+    TOUCHED = auto()
+    """None of these, and yet its history has the operation (spec 05, section 13.1; spec 07, section 13)."""
+    TOUCHED_IF_NAMED = auto()
+    """The same, where the field is not empty."""
+    ABSENT = auto()
+    """Its history does not have the operation."""
+    TAKER = auto()
+    """The operation is incoming for it even where it acts itself; for the sender, where the field is empty."""
+
+
+class Meaning(Enum):
+    """What any other field means."""
+
+    AMOUNT = auto()
+    """The amount, where that is not the first one."""
+    PAID = auto()
+    """What the payer pays and the payee gets, where that is another one than the amount."""
+    MEMO = auto()
+    """A text for the recipient, which a wallet may encrypt."""
+    REMARK = auto()
+    """A text that explains the operation to all."""
+    SECRET = auto()
+    """A private key: never shown, never typed as an argument."""
+    URL = auto()
+    HUNDREDTHS = auto()
+    WHOLE_PERCENT = auto()
+    """The number counts hundredths of a percent, or percents."""
+    WEIGHT = auto()
+    """How much a vote weighs; whatever is not a number counts as one where it is not empty."""
+    NEW_NAME = auto()
+    """The name of an account that does not exist yet."""
+    LABEL = auto()
+    """Written like the name of an account, but none."""
+    OPTIONAL = auto()
+    """Usually empty, or zero: a person need not give it."""
+
+
+class IdOf(Enum):
+    """What the number in a field identifies."""
+
+    MARKET = auto()
+    BET = auto()
+    COMMIT = auto()
+    LIQUIDITY = auto()
+    POSITION = auto()
+    ESCROW = auto()
+    REQUEST = auto()
+
+
+class VoteOn(msgspec.Struct, frozen=True):
+    """The field is what is voted on, or a part of it, in a kind of votes."""
+
+    kind: str
+
+
+ActiveSigner = Annotated[AccountName, Role.ACTIVE]
+MasterSigner = Annotated[AccountName, Role.MASTER]
+RegularSigner = Annotated[AccountName, Role.REGULAR]
+Sender = Annotated[AccountName, Role.SENDER]
+Recipient = Annotated[AccountName, Role.RECIPIENT]
+PaidRecipient = Annotated[AccountName, Role.RECIPIENT, Role.PAYEE]
+Payee = Annotated[AccountName, Role.PAYEE]
+Touched = Annotated[AccountName, Role.TOUCHED]
+
+Memo = Annotated[str, Meaning.MEMO, Meaning.OPTIONAL]
+Remark = Annotated[str, Meaning.REMARK]
+Url = Annotated[str, Meaning.URL]
+Percent = Annotated[UInt16, Meaning.HUNDREDTHS]
+
+MarketId = Annotated[Int64, IdOf.MARKET]
+BetId = Annotated[Int64, IdOf.BET]
+CommitId = Annotated[Int64, IdOf.COMMIT]
+LiquidityId = Annotated[Int64, IdOf.LIQUIDITY]
+PositionId = Annotated[Int64, IdOf.POSITION]
+RequestId = Annotated[UInt32, IdOf.REQUEST]
+
+
+def fields_marked(record: type[msgspec.Struct], *marks: object) -> Iterator[Field]:
+    """The fields with any of these marks, in the order of the wire."""
+    return (field for field in record_kind(record).fields if any(mark in field.marks for mark in marks))
+
+
+def field_marked(record: type[msgspec.Struct], mark: object) -> Field | None:
+    """The first field with a mark."""
+    return next(fields_marked(record, mark), None)
+
+
+def amount_field(record: type[msgspec.Struct]) -> Field | None:
+    """The field of the amount: the one that is marked so, or the first that holds an asset."""
+    return field_marked(record, Meaning.AMOUNT) or next(filter(_holds_asset, record_kind(record).fields), None)
+
+
+def _holds_asset(field: Field) -> bool:
+    kind = field.kind.inner if isinstance(field.kind, Optional) else field.kind
+    return isinstance(kind, RecordKind) and kind.record is Asset
