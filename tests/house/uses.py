@@ -116,8 +116,8 @@ def _note(found: Uses, path: Path, node: ast.AST) -> None:
             found.dynamic.add(path)
         case ast.Call(keywords=cases) if called_name(node) == "says":
             # The sentence of an operation names properties of it.
-            for each in cases:
-                found.told[each.arg or ""][path].append(node.lineno)
+            for name in (*(each.arg or "" for each in cases), *re.findall(r"\{(\w+)\}", ast.unparse(node))):
+                found.told[name][path].append(node.lineno)
         case ast.MatchClass(kwd_attrs=names):
             for name in names:
                 found.dotted[name][path].append(node.lineno)
