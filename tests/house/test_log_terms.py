@@ -32,7 +32,7 @@ PASSED_ON: dict[str, tuple[str, ...]] = {
     "node/parts/watching/recovery/audit_part.py": ("chain/ledger/provenance.py",),
     "node/parts/watching/recovery/part.py": ("node/parts/watching/recovery/rule.py",),
     "node/parts/replaying.py": ("node/parts/replaying.py", "supervision/progress.py"),
-    "node/unknown_hardforks.py": ("chain/rules/validators/unknown_hardforks.py",),
+    "node/parts/watching/unknown_hardforks.py": ("chain/rules/validators/unknown_hardforks.py",),
     "p2p/network_state.py": ("p2p/network_state.py",),
     "p2p/shared/notices.py": (),  # why a peer is charged or closed: REASONS
     "p2p/sync/intake.py": ("p2p/sync/report.py",),

@@ -198,7 +198,8 @@ GROUPS = (
         "parts of a node and their runtime: proven by nodes that run, which is all that they are for",
         ("node/test_parts.py", "node/test_lifecycle.py", "node/test_history.py", "node/test_sync.py", "node/parts"),
         """
-        node/parts/past/records node/parts/replaying node/parts/webserver node/runtime node/workers/api_worker
+        node/parts/clients/webserver node/parts/context node/parts/past/records node/parts/replaying
+        node/parts/validators/watched node/parts/watching/meters node/runtime node/workers/api_worker
         node/workers/beside/history_feeder node/workers/settings
         """,
     ),
@@ -288,7 +289,7 @@ GROUPS = (
     ),
     Group(
         "what processes count and serve: proven over nodes that run, as who scrapes them meets them",
-        ("node/metering/test_part.py", "metrics/test_layout.py"),
+        ("node/parts/watching/test_metrics.py", "metrics/test_layout.py"),
         "node/workers/known_methods node/workers/metrics_worker node/workers/worker_metrics",
     ),
     Group(

@@ -9,8 +9,8 @@ import pytest
 
 from ledgerd.history.settings import HistorySettings
 from ledgerd.node.config.configuration import Configuration, read_configuration
+from ledgerd.node.parts.clients.webserver import worker_settings
 from ledgerd.node.parts.production import asks_for_time
-from ledgerd.node.parts.webserver import worker_settings
 from ledgerd.node.workers.settings import WorkerSettings
 from ledgerd.rpc.http.connection import Speech
 from ledgerd.rpc.workers import endpoints_of

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -47,6 +48,8 @@ class VerifiedCopy:
     def __init__(self, files: StateFiles) -> None:
         self._files = files
         self._folder = files.folder / VERIFIED
+        self.banned: Callable[[], tuple[str, ...]] = tuple
+        """The addresses that are banned now, for the thread of the chain; set by whoever has peers."""
 
     @property
     def is_going_back(self) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Callable
 
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE
@@ -16,6 +15,7 @@ from ledgerd.chain.offline.replay import replay
 from ledgerd.codec import codec_of
 from ledgerd.node.datadir.origin import StateOrigin
 from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.parts.context import PartContext
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.state.errors import StorageError
@@ -32,12 +32,12 @@ ORIGINS = {
 
 
 class ReplayPart(Part):
-    """The replay at the start of a node. It can be stopped at any block and continues at the next start."""
+    """Applies the blocks of the log above the head of the state. Stopped at a block, it continues at the next start."""
 
-    def __init__(self, chain: ChainPart, seconds: Callable[[], float]) -> None:
-        super().__init__("replay")
+    def __init__(self, context: PartContext, chain: ChainPart) -> None:
+        super().__init__(context.work)
         self._chain = chain
-        self._seconds = seconds
+        self._seconds = context.time.seconds
         self._is_stopped = threading.Event()
 
     async def start(self) -> None:

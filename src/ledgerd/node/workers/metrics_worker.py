@@ -74,7 +74,7 @@ class MetricsPage:
         return Page(text, text_format.content_type.encode())
 
     async def run(self) -> None:
-        """Sample this process for ever."""
+        """Sampler this process for ever."""
         self._process.sample()
         await every_second(self._delays, self._process.sample)
 

@@ -38,7 +38,7 @@ class WorkerMetrics:
         service.dispatcher.count_with(RequestMeter(cells, methods))
 
     async def run(self) -> None:
-        """Sample for ever."""
+        """Sampler for ever."""
         self.sample()
         await every_second(self._delays, self.sample)
 

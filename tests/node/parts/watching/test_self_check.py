@@ -7,6 +7,7 @@ import itertools
 import shutil
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
@@ -16,9 +17,11 @@ from ledgerd.doctor.ports import INBOUND_FILE, RECENT, last_inbound
 from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.peers import PeersPart
+from ledgerd.node.parts.production import ProductionPart
 from ledgerd.node.parts.watching.self_check import SelfCheckPart
 from ledgerd.supervision.part import Supervisor
 from tests.doctor.ward import MEMORY, Usage
+from tests.node.contexts import context_of
 
 NOW = 1_800_000_000
 
@@ -48,14 +51,21 @@ class Bed:
         self.set_free(100 * LITTLE)
         words = {"data-dir": [str(folder)], "p2p-endpoint": ["127.0.0.1:2001"]}
         self.part = SelfCheckPart(
-            read_configuration(words, folder),
+            context_of(SelfCheckPart, read_configuration(words, folder), SimpleNamespace(machine_second=self._second)),
             cast("ChainPart", self.surface),
             cast("PeersPart", self.surface),
-            lambda: self.now,
-            lambda: self.offset,
+            cast("ProductionPart", self),
             folder,
         )
         self.supervisor.take(self.part)
+
+    def _second(self) -> int:
+        return self.now
+
+    @property
+    def clock_offset(self) -> int | None:
+        """As production knows it."""
+        return self.offset
 
     def set_free(self, free: int) -> None:
         self.monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(free * 2, free, free))

@@ -14,7 +14,6 @@ from concurrent.futures import Future
 from threading import Lock
 from typing import NamedTuple
 
-from ledgerd.chain.chain import Chain
 from ledgerd.chain.pending.pending import ROOM_BESIDE_TRANSACTION
 from ledgerd.codec import codec_of
 from ledgerd.node.parts.chain import ChainPart
@@ -194,9 +193,9 @@ class Broadcasts:
         self._unproven = SharedBudget(CLIENT_UNPROVEN, CLIENT_UNPROVEN_A_SECOND, FREE_UNPROVEN, now)
         self.line = Line(time.seconds)
         self._met = BoundsMet()
-        self.after_transaction: list[Callable[[Chain, Transaction], None]] = []
+        self.after_transaction: list[Callable[[Transaction], None]] = []
         """Called on the chain's thread after a transaction was accepted."""
-        self.after_block: list[Callable[[Chain, Block], None]] = []
+        self.after_block: list[Callable[[Block], None]] = []
         """The same for a block, which may be on a branch."""
 
     @property
@@ -271,7 +270,7 @@ class Broadcasts:
             allowance.signatures.take(REFUSED_COST * count, self._now)
             raise
         for action in self.after_transaction:
-            action(chain, transaction)
+            action(transaction)
 
     def _push_block(self, asked: Broadcast, allowance: Allowance) -> None:
         """What its size and header say is looked at first: a whole block takes many times longer to decode."""
@@ -288,7 +287,7 @@ class Broadcasts:
         # Sent on in our name, what nobody signed would be charged to us by every peer.
         if outcome.has_moved or chain.is_signed(header):
             for action in self.after_block:
-                action(chain, block)
+                action(block)
 
     def _charge_unproven(self, share: str, size: int, allowance: Allowance, *, is_beside: bool) -> None:
         """A block that nobody is known to have signed; beside the head it may be kept."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
+from functools import partial
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,8 @@ import msgspec
 
 from ledgerd.explorer.settings import ExplorerSettings
 from ledgerd.metrics.table import process
+from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.watching.meters import MetersPart
 from ledgerd.node.workers.settings import ExplorerArguments
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.rpc.http.connection import Speech
@@ -22,28 +25,25 @@ from ledgerd.supervision.processes import PIPE, RETURNS_MEMORY, Child, module_co
 
 if TYPE_CHECKING:
     from ledgerd.metrics.cells import Cells
-    from ledgerd.node.config.configuration import Configuration
-    from ledgerd.node.parts.webserver import WebserverPart
+    from ledgerd.node.parts.clients.webserver import WebserverPart
     from ledgerd.supervision.work import Working
 
 log = logging.getLogger(__name__)
-
-EXPLORER = "explorer"
-"""The name of the part."""
 
 PROCESS = "ledgerd.node.workers.beside.explorer_worker"
 STOP_SECONDS = 5.0
 
 
 class ExplorerProcessPart(Part):
-    """The explorer of this node, where one is configured.
+    """The explorer of this node.
 
     The node listens for it, so that a port which another program has is said at the start, and visitors that come while
     the process starts again wait for it.
     """
 
-    def __init__(self, configuration: Configuration, webserver: WebserverPart) -> None:
-        super().__init__(EXPLORER)
+    def __init__(self, context: PartContext, webserver: WebserverPart, meters: MetersPart) -> None:
+        super().__init__(context.work)
+        configuration = context.configuration
         self._options = configuration.explorer
         self._log_format = configuration.application.log_format
         self._speeches = [each.speech for each in endpoints_of(configuration.webserver)]
@@ -51,6 +51,7 @@ class ExplorerProcessPart(Part):
         self._plug: socket.socket | None = None
         self._child: Child | None = None
         self._starts = 0
+        meters.on_main.append(lambda made: partial(self._sample, made.cells))
 
     async def start(self) -> None:
         """Listen, and start the process; the node answers clients by now."""
@@ -89,8 +90,8 @@ class ExplorerProcessPart(Part):
             inherited=plug.fileno(),
         )
 
-    def count_in(self, cells: Cells) -> None:
-        """Show whether its process runs, to metrics."""
+    def _sample(self, cells: Cells) -> None:
+        """Whether its process runs, for metrics."""
         cells.gauge(process.EXPLORER_RUNNING).set(self._child is not None and self._child.is_running)
         cells.counter(process.EXPLORER_STARTS).reach(self._starts)
 

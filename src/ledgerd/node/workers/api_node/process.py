@@ -22,6 +22,7 @@ from ledgerd.rpc.workers import ClientEndpoint, Workers, endpoints_of
 from ledgerd.supervision.main_loop import on_a_loop
 from ledgerd.supervision.part import Part, Supervisor
 from ledgerd.supervision.tasks import first_of
+from ledgerd.supervision.work import Work
 
 if TYPE_CHECKING:
     from ledgerd.node.config.configuration import Configuration
@@ -61,7 +62,6 @@ async def live(configuration: Configuration, node: str, followed: StreamSettings
         parts.insert(0, ReplicaPart(follow_order(configuration, followed)))
     for each in parts:
         supervisor.take(each)
-    supervisor.health.changed.append(part.tell_health)
     stopping = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)
@@ -112,7 +112,7 @@ class ApiNodePart(Part):
     """The workers of an API node, and the process that answers scrapes where it has an endpoint."""
 
     def __init__(self, configuration: Configuration, node: str) -> None:
-        super().__init__("api", is_needed=True)
+        super().__init__(Work("api", is_needed=True))
         options, self._endpoints = configuration.webserver, endpoints_of(configuration.webserver)
         settings = settings_of(configuration, node)
         self._board, self._scraped = Switchboard({}), Switchboard({})
@@ -153,8 +153,7 @@ class ApiNodePart(Part):
             ((host, port),) = self._reader.addresses
             log.info("metrics are served on %(host)s:%(port)d", {"host": host, "port": port})
 
-    def tell_health(self, news: HealthNews) -> None:
-        """Tell the workers which of them are down."""
+    def health_changed(self, news: HealthNews) -> None:
         self._board.stand(HEALTH, packed_topic(HealthReport(dict(news.down), news.warnings)))
 
     async def stop(self) -> None:

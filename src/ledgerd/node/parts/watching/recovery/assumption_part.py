@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
     from ledgerd.chain.forks.outcome import Outcome
     from ledgerd.node.parts.chain import ChainPart
-    from ledgerd.node.parts.peers import PeersPart
-    from ledgerd.node.parts.production import ProductionPart
+    from ledgerd.node.parts.context import PartContext
     from ledgerd.protocol.block import Block
     from ledgerd.supervision.work import Working
 
@@ -32,16 +31,13 @@ HOLD = "assume-valid"
 
 
 class AssumptionPart(Part):
-    """Holds the node back until the chain has the assumed block."""
+    """Keeps the node from signing until the chain has the block of `assume-valid`."""
 
-    def __init__(
-        self, chain: ChainPart, peers: PeersPart, production: ProductionPart, newer_state: asyncio.Event
-    ) -> None:
-        super().__init__("state", is_needed=True)
+    def __init__(self, context: PartContext, chain: ChainPart) -> None:
+        super().__init__(context.work)
         self._chain = chain
-        self._peers = peers
-        self._production = production
-        self._newer_state = newer_state
+        self._signing = context.signing
+        self._newer_state = context.newer_state
         self._changed = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -53,7 +49,7 @@ class AssumptionPart(Part):
         if assumption is None:
             return
         reason = f"the state is provisional until the chain has block {assumption.number}, which is assumed to be valid"
-        self._production.hold(HOLD, reason)
+        self._signing.forbid(HOLD, reason)
         self.work.set_down(HOLD, reason)
         log.warning("%(reason)s: signatures of transactions up to it are not checked", {"reason": reason})
         self.work.keep(HOLD, self._wait)
@@ -88,7 +84,7 @@ class AssumptionPart(Part):
                 break
         await in_thread(self._chain.verified.forget)
         log.info("the chain has the block that is assumed to be valid: the state is not provisional any more")
-        self._production.release(HOLD)
+        self._signing.allow(HOLD)
         self.work.set_up(HOLD)
         await asyncio.Event().wait()
 
@@ -97,7 +93,7 @@ class AssumptionPart(Part):
         chain = self._chain.chain
         if chain.assumption is None:
             chain.commit()
-        return chain.assumption is None, chain.is_assumption_refuted, self._peers.banned
+        return chain.assumption is None, chain.is_assumption_refuted, self._chain.verified.banned()
 
 
 class _End(Observer):

@@ -19,9 +19,8 @@ from ledgerd.snapshot.jobs import done
 from ledgerd.supervision.part import Part
 
 if TYPE_CHECKING:
-    from ledgerd.node.config.configuration import Configuration
     from ledgerd.node.parts.chain import ChainPart
-    from ledgerd.node.parts.production import ProductionPart
+    from ledgerd.node.parts.context import PartContext
     from ledgerd.supervision.work import Sleep, Working
 
 log = logging.getLogger(__name__)
@@ -33,22 +32,20 @@ MINUTE = 60
 
 
 class AuditPart(Part):
-    """Says where an imported state came from, and has it checked where that was not done yet."""
+    """Checks an imported state that was not checked by its import, and warns of where it came from."""
 
     def __init__(
         self,
-        configuration: Configuration,
+        context: PartContext,
         chain: ChainPart,
-        production: ProductionPart,
-        newer_state: asyncio.Event,
         *,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
-        super().__init__("state", is_needed=True)
-        self._configuration = configuration
+        super().__init__(context.work)
+        self._configuration = context.configuration
         self._chain = chain
-        self._production = production
-        self._newer_state = newer_state
+        self._signing = context.signing
+        self._newer_state = context.newer_state
         self._sleep = sleep
         self._provenance = Provenance(0)
 
@@ -63,7 +60,7 @@ class AuditPart(Part):
         self.work.warn("snapshot", "; ".join(told))
         if not provenance.is_audited:
             reason = f"the imported state of block {provenance.number} is still being checked"
-            self._production.hold(HOLD, reason)
+            self._signing.forbid(HOLD, reason)
             self.work.warn(HOLD, reason)
             self._provenance = provenance
             self.work.keep("the check of the imported state", self._audit)
@@ -86,7 +83,7 @@ class AuditPart(Part):
         else:
             log.info("the imported state is sound, as of block %(block)d", {"block": told.number})
             await self._chain.run(self._note_audited)
-            self._production.release(HOLD)
+            self._signing.allow(HOLD)
             self.work.warn(HOLD, "")
         await asyncio.Event().wait()
 

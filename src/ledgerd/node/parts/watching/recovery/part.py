@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from typing import TYPE_CHECKING
 
+from ledgerd.node.parts.context import PartContext
 from ledgerd.node.parts.watching.recovery.record import read_incidents, write_incidents
 from ledgerd.node.parts.watching.recovery.replacement import replace_state
 from ledgerd.node.parts.watching.recovery.rule import Permissions, RecoveryStep, SaidLine, Verdict, WedgeRule
-from ledgerd.node.time_source import MICRO, TimeSource
+from ledgerd.node.time_source import MICRO
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.threads import in_thread
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from ledgerd.node.config.configuration import Configuration
     from ledgerd.node.parts.chain import ChainPart
     from ledgerd.node.parts.peers import PeersPart
-    from ledgerd.node.parts.production import ProductionPart
     from ledgerd.supervision.work import Working
 
 log = logging.getLogger(__name__)
@@ -35,22 +34,14 @@ def permissions_of(configuration: Configuration) -> Permissions:
 class RecoveryPart(Part):
     """Watches whether the node follows the network, and helps it out of a dead end."""
 
-    def __init__(
-        self,
-        configuration: Configuration,
-        chain: ChainPart,
-        peers: PeersPart,
-        production: ProductionPart,
-        time: TimeSource,
-        newer_state: asyncio.Event,
-    ) -> None:
-        super().__init__("sync", is_needed=True)
-        self._configuration = configuration
+    def __init__(self, context: PartContext, chain: ChainPart, peers: PeersPart) -> None:
+        super().__init__(context.work)
+        self._configuration = context.configuration
         self._chain = chain
         self._peers = peers
-        self._production = production
-        self._time = time
-        self._newer_state = newer_state
+        self._signing = context.signing
+        self._time = context.time
+        self._newer_state = context.newer_state
         self._rule: WedgeRule | None = None
 
     async def start(self) -> None:
@@ -103,10 +94,10 @@ class RecoveryPart(Part):
 
     def _hold(self, reason: str) -> None:
         if reason:
-            self._production.hold(HOLD, reason)
+            self._signing.forbid(HOLD, reason)
             self.work.set_down(HOLD, reason)
         elif self._rule is None or self._rule.incident is None:
-            self._production.release(HOLD)
+            self._signing.allow(HOLD)
             self.work.set_up(HOLD)
 
     # -- on the thread of the chain

@@ -12,10 +12,16 @@ from msgspec.structs import replace
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.interface.observer import Detail, Observer
 from ledgerd.history.following import HISTORY_FOLDER
+from ledgerd.metrics.table import requests
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.options.application import OPERATION_HISTORY
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.workers.early_answers import EarlyAnswers
+from ledgerd.node.parts.clients.broadcasts import Broadcasts
+from ledgerd.node.parts.clients.early_answers import EarlyAnswers
+from ledgerd.node.parts.clients.simulations import Simulations
+from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.peers import PeersPart
+from ledgerd.node.parts.watching.meters import Meters, MeterSample, MetersPart
 from ledgerd.node.workers.settings import API_PARTS, WorkerSettings
 from ledgerd.rpc.http.connection import Speech
 from ledgerd.rpc.link.link import HEAD
@@ -36,7 +42,6 @@ from ledgerd.supervision.part import Part
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
     from ledgerd.chain.events import BlockApplied, BlocksUndone
-    from ledgerd.metrics.memory import SharedMemory
     from ledgerd.state.records import Row
     from ledgerd.supervision.health import HealthNews
 
@@ -90,34 +95,33 @@ class ChainPublisher(Observer):
 class WebserverPart(Part):
     """The API workers of this node."""
 
-    def __init__(self, configuration: Configuration, chain: ChainPart, handlers: Mapping[str, Handler]) -> None:
-        super().__init__("webserver", is_needed=True)
-        options = configuration.webserver
-        self.early = EarlyAnswers(endpoints_of(options), options.thread_pool_size, options.limits, chain.network)
-        """Holds the listening sockets until the workers start."""
-        self._options = configuration.webserver
-        self._chain = chain
-        self._settings = worker_settings(configuration)
+    def __init__(
+        self, context: PartContext, early: EarlyAnswers, chain: ChainPart, peers: PeersPart, meters: MetersPart
+    ) -> None:
+        super().__init__(context.work)
+        self._options = options = context.configuration.webserver
+        self._early, self._meters, self._chain = early, meters, chain
+        patience = context.configuration.chain.write_wait
+        self.broadcasts = Broadcasts(chain, context.time, patience)
+        self.broadcasts.after_transaction.append(peers.broadcast_transaction)
+        self.broadcasts.after_block.append(peers.broadcast_block)
+        self.board = Switchboard(self.broadcasts.handlers)
+        self._settings = worker_settings(context.configuration)
+        simulations = Simulations(chain, context.time, patience, is_on=options.simulates_transactions)
+        self.offer(("node_api",), {**peers.handlers, **simulations.handlers})
         self._loop: asyncio.AbstractEventLoop | None = None
         self._workers: Workers | None = None
-        self.board = Switchboard(handlers)
         self._health = packed_topic(HealthReport({}))
-        self._inherited: tuple[int, ...] = ()
+        meters.on_main.append(self._sample)
 
-    def count_in(self, memory: SharedMemory) -> None:
-        """Let the workers count for metrics; call it before the start."""
-        self._settings = replace(self._settings, metrics=memory.descriptor)
-        self._inherited = (memory.descriptor,)
+    def _sample(self, meters: Meters) -> MeterSample:
+        running, starts = meters.cells.gauge(requests.WORKERS_RUNNING), meters.cells.counter(requests.WORKER_STARTS)
 
-    @property
-    def running(self) -> int:
-        """How many workers run."""
-        return 0 if self._workers is None else len(self._workers.processes)
+        def sample() -> None:
+            running.set(0 if self._workers is None else len(self._workers.processes))
+            starts.reach(0 if self._workers is None else self._workers.starts)
 
-    @property
-    def starts(self) -> int:
-        """How many worker processes were started."""
-        return 0 if self._workers is None else self._workers.starts
+        return sample
 
     def offer(self, apis: Sequence[str], handlers: Mapping[str, Handler]) -> None:
         """Add APIs besides those of the plugins; call it before the start."""
@@ -144,18 +148,20 @@ class WebserverPart(Part):
         self._loop = asyncio.get_running_loop()
         self.board.stand(HEALTH, self._health)
         await self._chain.attach(self._follow)
+        meters = self._meters.meters
+        settings = self._settings if meters is None else replace(self._settings, metrics=meters.memory.descriptor)
         self._workers = Workers(
             self.board,
             endpoints,
             API_PARTS,
-            self._settings,
+            settings,
             count=self._options.thread_pool_size,
             limits=self._options.limits,
             work=self.work,
         )
-        self._workers.inherited = self._inherited
-        self.early.hand_over()
-        await self._workers.start(self.early.sockets)
+        self._workers.inherited = () if meters is None else (meters.memory.descriptor,)
+        self._early.hand_over()
+        await self._workers.start(self._early.sockets)
         for endpoint, (host, port) in zip(endpoints, self.addresses, strict=True):
             kinds = {Speech.HTTP: ("http",), Speech.WEBSOCKET: ("ws",), Speech.BOTH: ("http", "ws")}[endpoint.speech]
             for kind in kinds:
@@ -174,15 +180,14 @@ class WebserverPart(Part):
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self.board.publish, topic, payload)
 
-    def stand(self, topic: str, payload: bytes) -> None:
-        """Send a value to the workers, and to later ones at their start; from any thread."""
+    def publish_retained(self, topic: str, payload: bytes) -> None:
+        """Publish a value to the workers, and to later ones at their start; from any thread."""
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self.board.stand, topic, payload)
 
-    def tell_health(self, news: HealthNews) -> None:
-        """Publish to the workers which parts are down, and warnings; from any thread, also before the start."""
+    def health_changed(self, news: HealthNews) -> None:
         self._health = packed_topic(HealthReport(dict(news.down), news.warnings))
-        self.stand(HEALTH, self._health)
+        self.publish_retained(HEALTH, self._health)
 
     async def stop(self) -> None:
         """Answer the requests in flight, then stop."""
