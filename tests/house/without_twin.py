@@ -200,7 +200,7 @@ GROUPS = (
         """
         node/parts/clients/webserver node/parts/context node/parts/past/records node/parts/replaying
         node/parts/validators/watched node/parts/watching/meters node/runtime node/workers/api_worker
-        node/workers/beside/history_feeder node/workers/settings
+        node/workers/beside/history_feeder node/workers/serving node/workers/settings
         """,
     ),
     Group(

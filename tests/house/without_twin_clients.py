@@ -18,11 +18,11 @@ CLIENTS = (
     Group(
         "an API node as processes: run behind nginx, with a node that it sends broadcasts to",
         ("docs/test_api_nodes.py", "cli/test_api.py"),
-        "node/workers/api_node/process node/workers/api_node/settings",
+        "node/workers/api_node/process",
     ),
     Group(
         "the history of a directory, missing and there: asked through the service of a worker",
-        ("node/workers/api_node/test_worker.py",),
+        ("node/workers/api_node/test_source.py",),
         "node/workers/api_node/past",
     ),
     Group(

@@ -253,7 +253,7 @@ class DevRuntime(Runtime):
         development, webserver = self.part(Development), self.webserver
         webserver.broadcasts.after_transaction.append(development.mine_at_once)
         development.after_revert.append(partial(webserver.publish, REVERTED, b""))
-        webserver.offer(("dev_api",), development.handlers)
+        webserver.offer("dev_api", development.handlers)
         self._explorer = options.explorer
         self.explorer_addresses: list[tuple[str, int]] = []
         """Where pages about the chain are served."""

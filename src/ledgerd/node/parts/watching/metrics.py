@@ -20,17 +20,18 @@ from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.context import PartContext
 from ledgerd.node.parts.watching.meters import Meters, MeterSample, MetersPart
 from ledgerd.node.time_source import MICRO
-from ledgerd.node.workers.settings import METRICS_PARTS, MetricsWorkerSettings
-from ledgerd.rpc.http.connection import Speech
+from ledgerd.node.workers.serving import metrics_reader
+from ledgerd.node.workers.settings import MetricsWorkerSettings
 from ledgerd.rpc.http.listeners import listen
 from ledgerd.rpc.link.switchboard import Switchboard
-from ledgerd.rpc.workers import ClientEndpoint, Workers
 from ledgerd.state.disk import DATA_FILE
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.threads import in_thread
 
 if TYPE_CHECKING:
     from ledgerd.metrics.cells import Cells
+    from ledgerd.protocol.endpoint import Endpoint
+    from ledgerd.rpc.workers import Workers
     from ledgerd.supervision.work import Working
 
 log = logging.getLogger(__name__)
@@ -68,7 +69,7 @@ class MetricsPart(Part):
         validators = self._configuration.validator_monitor.names
         chain_meter = ChainMeter(found.cells, found.places, lambda: self._time.wall() / MICRO, validators)
         await self._chain.attach(chain_meter.follow)
-        self._server = server = self._serving(ClientEndpoint(endpoint.host, endpoint.port, Speech.BOTH), found)
+        self._server = server = self._serving(endpoint, found)
         self.work.begin(server.start([self._sockets]))
         self._keep_sampling(found, chain_meter)
         (host, port), *_ = self.addresses
@@ -95,25 +96,16 @@ class MetricsPart(Part):
         self.work.keep("metrics of the process", partial(each_second, process.MAIN_LOOP, on_main))
         self.work.keep("metrics of the disks", disks)
 
-    def _serving(self, endpoint: ClientEndpoint, meters: Meters) -> Workers:
+    def _serving(self, endpoint: Endpoint, meters: Meters) -> Workers:
         application, limits = self._configuration.application, self._configuration.webserver.limits
-        descriptor = meters.memory.descriptor
-        server = Workers(
-            self.board,
-            [endpoint],
-            METRICS_PARTS,
-            MetricsWorkerSettings(application.chain, descriptor, application.log_format),
-            count=1,
-            work=self.work,
-            limits=replace(
-                limits,
-                body_bytes=min(BODY_BYTES, limits.body_bytes),
-                connections=MOST_CONNECTIONS,
-                address_connections=MOST_OF_ADDRESS,
-            ),
+        bounds = replace(
+            limits,
+            body_bytes=min(BODY_BYTES, limits.body_bytes),
+            connections=MOST_CONNECTIONS,
+            address_connections=MOST_OF_ADDRESS,
         )
-        server.name, server.inherited = "metrics reader", (descriptor,)
-        return server
+        settings = MetricsWorkerSettings(application.chain, meters.memory.descriptor, application.log_format)
+        return metrics_reader(self.board, endpoint, settings, bounds, self.work)
 
     def _storage(self, cells: Cells) -> StorageGauges:
         history = self._configuration.invocation.data_dir / HISTORY_FOLDER

@@ -17,9 +17,10 @@ from ledgerd.history.settings import HistorySettings
 from ledgerd.node.workers.api_node.directory import NO_STATE
 from ledgerd.node.workers.api_node.following import DirectoryFollower
 from ledgerd.node.workers.api_node.past import NO_HISTORY
-from ledgerd.node.workers.api_node.settings import ApiNodeSettings
-from ledgerd.node.workers.api_node.worker import MOST_BEHIND, REFUSED, service
+from ledgerd.node.workers.api_node.source import MOST_BEHIND, REFUSED
+from ledgerd.node.workers.api_worker import service
 from ledgerd.node.workers.known_methods import EVERY_API
+from ledgerd.node.workers.settings import WorkerSettings
 from ledgerd.rpc.blocks.records import FILE_NAME
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.http.service import Service
@@ -58,7 +59,7 @@ AT_ONCE = 5
 
 def over(name: str, folder: Path, node: str = "") -> tuple[Service, DirectoryFollower]:
     """An API node with every API over a recorded chain."""
-    settings = ApiNodeSettings(
+    settings = WorkerSettings(
         data_dir=str(folder),
         state=str(folder / STATE_FOLDER),
         archive=str(folder / "archive"),
@@ -66,9 +67,12 @@ def over(name: str, folder: Path, node: str = "") -> tuple[Service, DirectoryFol
         plugins=tuple(api.name for api in EVERY_API),
         cached_answers=100,
         history=HistorySettings(),
+        is_api_node=True,
         node=node,
     )
-    return service(Link(), Limits(), settings, network_of(name))
+    made, source = service(Link(), Limits(), settings, network_of(name))
+    assert isinstance(source.main, DirectoryFollower)
+    return made, source.main
 
 
 def asked(made: Service, api: str, method: str, *arguments: object) -> str:
