@@ -58,11 +58,9 @@ GROUPS = (
             "node/test_wrong_values.py",
         ),
         """
-        node/config/options/application node/config/options/chain node/config/options/explorer
-        node/config/options/history node/config/options/invocation node/config/options/metrics
-        node/config/options/p2p node/config/options/prediction_market node/config/options/snapshot
-        node/config/options/testnet_plugin node/config/options/validator node/config/options/validator_guard
-        node/config/options/webhooks node/config/options/webserver
+        node/config/options/application node/config/options/chain node/config/options/history
+        node/config/options/invocation node/config/options/p2p node/config/options/snapshot
+        node/config/options/validator node/config/options/validator_guard node/config/options/webserver
         """,
     ),
     Group(

@@ -29,13 +29,11 @@ from ledgerd.node.config.options.application import (
     TESTNET_PLUGIN,
     Application,
 )
-from ledgerd.node.config.options.chain import ChainOptions
-from ledgerd.node.config.options.history import CustomProtocolOptions
+from ledgerd.node.config.options.chain import ChainOptions, TestnetOptions
+from ledgerd.node.config.options.history import CustomProtocolOptions, MarketRecordOptions
 from ledgerd.node.config.options.invocation import INVOCATION, Invocation
-from ledgerd.node.config.options.prediction_market import MarketRecordOptions
-from ledgerd.node.config.options.testnet_plugin import TestnetOptions
+from ledgerd.node.config.options.monitoring import MonitorSettings
 from ledgerd.node.config.options.validator import EMERGENCY_VALIDATOR
-from ledgerd.node.config.options.validator_monitor import MonitorSettings
 from ledgerd.node.config.reading import OptionReader, Setting
 from ledgerd.node.config.text import default_file
 from ledgerd.p2p.shared.settings import Settings as P2PSettings
