@@ -157,7 +157,7 @@ def bench_replay() -> None:
             advance(chain, RECORDED, blocks)
             whole.append(process_time() - started)
             meter = ChainMeter(cells, ValidatorPlaces(memory, cells), time)
-            meter.follow(chain)
+            meter.observe(chain)
             started = process_time()
             for event in events:
                 if isinstance(event, BlockApplied):

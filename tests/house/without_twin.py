@@ -247,7 +247,7 @@ GROUPS = (
         ("doctor/test_faults.py", "docs/test_doctor.py", "cli/test_doctor.py"),
         """
         doctor/clock doctor/configuration doctor/disk doctor/examination doctor/finding doctor/keys doctor/ledger
-        doctor/machine doctor/patient doctor/peers doctor/ports doctor/service node/datadir/patient
+        doctor/machine doctor/patient doctor/peers doctor/ports doctor/service node/datadir/examined
         """,
     ),
     Group(

@@ -49,11 +49,11 @@ def run(chosen: argparse.Namespace) -> int:
     from ledgerd.doctor.configuration import doubtful, wrong  # noqa: PLC0415 - none is loaded for `--help`
     from ledgerd.doctor.examination import examine  # noqa: PLC0415
     from ledgerd.node.config.given import ConfigurationError  # noqa: PLC0415
-    from ledgerd.node.datadir.patient import patient_of  # noqa: PLC0415
+    from ledgerd.node.datadir.examined import node_to_examine  # noqa: PLC0415
 
     try:
         configuration = _configuration_of(chosen)
-        patient = patient_of(configuration)
+        patient = node_to_examine(configuration)
     except OperatorError as problem:
         faults = problem.problems if isinstance(problem, ConfigurationError) else [str(problem)]
         _print([*wrong(faults)], as_json=chosen.json)

@@ -81,10 +81,10 @@ class Runtime:
         await self.part(ProductionPart).read_keys_again()
 
     @property
-    def stop_takes(self) -> float:
+    def stop_seconds(self) -> float:
         """Seconds that the guard may wait at a stop until peers have its updates."""
         guard = self.part(GuardPart)
-        return guard.stop_takes if guard in self._started else 0.0
+        return guard.stop_seconds if guard in self._started else 0.0
 
     @property
     def is_one_shot(self) -> bool:

@@ -29,7 +29,7 @@ BLOCKS = 120
 def test_blocks_operations_times_and_validators_of_a_recorded_chain_are_counted(tmp_path: Path) -> None:
     with node_memory() as node, Chain.open(tmp_path, network_of(NAME), clock=lambda: 0.0) as chain:
         meter = metered(node, lambda: chain.head_time + 2.5)
-        meter.follow(chain)
+        meter.observe(chain)
         advance(chain, NAME, BLOCKS)
         meter.sample()
         values = node.values()
@@ -57,7 +57,7 @@ def test_a_change_of_branch_is_counted_by_its_depth(tmp_path: Path) -> None:
     with node_memory() as node, Chain.open(tmp_path, network_of(NAME), clock=lambda: 0.0) as chain:
         advance(chain, NAME, 30)
         meter = metered(node, lambda: 0.0)
-        meter.follow(chain)
+        meter.observe(chain)
         chain.pop_block()
         numbers = node.values()[table.REORGANISATIONS.name][()]
 
@@ -68,7 +68,7 @@ def test_every_slot_without_a_block_is_counted_also_before_the_first_block_after
     network = start_seven(tmp_path)
     with node_memory() as node:
         meter = metered(node, lambda: 0.0)
-        meter.follow(network.chain)
+        meter.observe(network.chain)
         network.produce(skipped=3)
         network.produce(2)
         network.chain.pop_block()
@@ -84,7 +84,7 @@ def test_a_block_that_is_refused_is_not_timed_as_an_applied_one(tmp_path: Path) 
         advance(chain, NAME, 3)
         block = chain.block_at(3)
         assert block is not None
-        metered(node, lambda: 0.0).follow(chain)
+        metered(node, lambda: 0.0).observe(chain)
         chain.push_block(block)
         times = node.values()[table.APPLY_TIME.name][()]
 

@@ -65,7 +65,7 @@ def test_a_sync_looks_for_room_before_it_fetches_blocks(
         return MagicMock(free=free)
 
     monkeypatch.setattr("ledgerd.node.parts.peers.shutil.disk_usage", usage)
-    part.look_for_room(1_000_000)
+    part.check_room(1_000_000)
     assert asked == [tmp_path]
     assert ("1000000 blocks of 800 bytes are missing, which takes 762 MB; 1 MB are free" in caplog.text) != is_enough
 

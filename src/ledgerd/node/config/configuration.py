@@ -82,11 +82,11 @@ class Configuration(msgspec.Struct, frozen=True):
 def read_invocation(command_line: Mapping[str, Sequence[str]], current_dir: Path) -> Invocation:
     """Read the options that exist on the command line only."""
     problems: list[str] = []
-    given = gather({name: command_line.get(name, ()) for name in _own_names()}, (), None, problems)
+    given = gather({name: command_line.get(name, ()) for name in _invocation_names()}, (), None, problems)
     return OptionReader(given.options, problems).section(INVOCATION, current_dir, current_dir)
 
 
-def _own_names() -> list[str]:
+def _invocation_names() -> list[str]:
     return [option.name for option in INVOCATION.with_meaning]
 
 
@@ -120,7 +120,7 @@ def read_configuration(
     _require_one_holder(records)
     _require_history(records)
     _require_what_is_asked(records)
-    _tell_others(records)
+    _fill_in_from_others(records)
     return Configuration(
         **records,
         logging=logging,
@@ -166,10 +166,10 @@ def _require_what_is_asked(records: dict[str, Any]) -> None:
         raise ConfigurationError(["explorer-endpoint: the explorer asks this node: add webserver-http-endpoint"])
 
 
-def _tell_others(records: dict[str, Any]) -> None:
+def _fill_in_from_others(records: dict[str, Any]) -> None:
     """Complete records with values that depend on options of other parts."""
     plugins, producer = records["application"].plugins, records["validator"]
-    told: dict[str, dict[str, object]] = {
+    filled: dict[str, dict[str, object]] = {
         "history": {
             "skip_virtual": records["chain"].skip_virtual_ops,
             "keep_accounts": ACCOUNT_HISTORY in plugins,
@@ -182,7 +182,7 @@ def _tell_others(records: dict[str, Any]) -> None:
         "validator_guard": {"allows_stale": producer.allows_stale},
         "testnet": {"is_on": TESTNET_PLUGIN in plugins},
     }
-    for name, values in told.items():
+    for name, values in filled.items():
         records[name] = replace(records[name], **values)
 
 

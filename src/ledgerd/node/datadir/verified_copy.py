@@ -56,7 +56,7 @@ class VerifiedCopy:
         """Whether the way back was begun."""
         return (self._folder / GOING_BACK).exists()
 
-    def follow(self, asked: Assumption | None) -> None:
+    def resume(self, asked: Assumption | None) -> None:
         """At a start: continue what was begun. A state that waits for another block than the option names goes back
         first, so that removing the option has every block verified.
         """
@@ -176,7 +176,7 @@ class VerifiedCopy:
                 opened.close()
 
 
-def take_banned(folder: Path) -> tuple[str, ...]:
+def read_banned_once(folder: Path) -> tuple[str, ...]:
     """The addresses that are to be banned; they are told once."""
     file = folder / BANNED
     try:

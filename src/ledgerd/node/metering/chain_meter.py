@@ -58,7 +58,7 @@ class ChainMeter(Observer):
     def _by_hardfork(self, family: Family) -> dict[str, GaugeCell]:
         return {name: self._cells.gauge(family, name) for name in table.HARDFORK.values}
 
-    def follow(self, chain: Chain) -> None:
+    def observe(self, chain: Chain) -> None:
         """Count for a chain that was opened."""
         self._chain, self._last, self._height = chain, None, chain.head_number
         chain.observe(self)
@@ -125,8 +125,8 @@ class ChainMeter(Observer):
             place = self._places[name]
             self._missed_of[place].reach(validator.total_missed)
             self._last_of[place].set(validator.last_confirmed_block_num)
-        self._share_out(self._votes, [vote_of(each, chain.network) for each in known.values()])
-        self._share_out(self._running, [running_of(each, chain.network) for each in known.values()])
+        self._count_by_hardfork(self._votes, [vote_of(each, chain.network) for each in known.values()])
+        self._count_by_hardfork(self._running, [running_of(each, chain.network) for each in known.values()])
 
     def _show_scheduled(self) -> Sequence[AccountName]:
         """Give places to the validators of this round."""
@@ -134,7 +134,7 @@ class ChainMeter(Observer):
         self._places.show((*self._watched, *scheduled))
         return scheduled
 
-    def _share_out(self, gauges: dict[str, GaugeCell], hardforks: Sequence[str]) -> None:
+    def _count_by_hardfork(self, gauges: dict[str, GaugeCell], hardforks: Sequence[str]) -> None:
         tally = Tally(hardforks)
         for name, gauge in gauges.items():
             gauge.set(tally[name])

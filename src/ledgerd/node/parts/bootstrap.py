@@ -82,7 +82,7 @@ class BootstrapPart(Part):
         if number is None:
             self.work.keep("the search for a first snapshot", self._keep_trying)
             return
-        await self._chain.run(self._chain.take_new)
+        await self._chain.run(self._chain.use_newer_state)
         seconds = time.monotonic() - began
         log.info("Snapshot loaded successfully in %(seconds).1f sec", {"seconds": seconds})
         log.info(

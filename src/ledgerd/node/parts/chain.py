@@ -50,7 +50,7 @@ class ChainPart(Part):
         """The last verified point, while the state is provisional."""
         self.folder = self.files.logs
         """The folder of the block logs, the history and `block_info`."""
-        self.origin = StateOrigin.STANDING
+        self.origin = StateOrigin.PRESENT
         self.building = asyncio.Lock()
         """Held while a state that is to replace this one is being built: there is one folder for it."""
         self._is_trying = False
@@ -72,7 +72,7 @@ class ChainPart(Part):
         log.info("Opening shared memory from %(folder)s", {"folder": self.files.folder})
         await self.run(self._begin)
         await self.attach(self._force_hardforks)
-        await self.attach(HardforkWarning().follow)
+        await self.attach(HardforkWarning().observe)
 
     def _begin(self) -> None:
         opening = Opening(self._configuration, self.files, self.network, self._open)
@@ -92,7 +92,7 @@ class ChainPart(Part):
             {"first": forced[0], "last": last, "block": chain.head_number},
         )
 
-    def take_new(self) -> None:
+    def use_newer_state(self) -> None:
         """Replace this state by the one that was built beside it, and open that; on the chain's thread."""
         self.reopen(self.files.put_in_place)
         self.origin = StateOrigin.PEERS

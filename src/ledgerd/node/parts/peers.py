@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ledgerd.metrics.meters.peers import PeerMeter
-from ledgerd.node.datadir.verified_copy import take_banned
+from ledgerd.node.datadir.verified_copy import read_banned_once
 from ledgerd.node.metering.peer_gauges import PeerGauges
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.context import PartContext
@@ -87,9 +87,9 @@ class PeersPart(Part):
             self._precompute = PrecomputePool(self._chain.network, processes, self.work, log_format=self._log_format)
         meters = self._meters.meters
         state.core.meter = None if meters is None else PeerMeter(meters.cells)
-        state.core.catch_up_begins = self.look_for_room
+        state.core.catch_up_begins = self.check_room
         precompute = self._precompute.precompute if self._precompute is not None else None
-        for address in take_banned(self._chain.files.folder):
+        for address in read_banned_once(self._chain.files.folder):
             state.core.bans.ban(address, self._now(), BAN_SECONDS)
         driver = Driver(state, self._now, precompute, self._time.sleep)
         endpoint = self._settings.endpoint
@@ -100,7 +100,7 @@ class PeersPart(Part):
         self._driver = driver
         return driver
 
-    def look_for_room(self, blocks: int) -> None:
+    def check_room(self, blocks: int) -> None:
         """Before blocks are fetched: whether the disk has room for their log and for the growth of the state."""
         average = max(LEAST_AVERAGE, self._chain.chain.globals.average_block_size)
         needed = blocks * average + self._chain.files.space.min_free
@@ -145,10 +145,10 @@ class PeersPart(Part):
     @property
     def handlers(self) -> dict[str, Handler]:
         """The handlers of what `node_api` asks the main process."""
-        return {STANDING: self._standing}
+        return {STANDING: self._answer_network_status}
 
-    async def _standing(self, _payload: bytes) -> bytes:
-        return msgspec.msgpack.encode(await self._chain.run(self.standing))
+    async def _answer_network_status(self, _payload: bytes) -> bytes:
+        return msgspec.msgpack.encode(await self._chain.run(self.network_status))
 
     @property
     def driver(self) -> Driver | None:
@@ -167,7 +167,7 @@ class PeersPart(Part):
         """Whether a peer is there that has dialled this node."""
         return self._driver is not None and any(peer.is_incoming for peer in self._driver.network.core.live())
 
-    def standing(self) -> PeerNetwork:
+    def network_status(self) -> PeerNetwork:
         """The answer to `node_api.network`."""
         if self._driver is None:
             return PeerNetwork("alone", 0, 0, FORK_STATUS[0])

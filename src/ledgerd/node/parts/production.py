@@ -62,7 +62,7 @@ class ProductionPart(Part):
         self._settings = configuration.validator
         access = configuration.validator.signer
         place = access.place
-        self._signer = None if place is None else SignerLink(place, access.files, self._tell_of_signer)
+        self._signer = None if place is None else SignerLink(place, access.files, self._signer_changed)
 
     def _sample(self, meters: Meters) -> MeterSample:
         lost = LostSlots(meters.cells)
@@ -111,7 +111,7 @@ class ProductionPart(Part):
         settings = self._settings
         if self._doppelganger is None and is_doppelganger_checked(settings, chain.network):
             slots = chain.network.max_validators
-            self._doppelganger = Doppelganger(settings, signed.latest, slots, self.clock, self._tell_of_doppelganger)
+            self._doppelganger = Doppelganger(settings, signed.latest, slots, self.clock, self._doppelganger_changed)
         self.producer = Producer(
             chain,
             settings,
@@ -135,9 +135,9 @@ class ProductionPart(Part):
         self._settings = settings = self._settings.with_keys_of_files(found)
         if self.producer is not None:
             await self._chain.run(partial(self.producer.take_settings, settings))
-        self._tell_keys()
+        self._write_loaded_keys()
 
-    def _tell_keys(self) -> None:
+    def _write_loaded_keys(self) -> None:
         """Write down the public keys of what is loaded: so `ledgerd key` sees that a node has read its files."""
         known = [public_key_text(key) for key in self._settings.keys]
         log.info("signing keys that are loaded: %(keys)s", {"keys": " ".join(known) or "none"})
@@ -149,12 +149,12 @@ class ProductionPart(Part):
         except OSError as problem:
             log.warning("%(file)s cannot be written: %(problem)s", {"file": path, "problem": problem.strerror})
 
-    def _tell_of_doppelganger(self, state: WatchState) -> None:
+    def _doppelganger_changed(self, state: WatchState) -> None:
         if state.stopped:
             self.work.set_down("signing", state.stopped)
         self.work.warn("doppelganger", state.watching)
 
-    def _tell_of_signer(self, problem: str) -> None:
+    def _signer_changed(self, problem: str) -> None:
         self.work.warn("signer", problem)
 
     async def stop(self) -> None:

@@ -70,7 +70,7 @@ class ReplayPart(Part):
         line = ProgressLine("replaying", first - 1, began)
         log.info("Replaying blockchain from block num %(block)d.", {"block": first})
 
-        def say(height: int) -> None:
+        def report(height: int) -> None:
             step = line.at(height, last, self._seconds())
             if step is not None:
                 log.info("%s", step.text, extra=shown(step))
@@ -78,7 +78,7 @@ class ReplayPart(Part):
         def goes_on() -> bool:
             return not self._is_stopped.is_set()
 
-        replay(chain, chain.block_log, skip=VERIFIED_BEFORE, progress=say, goes_on=goes_on)
+        replay(chain, chain.block_log, skip=VERIFIED_BEFORE, progress=report, goes_on=goes_on)
         if goes_on():
             log.info("Done reindexing, elapsed time: %(seconds).1f sec", {"seconds": self._seconds() - began})
         else:

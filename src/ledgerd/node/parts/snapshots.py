@@ -57,7 +57,7 @@ class SnapshotsPart(Part, Observer):
         self._peers = peers
         self._signing = context.signing
         self._triggers = Triggers(self._options.at_block, self._options.every_n_blocks)
-        self._shelf = ServedSnapshot(self._options.directory)
+        self._served = ServedSnapshot(self._options.directory)
         self._server: SnapshotServer | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._writing: asyncio.Task[None] | None = None
@@ -73,7 +73,7 @@ class SnapshotsPart(Part, Observer):
         await in_thread(ready_directory, self._options.directory)
         newest = await in_thread(newest_in, self._options.directory)
         self._newest = 0 if newest is None else newest.number
-        await self._chain.attach(self._follow)
+        await self._chain.attach(self._observe)
         if self._options.allow_serving:
             await self._serve()
         if self._options.enable_stalled_sync_detection and self._options.trusted_peers:
@@ -83,7 +83,7 @@ class SnapshotsPart(Part, Observer):
         options = self._options
         trusted = frozenset(options.served_addresses) if options.only_trusted else None
         door = AdmissionControl(trusted, is_limited=not options.disable_anti_spam)
-        server = SnapshotServer(self._shelf, door)
+        server = SnapshotServer(self._served, door)
         port = await server.start(options.endpoint.host, options.endpoint.port)
         self._server = server
         log.info("Snapshot TCP server listening on %(endpoint)s", {"endpoint": options.endpoint._replace(port=port)})
@@ -98,7 +98,7 @@ class SnapshotsPart(Part, Observer):
 
     # -- on the thread of the chain
 
-    def _follow(self, chain: Chain) -> None:
+    def _observe(self, chain: Chain) -> None:
         self._triggers.wants_fresh = self._is_outrun(chain)
         chain.observe(self)
 
@@ -155,12 +155,12 @@ class SnapshotsPart(Part, Observer):
         _warn_of_obstacles(written)
         try:
             await in_thread(self._drop_old)
-            taken = await self._shelf.take()
+            offered = await self._served.take()
         except OSError as problem:
             log.warning("no older snapshot is deleted: %(reason)s", {"reason": problem})
             return
-        if taken is not None:
-            taken[1].close()
+        if offered is not None:
+            offered[1].close()
 
     def _drop_old(self) -> None:
         for path in drop_old(self._options.directory, self._time.wall() / MICRO, self._options.max_age_days):

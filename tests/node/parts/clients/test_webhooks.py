@@ -88,12 +88,12 @@ def test_one_that_has_ended_makes_the_node_not_ready_and_one_that_fails_is_a_war
     supervisor.take(part)
     position = HookPosition(next_block=7, behind=12, failures=MANY_FAILURES)
     write_position(file, position)
-    part.tell_all()
+    part.report_all()
     assert supervisor.health.down == {}
     assert supervisor.health.warnings == ("the webhook http://127.0.0.1:9/viz does not answer: 12 blocks wait",)
 
     write_position(file, replace(position, ended="12 blocks wait for it, and at most 10 may"))
-    part.tell_all()
+    part.report_all()
     assert len(supervisor.health.warnings) == 0
     assert supervisor.health.down == {"webhooks": "http://127.0.0.1:9/viz: 12 blocks wait for it, and at most 10 may"}
     with node_memory() as memory:
@@ -103,7 +103,7 @@ def test_one_that_has_ended_makes_the_node_not_ready_and_one_that_fails_is_a_war
         assert [values[each.name]["1",] for each in families] == [[12], [MOST_BEHIND], [MANY_FAILURES], [1]]
 
     file.unlink()
-    part.tell_all()
+    part.report_all()
     assert supervisor.health.down == {}
 
 

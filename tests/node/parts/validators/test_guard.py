@@ -194,7 +194,7 @@ def test_a_guard_without_validators_or_switched_off_does_nothing(tmp_path: Path)
         async def run(runtime: Runtime = runtime) -> None:
             await runtime.start()
             assert len(runtime.part(GuardPart).work) == 0
-            assert runtime.stop_takes == 0
+            assert runtime.stop_seconds == 0
             await runtime.stop()
 
         asyncio.run(run())

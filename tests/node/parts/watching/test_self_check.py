@@ -88,7 +88,7 @@ def play(scene: Callable[[], Awaitable[None]]) -> None:
 
 
 def test_a_sound_node_warns_of_nothing(bed: Bed) -> None:
-    play(bed.part.look)
+    play(bed.part.check)
 
     assert bed.warned == []
 
@@ -98,13 +98,13 @@ def test_what_is_found_stands_in_ready_until_it_is_over(bed: Bed, caplog: pytest
         bed.set_free(LITTLE - 1)
         bed.memory.write_text(MEMORY.format(100_000))
         bed.offset = 700_000
-        await bed.part.look()
-        await bed.part.look()
+        await bed.part.check()
+        await bed.part.check()
         assert bed.warned == ["disk-nearly-full", "memory-low", "clock-wrong"]
         assert "(docs/doctor.md#disk-nearly-full)" in bed.supervisor.health.warnings[0]
         bed.set_free(100 * LITTLE)
         bed.offset = 0
-        await bed.part.look()
+        await bed.part.check()
         assert bed.warned == ["memory-low"]
 
     play(scene)
@@ -112,34 +112,34 @@ def test_what_is_found_stands_in_ready_until_it_is_over(bed: Bed, caplog: pytest
 
 
 def test_an_inbound_peer_is_noted_for_the_doctor(bed: Bed) -> None:
-    play(bed.part.look)
+    play(bed.part.check)
     assert not (bed.folder / INBOUND_FILE).exists()
 
     bed.surface.has_inbound = True
-    play(bed.part.look)
+    play(bed.part.check)
     assert last_inbound(bed.folder) == NOW
 
 
 def test_a_node_that_runs_for_an_hour_without_an_inbound_peer_says_so(bed: Bed) -> None:
     bed.now += RECENT
-    play(bed.part.look)
+    play(bed.part.check)
     assert bed.warned == []
 
     bed.now += 1
-    play(bed.part.look)
+    play(bed.part.check)
     assert bed.warned == ["not-shown-reachable"]
 
     bed.surface.has_inbound = True
-    play(bed.part.look)
+    play(bed.part.check)
     assert bed.warned == []
 
 
 def test_a_sample_of_the_growth_is_kept_each_hour_for_a_week(bed: Bed) -> None:
     async def scene() -> None:
         for _ in range(MOST_SAMPLES + 5):
-            await bed.part.look()
+            await bed.part.check()
             bed.now += SAMPLE_EVERY // 2
-            await bed.part.look()
+            await bed.part.check()
             bed.now += SAMPLE_EVERY // 2
 
     play(scene)
@@ -151,7 +151,7 @@ def test_a_sample_of_the_growth_is_kept_each_hour_for_a_week(bed: Bed) -> None:
 
 def test_a_damaged_file_of_samples_is_begun_anew(bed: Bed) -> None:
     (bed.folder / GROWTH_FILE).write_text("{")
-    play(bed.part.look)
+    play(bed.part.check)
 
     assert len(read_samples(bed.folder)) == 1
 
@@ -159,6 +159,6 @@ def test_a_damaged_file_of_samples_is_begun_anew(bed: Bed) -> None:
 def test_a_disk_that_takes_no_write_is_told_and_ends_nothing(bed: Bed) -> None:
     (bed.folder / f"{GROWTH_FILE}.new").mkdir()
     bed.set_free(0)
-    play(bed.part.look)
+    play(bed.part.check)
 
     assert bed.warned == ["disk-not-writable", "disk-nearly-full"]

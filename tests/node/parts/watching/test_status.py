@@ -105,16 +105,16 @@ def test_without_a_change_nothing_is_told_until_the_last_status_is_old(stage: St
     stage.produce()
     stage.statuses.clear()
     stage.now += 1
-    stage.part.tell()
+    stage.part.publish()
     assert stage.statuses == []
     stage.now += OLDEST / 1_000
-    stage.part.tell()
+    stage.part.publish()
     assert [status.time for status in stage.statuses] == [round(1_000 * stage.now)]
 
 
 def test_a_waiting_transaction_is_counted(stage: Stage) -> None:
     stage.network.send(Transfer(VIZ, VIZ, tokens(1), ""))
-    stage.part.tell()
+    stage.part.publish()
     assert stage.statuses[-1].pool.waiting == 1
 
 
@@ -123,7 +123,7 @@ def test_blocks_of_a_sync_are_not_told_one_by_one(stage: Stage) -> None:
     stage.now += 100 * LIVE_SECONDS
     stage.network.produce(5)
     assert stage.statuses == []
-    stage.part.tell()
+    stage.part.publish()
     assert [status.head for status in stage.statuses] == [stage.network.chain.head_number]
     assert stage.statuses[-1].slots[-1].block == stage.network.chain.head_number
 
@@ -164,11 +164,11 @@ def test_the_time_left_of_a_sync_follows_from_its_rate(stage: Stage, talk: Talk)
     talk.now += 30_000
     talk.meet(head_block_num=1_100, dlt_latest_block=1_100)
     stage.peers.driver = SimpleNamespace(network=talk.network)
-    stage.part.tell()
+    stage.part.publish()
     head = stage.network.chain.head_number
     stage.steady += 5
     stage.network.produce(10)
-    stage.part.tell()
+    stage.part.publish()
 
     sync = stage.statuses[-1].sync
     assert (sync.target, sync.blocks_a_second) == (1_100, 2)

@@ -14,7 +14,7 @@ import pytest
 from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.watching import stuck
-from ledgerd.node.parts.watching.stuck import MOST_UNANSWERED, STUCK, Calls, StuckPart, note_restart
+from ledgerd.node.parts.watching.stuck import MOST_UNANSWERED, STUCK, Calls, StuckPart, record_restart
 from ledgerd.node.time_source import MICRO
 from tests.node.contexts import context_of
 
@@ -35,16 +35,16 @@ def test_an_answer_and_a_reopening_reset_the_count() -> None:
 
 
 def test_ends_are_remembered_for_half_an_hour(tmp_path: Path) -> None:
-    assert note_restart(tmp_path, 10_000) == 1
-    assert note_restart(tmp_path, 11_000) == 2
-    assert note_restart(tmp_path, 11_801) == 2
+    assert record_restart(tmp_path, 10_000) == 1
+    assert record_restart(tmp_path, 11_000) == 2
+    assert record_restart(tmp_path, 11_801) == 2
     assert (tmp_path / "deadlock_restarts").read_text() == "11000\n11801\n"
 
 
 def test_an_unreadable_restarts_file_is_ignored(tmp_path: Path) -> None:
     (tmp_path / "deadlock_restarts").write_bytes(b"\xff\n-1\nx\n9990\n")
 
-    assert note_restart(tmp_path, 10_000) == 2
+    assert record_restart(tmp_path, 10_000) == 2
 
 
 class DeadChain:

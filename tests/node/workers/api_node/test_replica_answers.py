@@ -66,7 +66,7 @@ def test_recorded_requests_get_the_recorded_answers_from_a_replica(
 ) -> None:
     replicate(name, height, tmp_path)
     made, follower = over(name, tmp_path / "replica")
-    follower.look()
+    follower.refresh()
     assert f'"head_block_number":{height},' in asked(made, *PROPERTIES)
     different, count = [], 0
     for request, recorded in recorded_api_answers(name, *files):

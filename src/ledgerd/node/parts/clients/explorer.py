@@ -48,7 +48,7 @@ class ExplorerProcessPart(Part):
         self._log_format = configuration.application.log_format
         self._speeches = [each.speech for each in endpoints_of(configuration.webserver)]
         self._webserver = webserver
-        self._plug: socket.socket | None = None
+        self._listener: socket.socket | None = None
         self._child: Child | None = None
         self._starts = 0
         meters.on_main.append(lambda made: partial(self._sample, made.cells))
@@ -58,17 +58,17 @@ class ExplorerProcessPart(Part):
         endpoint = self._options.endpoint
         if endpoint is None:
             return
-        (self._plug,) = listen(endpoint.host, endpoint.port, 1)
+        (self._listener,) = listen(endpoint.host, endpoint.port, 1)
         self.work.keep("the process that serves it", self._serve)
 
     async def _serve(self, working: Working) -> None:
-        if self._plug is None:
+        if self._listener is None:
             return
-        order = ExplorerArguments(self.settings(self._plug), os.getpid(), self._log_format)
+        order = ExplorerArguments(self.settings(self._listener), os.getpid(), self._log_format)
         child = self._child = Child.start(
             module_command(PROCESS),
             stdin=PIPE,
-            inherited=(self._plug.fileno(),),
+            inherited=(self._listener.fileno(),),
             has_own_session=True,
             environment=RETURNS_MEMORY,
         )
@@ -77,17 +77,17 @@ class ExplorerProcessPart(Part):
         working()
         await child.ended()
 
-    def settings(self, plug: socket.socket) -> ExplorerSettings:
-        """What the process is told: where this node is reached from its own machine."""
+    def settings(self, listener: socket.socket) -> ExplorerSettings:
+        """The settings of the process: where this node is reached from its own machine."""
         places = zip(self._speeches, self._webserver.addresses, strict=True)
         at = {speech: Endpoint(_reached(host), port) for speech, (host, port) in places}
-        http, told = (at.get(each, at.get(Speech.BOTH)) for each in (Speech.HTTP, Speech.WEBSOCKET))
+        http, websocket = (at.get(each, at.get(Speech.BOTH)) for each in (Speech.HTTP, Speech.WEBSOCKET))
         return ExplorerSettings(
             node=f"http://{http}",
-            live=f"ws://{told}" if told else "",
-            listen=Endpoint(*plug.getsockname()[:2]),
+            live=f"ws://{websocket}" if websocket else "",
+            listen=Endpoint(*listener.getsockname()[:2]),
             trusted_proxies=self._options.trusted_proxies,
-            inherited=plug.fileno(),
+            inherited=listener.fileno(),
         )
 
     def _sample(self, cells: Cells) -> None:
@@ -100,8 +100,8 @@ class ExplorerProcessPart(Part):
         if self._child is not None:
             self._child.terminate()
             await self._child.stop(STOP_SECONDS)
-        if self._plug is not None:
-            self._plug.close()
+        if self._listener is not None:
+            self._listener.close()
 
 
 def _reached(host: str) -> str:

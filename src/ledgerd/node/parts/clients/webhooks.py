@@ -27,7 +27,7 @@ WEBHOOKS = "webhooks"
 """The folder in the data directory."""
 
 PROCESS = "ledgerd.node.workers.beside.webhook_worker"
-LOOK_SECONDS = 1.0
+CHECK_SECONDS = 1.0
 STOP_SECONDS = 5.0
 MANY_FAILURES = 8
 """Attempts in a row, about two minutes, after which a receiver that does not answer is a warning."""
@@ -58,7 +58,7 @@ class WebhooksPart(Part):
     async def start(self) -> None:
         """Start the process."""
         self.work.keep("the process that sends them", self._send)
-        self.work.keep("the look at receivers", self._look)
+        self.work.keep("the look at receivers", self._check)
 
     async def _send(self, working: Working) -> None:
         child = self._child = Child.start(module_command(PROCESS), stdin=PIPE, has_own_session=True)
@@ -66,16 +66,16 @@ class WebhooksPart(Part):
         working()
         await child.ended()
 
-    async def _look(self, working: Working) -> NoReturn:
+    async def _check(self, working: Working) -> NoReturn:
         while True:
-            self.tell_all()
+            self.report_all()
             working()
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(CHECK_SECONDS)
 
-    def tell_all(self) -> None:
+    def report_all(self) -> None:
         """Tell the operator how receivers are."""
         for hook, position in zip(self._hooks, self.positions(), strict=True):
-            self._tell(hook.url, position)
+            self._report(hook.url, position)
 
     def positions(self) -> list[HookPosition]:
         """How far each receiver is."""
@@ -89,7 +89,7 @@ class WebhooksPart(Part):
             cells.gauge(table.WEBHOOK_FAILURES, place).set(position.failures)
             cells.gauge(table.WEBHOOK_ENDED, place).set(bool(position.ended))
 
-    def _tell(self, url: str, position: HookPosition) -> None:
+    def _report(self, url: str, position: HookPosition) -> None:
         if position.ended:
             self.work.set_down(url, position.ended)
         else:

@@ -107,12 +107,12 @@ class WebserverPart(ApiWorkersPart):
                     {"kind": kind, "host": endpoint.host, "port": endpoint.port},
                 )
         self._open()
-        await self._chain.attach(self._follow)
+        await self._chain.attach(self._observe)
         self._early.hand_over()
         meters = self._meters.meters
         await self._serve(None if meters is None else meters.memory, self._early.sockets)
 
-    def _follow(self, chain: Chain) -> None:
+    def _observe(self, chain: Chain) -> None:
         self.publish(HEAD, b"")
         self.publish(WAITING, b"")
         chain.observe(ChainPublisher(self, chain))

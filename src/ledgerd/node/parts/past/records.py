@@ -44,7 +44,7 @@ DRIVER = "psycopg"
 FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 60.0
 ENDING_SECONDS = 5.0
-LOOK_SECONDS = 0.5
+CHECK_SECONDS = 0.5
 """Between two looks whether a history of the past is ready."""
 FEED = "feed"
 
@@ -63,24 +63,24 @@ class HistoryPart(Part):
 
     async def start(self) -> None:
         """Attach the history to the chain: it catches up, then records each commit."""
-        await self._chain.attach(self._follow)
-        self.work.keep("the past of the history", self._look_for_past)
+        await self._chain.attach(self._observe)
+        self.work.keep("the past of the history", self._check_for_past)
 
-    def _follow(self, chain: Chain) -> None:
+    def _observe(self, chain: Chain) -> None:
         self._close()
         self._past.finish()
         self._store = open_history(chain, self._folder, self._settings)
-        self._take_past(chain)
+        self._accept_past(chain)
 
-    async def _look_for_past(self, works: Working) -> None:
+    async def _check_for_past(self, works: Working) -> None:
         """Take a history of the past that was made beside this node (`ledgerd history extend`)."""
         works()
         while True:
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(CHECK_SECONDS)
             if self._past.is_offered:
-                await self._chain.run(lambda: self._take_past(self._chain.chain))
+                await self._chain.run(lambda: self._accept_past(self._chain.chain))
 
-    def _take_past(self, chain: Chain) -> None:
+    def _accept_past(self, chain: Chain) -> None:
         if self._store is not None and self._past.is_offered:
             self._past.take(chain, self._store)
 
@@ -142,7 +142,7 @@ class HistoryFeedPart(Part):
             configuration.application.log_format,
         )
         self.news = FeedNews()
-        """How it stands."""
+        """The latest of its process."""
 
     async def start(self) -> None:
         """Start the process."""
@@ -177,16 +177,16 @@ class HistoryFeedPart(Part):
             try:
                 writer.write(msgspec.json.encode(self._order) + b"\n")
                 async for line in reader:
-                    self._take(msgspec.json.decode(line, type=FeedNews))
+                    self._report(msgspec.json.decode(line, type=FeedNews))
                     working()
             finally:
                 writer.transport.abort()
                 await child.stop(ENDING_SECONDS)
 
-    def _take(self, news: FeedNews) -> None:
+    def _report(self, news: FeedNews) -> None:
         self.news = news
-        stands = f"nothing is fed to PostgreSQL behind block {news.block}: {news.reason}" if news.reason else ""
-        self.work.warn(FEED, stands or news.warning)
+        problem = f"nothing is fed to PostgreSQL behind block {news.block}: {news.reason}" if news.reason else ""
+        self.work.warn(FEED, problem or news.warning)
 
 
 def require_driver() -> None:

@@ -44,12 +44,12 @@ class GuardPart(Part, Observer):
         self._production = production
         self._guard = Guard(self._settings)
         self._blocks: deque[Seen] = deque(maxlen=BLOCKS_REMEMBERED)
-        self._news = asyncio.Event()
+        self._has_blocks = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._has_begun = False
 
     @property
-    def stop_takes(self) -> float:
+    def stop_seconds(self) -> float:
         """Seconds that the stop may wait for peers to get the updates."""
         return float(self._settings.shutdown_grace) if self._is_enabled and self._settings.disable_on_shutdown else 0.0
 
@@ -65,9 +65,9 @@ class GuardPart(Part, Observer):
 
     async def _run(self) -> None:
         while True:
-            await self._news.wait()
-            self._news.clear()
-            await self._chain.run(self._look)
+            await self._has_blocks.wait()
+            self._has_blocks.clear()
+            await self._chain.run(self._check)
 
     async def stop(self) -> None:
         """Switch the validators off if so configured, and wait until peers have had time to get the updates."""
@@ -89,13 +89,13 @@ class GuardPart(Part, Observer):
         """Called within a commit, so the block is only queued for the next check."""
         if self._loop is not None and not self._loop.is_closed():
             self._blocks.append(seen(event.block))
-            self._loop.call_soon_threadsafe(self._news.set)
+            self._loop.call_soon_threadsafe(self._has_blocks.set)
 
     def _begin(self) -> None:
         facts = read_guard_facts(self._chain.chain, self._settings.watched)
         self._send(self._guard.begin(self._production.clock() // MICRO, facts))
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         facts = read_guard_facts(self._chain.chain, self._settings.watched)
         while self._blocks:
             self._send(self._guard.on_block(self._production.clock() // MICRO, facts, self._blocks.popleft()))

@@ -54,14 +54,14 @@ class MonitorPart(Part, Observer):
 
     async def start(self) -> None:
         """Follow the chain from now on."""
-        await self._chain.attach(self._follow)
+        await self._chain.attach(self._observe)
 
     async def stop(self) -> None:
         """Nothing runs."""
 
     # -- on the thread of the chain
 
-    def _follow(self, chain: Chain) -> None:
+    def _observe(self, chain: Chain) -> None:
         for name in self._names:
             if chain.validator(name) is None:
                 log.warning(
@@ -78,7 +78,7 @@ class MonitorPart(Part, Observer):
 
     def pushed(self, block: Block, outcome: Outcome) -> None:
         if block.validator in self._names and self._chain.chain.is_signed(block):
-            self.tracker.see(block, outcome, self._now())
+            self.tracker.record(block, outcome, self._now())
 
     def undone(self, event: BlocksUndone) -> None:
         self.tracker.undone(event.head_number)
@@ -98,22 +98,22 @@ class MonitorPart(Part, Observer):
 
     def _log(self, slot: WatchedSlot) -> None:
         """The lines of slots have a rate of their own, as a node may watch every validator."""
-        told: dict[str, object] = {"validator": slot.validator, "slot": time_text(slot.time)}
-        own = limited(SLOT_LINES)
+        fields: dict[str, object] = {"validator": slot.validator, "slot": time_text(slot.time)}
+        rate = limited(SLOT_LINES)
         if slot.cause is not None:
-            told["cause"] = slot.cause
-            log.warning("validator-monitor: %(validator)s missed its slot %(slot)s: %(cause)s", told, extra=own)
+            fields["cause"] = slot.cause
+            log.warning("validator-monitor: %(validator)s missed its slot %(slot)s: %(cause)s", fields, extra=rate)
             return
-        told["block"] = slot.block
+        fields["block"] = slot.block
         if slot.late is None:
-            log.info("validator-monitor: %(validator)s made block #%(block)d of %(slot)s", told, extra=own)
+            log.info("validator-monitor: %(validator)s made block #%(block)d of %(slot)s", fields, extra=rate)
         else:
-            told["late"] = slot.late
+            fields["late"] = slot.late
             log.info(
                 "validator-monitor: %(validator)s made block #%(block)d of %(slot)s, seen %(late).2f s after its slot "
                 "began",
-                told,
-                extra=own,
+                fields,
+                extra=rate,
             )
 
     def _log_summary(self) -> None:

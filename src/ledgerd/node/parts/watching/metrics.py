@@ -68,7 +68,7 @@ class MetricsPart(Part):
         self._sockets = listen(endpoint.host, endpoint.port, 1)
         validators = self._configuration.validator_monitor.names
         chain_meter = ChainMeter(found.cells, found.places, lambda: self._time.wall() / MICRO, validators)
-        await self._chain.attach(chain_meter.follow)
+        await self._chain.attach(chain_meter.observe)
         self._server = server = self._serving(endpoint, found)
         self.work.begin(server.start([self._sockets]))
         self._keep_sampling(found, chain_meter)

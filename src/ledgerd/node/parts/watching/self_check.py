@@ -64,11 +64,11 @@ class SelfCheckPart(Part):
 
     async def _run(self, working: Working) -> None:
         while True:
-            await self.look()
+            await self.check()
             working()
             await asyncio.sleep(EVERY)
 
-    async def look(self) -> None:
+    async def check(self) -> None:
         """Note what the doctor needs, and warn of what is found."""
         has_inbound = await self._chain.run(lambda: self._peers.has_inbound)
         findings = {each.name: each for each in await in_thread(self._found, has_inbound)}

@@ -87,7 +87,7 @@ class StatusPart(Part, Observer):
         """Tell from now on."""
         if self._has_operator:
             self._lines.begin()
-        await self._chain_part.attach(self._follow)
+        await self._chain_part.attach(self._observe)
         self.work.keep("status", self._each_second)
 
     async def stop(self) -> None:
@@ -97,13 +97,13 @@ class StatusPart(Part, Observer):
 
     async def _each_second(self, working: Working) -> None:
         while True:
-            await self._chain_part.run(self.tell)
+            await self._chain_part.run(self.publish)
             working()
             await asyncio.sleep(SECOND)
 
     # -- on the thread of the chain
 
-    def _follow(self, chain: Chain) -> None:
+    def _observe(self, chain: Chain) -> None:
         self._chain, self._is_behind = chain, True
         chain.observe(self)
 
@@ -127,13 +127,13 @@ class StatusPart(Part, Observer):
             self._catch_up(self._chain)
         else:
             self._slots.applied(event, now)
-        self.tell()
+        self.publish()
 
     def _catch_up(self, chain: Chain) -> None:
         self._slots.begin(chain)
         self._is_behind = False
 
-    def tell(self) -> None:
+    def publish(self) -> None:
         """Send the status if it is another than the last one."""
         chain = self._chain
         if chain is None:
@@ -189,7 +189,7 @@ class StatusPart(Part, Observer):
 
 
 def is_other(status: NodeStatus, last: NodeStatus) -> bool:
-    """Whether there is something new to tell, or the last status has become old."""
+    """Whether there is something new to publish, or the last status has become old."""
     is_old = abs(status.time - last.time) >= OLDEST
     return is_old or replace(status, number=last.number, time=last.time) != last
 

@@ -44,7 +44,7 @@ class Calls:
         return self._unanswered >= MOST_UNANSWERED
 
 
-def note_restart(data_dir: Path, now: int) -> int:
+def record_restart(data_dir: Path, now: int) -> int:
     """Record this exit in the file; returns how many there were lately."""
     file = data_dir / RESTARTS_FILE
     try:
@@ -91,7 +91,7 @@ class StuckPart(Part):
     def _end(self) -> None:
         times = 1
         with suppress(OSError):  # the process exits even if the file cannot be written
-            times = note_restart(self._data_dir, self._time.wall() // MICRO)
+            times = record_restart(self._data_dir, self._time.wall() // MICRO)
         seconds = int(CALL_EVERY * MOST_UNANSWERED)
         sys.stderr.write(
             f"FATAL: database write lock held for {seconds} s: the chain's thread is stuck, the process ends "

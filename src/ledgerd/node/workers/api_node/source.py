@@ -65,7 +65,7 @@ class DirectorySource:
         def ready() -> Page:
             if follower.reason:
                 return json_page(503, ready=False, reason=follower.reason)
-            behind = health.behind = None if follower.standing is None else follower.standing.behind
+            behind = health.behind = None if follower.followed is None else follower.followed.behind
             if behind is not None and behind > MOST_BEHIND:
                 return json_page(503, ready=False, reason=f"{behind} blocks behind the followed node")
             return pages[b"/ready"]()
@@ -85,5 +85,5 @@ class DirectorySource:
 
     def begin(self, service: Service) -> None:
         """Follow the directory."""
-        self.main.look()
+        self.main.refresh()
         self._link.tasks.begin(self.main.run(lambda: bool(service.connections)))

@@ -44,7 +44,7 @@ class AssumptionPart(Part):
     async def start(self) -> None:
         """Hold the node back where its state is provisional."""
         self._loop = asyncio.get_running_loop()
-        await self._chain.attach(self._follow)
+        await self._chain.attach(self._observe)
         assumption = await self._chain.run(lambda: self._chain.chain.assumption)
         if assumption is None:
             return
@@ -58,7 +58,7 @@ class AssumptionPart(Part):
         """Wait no longer; the next start does."""
         await self.work.stop()
 
-    def _follow(self, chain: Chain) -> None:
+    def _observe(self, chain: Chain) -> None:
         """On the thread of the chain."""
         if chain.assumption is None:
             return
@@ -71,7 +71,7 @@ class AssumptionPart(Part):
         while True:
             await self._changed.wait()
             self._changed.clear()
-            is_over, is_refuted, banned = await self._chain.run(self._look)
+            is_over, is_refuted, banned = await self._chain.run(self._check)
             if is_refuted:
                 log.critical(
                     "a valid block came in the place of the one that is assumed to be valid: the node goes back to "
@@ -88,7 +88,7 @@ class AssumptionPart(Part):
         self.work.set_up(HOLD)
         await asyncio.Event().wait()
 
-    def _look(self) -> tuple[bool, bool, tuple[str, ...]]:
+    def _check(self) -> tuple[bool, bool, tuple[str, ...]]:
         """Whether the state is verified, whether the assumption is refuted, and whom to ask no more."""
         chain = self._chain.chain
         if chain.assumption is None:

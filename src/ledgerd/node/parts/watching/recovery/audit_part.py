@@ -54,10 +54,10 @@ class AuditPart(Part):
         provenance, head = await self._chain.run(lambda: (self._chain.chain.provenance, self._chain.chain.head_number))
         if provenance is None:
             return
-        told = list(provenance.told(head))
-        for text in told:
+        warnings = list(provenance.told(head))
+        for text in warnings:
             log.warning("%s", text)
-        self.work.warn("snapshot", "; ".join(told))
+        self.work.warn("snapshot", "; ".join(warnings))
         if not provenance.is_audited:
             reason = f"the imported state of block {provenance.number} is still being checked"
             self._signing.forbid(HOLD, reason)
@@ -77,17 +77,17 @@ class AuditPart(Part):
         )
         working()
         try:
-            told = await done(Audit(str(files.folder), str(files.folder / COPY), chain))
+            audited = await done(Audit(str(files.folder), str(files.folder / COPY), chain))
         except SnapshotError as problem:
             await self._replace(provenance, str(problem))
         else:
-            log.info("the imported state is sound, as of block %(block)d", {"block": told.number})
-            await self._chain.run(self._note_audited)
+            log.info("the imported state is sound, as of block %(block)d", {"block": audited.number})
+            await self._chain.run(self._record_audited)
             self._signing.allow(HOLD)
             self.work.warn(HOLD, "")
         await asyncio.Event().wait()
 
-    def _note_audited(self) -> None:
+    def _record_audited(self) -> None:
         self._chain.chain.note_audited()
 
     async def _replace(self, provenance: Provenance, problem: str) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ledgerd.node.config.configuration import Configuration
 
 
-def patient_of(configuration: Configuration) -> Patient:
+def node_to_examine(configuration: Configuration) -> Patient:
     """The node of a configuration, whether it runs or not.
 
     Raises:
