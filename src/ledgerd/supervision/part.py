@@ -20,9 +20,9 @@ class Part(ABC):
     async def start(self) -> None:
         """Start; when it returns, the part works."""
 
-    @abstractmethod
     async def stop(self) -> None:
-        """Stop; the caller then ends the tasks of `work` that still run."""
+        """Stop. By itself a part ends its tasks; the caller then ends those of `work` that still run."""
+        await self.work.stop()
 
     def health_changed(self, news: HealthNews) -> None:  # noqa: B027 - few parts publish it
         """Learn of the health of the program: now, and at each change; from any thread."""

@@ -159,10 +159,6 @@ class Development(Part):
             await asyncio.sleep(self._options.block_time)
             await self._chain.on_chain(partial(self.mine, 1))
 
-    async def stop(self) -> None:
-        """Stop production."""
-        await self.work.stop()
-
     # -- requests of a developer
 
     def mine_at_once(self, transaction: Transaction) -> None:

@@ -128,10 +128,6 @@ class BootstrapPart(Part):
                 break
         await asyncio.Event().wait()
 
-    async def stop(self) -> None:
-        """End the retries."""
-        await self.work.stop()
-
 
 class WantedState(NamedTuple):
     """What a fetched state has to be."""

@@ -156,7 +156,3 @@ class ProductionPart(Part):
 
     def _signer_changed(self, problem: str) -> None:
         self.work.warn("signer", problem)
-
-    async def stop(self) -> None:
-        """Stop after the present tick."""
-        await self.work.stop()

@@ -53,9 +53,6 @@ class ReplayPart(Part):
             {"block": self._chain.chain.head_number, "origin": origin},
         )
 
-    async def stop(self) -> None:
-        """Nothing runs after the start."""
-
     def _replay(self) -> None:
         """Replay on the chain's thread."""
         chain = self._chain.chain

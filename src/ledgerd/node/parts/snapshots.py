@@ -250,6 +250,3 @@ class CreateSnapshotPart(Part):
         if chain.head_number == 0:
             raise OperatorError(f"--create-snapshot: the state in {self._chain.files.folder} has no blocks yet")
         return write_snapshot(chain, path, self._time.wall() // MICRO, with_metadata=self._with_metadata)
-
-    async def stop(self) -> None:
-        """Nothing runs after the start."""

@@ -37,10 +37,6 @@ class ArchivePart(Part):
         """Start copying."""
         self.work.keep("the archive", self._keep_copying)
 
-    async def stop(self) -> None:
-        """End it; what was copied in part is continued by the next start."""
-        await self.work.stop()
-
     async def _keep_copying(self, works: Working) -> None:
         works()
         while True:

@@ -151,9 +151,6 @@ class HistoryFeedPart(Part):
             raise OperatorError("history-store is fed from the history of the node: add plugin = operation_history")
         self.work.keep("the feed of PostgreSQL", self._live)
 
-    async def stop(self) -> None:
-        """The process ends when its input is closed, with the task."""
-
     async def _live(self, working: Working) -> None:
         loop, pause = asyncio.get_running_loop(), FIRST_PAUSE
         while True:

@@ -56,9 +56,6 @@ class MonitorPart(Part, Observer):
         """Follow the chain from now on."""
         await self._chain.attach(self._observe)
 
-    async def stop(self) -> None:
-        """Nothing runs."""
-
     # -- on the thread of the chain
 
     def _observe(self, chain: Chain) -> None:

@@ -58,10 +58,6 @@ class SelfCheckPart(Part):
         """Look now, and every minute."""
         self.work.keep("checks of the machine", self._run)
 
-    async def stop(self) -> None:
-        """Stop looking."""
-        await self.work.stop()
-
     async def _run(self, working: Working) -> None:
         while True:
             await self.check()

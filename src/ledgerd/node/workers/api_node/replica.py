@@ -55,7 +55,3 @@ class ReplicaPart(Part):
             finally:
                 ours.close()
                 await child.stop(ENDING_SECONDS)
-
-    async def stop(self) -> None:
-        """Its process ends when its input is closed, with the task."""
-        await self.work.stop()

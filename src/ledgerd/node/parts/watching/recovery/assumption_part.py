@@ -54,10 +54,6 @@ class AssumptionPart(Part):
         log.warning("%(reason)s: signatures of transactions up to it are not checked", {"reason": reason})
         self.work.keep(HOLD, self._wait)
 
-    async def stop(self) -> None:
-        """Wait no longer; the next start does."""
-        await self.work.stop()
-
     def _observe(self, chain: Chain) -> None:
         """On the thread of the chain."""
         if chain.assumption is None:

@@ -65,10 +65,6 @@ class AuditPart(Part):
             self._provenance = provenance
             self.work.keep("the check of the imported state", self._audit)
 
-    async def stop(self) -> None:
-        """End the check; the next start begins it again."""
-        await self.work.stop()
-
     async def _audit(self, working: Working) -> None:
         files, chain, provenance = self._chain.files, self._configuration.application.chain, self._provenance
         log.info(

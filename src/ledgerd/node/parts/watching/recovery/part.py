@@ -52,10 +52,6 @@ class RecoveryPart(Part):
             self._forbid_signing("the node was wedged when it stopped, and is not in step yet")
         self.work.keep("the watch for a dead end", self._keep_checking)
 
-    async def stop(self) -> None:
-        """Stop looking; a state that is being built is abandoned."""
-        await self.work.stop()
-
     async def _keep_checking(self, working: Working) -> None:
         while True:
             await self._time.sleep(CHECK_SECONDS)
