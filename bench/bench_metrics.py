@@ -28,6 +28,7 @@ from ledgerd.metrics.cells import Cells, HistogramCell
 from ledgerd.metrics.layout import main_layout, worker_layout
 from ledgerd.metrics.memory import MAIN_REGION, SharedMemory, worker_region
 from ledgerd.metrics.meters.requests import RequestMeter
+from ledgerd.metrics.names import ValidatorPlaces
 from ledgerd.metrics.table.process import CHAIN_LOOP, LOOP_DELAY, MAIN_LOOP
 from ledgerd.metrics.table.requests import ANSWER, REQUEST_TIME
 from ledgerd.node.metering.chain_meter import ChainMeter
@@ -155,8 +156,8 @@ def bench_replay() -> None:
             started = process_time()
             advance(chain, RECORDED, blocks)
             whole.append(process_time() - started)
-            meter = ChainMeter(memory, cells, time)
-            meter.follow(chain)
+            meter = ChainMeter(cells, ValidatorPlaces(memory, cells), time)
+            meter.observe(chain)
             started = process_time()
             for event in events:
                 if isinstance(event, BlockApplied):

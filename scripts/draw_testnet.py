@@ -55,7 +55,7 @@ def watch_until(network: LocalNetwork, blocks: int) -> None:
     """Look until so many blocks have been made and all nodes agree on the head."""
     deadline, first = time.monotonic() + PATIENCE, 0
     while time.monotonic() < deadline:
-        network.watch.look()
+        network.watch.inspect()
         first = first or network.watch.head
         if first and network.watch.head >= first + blocks and len(network.watch.heads) == 1:
             return

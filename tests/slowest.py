@@ -24,7 +24,7 @@ SLOWEST = (
     "chain/test_kills.py",
     "sim/test_signers.py",
     "docs/test_validators.py",
-    "node/metering/test_part.py",
+    "node/parts/watching/test_metrics.py",
     "node/datadir/test_past_state.py",
     "node/datadir/test_opening.py",
     "sim/test_doppelganger.py",

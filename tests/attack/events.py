@@ -51,7 +51,7 @@ def full_disk(made: Ground) -> list[str]:
         return ["it goes on without being able to write"]
     if not any(words in node.last_words() for words in ("no room left", "cannot be written")):
         faults.append(f"it does not say why it ends: {node.last_words()[-300:]}")
-    made.network.watch.look()
+    made.network.watch.inspect()
     if not _within(STARTS_SECONDS, node.restart) or not _goes_on(made, RIGHT_SECONDS):
         faults.append(f"it does not go on when there is room again: {node.last_words()[-300:]}")
     _, after = _own_blocks(made)
@@ -69,7 +69,7 @@ def _set_clock(made: Ground, step: int) -> None:
 
 def _own_blocks(made: Ground) -> tuple[str, int]:
     """The validator of the head, and its number, as the honest node sees them."""
-    sight = made.network.watch.look()[1]
+    sight = made.network.watch.inspect()[1]
     return ("", 0) if sight is None else (sight.producer, sight.head)
 
 

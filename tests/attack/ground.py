@@ -159,7 +159,7 @@ def _wait(made: Ground) -> None:
     deadline = time.monotonic() + START_SECONDS
     snapshots = made.target.folder / "snapshots"
     while time.monotonic() < deadline:
-        sights = made.network.watch.look()
+        sights = made.network.watch.inspect()
         dead = [process for process in made.network.processes if process.has_died]
         if dead:
             raise RuntimeError(f"{dead[0].member.name} has ended:\n{dead[0].last_words()}")

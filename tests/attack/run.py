@@ -225,7 +225,7 @@ class Play:
 
     def _measure(self, honest: Process, attackers: Sequence[Process]) -> Figures:
         watch, folder = self._ground.network.watch, self._ground.target.folder
-        watch.look()
+        watch.inspect()
         missed, disk, log = watch.missed(0), folder_bytes(folder), self._ground.target.log.stat().st_size
         applied, turned, began = len(times_of(folder)), len(turns_of(folder)), time.monotonic()
         for process in (honest, *attackers):
@@ -239,7 +239,7 @@ class Play:
         told = [self._end(process) for process in attackers]
         heard = self._heard(honest)
         for _ in range(int(SETTLES)):
-            watch.look()
+            watch.inspect()
         return self._figures(
             heard,
             told,

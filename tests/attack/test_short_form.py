@@ -58,7 +58,7 @@ def test_a_few_rounds_of_every_kind_cost_no_slot_no_block_of_memory_and_no_hones
     aim = read_aim(field.aim())
     load = Load(TRANSACTIONS, SECONDS)
     company = Company(aim, load_of(aim, load), SECONDS, settles=2.5 * SLOW_BLOCKS)
-    watch.look()
+    watch.inspect()
     missed, log = watch.missed(0), field.target.log.stat().st_size
     memory = Memory(node.pid)
 
@@ -67,7 +67,7 @@ def test_a_few_rounds_of_every_kind_cost_no_slot_no_block_of_memory_and_no_hones
     memory.look()
     head = watch.head
     while watch.head < head + 2:  # what was sent last is in a block by then, and a missed slot is known
-        watch.look()
+        watch.inspect()
     assert rounds >= len(HOSTILE)
     assert node.is_running
     assert is_answered(field.target)

@@ -29,12 +29,12 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("examination",),
     ),
     "node": (
-        ("build", "time_source", "unknown_hardforks"),
+        ("build", "time_source"),
         ("config",),
         ("datadir",),
-        ("workers",),
+        ("workers", "metering"),
         ("parts",),
-        ("metering",),
+        ("part_table",),
         ("runtime",),
         ("lifecycle", "dev"),
         ("testnet",),
@@ -111,8 +111,8 @@ ROOMS_WITH_ROOMS = ("chain", "doctor", "explorer", "metrics", "node", "p2p", "rp
 MOST_AT_THE_TOP = 12
 MOST_IN_A_FOLDER = 12
 
-FAMILIES = {"chain/evaluators", "chain/steps", "chain/steps/markets", "node/config/options", "rpc/api"}
-"""Folders with one file an operation, step, option or API, which have as many as there are of these."""
+FAMILIES = {"chain/evaluators", "chain/steps", "chain/steps/markets", "rpc/api"}
+"""Folders with one file an operation, step or API, which have as many as there are of these."""
 
 Edges = dict[str, dict[str, int]]
 

@@ -10,8 +10,7 @@ import pytest
 from ledgerd.history.settings import HistorySettings
 from ledgerd.node.config.configuration import Configuration, read_configuration
 from ledgerd.node.parts.production import asks_for_time
-from ledgerd.node.parts.webserver import worker_settings
-from ledgerd.node.workers.settings import WorkerSettings
+from ledgerd.node.workers.settings import WorkerSettings, worker_settings
 from ledgerd.rpc.http.connection import Speech
 from ledgerd.rpc.workers import endpoints_of
 from tests.chain.networks import COMMITTEE_KEY
@@ -75,11 +74,8 @@ def test_a_worker_is_told_what_it_needs_of_the_configuration(tmp_path: Path) -> 
     )
 
     assert msgspec.json.decode(msgspec.json.encode(told), type=WorkerSettings) == told
-    assert (told.state, told.logs, told.history_folder) == (
-        str(tmp_path / "state"),
-        str(tmp_path / "state"),
-        str(tmp_path / "history"),
-    )
+    assert (told.data_dir, told.state) == (str(tmp_path), str(tmp_path / "state"))
+    assert "operation_history" in told.plugins
     assert told.history == HistorySettings(count_blocks=9, account_ranges=(("alice", "bob"),))
     assert told.cached_answers == 10_000
 
@@ -89,7 +85,7 @@ def test_without_their_plugins_there_are_no_histories(tmp_path: Path) -> None:
         configured(tmp_path, plugin=["database_api"], skip_virtual_ops=["true"], webserver_cache_enabled=["false"])
     )
 
-    assert told.history_folder == ""
+    assert "operation_history" not in told.plugins
     assert not told.history.keep_accounts
     assert told.history.skip_virtual
     assert told.cached_answers == 0

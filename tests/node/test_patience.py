@@ -11,6 +11,7 @@ import pytest
 from ledgerd.node import lifecycle
 from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.lifecycle import FATAL, STOPPED, live
+from ledgerd.node.parts.peers import PeersPart
 from ledgerd.node.runtime import Runtime
 from ledgerd.state.errors import StoreCorrupt
 
@@ -42,7 +43,7 @@ def test_a_stop_that_takes_too_long_ends_the_process(
     if reason is None:
         monkeypatch.setattr(runtime, "ended", lambda: asyncio.sleep(0))
     else:
-        runtime.peers.work.fail(reason)
+        runtime.part(PeersPart).work.fail(reason)
     stop = runtime.stop
     monkeypatch.setattr(runtime, "stop", hang)
 
@@ -57,7 +58,7 @@ def test_a_stop_that_takes_too_long_ends_the_process(
 
 def test_damage_that_is_found_while_the_node_runs_is_marked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     runtime = runtime_in(tmp_path)
-    runtime.peers.work.fail(StoreCorrupt("the state is damaged"))
+    runtime.part(PeersPart).work.fail(StoreCorrupt("the state is damaged"))
 
     assert asyncio.run(live(runtime.configuration, lambda _: runtime, str)) == FATAL
 

@@ -17,8 +17,11 @@ import pytest
 
 from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.lifecycle import FATAL, live
+from ledgerd.node.part_table import PARTS
 from ledgerd.node.parts import snapshots
-from ledgerd.node.runtime import WATCH, Runtime
+from ledgerd.node.parts.production import ProductionPart
+from ledgerd.node.parts.watching.stuck import StuckPart
+from ledgerd.node.runtime import Runtime
 from ledgerd.producer.loop import Producer
 from ledgerd.snapshot.stalls import StallVerdict, StallWatch
 from ledgerd.supervision.part import Part
@@ -88,7 +91,7 @@ class Failing(Part):
     """A part whose task a test lets fail."""
 
     def __init__(self, ending: Ending, problem: Exception | None) -> None:
-        super().__init__("failing", ending)
+        super().__init__(Work("failing", ending))
         self._problem = problem
 
     async def start(self) -> None:
@@ -102,17 +105,19 @@ class Failing(Part):
         """Whoever stops it ends what runs for it."""
 
 
-def runtime_in(folder: Path, *words: str) -> Runtime:
-    given = {"data-dir": [str(folder)], "chain": ["testnet"], "plugin": ["validator", *words]}
-    return Runtime(read_configuration(given, folder))
+def runtime_in(folder: Path, production: Part | None = None, without: type[Part] | None = None) -> Runtime:
+    given = {"data-dir": [str(folder)], "chain": ["testnet"], "plugin": ["validator"]}
+    parts = [spec for spec in PARTS if spec.kind is not without]
+    if production is not None:
+        parts = [spec._replace(make=lambda *_: production) if spec.kind is ProductionPart else spec for spec in parts]
+    return Runtime(read_configuration(given, folder), parts=parts)
 
 
 @pytest.mark.parametrize("problem", [ZeroDivisionError("a bug"), None])
 def test_a_part_of_production_that_ends_ends_the_node_at_once(
     tmp_path: Path, problem: Exception | None, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
-    runtime = runtime_in(tmp_path)
-    runtime.replace_production(Failing(Ending.ENDS_PROGRAM, problem))
+    runtime = runtime_in(tmp_path, production=Failing(Ending.ENDS_PROGRAM, problem))
 
     assert asyncio.run(live(runtime.configuration, lambda _: runtime, str)) == FATAL
 
@@ -139,8 +144,8 @@ def test_production_that_fails_ends_the_node_with_the_reason(tmp_path: Path, mon
 
 
 def test_the_chain_of_a_node_that_ends_ends_the_node(tmp_path: Path) -> None:
-    runtime = runtime_in(tmp_path)
-    runtime.leave_out(WATCH)  # it would end this process, 45 s after the chain's thread has gone
+    # The watchdog would end this process, 45 s after the chain's thread has gone.
+    runtime = runtime_in(tmp_path, without=StuckPart)
 
     async def main() -> BaseException:
         await runtime.start()
@@ -180,7 +185,7 @@ def test_the_watch_for_a_chain_that_stands_still_comes_back(
     given |= {"trusted-snapshot-peer": ["127.0.0.1:9"], "enable-stalled-sync-detection": ["true"]}
     runtime = Runtime(read_configuration({**given, "data-dir": [str(tmp_path)]}, tmp_path))
     clock = lambda: time.monotonic() * 100  # noqa: E731 - it stands once
-    runtime.snapshots.work = Work("snapshot", clock=clock, sleep=quick)
+    runtime.part(snapshots.SnapshotsPart).work = Work("snapshot", clock=clock, sleep=quick)
 
     async def main() -> None:
         await runtime.start()
@@ -203,8 +208,7 @@ def test_whatever_a_part_leaves_running_is_ended_with_it(tmp_path: Path) -> None
             await asyncio.Event().wait()
 
     part = Careless(Ending.ENDS_PROGRAM, None)
-    runtime = runtime_in(tmp_path)
-    runtime.replace_production(part)
+    runtime = runtime_in(tmp_path, production=part)
 
     async def main() -> None:
         await runtime.start()

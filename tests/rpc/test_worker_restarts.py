@@ -44,9 +44,8 @@ class Web(Part):
     """API workers as a part."""
 
     def __init__(self, settings: Little | None, count: int) -> None:
-        super().__init__("webserver", is_needed=True)
         clock = lambda: time.monotonic() * PACE  # noqa: E731 - it stands once
-        self.work = Work("webserver", Ending.COMES_BACK, is_needed=True, clock=clock, sleep=quick)
+        super().__init__(Work("webserver", Ending.COMES_BACK, is_needed=True, clock=clock, sleep=quick))
         parts = "tests.rpc.sample_api:parts"
         self.workers = Workers(Switchboard({}), [ANY], parts, settings, count=count, limits=LIMITS, work=self.work)
 

@@ -21,8 +21,8 @@ class Station(Part):
     """A part whose work a test decides over."""
 
     def __init__(self, ending: Ending, clock: Clock, *, is_needed: bool = True) -> None:
-        super().__init__("station", ending, is_needed=is_needed)
-        self.work = Work("station", ending, is_needed=is_needed, clock=clock, sleep=clock.sleep)
+        work = Work("station", ending, is_needed=is_needed, restarted=("reports",), clock=clock, sleep=clock.sleep)
+        super().__init__(work)
 
     async def start(self) -> None:
         """Nothing by itself."""
@@ -119,7 +119,7 @@ def test_a_task_of_a_part_that_ends_the_program_may_come_back_itself() -> None:
                 done.set()
                 await asyncio.Event().wait()
 
-        station.work.keep("reports", life, Ending.COMES_BACK)
+        station.work.keep("reports", life)
         await done.wait()
         assert supervisor.failure is None
 

@@ -208,7 +208,7 @@ def watch(network: LocalNetwork, chosen: argparse.Namespace, stopping: threading
     last: int | None = None
     with _shown() as show:
         while not stopping.wait(LOOK_SECONDS):
-            network.watch.look()
+            network.watch.inspect()
             if chosen.restart and not _restart(network):
                 return FAILED
             show(network)

@@ -24,12 +24,12 @@ from ledgerd.supervision.loading import lasting_modules, search_rarely
 from ledgerd.supervision.main_loop import on_a_loop
 from ledgerd.supervision.part import Part, Supervisor
 from ledgerd.supervision.tasks import first_of
-from ledgerd.supervision.work import Ending
+from ledgerd.supervision.work import Ending, Work
 
 log = logging.getLogger(__name__)
 
 STOPPED = 0
-
+NEWS = "news of blocks"
 
 Wait = Callable[[], Coroutine[Any, Any, object]]
 
@@ -59,7 +59,7 @@ class ExplorerPart(Part):
     """Everything of an explorer that runs."""
 
     def __init__(self, settings: ExplorerSettings) -> None:
-        super().__init__("explorer", Ending.ENDS_PROGRAM)
+        super().__init__(Work("explorer", Ending.ENDS_PROGRAM, restarted=(NEWS,)))
         self._settings = settings
         self._watch = ChainWatch()
         self._node = NodePool(settings.node)
@@ -80,7 +80,7 @@ class ExplorerPart(Part):
         self._servers = await accept_on(plug, lambda: BrowserConnection(self.visitors))
         self.work.keep("the node", self._follower.run)
         if self._settings.live:
-            self.work.keep("news of blocks", self._follower.listen, Ending.COMES_BACK)
+            self.work.keep(NEWS, self._follower.listen)
         place = f"http://{self.address[0]}:{self.address[1]}/"
         log.info("the explorer of %(node)s listens on %(place)s", {"node": self._settings.node, "place": place})
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ledgerd.node.config.configuration import Configuration
     from ledgerd.protocol.parameters import ChainParameters
 
-OWN_FILES = 256
+BASE_FILES = 256
 """Files and sockets of the main process beside those of its peers: state, logs, workers, snapshots, early clients."""
 
 log = logging.getLogger(__name__)
@@ -75,7 +75,7 @@ def run_node(
     if configuration.without_meaning:
         named = {"options": ", ".join(configuration.without_meaning)}
         log.warning("options without meaning to this node: %(options)s", named)
-    see_to_files(configuration)
+    require_files(configuration)
     if configuration.snapshot.test_trusted_seeds:
         sys.stderr.write(run_probe(configuration.snapshot.trusted_peers))
         return STOPPED
@@ -83,13 +83,13 @@ def run_node(
     return on_a_loop(lambda: live(configuration, make, greeting))
 
 
-def see_to_files(configuration: Configuration) -> None:
+def require_files(configuration: Configuration) -> None:
     """Refuse to start where the system would end the node for want of files, once all its peers are there."""
     peers = configuration.p2p.max_connections
-    allowed = files_allowed(peers + OWN_FILES)
-    if allowed < peers + OWN_FILES:
+    allowed = files_allowed(peers + BASE_FILES)
+    if allowed < peers + BASE_FILES:
         raise OperatorError(
-            f"ulimit -n is {allowed}, and p2p-max-connections = {peers} needs {peers + OWN_FILES}: raise the limit "
+            f"ulimit -n is {allowed}, and p2p-max-connections = {peers} needs {peers + BASE_FILES}: raise the limit "
             f"(LimitNOFILE in a systemd unit), or lower p2p-max-connections"
         )
 
@@ -107,7 +107,7 @@ async def live(
             runtime = make(configuration)
             _read_keys_on_signal(runtime, tasks)
             if greeting is None:
-                _tell_start(configuration, runtime.chain.network)
+                _announce_start(configuration, runtime.chain.network)
             starting = tasks.begin(runtime.start(), "start")
             await first_of(asyncio.wait([starting]), runtime.ended(), stopping.wait())
             if starting.done():
@@ -142,7 +142,7 @@ async def _stop(runtime: Runtime, starting: asyncio.Task[None], tasks: Tasks) ->
         await runtime.stop()
 
     ending = tasks.begin(stopped(), "stop")
-    _, late = await asyncio.wait([ending], timeout=STOP_PATIENCE + runtime.stop_takes)
+    _, late = await asyncio.wait([ending], timeout=STOP_PATIENCE + runtime.stop_seconds)
     if late:
         log.error("the stop takes too long, so the process exits now; the state is that of the last commit")
         logging.shutdown()
@@ -159,7 +159,7 @@ def _writes_json(configuration: Configuration) -> bool:
     return configuration.application.log_format == "json"
 
 
-def _tell_start(configuration: Configuration, network: ChainParameters) -> None:
+def _announce_start(configuration: Configuration, network: ChainParameters) -> None:
     if _writes_json(configuration):
         log.info("starting on the network %(network)s", {"network": network.name})
     else:
@@ -167,7 +167,7 @@ def _tell_start(configuration: Configuration, network: ChainParameters) -> None:
 
 
 def _fatal(problem: BaseException, configuration: Configuration) -> int:
-    def tell(text: str) -> None:
+    def report(text: str) -> None:
         if _writes_json(configuration):
             log.critical("%s", text)
         else:
@@ -175,11 +175,11 @@ def _fatal(problem: BaseException, configuration: Configuration) -> int:
 
     if isinstance(problem, OperatorError | PartFailed):
         log.debug("the fault in full", exc_info=problem)
-        tell(str(problem))
+        report(str(problem))
     elif isinstance(problem, OSError):
         log.debug("the fault of the system in full", exc_info=problem)
         place = f"{problem.filename}: " if problem.filename else ""
-        tell(f"{place}{problem.strerror or problem}: {SYSTEM_REMEDY}")
+        report(f"{place}{problem.strerror or problem}: {SYSTEM_REMEDY}")
     else:
         log.critical("the node stops: internal error", exc_info=problem)
     return FATAL

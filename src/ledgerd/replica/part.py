@@ -9,7 +9,7 @@ from ledgerd.replica.following import FollowStatus, Replica
 from ledgerd.state.standing import FollowedStanding, write_standing
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.threads import in_thread
-from ledgerd.supervision.work import Ending
+from ledgerd.supervision.work import Ending, Work
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +30,7 @@ class FollowPart(Part):
     """Follows a node; an error that no later connection can right ends the program."""
 
     def __init__(self, settings: StreamSettings, data_dir: Path, chain_id: bytes = b"") -> None:
-        super().__init__("replica", Ending.ENDS_PROGRAM)
+        super().__init__(Work("replica", Ending.ENDS_PROGRAM))
         self._settings, self._data_dir, self._chain_id = settings, data_dir, chain_id
         self._replica: Replica | None = None
         self._thread: RunningThread | None = None

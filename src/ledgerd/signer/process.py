@@ -35,7 +35,7 @@ from ledgerd.supervision.main_loop import on_a_loop
 from ledgerd.supervision.part import Part, Supervisor
 from ledgerd.supervision.tasks import first_of
 from ledgerd.supervision.undumpable import forbid_dumps
-from ledgerd.supervision.work import Ending
+from ledgerd.supervision.work import Ending, Work
 
 if TYPE_CHECKING:
     from ledgerd.protocol.endpoint import Endpoint
@@ -121,7 +121,7 @@ class SignerPart(Part):
     """Everything of a signer that runs."""
 
     def __init__(self, settings: SignerSettings, folder: SignerFolder, keys: dict[PublicKey, PrivateKey]) -> None:
-        super().__init__("signer", Ending.ENDS_PROGRAM)
+        super().__init__(Work("signer", Ending.ENDS_PROGRAM))
         self._settings = settings
         self._ntp = NtpClient(NtpSettings(servers=settings.time_servers), _wall) if settings.time_servers else None
         rule = SigningRule(keys, settings.validators, folder.record, has_stopped_cleanly=folder.has_stopped_cleanly)

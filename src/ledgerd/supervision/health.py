@@ -32,6 +32,11 @@ class Health:
             return {part: f"{name}: {reason}" for (part, name), reason in reversed(self._down.items())}
 
     @property
+    def news(self) -> HealthNews:
+        """All of it as it is now."""
+        return HealthNews(self.down, self.warnings)
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         with self._lock:
             return tuple(self._warnings.values())
@@ -60,6 +65,6 @@ class Health:
 
     def _tell(self, *, is_new: bool) -> None:
         if is_new:
-            news = HealthNews(self.down, self.warnings)
+            news = self.news
             for tell in self.changed:
                 tell(news)

@@ -6,23 +6,26 @@ import asyncio
 import threading
 from abc import ABC, abstractmethod
 
-from ledgerd.supervision.health import Health
-from ledgerd.supervision.work import Ending, Work
+from ledgerd.supervision.health import Health, HealthNews
+from ledgerd.supervision.work import Work
 
 
 class Part(ABC):
     """One part of a program. Its tasks, threads and processes are started through `work`."""
 
-    def __init__(self, name: str, ending: Ending = Ending.COMES_BACK, *, is_needed: bool = False) -> None:
-        self.work = Work(name, ending, is_needed=is_needed)
+    def __init__(self, work: Work) -> None:
+        self.work = work
 
     @abstractmethod
     async def start(self) -> None:
         """Start; when it returns, the part works."""
 
-    @abstractmethod
     async def stop(self) -> None:
-        """Stop; the caller then ends the tasks of `work` that still run."""
+        """Stop. By itself a part ends its tasks; the caller then ends those of `work` that still run."""
+        await self.work.stop()
+
+    def health_changed(self, news: HealthNews) -> None:  # noqa: B027 - few parts publish it
+        """Learn of the health of the program: now, and at each change; from any thread."""
 
 
 class Supervisor:
@@ -36,6 +39,8 @@ class Supervisor:
         self._lock = threading.Lock()
 
     def take(self, part: Part) -> None:
+        self.health.changed.append(part.health_changed)
+        part.health_changed(self.health.news)
         part.work.belong(self._fail, self.health)
 
     def _fail(self, problem: BaseException) -> None:

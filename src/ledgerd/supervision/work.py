@@ -10,7 +10,7 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine
 from enum import Enum
 from typing import Any, TypeVar
 
@@ -56,6 +56,7 @@ class Work:
         ending: Ending = Ending.COMES_BACK,
         *,
         is_needed: bool = False,
+        restarted: Collection[str] = (),
         clock: Clock = time.monotonic,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
@@ -63,6 +64,8 @@ class Work:
         self.ending = ending
         self.is_needed = is_needed
         """Whether `/ready` fails while something of this part is down."""
+        self._restarted = restarted
+        """Tasks that come back although the end of others ends the program."""
         self._clock = clock
         self._sleep = sleep
         self._tasks = Tasks(self.fail)
@@ -100,9 +103,9 @@ class Work:
         """Run a task that may end; an exception in it ends the program."""
         return self._tasks.begin(coroutine, name)
 
-    def keep(self, name: str, life: Run, ending: Ending | None = None) -> asyncio.Task[None]:
+    def keep(self, name: str, life: Run) -> asyncio.Task[None]:
         """Run a task that has to run until it is stopped; it is restarted if the part comes back."""
-        if (ending or self.ending) is Ending.ENDS_PROGRAM:
+        if self.ending is Ending.ENDS_PROGRAM and name not in self._restarted:
             return self._tasks.begin(self._once(name, life), name)
         return self._tasks.begin(self._again_and_again(name, life), name)
 

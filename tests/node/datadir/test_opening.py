@@ -97,7 +97,7 @@ def directory(tmp_path: Path) -> Directory:
 def test_a_log_without_a_state_is_replayed(directory: Directory, caplog: pytest.LogCaptureFixture) -> None:
     directory.put_log(300)
     with caplog.at_level(logging.INFO):
-        assert directory.started() == (300, StateOrigin.STANDING)
+        assert directory.started() == (300, StateOrigin.PRESENT)
 
     assert "Replaying blockchain from block num 1." in caplog.text
     assert "replaying: block 300 of 300 (100 %), " in caplog.text
@@ -126,7 +126,7 @@ def test_a_replay_makes_the_state_anew_and_loses_no_block(directory: Directory) 
 
     assert directory.started(chain=network, replay_blockchain="true") == (400, StateOrigin.BLOCK_LOG)
     assert not (directory.state / REPLACED).exists()
-    assert directory.started(chain=network) == (400, StateOrigin.STANDING)
+    assert directory.started(chain=network) == (400, StateOrigin.PRESENT)
 
 
 def test_a_replay_of_a_log_that_ends_far_below_keeps_the_replaced_state(directory: Directory) -> None:
@@ -192,7 +192,7 @@ def test_a_replay_that_is_stopped_goes_on_at_the_next_start(
     caplog.clear()
 
     with caplog.at_level(logging.INFO):
-        assert directory.started(replay_blockchain="true") == (600, StateOrigin.STANDING)
+        assert directory.started(replay_blockchain="true") == (600, StateOrigin.PRESENT)
     assert "Replaying blockchain from block num 501." in caplog.text
 
 
@@ -202,14 +202,14 @@ def test_a_replay_of_a_node_without_a_full_log_is_refused(directory: Directory) 
     with pytest.raises(OperatorError, match="there is no block log in"):
         directory.started(replay_blockchain="true")
 
-    assert directory.started() == (120, StateOrigin.STANDING)
+    assert directory.started() == (120, StateOrigin.PRESENT)
 
 
 def test_a_resync_begins_with_nothing(directory: Directory) -> None:
     directory.put_log(300)
     directory.started()
 
-    assert directory.started(resync_blockchain="true") == (0, StateOrigin.STANDING)
+    assert directory.started(resync_blockchain="true") == (0, StateOrigin.PRESENT)
     assert directory.log_head == 0
 
 
@@ -217,11 +217,11 @@ def test_the_state_may_lie_on_another_disk(directory: Directory) -> None:
     directory.put_log(300)
     elsewhere = directory.folder / "fast" / "disk"
 
-    assert directory.started(shared_file_dir=str(elsewhere)) == (300, StateOrigin.STANDING)
+    assert directory.started(shared_file_dir=str(elsewhere)) == (300, StateOrigin.PRESENT)
     assert (elsewhere / DATA_FILE).exists()
     assert not (directory.state / DATA_FILE).exists()
     assert directory.started(shared_file_dir="fast/disk", replay_blockchain="true") == (300, StateOrigin.BLOCK_LOG)
-    assert directory.started(shared_file_dir="fast/disk", resync_blockchain="true") == (0, StateOrigin.STANDING)
+    assert directory.started(shared_file_dir="fast/disk", resync_blockchain="true") == (0, StateOrigin.PRESENT)
     copy = directory.copied_snapshot()
     (elsewhere / DATA_FILE).unlink()
     assert directory.started(shared_file_dir="fast/disk", snapshot=str(copy)) == (120, StateOrigin.SNAPSHOT)
@@ -256,7 +256,7 @@ def test_a_state_that_a_command_works_on_is_left_alone(directory: Directory) -> 
             with pytest.raises(StoreLocked, match=r"is in use by another node \(process "):
                 directory.started(**words)
 
-    assert directory.started() == (100, StateOrigin.STANDING)
+    assert directory.started() == (100, StateOrigin.PRESENT)
 
 
 # -- snapshots
@@ -307,7 +307,7 @@ def test_a_snapshot_beyond_the_full_log_is_refused(directory: Directory) -> None
     with pytest.raises(OperatorError, match=r"stands at block 120, and the block log in .* ends at block 100"):
         directory.started(replay_from_snapshot="true", snapshot=str(SNAPSHOT))
 
-    assert directory.started() == (100, StateOrigin.STANDING)
+    assert directory.started() == (100, StateOrigin.PRESENT)
 
 
 def test_a_rebuild_replays_what_the_rolling_log_has_beyond_the_snapshot(directory: Directory) -> None:
@@ -315,7 +315,7 @@ def test_a_rebuild_replays_what_the_rolling_log_has_beyond_the_snapshot(director
 
     assert directory.started(replay_from_snapshot="true", snapshot=str(SNAPSHOT)) == (300, StateOrigin.REBUILD)
     assert SNAPSHOT.exists()
-    assert directory.started() == (300, StateOrigin.STANDING)
+    assert directory.started() == (300, StateOrigin.PRESENT)
 
 
 def test_a_rebuild_leaves_out_a_rolling_log_that_does_not_link(directory: Directory) -> None:
@@ -367,7 +367,7 @@ def test_what_was_found_damaged_while_the_node_ran_is_made_anew(directory: Direc
     directory.started(lambda runtime: runtime.chain.files.mark_damaged())
 
     assert directory.started() == (300, StateOrigin.BLOCK_LOG)
-    assert directory.started() == (300, StateOrigin.STANDING)
+    assert directory.started() == (300, StateOrigin.PRESENT)
 
 
 def test_a_damaged_state_is_not_deleted_where_nothing_makes_it_anew(directory: Directory) -> None:
@@ -391,7 +391,7 @@ def test_a_state_of_another_version_is_made_anew_from_the_log(directory: Directo
     make_outdated(directory.state)
 
     assert directory.started(**options) == (300, StateOrigin.BLOCK_LOG)
-    assert directory.started() == (300, StateOrigin.STANDING)
+    assert directory.started() == (300, StateOrigin.PRESENT)
 
 
 def test_a_state_of_another_version_stops_the_start_where_nothing_makes_it_anew(directory: Directory) -> None:

@@ -35,11 +35,11 @@ def snapshot(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("found", [NOTHING, FULL, ROLLING])
 def test_without_options_the_present_state_is_used(asked: Invocation, found: Found) -> None:
-    assert choose(asked, found) == Choice(StateOrigin.STANDING)
+    assert choose(asked, found) == Choice(StateOrigin.PRESENT)
 
 
 def test_a_log_without_a_state_is_replayed_into_a_new_one(asked: Invocation) -> None:
-    assert choose(asked, NOTHING._replace(log_head=100)) == Choice(StateOrigin.STANDING)
+    assert choose(asked, NOTHING._replace(log_head=100)) == Choice(StateOrigin.PRESENT)
 
 
 def test_a_replay_begins_with_the_first_block(asked: Invocation) -> None:
@@ -50,14 +50,14 @@ def test_a_replay_that_was_stopped_goes_on_unless_it_is_forced_to_begin_anew(ask
     stopped = FULL._replace(head=40)
     again = replace(asked, replay_blockchain=True)
 
-    assert choose(asked, stopped) == choose(again, stopped) == Choice(StateOrigin.STANDING)
+    assert choose(asked, stopped) == choose(again, stopped) == Choice(StateOrigin.PRESENT)
     assert choose(replace(again, force_replay_blockchain=True), stopped) == Choice(StateOrigin.BLOCK_LOG)
 
 
 def test_force_needs_a_cause_to_replay(asked: Invocation) -> None:
     forced = replace(asked, force_replay_blockchain=True)
 
-    assert choose(forced, FULL) == Choice(StateOrigin.STANDING)
+    assert choose(forced, FULL) == Choice(StateOrigin.PRESENT)
     assert choose(forced, FULL._replace(head=40)) == Choice(StateOrigin.BLOCK_LOG)
 
 
@@ -69,7 +69,7 @@ def test_a_replay_that_would_lose_the_state_is_refused(asked: Invocation) -> Non
 def test_a_replay_without_log_and_state_gives_a_warning(asked: Invocation) -> None:
     choice = choose(replace(asked, replay_blockchain=True), NOTHING)
 
-    assert choice.origin is StateOrigin.STANDING
+    assert choice.origin is StateOrigin.PRESENT
     assert "no block log" in choice.remark
 
 
@@ -82,7 +82,7 @@ def test_a_snapshot_is_imported_where_there_is_no_state(asked: Invocation, snaps
 def test_a_snapshot_is_not_imported_over_a_state(asked: Invocation, snapshot: Path) -> None:
     choice = choose(replace(asked, snapshot=snapshot), FULL)
 
-    assert (choice.origin, choice.snapshot) == (StateOrigin.STANDING, None)
+    assert (choice.origin, choice.snapshot) == (StateOrigin.PRESENT, None)
     assert choice.remark == f"there is a state already, so the snapshot {snapshot} is not imported"
 
 
@@ -91,7 +91,7 @@ def test_a_snapshot_that_is_missing_is_remarked(asked: Invocation, tmp_path: Pat
     assert choice.remark == f"there is no snapshot {tmp_path / 'none'}: the node goes on without it"
 
     choice = choose(replace(asked, snapshot_auto_latest=True), NOTHING)
-    assert choice == Choice(StateOrigin.STANDING, remark="--snapshot-auto-latest finds no snapshot in snapshot-dir")
+    assert choice == Choice(StateOrigin.PRESENT, remark="--snapshot-auto-latest finds no snapshot in snapshot-dir")
 
 
 def test_a_rebuild_takes_the_place_of_a_state(asked: Invocation, snapshot: Path) -> None:

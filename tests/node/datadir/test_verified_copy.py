@@ -11,7 +11,7 @@ from ledgerd.chain.ledger.assumption import Assumption
 from ledgerd.chain.log.files import sync_folder
 from ledgerd.node.datadir import verified_copy
 from ledgerd.node.datadir.state_files import StateFiles
-from ledgerd.node.datadir.verified_copy import GOING_BACK, VERIFIED, VerifiedCopy, take_banned
+from ledgerd.node.datadir.verified_copy import GOING_BACK, VERIFIED, VerifiedCopy, read_banned_once
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.identifiers import BlockId
 from ledgerd.state.disk import DATA_FILE
@@ -65,11 +65,11 @@ def test_a_node_goes_back_to_where_it_was(tmp_path: Path, height: int) -> None:
     place.copy.keep(ASSUMED)
     place.grow(LATER, assumption())
     place.copy.keep(ASSUMED)  # a start in between: the copy stays that of the verified state
-    place.copy.follow(assumption())
+    place.copy.resume(assumption())
     place.copy.begin_going_back((PEER,))
-    place.copy.follow(assumption())
-    assert take_banned(place.files.folder) == (PEER,)
-    assert take_banned(place.files.folder) == ()
+    place.copy.resume(assumption())
+    assert read_banned_once(place.files.folder) == (PEER,)
+    assert read_banned_once(place.files.folder) == ()
     assert not (place.files.folder / VERIFIED).exists()
     if height:
         head, logged, waited = place.standing()
@@ -97,7 +97,7 @@ def test_a_kill_on_the_way_back_is_made_up_for(
         patched.setattr(verified_copy if step == "sync_folder" else VerifiedCopy, step, killed)
         with pytest.raises(KeyboardInterrupt):
             place.copy.go_back()
-    place.copy.follow(assumption())
+    place.copy.resume(assumption())
     assert place.files.head == height
     assert place.files.full_log_head <= height
     if height:
@@ -137,14 +137,14 @@ def test_without_the_option_or_with_another_block_a_start_goes_back(tmp_path: Pa
         place = Directory(tmp_path / str(number), KEPT)
         place.copy.keep(ASSUMED)
         place.grow(LATER, assumption())
-        place.copy.follow(asked)
+        place.copy.resume(asked)
         assert place.standing()[0] == KEPT
 
 
 def test_the_copy_of_a_state_that_is_not_provisional_any_more_is_forgotten(tmp_path: Path) -> None:
     place = Directory(tmp_path, KEPT)
     place.copy.keep(ASSUMED)
-    place.copy.follow(assumption())
+    place.copy.resume(assumption())
     assert not (place.files.folder / VERIFIED).exists()
     assert place.files.head == KEPT
 
@@ -168,7 +168,7 @@ def test_a_log_whose_state_is_missing_is_moved_and_not_cut(tmp_path: Path) -> No
     assert packed.strip(b"\0")
     place.files.remove()
 
-    place.copy.follow(assumption())
+    place.copy.resume(assumption())
 
     (moved,) = tmp_path.rglob("*-1/block_log")
     assert moved.read_bytes() == packed

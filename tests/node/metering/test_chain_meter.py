@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from ledgerd.chain.chain import Chain
+from ledgerd.metrics.names import ValidatorPlaces
 from ledgerd.metrics.table import chain as table
 from ledgerd.metrics.table import validators
 from ledgerd.node.metering.chain_meter import ChainMeter, hardfork_name
@@ -12,7 +14,13 @@ from ledgerd.protocol.parameters import MAINNET, TESTNET
 from ledgerd.protocol.versions import version_number
 from tests.chain.networks import start_seven
 from tests.chain.recorded_chains import advance, network_of
-from tests.metrics.memories import node_memory
+from tests.metrics.memories import NodeMemory, node_memory
+
+
+def metered(node: NodeMemory, now: Callable[[], float]) -> ChainMeter:
+    cells = node.main()
+    return ChainMeter(cells, ValidatorPlaces(node.memory, cells), now)
+
 
 NAME = "open-main15"
 BLOCKS = 120
@@ -20,8 +28,8 @@ BLOCKS = 120
 
 def test_blocks_operations_times_and_validators_of_a_recorded_chain_are_counted(tmp_path: Path) -> None:
     with node_memory() as node, Chain.open(tmp_path, network_of(NAME), clock=lambda: 0.0) as chain:
-        meter = ChainMeter(node.memory, node.main(), lambda: chain.head_time + 2.5)
-        meter.follow(chain)
+        meter = metered(node, lambda: chain.head_time + 2.5)
+        meter.observe(chain)
         advance(chain, NAME, BLOCKS)
         meter.sample()
         values = node.values()
@@ -48,8 +56,8 @@ def test_blocks_operations_times_and_validators_of_a_recorded_chain_are_counted(
 def test_a_change_of_branch_is_counted_by_its_depth(tmp_path: Path) -> None:
     with node_memory() as node, Chain.open(tmp_path, network_of(NAME), clock=lambda: 0.0) as chain:
         advance(chain, NAME, 30)
-        meter = ChainMeter(node.memory, node.main(), lambda: 0.0)
-        meter.follow(chain)
+        meter = metered(node, lambda: 0.0)
+        meter.observe(chain)
         chain.pop_block()
         numbers = node.values()[table.REORGANISATIONS.name][()]
 
@@ -59,8 +67,8 @@ def test_a_change_of_branch_is_counted_by_its_depth(tmp_path: Path) -> None:
 def test_every_slot_without_a_block_is_counted_also_before_the_first_block_after_a_start(tmp_path: Path) -> None:
     network = start_seven(tmp_path)
     with node_memory() as node:
-        meter = ChainMeter(node.memory, node.main(), lambda: 0.0)
-        meter.follow(network.chain)
+        meter = metered(node, lambda: 0.0)
+        meter.observe(network.chain)
         network.produce(skipped=3)
         network.produce(2)
         network.chain.pop_block()
@@ -76,7 +84,7 @@ def test_a_block_that_is_refused_is_not_timed_as_an_applied_one(tmp_path: Path) 
         advance(chain, NAME, 3)
         block = chain.block_at(3)
         assert block is not None
-        ChainMeter(node.memory, node.main(), lambda: 0.0).follow(chain)
+        metered(node, lambda: 0.0).observe(chain)
         chain.push_block(block)
         times = node.values()[table.APPLY_TIME.name][()]
 

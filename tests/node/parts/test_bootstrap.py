@@ -19,10 +19,8 @@ from ledgerd.node.parts import snapshots
 from ledgerd.node.parts.bootstrap import BootstrapPart, FetchedState, WantedState, fetched_state
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.runtime import Runtime
-from ledgerd.node.time_source import TimeSource
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.protocol.parameters import TESTNET
 from ledgerd.snapshot import stalls
 from ledgerd.snapshot.client import Fetched
 from ledgerd.snapshot.container import StateWriter
@@ -31,6 +29,7 @@ from ledgerd.snapshot.served_file import ServedSnapshot
 from ledgerd.snapshot.server import SnapshotServer
 from ledgerd.snapshot.serving import AdmissionControl
 from ledgerd.supervision.work import Sleep
+from tests.node.contexts import context_of
 from tests.node.parts.two_snapshots import Made, begun_with
 
 HOST = "127.0.0.1"
@@ -63,15 +62,14 @@ def configured(data: Path, ports: list[int], **options: str) -> Configuration:
 
 async def begin(configuration: Configuration, sleep: Sleep = asyncio.sleep) -> int:
     """Start the chain and what fetches its first state; the head that it has then."""
-    time = TimeSource()
-    chain = ChainPart(configuration, TESTNET, time)
+    chain = ChainPart(context_of(ChainPart, configuration))
     await chain.start()
-    newer_state = asyncio.Event()
-    part = BootstrapPart(configuration, chain, newer_state, sleep=sleep)
+    context = context_of(BootstrapPart, configuration)
+    part = BootstrapPart(context, chain, sleep=sleep)
     try:
         await part.start()
         if len(part.work):
-            await newer_state.wait()
+            await context.newer_state.wait()
             assert NEW in tree(chain.folder)
         return await chain.run(lambda: chain.chain.head_number)
     finally:

@@ -11,8 +11,7 @@ import pytest
 from ledgerd.chain.chain import Chain
 from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.time_source import TimeSource
-from ledgerd.protocol.parameters import TESTNET
+from tests.node.contexts import context_of
 
 PIECES = 5
 
@@ -32,7 +31,7 @@ def test_the_pieces_of_a_trial_are_jobs_that_follow_each_other(tmp_path: Path, m
 
     async def scene() -> None:
         words = {"data-dir": [str(tmp_path)], "chain": ["testnet"], "shared-file-size": ["64M"]}
-        part = ChainPart(read_configuration(words, tmp_path), TESTNET, TimeSource())
+        part = ChainPart(context_of(ChainPart, read_configuration(words, tmp_path)))
         await part.start()
         await part.run(told[0])
         while happened.count("piece") < PIECES:

@@ -8,8 +8,8 @@ from unittest.mock import MagicMock, patch
 import pytest
 
 from ledgerd.node.parts.peers import PeersPart
-from ledgerd.node.time_source import TimeSource
 from tests.node.configurations import read
+from tests.node.contexts import context_of
 from tests.node.processes import LOOPBACK, NodeProcess, words_of_testnet
 from tests.ports import free_port
 
@@ -57,7 +57,7 @@ def test_a_sync_looks_for_room_before_it_fetches_blocks(
     chain = MagicMock(folder=tmp_path)
     chain.chain.globals.average_block_size = 800
     chain.files.space.min_free = 0
-    part = PeersPart(read(tmp_path, ""), chain, TimeSource())
+    part = PeersPart(context_of(PeersPart, read(tmp_path, "")), chain, MagicMock())
     asked: list[Path] = []
 
     def usage(folder: Path) -> MagicMock:
@@ -65,7 +65,7 @@ def test_a_sync_looks_for_room_before_it_fetches_blocks(
         return MagicMock(free=free)
 
     monkeypatch.setattr("ledgerd.node.parts.peers.shutil.disk_usage", usage)
-    part.look_for_room(1_000_000)
+    part.check_room(1_000_000)
     assert asked == [tmp_path]
     assert ("1000000 blocks of 800 bytes are missing, which takes 762 MB; 1 MB are free" in caplog.text) != is_enough
 
@@ -78,7 +78,7 @@ def test_a_producer_with_few_peers_dials_its_seeds_after_each_block(
     configuration = read(tmp_path, f"p2p-seed-node = 127.0.0.1:9\np2p-isolated-peers = {isolated}")
     driver = MagicMock()
     driver.network.core.connections = connections
-    part = PeersPart(configuration, MagicMock(), TimeSource())
+    part = PeersPart(context_of(PeersPart, configuration), MagicMock(), MagicMock())
     with patch.object(part, "_driver", driver):
         part.broadcast_block(MagicMock())
 
@@ -91,7 +91,7 @@ def test_a_peer_that_has_dialled_us_is_told_from_one_that_we_have(
 ) -> None:
     driver = MagicMock()
     driver.network.core.live.return_value = [MagicMock(is_incoming=each) for each in incoming]
-    part = PeersPart(read(tmp_path, ""), MagicMock(), TimeSource())
+    part = PeersPart(context_of(PeersPart, read(tmp_path, "")), MagicMock(), MagicMock())
     assert not part.has_inbound
     with patch.object(part, "_driver", driver):
         assert part.has_inbound is has

@@ -6,11 +6,13 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import pytest
 
-from ledgerd.node.config.configuration import read_configuration
+from ledgerd.node.config.configuration import Configuration, read_configuration
 from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.parts.peers import PeersPart
 from ledgerd.node.parts.production import ProductionPart
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.producer.settings import LOADED_KEYS
@@ -18,6 +20,7 @@ from ledgerd.protocol.block import Block
 from ledgerd.protocol.keys import PrivateKey, public_key_text
 from ledgerd.supervision.part import Supervisor
 from tests.chain.networks import SEVEN, VIZ, VIZ_KEY, start_seven
+from tests.node.contexts import context_of
 
 
 class FixedTime(TimeSource):
@@ -38,6 +41,12 @@ def blocks(tmp_path: Path) -> list[Block]:
     found = [*network.blocks()]
     network.chain.close()
     return found
+
+
+def part_of(chain: ChainPart, configuration: Configuration, time: TimeSource) -> ProductionPart:
+    """Production without peers."""
+    peers = PeersPart(context_of(PeersPart, configuration, time), chain, MagicMock())
+    return ProductionPart(context_of(ProductionPart, configuration, time), chain, peers, MagicMock())
 
 
 @asynccontextmanager
@@ -61,8 +70,8 @@ async def production_part(
     }
     configuration = read_configuration({name: [value] for name, value in words.items()}, folder)
     time, supervisor = FixedTime(second), Supervisor()
-    chain = ChainPart(configuration, SEVEN, time)
-    production = ProductionPart(configuration, chain, time)
+    chain = ChainPart(context_of(ChainPart, configuration, time, network=SEVEN))
+    production = part_of(chain, configuration, time)
     supervisor.take(production)
     await chain.start()
     await production.start()
@@ -162,7 +171,7 @@ def test_a_node_that_starts_again_in_its_process_has_the_keys_of_now(tmp_path: P
             file.write_text(f"{first.wif}\n{second.wif}\n")
             await production.stop()
             asked = production._configuration  # noqa: SLF001 - what the process was started with
-            again = ProductionPart(asked, chain, FixedTime(second_of_head))
+            again = part_of(chain, asked, FixedTime(second_of_head))
             Supervisor().take(again)
             await again.start()
             assert again.producer is not None

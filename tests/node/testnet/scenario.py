@@ -43,7 +43,7 @@ class Ordeal:
         """Look at everybody until something is true; what must never be seen fails at once."""
         deadline = time.monotonic() + seconds
         while True:
-            self.network.watch.look()
+            self.network.watch.inspect()
             assert not self.network.watch.faults, self.network.watch.faults
             if condition():
                 return

@@ -9,7 +9,7 @@ import pytest
 
 from ledgerd.node.testnet import watch as module
 from ledgerd.node.testnet.plan import Member, new_keys, plan_of
-from ledgerd.node.testnet.watch import NetworkMonitor, Sight, Silent, ask, look
+from ledgerd.node.testnet.watch import NetworkMonitor, Sight, Silent, ask, inspect
 
 
 def sight(head: int, irreversible: int, mark: str = "00", **missed: int) -> Sight:
@@ -32,12 +32,12 @@ class Nodes:
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.said: dict[int, Sight | None] = {}
         self.members = plan_of(folder, new_keys(2, 4)).members
-        monkeypatch.setattr(module, "look", lambda member: self.said.get(member.number))
+        monkeypatch.setattr(module, "inspect", lambda member: self.said.get(member.number))
         self.watch = NetworkMonitor(self.members)
 
     def say(self, first: Sight | None, second: Sight | None) -> NetworkMonitor:
         self.said = {1: first, 2: second}
-        self.watch.look()
+        self.watch.inspect()
         return self.watch
 
 
@@ -102,6 +102,6 @@ def test_missed_slots_count_from_the_first_look_and_by_who_knows_most(nodes: Nod
 def test_a_node_that_does_not_run_has_no_status(tmp_path: Path) -> None:
     nobody: Member = plan_of(tmp_path, new_keys(1, 1)).members[0]
 
-    assert look(nobody) is None
+    assert inspect(nobody) is None
     with pytest.raises(Silent, match="node-1"):
         ask(nobody, [("database_api", "get_config", [])])

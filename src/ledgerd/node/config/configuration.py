@@ -29,13 +29,11 @@ from ledgerd.node.config.options.application import (
     TESTNET_PLUGIN,
     Application,
 )
-from ledgerd.node.config.options.chain import ChainOptions
-from ledgerd.node.config.options.history import CustomProtocolOptions
+from ledgerd.node.config.options.chain import ChainOptions, TestnetOptions
+from ledgerd.node.config.options.history import CustomProtocolOptions, MarketRecordOptions
 from ledgerd.node.config.options.invocation import INVOCATION, Invocation
-from ledgerd.node.config.options.prediction_market import MarketRecordOptions
-from ledgerd.node.config.options.testnet_plugin import TestnetOptions
+from ledgerd.node.config.options.monitoring import MonitorSettings
 from ledgerd.node.config.options.validator import EMERGENCY_VALIDATOR
-from ledgerd.node.config.options.validator_monitor import MonitorSettings
 from ledgerd.node.config.reading import OptionReader, Setting
 from ledgerd.node.config.text import default_file
 from ledgerd.p2p.shared.settings import Settings as P2PSettings
@@ -83,11 +81,11 @@ class Configuration(msgspec.Struct, frozen=True):
 
 def read_invocation(command_line: Mapping[str, Sequence[str]], current_dir: Path) -> Invocation:
     problems: list[str] = []
-    given = gather({name: command_line.get(name, ()) for name in _own_names()}, (), None, problems)
+    given = gather({name: command_line.get(name, ()) for name in _invocation_names()}, (), None, problems)
     return OptionReader(given.options, problems).section(INVOCATION, current_dir, current_dir)
 
 
-def _own_names() -> list[str]:
+def _invocation_names() -> list[str]:
     return [option.name for option in INVOCATION.with_meaning]
 
 
@@ -121,7 +119,7 @@ def read_configuration(
     _require_one_holder(records)
     _require_history(records)
     _require_what_is_asked(records)
-    _tell_others(records)
+    _fill_in_from_others(records)
     return Configuration(
         **records,
         logging=logging,
@@ -167,10 +165,10 @@ def _require_what_is_asked(records: dict[str, Any]) -> None:
         raise ConfigurationError(["explorer-endpoint: the explorer asks this node: add webserver-http-endpoint"])
 
 
-def _tell_others(records: dict[str, Any]) -> None:
+def _fill_in_from_others(records: dict[str, Any]) -> None:
     """Complete records with values that depend on options of other parts."""
     plugins, producer = records["application"].plugins, records["validator"]
-    told: dict[str, dict[str, object]] = {
+    filled: dict[str, dict[str, object]] = {
         "history": {
             "skip_virtual": records["chain"].skip_virtual_ops,
             "keep_accounts": ACCOUNT_HISTORY in plugins,
@@ -183,7 +181,7 @@ def _tell_others(records: dict[str, Any]) -> None:
         "validator_guard": {"allows_stale": producer.allows_stale},
         "testnet": {"is_on": TESTNET_PLUGIN in plugins},
     }
-    for name, values in told.items():
+    for name, values in filled.items():
         records[name] = replace(records[name], **values)
 
 

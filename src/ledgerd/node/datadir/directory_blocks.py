@@ -52,15 +52,15 @@ class DirectoryBlocks:
 
     def _read_state(self) -> None:
         """The state lets a block go when the log has it: the log is looked at afterwards."""
-        standing: dict[int, bytes] = {}
+        kept: dict[int, bytes] = {}
         if (self._state / DATA_FILE).exists():
             with StateReader.open(self._state, STORED_TABLES) as reader, reader.snapshot() as view:
                 blocks = StateBlocks.of(view)
                 self.head_number = blocks.head
                 numbers = range(blocks.kept_from, blocks.head + 1) if blocks.kept_from else ()
-                standing = {number: packed for number in numbers if (packed := blocks.kept(number)) is not None}
+                kept = {number: packed for number in numbers if (packed := blocks.kept(number)) is not None}
         logged = self._log.head_number
-        self._latest = {number: packed for number, packed in standing.items() if number > logged}
+        self._latest = {number: packed for number, packed in kept.items() if number > logged}
         ranges = self.ranges()
         self.head_number = max(self.head_number, ranges[-1].last if ranges else 0)
 
@@ -93,9 +93,9 @@ class DirectoryBlocks:
         following = self._header(number + 1)
         if following is not None:
             return following.previous
-        own = self._header(number)
-        if own is not None:
-            return own.id
+        header = self._header(number)
+        if header is not None:
+            return header.id
         if not (self._state / DATA_FILE).exists():
             return None
         with StateReader.open(self._state, STORED_TABLES) as reader, reader.snapshot() as view:

@@ -61,7 +61,7 @@ class Opening:
         self._network = network
         self._open_chain = open_chain
         self._files = files
-        self.origin = StateOrigin.STANDING
+        self.origin = StateOrigin.PRESENT
 
     def open(self) -> Chain:
         """Open the chain, after making the state if needed.
@@ -77,20 +77,20 @@ class Opening:
                 {"folder": self._files.logs},
             )
             self._files.remove_all()
-        self._follow_verified()
+        self._resume_verified()
         found = self._found()
         choice = choose(self._asked, found)
         try:
-            if choice.origin is StateOrigin.STANDING and self._files.is_marked_damaged:
+            if choice.origin is StateOrigin.PRESENT and self._files.is_marked_damaged:
                 self._refuse_damaged()
             return self._opened(choice)
         except UNUSABLE as problem:
             return self._rebuilt(problem, found)
 
-    def _follow_verified(self) -> None:
+    def _resume_verified(self) -> None:
         """A state that cannot be read is rebuilt below."""
         with suppress(*UNUSABLE):
-            VerifiedCopy(self._files).follow(assumption_in(self._configuration))
+            VerifiedCopy(self._files).resume(assumption_in(self._configuration))
 
     def _rebuilt(self, problem: StorageError, found: Found) -> Chain:
         """Rebuild an unusable state from a snapshot, or from the log if the snapshot is unusable too."""

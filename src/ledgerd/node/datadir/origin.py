@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class StateOrigin(Enum):
     """What the state is made from."""
 
-    STANDING = "the state that is there, or the genesis"
+    PRESENT = "the state that is there, or the genesis"
     SNAPSHOT = "a snapshot, where there is no state"
     REBUILD = "a snapshot in the place of the state, and the blocks after it"
     PEERS = "a snapshot of a trusted peer, where there was no block yet"
@@ -86,12 +86,12 @@ def _from_blocks(asked: Invocation, found: Found) -> Choice:
                 "snapshot, and without one the state would be lost. Start without the option; to begin again from a "
                 "snapshot use --replay-from-snapshot, from the peers --resync-blockchain"
             )
-        return Choice(StateOrigin.STANDING, remark=f"--replay-blockchain: there is no block log in {found.folder} yet")
+        return Choice(StateOrigin.PRESENT, remark=f"--replay-blockchain: there is no block log in {found.folder} yet")
     is_behind = found.log_head > found.head
     has_cause = asked.replay_blockchain or is_behind
     if has_cause and (asked.force_replay_blockchain or not is_behind):
         return Choice(StateOrigin.BLOCK_LOG)
-    return Choice(StateOrigin.STANDING)
+    return Choice(StateOrigin.PRESENT)
 
 
 def choose_after(problem: StorageError, asked: Invocation, found: Found) -> Choice:

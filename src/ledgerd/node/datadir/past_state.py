@@ -105,8 +105,8 @@ class PastState:
     def needs(self) -> int:
         """About how many bytes it takes on the disk, beside what it has taken: as the state of today does."""
         present = self._configuration.chain.shared_file_dir / DATA_FILE
-        wanted = _taken(present) * (2 if self.is_snapshot else 1)
-        return max(0, wanted - sum(map(_taken, self._folder.rglob("*"))))
+        wanted = _size_on_disk(present) * (2 if self.is_snapshot else 1)
+        return max(0, wanted - sum(map(_size_on_disk, self._folder.rglob("*"))))
 
     def begin(self, given: Path | None = None, *, with_genesis: bool = False) -> int:
         """Build the state that the replay begins with, or find that of an interrupted run; returns its head block.
@@ -163,12 +163,12 @@ class PastState:
         """Keep what an interrupted run for the same state has made, and nothing else of such runs."""
         folder, wanted = self._folder, PastNote(self._at, self._network.chain_id.hex())
         if folder.exists():
-            note = folder / NOTE
-            if not note.exists() and any(folder.iterdir()):
+            marker = folder / NOTE
+            if not marker.exists() and any(folder.iterdir()):
                 raise OperatorError(f"{folder} is in the way, and was not made by this command: move it away")
             if self._files.folder.is_dir():
                 self._files.require_free()
-            if note.exists() and note.read_bytes() == msgspec.json.encode(wanted):
+            if marker.exists() and marker.read_bytes() == msgspec.json.encode(wanted):
                 return
             shutil.rmtree(folder)
         folder.mkdir(parents=True)
@@ -189,8 +189,8 @@ class PastState:
                     return
             except SnapshotError as problem:
                 log.warning("the snapshot %(file)s is of no use: %(reason)s", {"file": path, "reason": problem})
-        told = "this would begin" if with_genesis else "there is no snapshot of a block before it, so this would begin"
-        self._require_blocks(0, f"{told} behind")
+        none = "" if with_genesis else "there is no snapshot of a block before it, so "
+        self._require_blocks(0, f"{none}this would begin behind")
 
     def _nearest_snapshots(self) -> Iterator[Path]:
         """Those of the node, from the nearest down; the number in a name may be a bit too low."""
@@ -235,7 +235,7 @@ class PastState:
         number = chain.head_number
         return not number or self._blocks.id_at(number) in {None, chain.head_id}
 
-    def _require_blocks(self, begins: int, told: str) -> None:
+    def _require_blocks(self, begins: int, problem: str) -> None:
         gaps = self._blocks.missing(begins + 1, self._at)
         if gaps:
             last = gaps[-1].last
@@ -243,7 +243,7 @@ class PastState:
                 f"a block from {last} to {self._at}" if last < self._at else f"block {last}"
             )
             raise OperatorError(
-                f"the state at block {self._at} cannot be made: {told} block {begins}, and "
+                f"the state at block {self._at} cannot be made: {problem} block {begins}, and "
                 f"{', '.join(map(str, gaps))} are in neither the block log nor the archive. "
                 f"`ledgerd archive fetch` gets them from others, {better} with --snapshot"
             )
@@ -255,7 +255,7 @@ class PastState:
             shutil.rmtree(self._folder)
             return
         with Store.open(self._files.folder, STORED_TABLES, space=self._space) as store:
-            store.set_meta(LOG_KEPT, IMPORTED)  # who opens it next is not told that its blocks are lost
+            store.set_meta(LOG_KEPT, IMPORTED)  # who opens it next must not think that its blocks are lost
             store.commit()
         self._write_configuration()
         (self._folder / NOTE).unlink()
@@ -286,7 +286,7 @@ class _UpTo:
         return self._blocks.scan(first, last)
 
 
-def _taken(path: Path) -> int:
+def _size_on_disk(path: Path) -> int:
     """Bytes that a file takes on the disk."""
     try:
         return path.stat().st_blocks * 512

@@ -44,13 +44,13 @@ def import_state(files: StateFiles, path: Path, network: ChainParameters, terms:
         files.give_up()
         raise
     files.put_in_place()
-    told = snapshot.header.get("last_irreversible_block_num", 0)
+    irreversible = snapshot.header.get("last_irreversible_block_num", 0)
     for text in provenance.surpluses():
         log.info("%s", text)
     log.info("Snapshot loaded successfully in %(seconds).1f sec", {"seconds": time.monotonic() - began})
     log.info(
         "LIB promoted to head block %(block)d (was %(irreversible)s) for P2P sync",
-        {"block": snapshot.head_number, "irreversible": told},
+        {"block": snapshot.head_number, "irreversible": irreversible},
     )
     return snapshot.head_number
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -46,13 +47,15 @@ class VerifiedCopy:
     def __init__(self, files: StateFiles) -> None:
         self._files = files
         self._folder = files.folder / VERIFIED
+        self.banned: Callable[[], tuple[str, ...]] = tuple
+        """The addresses that are banned now, for the thread of the chain; set by whoever has peers."""
 
     @property
     def is_going_back(self) -> bool:
         """Whether the way back was begun."""
         return (self._folder / GOING_BACK).exists()
 
-    def follow(self, asked: Assumption | None) -> None:
+    def resume(self, asked: Assumption | None) -> None:
         """At a start: continue what was begun. A state that waits for another block than the option names goes back
         first, so that removing the option has every block verified.
         """
@@ -172,7 +175,7 @@ class VerifiedCopy:
                 opened.close()
 
 
-def take_banned(folder: Path) -> tuple[str, ...]:
+def read_banned_once(folder: Path) -> tuple[str, ...]:
     """The addresses that are to be banned; they are told once."""
     file = folder / BANNED
     try:

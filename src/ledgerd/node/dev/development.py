@@ -8,21 +8,24 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.dev.block_lines import BlockLines
 from ledgerd.node.dev.founding import FOUNDING_BLOCKS, equip
 from ledgerd.node.dev.snapshots import DevSnapshots
+from ledgerd.node.part_table import PARTS, Condition, PartSpec
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.runtime import WATCH, Runtime
-from ledgerd.node.time_source import MICRO, TimeSource
+from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.past.records import HistoryPart
+from ledgerd.node.parts.production import ProductionPart
+from ledgerd.node.parts.watching.stuck import StuckPart
+from ledgerd.node.runtime import Runtime
+from ledgerd.node.time_source import MICRO
 from ledgerd.producer.loop import Producer, run
 from ledgerd.protocol.constants import BLOCK_INTERVAL, BLOCKS_PER_YEAR
 from ledgerd.protocol.endpoint import Endpoint
@@ -41,10 +44,10 @@ from ledgerd.rpc.api.dev_api import (
     packed_answer,
 )
 from ledgerd.supervision.part import Part
-from ledgerd.supervision.work import Ending
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
+    from ledgerd.node.config.configuration import Configuration
     from ledgerd.protocol.block import Block
     from ledgerd.protocol.transaction import Transaction
     from ledgerd.rpc.link.switchboard import Handler
@@ -82,18 +85,16 @@ class NoRecord:
 class Development(Part):
     """Block production on demand. Methods that use the chain run on its thread."""
 
-    def __init__(
-        self, configuration: Configuration, chain: ChainPart, time: TimeSource, options: DevOptions, folder: Path
-    ) -> None:
-        super().__init__("validator", Ending.ENDS_PROGRAM)
-        self._configuration = configuration
-        self._chain = chain
-        self._time = time
+    def __init__(self, context: PartContext, chain: ChainPart, history: HistoryPart, options: DevOptions) -> None:
+        super().__init__(context.work)
+        self._configuration = context.configuration
+        self._chain, self._history = chain, history
+        self._time = context.time
         self._options = options
+        folder = context.configuration.invocation.data_dir / SNAPSHOT_FOLDER
+        shutil.rmtree(folder, ignore_errors=True)
         self._snapshots = DevSnapshots(folder)
         self._producer: Producer | None = None
-        self.before_revert: list[Callable[[int], None]] = []
-        """Called before the chain goes back, with the number above which blocks are dropped."""
         self.after_revert: list[Callable[[], None]] = []
 
     @property
@@ -151,12 +152,9 @@ class Development(Part):
             await asyncio.sleep(self._options.block_time)
             await self._chain.on_chain(partial(self.mine, 1))
 
-    async def stop(self) -> None:
-        await self.work.stop()
-
     # -- requests of a developer
 
-    def take(self, chain: Chain, transaction: Transaction) -> None:
+    def mine_at_once(self, transaction: Transaction) -> None:
         """Make a block for an accepted transaction if the block time is 0.
 
         Each block moves the clock one slot ahead, so it may be ahead of the clock by which a client has chosen the
@@ -164,6 +162,7 @@ class Development(Part):
         """
         if self._options.block_time == 0:
             self.mine(1)
+            chain = self._chain.chain
             block = chain.block_at(chain.head_number)
             is_in = block is not None and any(each.id == transaction.id for each in block.transactions)
             require(is_in, "now < trx.expiration: the chain's clock is ahead of yours, choose a later expiration")
@@ -197,13 +196,12 @@ class Development(Part):
 
     def revert(self, number: int) -> Head:
         kept = self._snapshots.find(number)
-        for forget in self.before_revert:
-            forget(kept.head)
+        self._history.truncate(kept.head)
         self._chain.reopen(partial(self._snapshots.put_back, kept, self._chain.folder))
         self._time.shift = kept.shift
         self._catch_up_with_head()
-        for tell in self.after_revert:
-            tell()
+        for action in self.after_revert:
+            action()
         return self._head()
 
     async def _forget_pending(self, _payload: bytes) -> bytes:
@@ -223,20 +221,26 @@ class Development(Part):
         return Head(chain.head_number, chain.head_time)
 
 
+def dev_parts(options: DevOptions) -> Iterator[PartSpec]:
+    """The parts of a node, with other production, and without the watchdog: a call may make blocks for minutes."""
+    for spec in PARTS:
+        if spec.kind is ProductionPart:
+            yield spec._replace(when=Condition("never", lambda _: False))
+            make = partial(Development, options=options)
+            yield PartSpec(spec.name, Development, (ChainPart, HistoryPart), on_end=spec.on_end, make=make)
+        elif spec.kind is not StuckPart:
+            yield spec
+
+
 class DevRuntime(Runtime):
     """A node with the production of a development chain."""
 
     def __init__(self, configuration: Configuration, options: DevOptions) -> None:
-        super().__init__(configuration)
-        folder = configuration.invocation.data_dir / SNAPSHOT_FOLDER
-        shutil.rmtree(folder, ignore_errors=True)
-        self.development = Development(configuration, self.chain, self.time, options, folder)
-        self.broadcasts.after_transaction.append(self.development.take)
-        self.development.before_revert.append(self.history.truncate)
-        self.development.after_revert.append(partial(self.webserver.publish, REVERTED, b""))
-        self.webserver.offer(("dev_api",), self.development.handlers)
-        self.replace_production(self.development)
-        self.leave_out(WATCH)  # a developer may ask for blocks that take minutes
+        super().__init__(configuration, parts=dev_parts(options))
+        development, webserver = self.part(Development), self.webserver
+        webserver.broadcasts.after_transaction.append(development.mine_at_once)
+        development.after_revert.append(partial(webserver.publish, REVERTED, b""))
+        webserver.offer("dev_api", development.handlers)
         self._explorer = options.explorer
         self.explorer_addresses: list[tuple[str, int]] = []
         """Where pages about the chain are served."""
@@ -256,7 +260,5 @@ class DevRuntime(Runtime):
         http, websocket = (Endpoint(*each) for each in (self.webserver.addresses[0], self.webserver.addresses[-1]))
         settings = ExplorerSettings(node=f"http://{http}", live=f"ws://{websocket}", listen=listen)
         part = ExplorerPart(settings)
-        self._supervisor.take(part)
-        self._started.append(part)
-        await part.start()
+        await self._start(part)
         self.explorer_addresses.append(part.address)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ledgerd.chain.interface.observer import Observer
 from ledgerd.metrics.cells import GaugeCell
-from ledgerd.metrics.names import NOWHERE, ValidatorPlaces
+from ledgerd.metrics.names import NOWHERE
 from ledgerd.metrics.table import chain as table
 from ledgerd.metrics.table import validators
 from ledgerd.protocol.versions import hardfork_version_of
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ledgerd.chain.events import BlockApplied, BlocksUndone
     from ledgerd.metrics.cells import Cells
     from ledgerd.metrics.families import Family
-    from ledgerd.metrics.memory import SharedMemory
+    from ledgerd.metrics.names import ValidatorPlaces
     from ledgerd.protocol.names import AccountName
     from ledgerd.protocol.parameters import ChainParameters
     from ledgerd.state.objects.validators import Validator
@@ -29,10 +29,11 @@ SLOTS_OF_PARTICIPATION = 128
 class ChainMeter(Observer):
     """Writes the metrics of a chain."""
 
-    def __init__(self, memory: SharedMemory, cells: Cells, now: Callable[[], float]) -> None:
-        self._now = now
-        self.places = ValidatorPlaces(memory, cells)
-        self._cells = cells
+    def __init__(
+        self, cells: Cells, places: ValidatorPlaces, now: Callable[[], float], watched: tuple[AccountName, ...] = ()
+    ) -> None:
+        """`watched` names validators that have places whether or not they are scheduled."""
+        self._cells, self._places, self._now, self._watched = cells, places, now, watched
         self._head, self._irreversible = cells.gauge(table.HEAD), cells.gauge(table.IRREVERSIBLE)
         self._head_time, self._age = cells.gauge(table.HEAD_TIME), cells.gauge(table.HEAD_AGE)
         self._blocks_at = cells.layout.of(table.BLOCKS_APPLIED).start
@@ -46,10 +47,8 @@ class ChainMeter(Observer):
         self._hardfork = cells.gauge(table.HARDFORK_NOW)
         self._votes, self._running = self._by_hardfork(table.HARDFORK_VOTES), self._by_hardfork(table.HARDFORKS_RUNNING)
         self._pending = cells.gauge(table.POOL_TRANSACTIONS, "chain")
-        self._missed_of = self.places.counters(validators.VALIDATOR_MISSED)
-        self._last_of = self.places.gauges(validators.VALIDATOR_LAST)
-        self.watched: tuple[AccountName, ...] = ()
-        """Validators that have places whether or not they are scheduled."""
+        self._missed_of = self._places.counters(validators.VALIDATOR_MISSED)
+        self._last_of = self._places.gauges(validators.VALIDATOR_LAST)
         self._chain: Chain | None = None
         self._last: BlockApplied | None = None
         """The block that was applied last, and not undone."""
@@ -59,14 +58,14 @@ class ChainMeter(Observer):
     def _by_hardfork(self, family: Family) -> dict[str, GaugeCell]:
         return {name: self._cells.gauge(family, name) for name in table.HARDFORK.values}
 
-    def follow(self, chain: Chain) -> None:
+    def observe(self, chain: Chain) -> None:
         self._chain, self._last, self._height = chain, None, chain.head_number
         chain.observe(self)
         self.sample()
 
     def applied(self, event: BlockApplied) -> None:
         """Count a block; a replay has so many that every lookup is felt."""
-        place = self.places.by_name.get(event.block.validator, NOWHERE) or self._place_of(event)
+        place = self._places.by_name.get(event.block.validator, NOWHERE) or self._place_of(event)
         numbers = self._cells.numbers
         numbers[self._blocks_at] += 1.0
         numbers[self._made_at + place] += 1.0
@@ -89,7 +88,7 @@ class ChainMeter(Observer):
     def _place_of(self, event: BlockApplied) -> int:
         """The place of a validator that has had none: the round may be a new one."""
         self._show_scheduled()
-        return self.places[event.block.validator]
+        return self._places[event.block.validator]
 
     def _count_operations(self, event: BlockApplied) -> None:
         virtual = sum(1 for each in event.operations if each.virtual_operation)
@@ -121,19 +120,19 @@ class ChainMeter(Observer):
         found = {name: chain.validator(name) for name in self._show_scheduled()}
         known = {name: validator for name, validator in found.items() if validator is not None}
         for name, validator in known.items():
-            place = self.places[name]
+            place = self._places[name]
             self._missed_of[place].reach(validator.total_missed)
             self._last_of[place].set(validator.last_confirmed_block_num)
-        self._share_out(self._votes, [vote_of(each, chain.network) for each in known.values()])
-        self._share_out(self._running, [running_of(each, chain.network) for each in known.values()])
+        self._count_by_hardfork(self._votes, [vote_of(each, chain.network) for each in known.values()])
+        self._count_by_hardfork(self._running, [running_of(each, chain.network) for each in known.values()])
 
     def _show_scheduled(self) -> Sequence[AccountName]:
         """Give places to the validators of this round."""
         scheduled = () if self._chain is None else [name for name in dict.fromkeys(self._chain.scheduled) if name]
-        self.places.show((*self.watched, *scheduled))
+        self._places.show((*self._watched, *scheduled))
         return scheduled
 
-    def _share_out(self, gauges: dict[str, GaugeCell], hardforks: Sequence[str]) -> None:
+    def _count_by_hardfork(self, gauges: dict[str, GaugeCell], hardforks: Sequence[str]) -> None:
         tally = Tally(hardforks)
         for name, gauge in gauges.items():
             gauge.set(tally[name])

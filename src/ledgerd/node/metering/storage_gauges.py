@@ -33,9 +33,9 @@ class KeptPlace(NamedTuple):
                 for entry in entries:
                     with suppress(OSError):
                         if entry.is_file() and entry.name not in self.without:
-                            yield _taken(entry.stat())
+                            yield _size_on_disk(entry.stat())
         elif self.path.exists():
-            yield _taken(self.path.stat())
+            yield _size_on_disk(self.path.stat())
 
 
 class StorageGauges:
@@ -65,6 +65,6 @@ class StorageGauges:
             newest.forget()
 
 
-def _taken(status: os.stat_result) -> int:
+def _size_on_disk(status: os.stat_result) -> int:
     """Files with holes, such as that of a state, take less than their length."""
     return getattr(status, "st_blocks", 0) * 512 or status.st_size

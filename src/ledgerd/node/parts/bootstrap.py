@@ -16,6 +16,7 @@ from ledgerd.basics.durations import MINUTE
 from ledgerd.node.datadir.opening import space_of
 from ledgerd.node.datadir.state_files import StateFiles
 from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.parts.context import PartContext
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.snapshot.agreement import Agreed, RefusedSources, fetch_agreed
 from ledgerd.snapshot.client import Fetched
@@ -59,17 +60,16 @@ class BootstrapPart(Part):
 
     def __init__(
         self,
-        configuration: Configuration,
+        context: PartContext,
         chain: ChainPart,
-        newer_state: asyncio.Event,
         *,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
-        super().__init__("first snapshot")
-        self._configuration = configuration
-        self._options = configuration.snapshot
+        super().__init__(context.work)
+        self._configuration = context.configuration
+        self._options = context.configuration.snapshot
         self._chain = chain
-        self._newer_state = newer_state
+        self._newer_state = context.newer_state
         self._sleep = sleep
 
     async def start(self) -> None:
@@ -82,7 +82,7 @@ class BootstrapPart(Part):
         if number is None:
             self.work.keep("the search for a first snapshot", self._keep_trying)
             return
-        await self._chain.run(self._chain.take_new)
+        await self._chain.run(self._chain.use_newer_state)
         seconds = time.monotonic() - began
         log.info("Snapshot loaded successfully in %(seconds).1f sec", {"seconds": seconds})
         log.info(
@@ -127,10 +127,6 @@ class BootstrapPart(Part):
                 self._newer_state.set()
                 break
         await asyncio.Event().wait()
-
-    async def stop(self) -> None:
-        """End the retries."""
-        await self.work.stop()
 
 
 class WantedState(NamedTuple):

@@ -7,26 +7,22 @@ import logging
 import os
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from ledgerd.archive.sealed import ArchivedBlocks
 from ledgerd.chain.chain import Chain
-from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.options.application import MAINNET
 from ledgerd.node.datadir.opening import Opening, assumption_in, files_of
 from ledgerd.node.datadir.origin import StateOrigin
 from ledgerd.node.datadir.projections import project_for_plugins
 from ledgerd.node.datadir.verified_copy import VerifiedCopy
 from ledgerd.node.parts.chain_thread import ChainThread, Rank
-from ledgerd.node.time_source import MICRO, TimeSource
-from ledgerd.node.unknown_hardforks import HardforkWarning
+from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.watching.unknown_hardforks import HardforkWarning
+from ledgerd.node.time_source import MICRO
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.state.change_log import CHANGES_FOLDER, RUN_BYTES, ChangeLog
 from ledgerd.supervision.part import Part
-from ledgerd.supervision.work import Ending
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
 
 log = logging.getLogger(__name__)
 
@@ -36,22 +32,25 @@ Attachment = Callable[[Chain], None]
 
 
 class ChainPart(Part):
-    """The chain of a data directory. Call its methods on the main thread's loop, unless they say otherwise."""
+    """The chain of a data directory, on its own thread.
 
-    def __init__(self, configuration: Configuration, network: ChainParameters, time: TimeSource) -> None:
-        super().__init__("chain", Ending.ENDS_PROGRAM)
-        self._configuration = configuration
-        self._time = time
+    Call its methods on the main thread's loop, unless they say otherwise.
+    """
+
+    def __init__(self, context: PartContext) -> None:
+        super().__init__(context.work)
+        self._configuration = configuration = context.configuration
+        self._time = context.time
         self._thread = ChainThread(self.work)
         self._attachments: list[Attachment] = []
         self._chain: Chain | None = None
-        self.network = network
+        self.network = context.network
         self.files = files_of(configuration)
         self.verified = VerifiedCopy(self.files)
         """The last verified point, while the state is provisional."""
         self.folder = self.files.logs
         """The folder of the block logs, the history and `block_info`."""
-        self.origin = StateOrigin.STANDING
+        self.origin = StateOrigin.PRESENT
         self.building = asyncio.Lock()
         """Held while a state that is to replace this one is being built: there is one folder for it."""
         self._is_trying = False
@@ -73,7 +72,7 @@ class ChainPart(Part):
         log.info("Opening shared memory from %(folder)s", {"folder": self.files.folder})
         await self.run(self._begin)
         await self.attach(self._force_hardforks)
-        await self.attach(HardforkWarning().follow)
+        await self.attach(HardforkWarning().observe)
 
     def _begin(self) -> None:
         opening = Opening(self._configuration, self.files, self.network, self._open)
@@ -93,7 +92,7 @@ class ChainPart(Part):
             {"first": forced[0], "last": last, "block": chain.head_number},
         )
 
-    def take_new(self) -> None:
+    def use_newer_state(self) -> None:
         """Replace this state by the one that was built beside it, and open that; on the chain's thread."""
         self.reopen(self.files.put_in_place)
         self.origin = StateOrigin.PEERS

@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ledgerd.node.config.configuration import Configuration
-from ledgerd.node.datadir.verified_copy import take_banned
+from ledgerd.metrics.meters.peers import PeerMeter
+from ledgerd.node.datadir.verified_copy import read_banned_once
+from ledgerd.node.metering.peer_gauges import PeerGauges
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.time_source import MICRO, TimeSource
+from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.watching.meters import Meters, MeterSample, MetersPart
+from ledgerd.node.time_source import MICRO
 from ledgerd.node.workers.precompute_pool import PrecomputePool, spare_processors
 from ledgerd.p2p.driver import Driver
 from ledgerd.p2p.network_state import NetworkState
@@ -31,11 +34,9 @@ from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.keys import PrivateKey
 from ledgerd.rpc.api.node_api import STANDING, PeerNetwork
 from ledgerd.supervision.part import Part
-from ledgerd.supervision.work import Ending, Working
+from ledgerd.supervision.work import Working
 
 if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
-    from ledgerd.metrics.meters.peers import PeerMeter
     from ledgerd.protocol.block import Block
     from ledgerd.protocol.identifiers import BlockId
     from ledgerd.protocol.transaction import Transaction
@@ -54,16 +55,17 @@ FEW_PEERS = 2
 
 
 class PeersPart(Part):
-    """The network, as the node and its producer see it."""
+    """The connections to peers, as the other parts use them."""
 
-    def __init__(self, configuration: Configuration, chain: ChainPart, time: TimeSource) -> None:
-        super().__init__("p2p", Ending.ENDS_PROGRAM)
-        self._settings = configuration.p2p
-        self._log_format = configuration.application.log_format
+    def __init__(self, context: PartContext, chain: ChainPart, meters: MetersPart) -> None:
+        super().__init__(context.work)
+        self._settings = context.configuration.p2p
+        self._log_format = context.configuration.application.log_format
         self._chain = chain
-        self._time = time
+        self._time = context.time
         self._driver: Driver | None = None
-        self.meter: PeerMeter | None = None
+        self._meters = meters
+        meters.on_chain.append(self._sample)
         self._precompute: PrecomputePool | None = None
 
     # -- as a part of the node
@@ -72,8 +74,9 @@ class PeersPart(Part):
         """Listen on the configured endpoint, and dial the seeds."""
         if self._settings.endpoint is not None or self._settings.seeds:
             driver = await self._chain.run_coroutine(self._start())
+            self._chain.verified.banned = lambda: self.banned
             self.work.keep("peers", lambda _: self._chain.run_coroutine(driver.ended()))
-            self.work.keep("reports on peers", self._report, Ending.COMES_BACK)
+            self.work.keep("reports on peers", self._report)
             log.info("DLT P2P Plugin started")
 
     async def _start(self) -> Driver:
@@ -82,10 +85,11 @@ class PeersPart(Part):
         state = NetworkState(access, self._settings, NodeId(key.public), SystemRandom(), self._now())
         if processes := spare_processors():
             self._precompute = PrecomputePool(self._chain.network, processes, self.work, log_format=self._log_format)
-        state.core.meter = self.meter
-        state.core.catch_up_begins = self.look_for_room
+        meters = self._meters.meters
+        state.core.meter = None if meters is None else PeerMeter(meters.cells)
+        state.core.catch_up_begins = self.check_room
         precompute = self._precompute.precompute if self._precompute is not None else None
-        for address in take_banned(self._chain.files.folder):
+        for address in read_banned_once(self._chain.files.folder):
             state.core.bans.ban(address, self._now(), BAN_SECONDS)
         driver = Driver(state, self._now, precompute, self._time.sleep)
         endpoint = self._settings.endpoint
@@ -96,7 +100,7 @@ class PeersPart(Part):
         self._driver = driver
         return driver
 
-    def look_for_room(self, blocks: int) -> None:
+    def check_room(self, blocks: int) -> None:
         """Before blocks are fetched: whether the disk has room for their log and for the growth of the state."""
         average = max(LEAST_AVERAGE, self._chain.chain.globals.average_block_size)
         needed = blocks * average + self._chain.files.space.min_free
@@ -134,13 +138,17 @@ class PeersPart(Part):
     def _now(self) -> float:
         return self._time.wall() / MICRO
 
+    def _sample(self, meters: Meters) -> MeterSample:
+        gauges = PeerGauges(meters.cells)
+        return lambda: None if self._driver is None else gauges.sample(self._driver)
+
     @property
     def handlers(self) -> dict[str, Handler]:
         """The handlers of what `node_api` asks the main process."""
-        return {STANDING: self._standing}
+        return {STANDING: self._answer_network_status}
 
-    async def _standing(self, _payload: bytes) -> bytes:
-        return msgspec.msgpack.encode(await self._chain.run(self.standing))
+    async def _answer_network_status(self, _payload: bytes) -> bytes:
+        return msgspec.msgpack.encode(await self._chain.run(self.network_status))
 
     @property
     def driver(self) -> Driver | None:
@@ -164,7 +172,7 @@ class PeersPart(Part):
         """The block that the node catches up to; 0 while it does not."""
         return 0 if self._driver is None else self._driver.network.core.catches_up_to
 
-    def standing(self) -> PeerNetwork:
+    def network_status(self) -> PeerNetwork:
         """The answer to `node_api.network`."""
         if self._driver is None:
             return PeerNetwork("alone", 0, 0, FORK_STATUS[0])
@@ -220,12 +228,8 @@ class PeersPart(Part):
         """The addresses that are banned now."""
         return () if self._driver is None else self._driver.network.core.bans.banned(self._now())
 
-    def take_transaction(self, _chain: Chain, transaction: Transaction) -> None:
+    def broadcast_transaction(self, transaction: Transaction) -> None:
         """Send a client's transaction to the peers."""
         if self._driver is not None:
             self._driver.network.broadcast_transaction(self._now(), transaction)
             self._driver.run_actions()
-
-    def take_block(self, _chain: Chain, block: Block) -> None:
-        """Send a client's block to the peers."""
-        self.broadcast_block(block)

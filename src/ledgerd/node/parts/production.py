@@ -9,19 +9,21 @@ from typing import TYPE_CHECKING
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.options.declaration import WrongTogether
 from ledgerd.node.config.options.validator import keys_of_file
+from ledgerd.node.metering.lost_slots import LostSlots
 from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.peers import PeersPart
+from ledgerd.node.parts.watching.meters import Meters, MeterSample, MetersPart
 from ledgerd.node.time_source import TimeSource
 from ledgerd.producer.clock import SteadyClock
 from ledgerd.producer.doppelganger import Doppelganger, WatchState, is_doppelganger_checked
 from ledgerd.producer.double_sign import LastSigned
 from ledgerd.producer.loop import Producer, run
 from ledgerd.producer.ntp_client import NtpClient
-from ledgerd.producer.peers import Nobody, Peers
 from ledgerd.producer.settings import LOADED_KEYS
 from ledgerd.producer.signer_link import SignerLink
 from ledgerd.protocol.keys import public_key_text
 from ledgerd.supervision.part import Part
-from ledgerd.supervision.work import Ending
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
@@ -43,26 +45,28 @@ def asks_for_time(configuration: Configuration, *, is_network_of_one: bool) -> b
 
 
 class ProductionPart(Part):
-    """The producer of this node."""
+    """Makes the blocks of this node's validators."""
 
-    def __init__(
-        self, configuration: Configuration, chain: ChainPart, time: TimeSource, peers: Peers | None = None
-    ) -> None:
-        super().__init__("validator", Ending.ENDS_PROGRAM, is_needed=True)
-        self._configuration = configuration
+    def __init__(self, context: PartContext, chain: ChainPart, peers: PeersPart, meters: MetersPart) -> None:
+        super().__init__(context.work)
+        self._configuration = configuration = context.configuration
         self._chain = chain
-        self._peers = peers or Nobody()
-        self._time = time
+        self._peers = peers
+        self._signing = context.signing
+        self._time = time = context.time
+        meters.on_chain.append(self._sample)
         self._ntp = self._time_servers(time)
         self.clock = SteadyClock(time.monotonic, time.wall, self._offset)
         self.producer: Producer | None = None
-        self._holds: dict[str, str] = {}
-        """Why nothing is signed, by who said so."""
         self._doppelganger: Doppelganger | None = None
         self._settings = configuration.validator
         access = configuration.validator.signer
         place = access.place
-        self._signer = None if place is None else SignerLink(place, access.files, self._tell_of_signer)
+        self._signer = None if place is None else SignerLink(place, access.files, self._signer_changed)
+
+    def _sample(self, meters: Meters) -> MeterSample:
+        lost = LostSlots(meters.cells)
+        return lambda: None if self.producer is None else lost.sample(self.producer.streaks.lost)
 
     def _offset(self) -> int:
         return 0 if self._ntp is None else self._ntp.offset
@@ -95,7 +99,7 @@ class ProductionPart(Part):
         if producer is not None and producer.settings.names:
             signer = self._signer
             if signer is not None:
-                self.work.keep("signer", signer.run, Ending.COMES_BACK)
+                self.work.keep("signer", signer.run)
             sign = None if signer is None else signer.sign
             self.work.keep(
                 "production", lambda _: run(producer, self._chain.on_chain, self.clock, self._time.sleep, sign)
@@ -107,7 +111,7 @@ class ProductionPart(Part):
         settings = self._settings
         if self._doppelganger is None and is_doppelganger_checked(settings, chain.network):
             slots = chain.network.max_validators
-            self._doppelganger = Doppelganger(settings, signed.latest, slots, self.clock, self._tell_of_doppelganger)
+            self._doppelganger = Doppelganger(settings, signed.latest, slots, self.clock, self._doppelganger_changed)
         self.producer = Producer(
             chain,
             settings,
@@ -117,7 +121,8 @@ class ProductionPart(Part):
             ask_time=ask_time,
             doppelganger=self._doppelganger,
         )
-        self.producer.held = self._held
+        self.producer.held = lambda: self._signing.refusal
+        self._signing.seconds_to_our_slot = self.producer.seconds_to_own_slot
         self.producer.begin()
 
     async def read_keys_again(self) -> None:
@@ -130,9 +135,9 @@ class ProductionPart(Part):
         self._settings = settings = self._settings.with_keys_of_files(found)
         if self.producer is not None:
             await self._chain.run(partial(self.producer.take_settings, settings))
-        self._tell_keys()
+        self._write_loaded_keys()
 
-    def _tell_keys(self) -> None:
+    def _write_loaded_keys(self) -> None:
         """Write down the public keys of what is loaded: so `ledgerd key` sees that a node has read its files."""
         known = [public_key_text(key) for key in self._settings.keys]
         log.info("signing keys that are loaded: %(keys)s", {"keys": " ".join(known) or "none"})
@@ -144,25 +149,10 @@ class ProductionPart(Part):
         except OSError as problem:
             log.warning("%(file)s cannot be written: %(problem)s", {"file": path, "problem": problem.strerror})
 
-    def _tell_of_doppelganger(self, state: WatchState) -> None:
+    def _doppelganger_changed(self, state: WatchState) -> None:
         if state.stopped:
             self.work.set_down("signing", state.stopped)
         self.work.warn("doppelganger", state.watching)
 
-    def _tell_of_signer(self, problem: str) -> None:
+    def _signer_changed(self, problem: str) -> None:
         self.work.warn("signer", problem)
-
-    def hold(self, name: str, reason: str) -> None:
-        """Sign nothing from now on; from any thread, also before the start."""
-        self._holds = {**self._holds, name: reason}
-
-    def release(self, name: str) -> None:
-        """Take such a hold back."""
-        self._holds = {each: reason for each, reason in self._holds.items() if each != name}
-
-    def _held(self) -> str:
-        return "; ".join(self._holds.values())
-
-    async def stop(self) -> None:
-        """Stop after the present tick."""
-        await self.work.stop()

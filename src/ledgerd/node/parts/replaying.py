@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Callable
 
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE
@@ -16,6 +15,7 @@ from ledgerd.chain.offline.replay import replay
 from ledgerd.codec import codec_of
 from ledgerd.node.datadir.origin import StateOrigin
 from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.parts.context import PartContext
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.state.errors import StorageError
@@ -32,12 +32,12 @@ ORIGINS = {
 
 
 class ReplayPart(Part):
-    """The replay at the start of a node. It can be stopped at any block and continues at the next start."""
+    """Applies the blocks of the log above the head of the state. Stopped at a block, it continues at the next start."""
 
-    def __init__(self, chain: ChainPart, seconds: Callable[[], float]) -> None:
-        super().__init__("replay")
+    def __init__(self, context: PartContext, chain: ChainPart) -> None:
+        super().__init__(context.work)
         self._chain = chain
-        self._seconds = seconds
+        self._seconds = context.time.seconds
         self._is_stopped = threading.Event()
 
     async def start(self) -> None:
@@ -53,9 +53,6 @@ class ReplayPart(Part):
             {"block": self._chain.chain.head_number, "origin": origin},
         )
 
-    async def stop(self) -> None:
-        """Nothing runs after the start."""
-
     def _replay(self) -> None:
         """Replay on the chain's thread."""
         chain = self._chain.chain
@@ -70,7 +67,7 @@ class ReplayPart(Part):
         line = ProgressLine("replaying", first - 1, began)
         log.info("Replaying blockchain from block num %(block)d.", {"block": first})
 
-        def say(height: int) -> None:
+        def report(height: int) -> None:
             step = line.at(height, last, self._seconds())
             if step is not None:
                 log.info("%s", step.text, extra=shown(step))
@@ -78,7 +75,7 @@ class ReplayPart(Part):
         def goes_on() -> bool:
             return not self._is_stopped.is_set()
 
-        replay(chain, chain.block_log, skip=VERIFIED_BEFORE, progress=say, goes_on=goes_on)
+        replay(chain, chain.block_log, skip=VERIFIED_BEFORE, progress=report, goes_on=goes_on)
         if goes_on():
             log.info("Done reindexing, elapsed time: %(seconds).1f sec", {"seconds": self._seconds() - began})
         else:

@@ -9,20 +9,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ledgerd.basics.durations import MINUTE
 from ledgerd.chain.interface.observer import Observer
-from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.datadir.state_export import ExportResult, write_snapshot
 from ledgerd.node.parts.bootstrap import WantedState, fetched_state, ready_directory
 from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.parts.context import PartContext
 from ledgerd.node.parts.peers import PeersPart
-from ledgerd.node.parts.production import ProductionPart
-from ledgerd.node.time_source import MICRO, TimeSource
+from ledgerd.node.time_source import MICRO
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.snapshot.checks import RESIDUAL_OPTION
@@ -49,30 +47,22 @@ log = logging.getLogger(__name__)
 class SnapshotsPart(Part, Observer):
     """Writes, serves and fetches snapshots while the node runs."""
 
-    def __init__(
-        self,
-        configuration: Configuration,
-        chain: ChainPart,
-        time: TimeSource,
-        peers: PeersPart,
-        production: ProductionPart,
-        newer_state: asyncio.Event,
-    ) -> None:
-        super().__init__("snapshot")
-        self._configuration = configuration
-        self._options = configuration.snapshot
+    def __init__(self, context: PartContext, chain: ChainPart, peers: PeersPart) -> None:
+        super().__init__(context.work)
+        self._configuration = context.configuration
+        self._options = context.configuration.snapshot
         self._chain = chain
-        self._time = time
+        self._time = context.time
         self._peers = peers
-        self._production = production
+        self._signing = context.signing
         self._triggers = Triggers(self._options.at_block, self._options.every_n_blocks)
-        self._shelf = ServedSnapshot(self._options.directory)
+        self._served = ServedSnapshot(self._options.directory)
         self._server: SnapshotServer | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._writing: asyncio.Task[None] | None = None
-        self._watch = StallWatch(self._options.stalled_sync_timeout_minutes * MINUTE, time.seconds())
+        self._watch = StallWatch(self._options.stalled_sync_timeout_minutes * MINUTE, self._time.seconds())
         self._newest = 0
-        self._newer_state = newer_state
+        self._newer_state = context.newer_state
 
     # -- as a part of the node
 
@@ -82,7 +72,7 @@ class SnapshotsPart(Part, Observer):
         await in_thread(ready_directory, self._options.directory)
         newest = await in_thread(newest_in, self._options.directory)
         self._newest = 0 if newest is None else newest.number
-        await self._chain.attach(self._follow)
+        await self._chain.attach(self._observe)
         if self._options.allow_serving:
             await self._serve()
         if self._options.enable_stalled_sync_detection and self._options.trusted_peers:
@@ -92,7 +82,7 @@ class SnapshotsPart(Part, Observer):
         options = self._options
         trusted = frozenset(options.served_addresses) if options.only_trusted else None
         door = AdmissionControl(trusted, is_limited=not options.disable_anti_spam)
-        server = SnapshotServer(self._shelf, door)
+        server = SnapshotServer(self._served, door)
         port = await server.start(options.endpoint.host, options.endpoint.port)
         self._server = server
         log.info("Snapshot TCP server listening on %(endpoint)s", {"endpoint": options.endpoint._replace(port=port)})
@@ -107,7 +97,7 @@ class SnapshotsPart(Part, Observer):
 
     # -- on the thread of the chain
 
-    def _follow(self, chain: Chain) -> None:
+    def _observe(self, chain: Chain) -> None:
         self._triggers.wants_fresh = self._is_outrun(chain)
         chain.observe(self)
 
@@ -122,13 +112,12 @@ class SnapshotsPart(Part, Observer):
         if self._is_outrun(chain) and (self._writing is None or self._writing.done()):
             self._triggers.wants_fresh = True
         now = self._time.wall() // MICRO
-        number = self._triggers.applied(event.block.number, event.block.timestamp, now, partial(self._own_slot, now))
+        number = self._triggers.applied(event.block.number, event.block.timestamp, now, partial(self._our_slot, now))
         if number is not None and self._loop is not None and chain.assumption is None:
             self._loop.call_soon_threadsafe(self._begin, number)
 
-    def _own_slot(self, now: int) -> int | None:
-        producer = self._production.producer
-        seconds = None if producer is None else producer.seconds_to_own_slot()
+    def _our_slot(self, now: int) -> int | None:
+        seconds = self._signing.seconds_to_our_slot()
         return None if seconds is None else now + seconds
 
     # -- writing
@@ -165,12 +154,12 @@ class SnapshotsPart(Part, Observer):
         _warn_of_obstacles(written)
         try:
             await in_thread(self._drop_old)
-            taken = await self._shelf.take()
+            offered = await self._served.take()
         except OSError as problem:
             log.warning("no older snapshot is deleted: %(reason)s", {"reason": problem})
             return
-        if taken is not None:
-            taken[1].close()
+        if offered is not None:
+            offered[1].close()
 
     def _drop_old(self) -> None:
         for path in drop_old(self._options.directory, self._time.wall() / MICRO, self._options.max_age_days):
@@ -236,38 +225,27 @@ def _warn_of_obstacles(written: Done) -> None:
 
 
 class CreateSnapshotPart(Part):
-    """`--create-snapshot`: writes a snapshot; no part runs that would serve or produce."""
+    """Writes the snapshot of `--create-snapshot`; no part runs that would serve or produce."""
 
-    def __init__(
-        self,
-        chain: ChainPart,
-        path: Path,
-        wall_seconds: Callable[[], int],
-        steady: Callable[[], float],
-        *,
-        with_metadata: bool = False,
-    ) -> None:
-        super().__init__("create_snapshot")
-        self._chain = chain
-        self._path = path
-        self._wall_seconds = wall_seconds
-        self._with_metadata = with_metadata
-        self._steady = steady
+    def __init__(self, context: PartContext, chain: ChainPart) -> None:
+        super().__init__(context.work)
+        self._chain, self._time = chain, context.time
+        self._path = context.configuration.invocation.create_snapshot
+        self._with_metadata = context.configuration.snapshot.writes_pm_meta
 
     async def start(self) -> None:
         """Write the snapshot."""
-        began = self._steady()
-        written = await self._chain.run(self._write)
+        if self._path is None:
+            return
+        began = self._time.seconds()
+        written = await self._chain.run(partial(self._write, self._path))
         log.info(
             "Snapshot created successfully: %(file)s (%(size)d bytes compressed, %(seconds).1f sec)",
-            {"file": self._path, "size": written.size, "seconds": self._steady() - began},
+            {"file": self._path, "size": written.size, "seconds": self._time.seconds() - began},
         )
 
-    def _write(self) -> ExportResult:
+    def _write(self, path: Path) -> ExportResult:
         chain = self._chain.chain
         if chain.head_number == 0:
             raise OperatorError(f"--create-snapshot: the state in {self._chain.files.folder} has no blocks yet")
-        return write_snapshot(chain, self._path, self._wall_seconds(), with_metadata=self._with_metadata)
-
-    async def stop(self) -> None:
-        """Nothing runs after the start."""
+        return write_snapshot(chain, path, self._time.wall() // MICRO, with_metadata=self._with_metadata)

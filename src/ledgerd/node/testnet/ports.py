@@ -26,13 +26,13 @@ def free_ports(count: int, host: str = "127.0.0.1") -> list[int]:
     """
     end = _first_ephemeral()
     found: list[int] = []
-    with ExitStack() as plugs:
+    with ExitStack() as sockets:
         for _ in range(MOST_TRIES):
             if len(found) == count:
                 return found
             port = random.randrange(LOWEST, end)  # noqa: S311 - no secret
             with suppress(OSError):
-                plugs.enter_context(socket.create_server((host, port)))
+                sockets.enter_context(socket.create_server((host, port)))
                 found.append(port)
     raise OSError(f"no {count} ports of {host} are free between {LOWEST} and {end}")
 

@@ -26,13 +26,13 @@ def rows(network: LocalNetwork) -> list[tuple[str, ...]]:
             state = "stopped"
         else:
             state = "starting" if sight is None else "runs"
-        told = (
+        numbers = (
             ("", "", "", "")
             if sight is None
             else tuple(map(str, (sight.head, sight.irreversible, sight.mode, sight.peers)))
         )
         about = (str(len(member.validators)), str(watch.missed(number)), str(process.restarts))
-        shown.append((member.name, state, *told, *about, str(member.http_port)))
+        shown.append((member.name, state, *numbers, *about, str(member.http_port)))
     return shown
 
 

@@ -70,7 +70,7 @@ def ask(member: Member, questions: Sequence[Question]) -> list[Any]:
         connection.close()
 
 
-def look(member: Member) -> Sight | None:
+def inspect(member: Member) -> Sight | None:
     """The status of a node; None if it does not answer."""
     try:
         properties, network, hardfork, validators = ask(member, QUESTIONS)
@@ -108,8 +108,8 @@ class NetworkMonitor:
         """End the threads that ask the nodes."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def look(self) -> list[Sight | None]:
-        self.sights = list(self._pool.map(look, self._members))
+    def inspect(self) -> list[Sight | None]:
+        self.sights = list(self._pool.map(inspect, self._members))
         for number, sight in enumerate(self.sights):
             if sight is not None:
                 self._remember(number, sight)

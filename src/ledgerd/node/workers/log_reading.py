@@ -43,8 +43,8 @@ class _Helper:
 
     def __init__(self, network: ChainParameters, signers_above: int) -> None:
         self._signers_above = signers_above
-        self.process, self.plug = start_process("text")
-        self.plug.setblocking(False)
+        self.process, self.connection = start_process("text")
+        self.connection.setblocking(False)
         self.asked: deque[_Batch] = deque()
         self._unsent = bytearray(introduction(network))
         self._received = bytearray()
@@ -61,14 +61,14 @@ class _Helper:
         """Send and receive as much as its socket takes and has."""
         if events & EVENT_WRITE:
             with suppress(BlockingIOError):
-                del self._unsent[: self.plug.send(self._unsent)]
+                del self._unsent[: self.connection.send(self._unsent)]
         if events & EVENT_READ:
-            data = self.plug.recv(RECEIVED_BYTES)
+            data = self.connection.recv(RECEIVED_BYTES)
             if not data:
                 raise ProcessLost("a process that computes ahead has ended")
-            self._take(data)
+            self._accept(data)
 
-    def _take(self, data: bytes) -> None:
+    def _accept(self, data: bytes) -> None:
         received = self._received
         received += data
         while len(received) >= SIZE.size:
@@ -79,7 +79,7 @@ class _Helper:
             del received[:end]
 
     def stop(self) -> None:
-        self.plug.close()
+        self.connection.close()
         self.process.wait_or_kill(ENDING_SECONDS)
 
 
@@ -159,7 +159,7 @@ class LogReading:
         """Wait up to so many seconds for a socket to be ready; with none, the processes hang."""
         with DefaultSelector() as selector:
             for helper in self._helpers:
-                selector.register(helper.plug, helper.events, helper)
+                selector.register(helper.connection, helper.events, helper)
             ready = selector.select(seconds) if self._helpers else []
             for key, events in ready:
                 key.data.exchange(events)

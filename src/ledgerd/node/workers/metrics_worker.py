@@ -63,10 +63,10 @@ class MetricsPage:
     def page(self, accept: bytes) -> Page:
         """All metrics of now, in the format that the client prefers."""
         began = time.perf_counter()
-        standing = None if self._followed is None else self._followed.look()
-        if standing is not None:
-            self._behind.set(standing.behind)
-            self._served.set(not standing.reason)
+        followed = None if self._followed is None else self._followed.look()
+        if followed is not None:
+            self._behind.set(followed.behind)
+            self._served.set(not followed.reason)
         text_format = format_for(accept)
         text = self._expositions[text_format].text(self._reader.read())
         self._scrapes.add()

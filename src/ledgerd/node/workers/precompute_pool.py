@@ -80,9 +80,9 @@ class PrecomputeProcess(asyncio.Protocol):
     @classmethod
     async def start(cls, network: ChainParameters, log_format: LogFormat) -> PrecomputeProcess:
         """Start the process. It answers the first request as soon as its modules are loaded."""
-        process, plug = start_process(log_format)
-        plug.setblocking(False)
-        _, worker = await asyncio.get_running_loop().create_connection(lambda: cls(process, network), sock=plug)
+        process, connection = start_process(log_format)
+        connection.setblocking(False)
+        _, worker = await asyncio.get_running_loop().create_connection(lambda: cls(process, network), sock=connection)
         return worker
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -180,8 +180,8 @@ class PrecomputePool:
         workers = self.workers
         try:
             await self._start()
-            share = -(-len(blocks) // len(self.workers))
-            parts = [blocks[start : start + share] for start in range(0, len(blocks), share)]
+            size = -(-len(blocks) // len(self.workers))
+            parts = [blocks[start : start + size] for start in range(0, len(blocks), size)]
             idlest = sorted(self.workers, key=lambda worker: worker.waiting)
             answers = await all_of(
                 worker.precompute([block.packed for block in part], signers_above)

@@ -40,14 +40,14 @@ def request(packed: Sequence[bytes], signers_above: int = 0) -> bytes:
     return message(SIZE.pack(signers_above) + b"".join(packed))
 
 
-def serve(plug: socket.socket) -> None:
-    with plug, plug.makefile("rb") as requests:
+def serve(connection: socket.socket) -> None:
+    with connection, connection.makefile("rb") as requests:
         first = _next(requests)
         if not first:
             return  # the node was killed before it had said which chain this is
         network = msgspec.msgpack.decode(first, type=ChainParameters)
         while asked := _next(requests):
-            plug.sendall(message(results_for(asked, network)))
+            connection.sendall(message(results_for(asked, network)))
 
 
 def results_for(asked: bytes, network: ChainParameters) -> bytes:

@@ -1,9 +1,11 @@
-"""What the main process tells its workers: the function that assembles each kind of service, and its settings.
+"""What the main process hands its workers: the function that assembles each kind of service, and its settings.
 
 The main process imports this alone, not what the workers need for their services.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -11,29 +13,47 @@ from ledgerd.explorer.settings import ExplorerSettings
 from ledgerd.history.settings import HistorySettings
 from ledgerd.node.config.options.application import LogFormat
 
+if TYPE_CHECKING:
+    from ledgerd.node.config.configuration import Configuration
+
 API_PARTS = "ledgerd.node.workers.api_worker:logged_service"
 METRICS_PARTS = "ledgerd.node.workers.metrics_worker:logged_service"
 NO_METRICS = -1
 """Instead of the descriptor of the memory for metrics: nothing is counted."""
 
 
-class WorkerSettings(msgspec.Struct, frozen=True):
+class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The settings of an API worker."""
 
+    data_dir: str
     state: str
-    logs: str
-    """The directory of the block logs."""
     archive: str
     """The directory of the archive, which may be missing."""
     chain: str
     plugins: tuple[str, ...]
     cached_answers: int
     history: HistorySettings
-    history_folder: str
-    """Empty where no history is kept."""
     log_format: LogFormat = "text"
     metrics: int = NO_METRICS
     """The descriptor of the memory for metrics."""
+    is_api_node: bool = False
+    """Whether another process writes the directory, or makes it at some time."""
+    node: str = ""
+    """The HTTP endpoint of the node that takes the broadcasts of an API node; empty where they are refused."""
+
+
+def worker_settings(configuration: Configuration) -> WorkerSettings:
+    """The settings of every API worker of a node."""
+    return WorkerSettings(
+        data_dir=str(configuration.invocation.data_dir),
+        state=str(configuration.chain.shared_file_dir),
+        archive=str(configuration.chain.block_archive_dir),
+        chain=configuration.application.chain,
+        plugins=configuration.application.plugins,
+        cached_answers=configuration.webserver.cached_answers,
+        history=configuration.history,
+        log_format=configuration.application.log_format,
+    )
 
 
 class MetricsWorkerSettings(msgspec.Struct, frozen=True):

@@ -28,13 +28,13 @@ class WorkerMetrics:
         self._delays = cells.histogram(process.LOOP_DELAY, process.MAIN_LOOP)
         self._bytes = [cells.counter(requests.RPC_BYTES, each) for each in ("received", "sent")]
         self._accepted = cells.counter(requests.CONNECTIONS_MADE)
-        self._told = [0, 0, 0]
+        self._written = [0, 0, 0]
         self._open = [cells.gauge(requests.CONNECTIONS, each) for each in ("http", "websocket")]
         self._unanswered = cells.gauge(requests.UNANSWERED)
         self._held = [cells.gauge(requests.HELD_BYTES, each) for each in ("requests", "answers")]
         self._cached = cells.gauge(requests.CACHED_ANSWERS)
         self._limits = {option: cells.counter(requests.LIMITS_REACHED, option) for option in requests.OPTION.values}
-        self._limits_told: dict[str, int] = {}
+        self._limits_written: dict[str, int] = {}
         service.dispatcher.count_with(RequestMeter(cells, methods))
 
     async def run(self) -> None:
@@ -46,9 +46,9 @@ class WorkerMetrics:
         self._process.sample()
         service.dispatcher.cache.tell_hits()
         totals = [service.received, service.sent, service.accepted]
-        for counter, now, told in zip((*self._bytes, self._accepted), totals, self._told, strict=True):
-            counter.add(now - told)
-        self._told = totals
+        for counter, now, before in zip((*self._bytes, self._accepted), totals, self._written, strict=True):
+            counter.add(now - before)
+        self._written = totals
         web_sockets = sum(isinstance(each, WebSocketConnection) for each in service.connections)
         self._open[0].set(len(service.connections) + len(service.spare_connections) - web_sockets)
         self._open[1].set(web_sockets)
@@ -57,5 +57,5 @@ class WorkerMetrics:
         self._held[1].set(service.dispatcher.held.total)
         self._cached.set(len(service.dispatcher.cache))
         for option, total in service.dispatcher.bounds.totals.items():
-            self._limits.get(option, self._limits["other"]).add(total - self._limits_told.get(option, 0))
-            self._limits_told[option] = total
+            self._limits.get(option, self._limits["other"]).add(total - self._limits_written.get(option, 0))
+            self._limits_written[option] = total

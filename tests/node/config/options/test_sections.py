@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.node.config.options.application import ALWAYS, DEPENDENCIES, in_order_of_start
+from ledgerd.node.config.options.application import ALWAYS, DEPENDENCIES, with_dependencies
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.keys import public_key_text
 from tests.node.configurations import COMMITTEE_KEY, COMMITTEE_WIF, problems, read
@@ -18,7 +18,7 @@ def test_plugins_start_in_the_order_of_the_reference() -> None:
     invite_api validator_api paid_subscription_api custom_protocol_api / account_by_key block_info raw_block /
     operation_history / account_history / snapshot"""
 
-    assert " ".join(in_order_of_start(tuple(lines.replace("/", "").split()))) == (
+    assert " ".join(with_dependencies(tuple(lines.replace("/", "").split()))) == (
         "json_rpc chain p2p snapshot validator network_broadcast_api database_api webserver committee_api invite_api "
         "validator_api paid_subscription_api custom_protocol_api account_by_key block_info raw_block operation_history "
         "account_history"
@@ -27,7 +27,7 @@ def test_plugins_start_in_the_order_of_the_reference() -> None:
 
 @pytest.mark.parametrize("name", DEPENDENCIES)
 def test_each_plugin_starts_after_those_that_it_depends_on(name: str) -> None:
-    order = in_order_of_start((name,))
+    order = with_dependencies((name,))
 
     assert len(order) == len(set(order))
     assert {name, *ALWAYS} <= set(order)

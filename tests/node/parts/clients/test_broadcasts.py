@@ -21,10 +21,10 @@ from ledgerd.node.parts.clients.broadcasts import (
     MOST_WAITING,
     MOST_WAITING_BYTES,
     REFUSED_COST,
+    BroadcastQueue,
     Broadcasts,
-    Line,
-    Shed,
-    Waiting,
+    QueuedBroadcast,
+    QuotaExceeded,
 )
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.p2p.shared.allowances import SIGNATURES, UNPROVEN_BLOCKS, Allowance
@@ -145,23 +145,23 @@ def test_of_what_all_clients_have_each_one_keeps_a_part(network: Network) -> Non
 
 def test_clients_are_heard_in_turns(network: Network) -> None:
     """One who has sent hundreds before is not heard before one who comes with one."""
-    line, heard = Line(network.clock), list[str]()
+    line, heard = BroadcastQueue(network.clock), list[str]()
 
     def push(asked: Broadcast, _allowance: Allowance) -> None:
         heard.append(asked.share)
         network.clock.now += SHARE_SECONDS
 
     for share in ("hostile",) * 300 + ("honest",) * 3:
-        line.enter(Waiting(Broadcast(b"", share=share), push, Future()), 0)
+        line.add(QueuedBroadcast(Broadcast(b"", share=share), push, Future()), 0)
     while line:
-        line.hear_next()
+        line.push_next()
     assert len(heard) == 303
     assert [place for place, share in enumerate(heard) if share == "honest"][-1] < 7
 
 
 def test_many_of_whom_each_was_refused_are_heard_after_the_others(network: Network) -> None:
     """A hundred addresses wait, each with a block, and none of them has cost more than the honest one."""
-    line, heard = Line(network.clock), list[str]()
+    line, heard = BroadcastQueue(network.clock), list[str]()
 
     def push(asked: Broadcast, _allowance: Allowance) -> None:
         heard.append(asked.share)
@@ -169,19 +169,19 @@ def test_many_of_whom_each_was_refused_are_heard_after_the_others(network: Netwo
             raise RuleViolation("nobody signed it")
 
     def enter(share: str) -> None:
-        line.enter(Waiting(Broadcast(b"", share=share), push, Future()), 0)
+        line.add(QueuedBroadcast(Broadcast(b"", share=share), push, Future()), 0)
 
     enter("honest")
-    line.hear_next()
+    line.push_next()
     for _ in range(2):
         for number in range(100):
             enter(f"hostile {number}")
     for _ in range(100):
-        line.hear_next()
+        line.push_next()
     enter("honest")
     enter("newcomer")
-    line.hear_next()
-    line.hear_next()
+    line.push_next()
+    line.push_next()
     assert sorted(heard[-2:]) == ["honest", "newcomer"]
 
 
@@ -206,11 +206,11 @@ def test_a_broadcast_is_answered_when_it_was_heard_though_jobs_of_others_are_bef
 
 @pytest.mark.parametrize(("each", "most"), [(b"", MOST_WAITING), (bytes(1 << 20), MOST_WAITING_BYTES >> 20)])
 def test_so_many_broadcasts_wait_and_who_has_most_there_is_refused(network: Network, each: bytes, most: int) -> None:
-    line = Line(network.clock)
+    line = BroadcastQueue(network.clock)
 
-    def enter(share: str) -> Waiting:
-        waiting = Waiting(Broadcast(each, share=share), lambda *_: None, Future())
-        line.enter(waiting, 0)
+    def enter(share: str) -> QueuedBroadcast:
+        waiting = QueuedBroadcast(Broadcast(each, share=share), lambda *_: None, Future())
+        line.add(waiting, 0)
         return waiting
 
     honest = enter("honest")
@@ -221,22 +221,22 @@ def test_so_many_broadcasts_wait_and_who_has_most_there_is_refused(network: Netw
     assert not late.done.done()
     refused = [one for one in hostile if one.done.done()]
     assert len(refused) == most + 2
-    assert isinstance(refused[0].done.exception(), Shed)
+    assert isinstance(refused[0].done.exception(), QuotaExceeded)
     while line:
-        line.hear_next()
+        line.push_next()
     assert honest.done.result() is late.done.result() is None
 
 
 def test_what_nobody_waits_for_any_more_is_passed_over(network: Network) -> None:
-    line, heard = Line(network.clock), list[int]()
+    line, heard = BroadcastQueue(network.clock), list[int]()
     first, second = (
-        Waiting(Broadcast(b"", number, "one"), lambda asked, _: heard.append(asked.max_block_age), Future())
+        QueuedBroadcast(Broadcast(b"", number, "one"), lambda asked, _: heard.append(asked.max_block_age), Future())
         for number in (1, 2)
     )
-    line.enter(first, 0)
-    line.enter(second, 0)
+    line.add(first, 0)
+    line.add(second, 0)
     first.done.cancel()
-    line.hear_next()
+    line.push_next()
     assert heard == [2]
     assert len(line) == 0
 
@@ -317,7 +317,7 @@ def test_a_block_that_nobody_signed_is_not_sent_on_however_often_it_comes(networ
     """One that its validator signed is, though it cannot be linked either."""
     network.produce(1)
     broadcasts, chain, sent = broadcasts_of(network), network.chain, list[Block]()
-    broadcasts.after_block.append(lambda _, block: sent.append(block))
+    broadcasts.after_block.append(sent.append)
     parent = BlockId((chain.head_number + 20).to_bytes(4, "big") + bytes(16))
     false = forged(parent, chain.head_time, VIZ)
     later = forged(parent, chain.head_time, VIZ, key=network.keys[VIZ])

@@ -8,14 +8,16 @@ import signal
 import time
 from http.client import HTTPConnection
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import pytest
 
 from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.config.given import ConfigurationError
 from ledgerd.node.parts.clients.explorer import PROCESS, ExplorerProcessPart
-from ledgerd.node.parts.webserver import WebserverPart
+from ledgerd.node.parts.clients.webserver import WebserverPart
 from ledgerd.rpc.http.listeners import listen
+from tests.node.contexts import context_of
 from tests.node.processes import PATIENCE, NodeProcess, words_of_testnet
 
 LISTENS = re.compile(r"the explorer of (\S+) listens on http://127\.0\.0\.1:([0-9]+)/")
@@ -109,7 +111,8 @@ def test_the_process_is_told_where_its_node_is_reached(
         {"data-dir": [str(tmp_path)], "plugin": [APIS], "explorer-endpoint": ["127.0.0.1:0"], **given}, tmp_path
     )
     monkeypatch.setattr(WebserverPart, "addresses", addresses)
-    part = ExplorerProcessPart(configuration, WebserverPart.__new__(WebserverPart))
+    context = context_of(ExplorerProcessPart, configuration)
+    part = ExplorerProcessPart(context, WebserverPart.__new__(WebserverPart), MagicMock())
     (plug,) = listen("127.0.0.1", 0, 1)
     with plug:
         settings = part.settings(plug)

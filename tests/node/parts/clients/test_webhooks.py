@@ -8,6 +8,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any, ClassVar
+from unittest.mock import MagicMock
 
 import pytest
 from msgspec.structs import replace
@@ -20,6 +21,7 @@ from ledgerd.node.config.given import ConfigurationError
 from ledgerd.node.parts.clients.webhooks import MANY_FAILURES, WebhooksPart
 from ledgerd.supervision.part import Supervisor
 from tests.metrics.memories import node_memory
+from tests.node.contexts import context_of
 from tests.node.processes import PATIENCE, NodeProcess, words_of_testnet
 
 HOOK = "http://127.0.0.1:{port}/viz secret={secret} start=1"
@@ -76,7 +78,8 @@ def part_in(folder: Path, more: dict[str, list[str]] | None = None) -> tuple[Web
         {"data-dir": [str(folder)], "plugin": ["operation_history"], "history-webhook": [hook], **(more or {})}, folder
     )
     (folder / "webhooks").mkdir()
-    return WebhooksPart(configuration), position_file(folder / "webhooks", configuration.webhooks.hooks[0])
+    part = WebhooksPart(context_of(WebhooksPart, configuration), MagicMock())
+    return part, position_file(folder / "webhooks", configuration.webhooks.hooks[0])
 
 
 def test_one_that_has_ended_makes_the_node_not_ready_and_one_that_fails_is_a_warning(tmp_path: Path) -> None:
@@ -85,29 +88,29 @@ def test_one_that_has_ended_makes_the_node_not_ready_and_one_that_fails_is_a_war
     supervisor.take(part)
     position = HookPosition(next_block=7, behind=12, failures=MANY_FAILURES)
     write_position(file, position)
-    part.tell_all()
+    part.report_all()
     assert supervisor.health.down == {}
     assert supervisor.health.warnings == ("the webhook http://127.0.0.1:9/viz does not answer: 12 blocks wait",)
 
     write_position(file, replace(position, ended="12 blocks wait for it, and at most 10 may"))
-    part.tell_all()
+    part.report_all()
     assert len(supervisor.health.warnings) == 0
     assert supervisor.health.down == {"webhooks": "http://127.0.0.1:9/viz: 12 blocks wait for it, and at most 10 may"}
     with node_memory() as memory:
-        part.count_in(memory.main())
+        part._sample(memory.main())  # noqa: SLF001 - as the metrics do
         values = memory.values()
         families = (table.WEBHOOK_BEHIND, table.WEBHOOK_MOST_BEHIND, table.WEBHOOK_FAILURES, table.WEBHOOK_ENDED)
         assert [values[each.name]["1",] for each in families] == [[12], [MOST_BEHIND], [MANY_FAILURES], [1]]
 
     file.unlink()
-    part.tell_all()
+    part.report_all()
     assert supervisor.health.down == {}
 
 
 def test_no_more_may_wait_than_the_history_keeps(tmp_path: Path) -> None:
     part, _ = part_in(tmp_path, {"history-count-blocks": ["700"]})
     with node_memory() as memory:
-        part.count_in(memory.main())
+        part._sample(memory.main())  # noqa: SLF001 - as the metrics do
         assert memory.values()[table.WEBHOOK_MOST_BEHIND.name]["1",] == [700]
 
 

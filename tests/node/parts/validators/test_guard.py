@@ -6,11 +6,13 @@ import asyncio
 import json
 import logging
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
 import pytest
 
 from ledgerd.node.config.configuration import read_configuration
+from ledgerd.node.parts.production import ProductionPart
 from ledgerd.node.parts.validators.guard import GuardPart
 from ledgerd.node.runtime import Runtime
 from ledgerd.node.time_source import MICRO, TimeSource
@@ -19,9 +21,9 @@ from ledgerd.protocol.keys import NULL_KEY
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.validators import ValidatorUpdate
 from tests.chain.networks import BOB, VIZ, VIZ_KEY, Network, key_of
+from tests.node.contexts import context_of
 
 if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
     from ledgerd.node.parts.peers import PeersPart
     from ledgerd.protocol.transaction import Transaction
 
@@ -127,13 +129,13 @@ def test_a_key_that_is_gone_is_given_back(tmp_path: Path, caplog: pytest.LogCapt
     async def run() -> None:
         await node.runtime.chain.start()
         await chain.run(node.push_all)
-        await node.runtime.guard.start()
+        await node.runtime.part(GuardPart).start()
         assert await chain.run(node.waiting) == [ValidatorUpdate(WATCHED, URL, SIGNING.public)]
         confirmation = Heard("CONFIRMED restoration for 'watched' in block #")
         await chain.run(node.make_block)
         assert await chain.run(node.key_of_watched) == SIGNING.public
         await confirmation.wait()
-        await node.runtime.guard.stop()
+        await node.runtime.part(GuardPart).stop()
         assert "no peers, so nobody would hear" in caplog.text
         await node.runtime.chain.stop()
         await node.runtime.stop()
@@ -153,14 +155,16 @@ class Listening:
         self.heard: list[Transaction] = []
         self.count = 1
 
-    def take_transaction(self, _chain: Chain, transaction: Transaction) -> None:
+    def broadcast_transaction(self, transaction: Transaction) -> None:
         self.heard.append(transaction)
 
 
 def test_a_stop_tells_the_peers_that_the_validators_are_off(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     node = GuardedNode(tmp_path / "node", blocks_of_validator_without_key(tmp_path / "source")[:-2])
     chain, peers = node.runtime.chain, Listening()
-    part = GuardPart(node.runtime.configuration, chain, cast("PeersPart", peers), lambda: node.time.second)
+    production = cast("ProductionPart", SimpleNamespace(clock=node.time.wall))
+    context = context_of(GuardPart, node.runtime.configuration)
+    part = GuardPart(context, chain, cast("PeersPart", peers), production)
 
     async def run() -> None:
         await chain.start()
@@ -189,8 +193,8 @@ def test_a_guard_without_validators_or_switched_off_does_nothing(tmp_path: Path)
 
         async def run(runtime: Runtime = runtime) -> None:
             await runtime.start()
-            assert len(runtime.guard.work) == 0
-            assert runtime.stop_takes == 0
+            assert len(runtime.part(GuardPart).work) == 0
+            assert runtime.stop_seconds == 0
             await runtime.stop()
 
         asyncio.run(run())

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import pytest
 
@@ -14,12 +15,14 @@ from ledgerd.chain.forks.outcome import OnBranch
 from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.validators import monitor
-from ledgerd.node.parts.validators.monitor import SLOT_LINES, SLOTS_SHOWN, Lateness, MonitorPart
+from ledgerd.node.parts.validators.monitor import SLOT_LINES, SLOTS_SHOWN, MonitorPart
 from ledgerd.node.parts.validators.tracker import MissCause
+from ledgerd.node.parts.validators.watched import Lateness
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.names import AccountName
 from tests.chain.networks import OTHERS, SEVEN, VIZ, VIZ_KEY, key_of, start_seven
+from tests.node.contexts import context_of
 
 WATCHED = OTHERS[0]
 SOON = 250_000
@@ -82,8 +85,8 @@ def play(folder: Path, scene: Callable[[Blocks, MonitorPart], None], *names: str
 
     async def run() -> None:
         time, configuration = HandedTime(), read_configuration(words, folder)
-        chain = ChainPart(configuration, SEVEN, time)
-        part = MonitorPart(configuration, chain, time)
+        chain = ChainPart(context_of(ChainPart, configuration, time, network=SEVEN))
+        part = MonitorPart(context_of(MonitorPart, configuration, time), chain, MagicMock())
         await chain.start()
         await part.start()
         try:

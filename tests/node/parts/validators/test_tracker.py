@@ -58,7 +58,7 @@ class Watch:
 
     def see(self, slot: int, name: str, late: float, outcome: Outcome | None = None) -> None:
         time = START + 3 * slot
-        self.tracker.see(block_of(self.number + 1, name, time), outcome or OnBranch(), time + late)
+        self.tracker.record(block_of(self.number + 1, name, time), outcome or OnBranch(), time + late)
 
     def settled(self, slot: int = 1_000) -> list[WatchedSlot]:
         return list(self.tracker.settle(START + 3 * slot))
@@ -153,8 +153,8 @@ def test_the_first_sight_of_a_block_counts_and_not_the_switch_to_its_branch() ->
     watch = Watch()
     watch.number += 1
     block = block_of(watch.number, ALICE, START + 3)
-    watch.tracker.see(block, OnBranch(), START + 3.25)
-    watch.tracker.see(block, OnBranch(), START + 8.0)
+    watch.tracker.record(block, OnBranch(), START + 3.25)
+    watch.tracker.record(block, OnBranch(), START + 8.0)
     watch.tracker.applied(BlockApplied(block, (), 0, 1, 0), START + 15.0)
 
     assert [slot.late for slot in watch.settled()] == [0.25]

@@ -6,14 +6,13 @@ import asyncio
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
-from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.peers import PeersPart
+from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.parts.watching.status import LIVE_SECONDS, OLDEST, StatusPart, counts_of, peers_of
-from ledgerd.node.time_source import MICRO, TimeSource
+from ledgerd.node.time_source import MICRO
 from ledgerd.p2p.driver import Driver
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.operations.transfers import Transfer
@@ -21,6 +20,7 @@ from ledgerd.rpc.api.node_status import UNKNOWN, NodeDetails, NodeStatus, detail
 from ledgerd.rpc.link.topics import DETAILS, STATUS
 from ledgerd.supervision.health import HealthNews
 from tests.chain.networks import VIZ, Network
+from tests.node.contexts import context_of
 from tests.p2p.scripted_talk import Talk
 
 
@@ -37,15 +37,16 @@ class Stage:
         time: Any = SimpleNamespace(wall=lambda: round(self.now * MICRO), seconds=lambda: self.steady)
         peers: Any = SimpleNamespace(driver=None)
         self.peers = peers
-        self.part = StatusPart(
-            cast("ChainPart", self),
-            cast("PeersPart", peers),
-            cast("TimeSource", time),
-            self.stand,
-            self.stand if has_operator else None,
-        )
+        operator = {"metrics-endpoint": ["127.0.0.1:9"]} if has_operator else {}
+        context = context_of(StatusPart, read_configuration({"data-dir": [str(folder)], **operator}, folder), time)
+        stage: Any = self
+        self.part = StatusPart(context, stage, stage, peers, stage, stage)
 
-    def stand(self, topic: str, payload: bytes) -> None:
+    def facts(self) -> tuple[()]:
+        """No validator is monitored."""
+        return ()
+
+    def publish_retained(self, topic: str, payload: bytes) -> None:
         if topic == STATUS:
             self.statuses.append(status_of(payload))
         else:
@@ -104,16 +105,16 @@ def test_without_a_change_nothing_is_told_until_the_last_status_is_old(stage: St
     stage.produce()
     stage.statuses.clear()
     stage.now += 1
-    stage.part.tell()
+    stage.part.publish()
     assert stage.statuses == []
     stage.now += OLDEST / 1_000
-    stage.part.tell()
+    stage.part.publish()
     assert [status.time for status in stage.statuses] == [round(1_000 * stage.now)]
 
 
 def test_a_waiting_transaction_is_counted(stage: Stage) -> None:
     stage.network.send(Transfer(VIZ, VIZ, tokens(1), ""))
-    stage.part.tell()
+    stage.part.publish()
     assert stage.statuses[-1].pool.waiting == 1
 
 
@@ -122,7 +123,7 @@ def test_blocks_of_a_sync_are_not_told_one_by_one(stage: Stage) -> None:
     stage.now += 100 * LIVE_SECONDS
     stage.network.produce(5)
     assert stage.statuses == []
-    stage.part.tell()
+    stage.part.publish()
     assert [status.head for status in stage.statuses] == [stage.network.chain.head_number]
     assert stage.statuses[-1].slots[-1].block == stage.network.chain.head_number
 
@@ -131,7 +132,7 @@ def test_details_are_told_only_where_they_are_asked_for(tmp_path: Path, stage: S
     stage.produce()
     assert stage.details == []
     other = Stage(tmp_path / "other", has_operator=True)
-    other.part.take_health(HealthNews({"webserver": "API worker 1: exit code -9"}))
+    other.part.health_changed(HealthNews({"webserver": "API worker 1: exit code -9"}))
     other.begin()
     assert other.details[-1].status == other.statuses[-1]
     other.network.chain.close()
@@ -163,11 +164,11 @@ def test_the_time_left_of_a_sync_follows_from_its_rate(stage: Stage, talk: Talk)
     talk.now += 30_000
     talk.meet(head_block_num=1_100, dlt_latest_block=1_100)
     stage.peers.driver = SimpleNamespace(network=talk.network)
-    stage.part.tell()
+    stage.part.publish()
     head = stage.network.chain.head_number
     stage.steady += 5
     stage.network.produce(10)
-    stage.part.tell()
+    stage.part.publish()
 
     sync = stage.statuses[-1].sync
     assert (sync.target, sync.blocks_a_second) == (1_100, 2)

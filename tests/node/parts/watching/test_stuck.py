@@ -6,13 +6,17 @@ import asyncio
 import os
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
 
+from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.watching import stuck
-from ledgerd.node.parts.watching.stuck import MOST_UNANSWERED, STUCK, Calls, StuckPart, note_restart
+from ledgerd.node.parts.watching.stuck import MOST_UNANSWERED, STUCK, Calls, StuckPart, record_restart
+from ledgerd.node.time_source import MICRO
+from tests.node.contexts import context_of
 
 
 def test_nine_calls_without_an_answer_are_too_many() -> None:
@@ -31,16 +35,16 @@ def test_an_answer_and_a_reopening_reset_the_count() -> None:
 
 
 def test_ends_are_remembered_for_half_an_hour(tmp_path: Path) -> None:
-    assert note_restart(tmp_path, 10_000) == 1
-    assert note_restart(tmp_path, 11_000) == 2
-    assert note_restart(tmp_path, 11_801) == 2
+    assert record_restart(tmp_path, 10_000) == 1
+    assert record_restart(tmp_path, 11_000) == 2
+    assert record_restart(tmp_path, 11_801) == 2
     assert (tmp_path / "deadlock_restarts").read_text() == "11000\n11801\n"
 
 
 def test_an_unreadable_restarts_file_is_ignored(tmp_path: Path) -> None:
     (tmp_path / "deadlock_restarts").write_bytes(b"\xff\n-1\nx\n9990\n")
 
-    assert note_restart(tmp_path, 10_000) == 2
+    assert record_restart(tmp_path, 10_000) == 2
 
 
 class DeadChain:
@@ -56,7 +60,9 @@ def test_a_stuck_node_ends_and_writes_that_down(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ended, codes = threading.Event(), list[int]()
-    part = StuckPart(cast("ChainPart", DeadChain()), tmp_path, lambda: 10_000)
+    configuration = read_configuration({"data-dir": [str(tmp_path)]}, tmp_path)
+    context = context_of(StuckPart, configuration, SimpleNamespace(wall=lambda: 10_000 * MICRO))
+    part = StuckPart(context, cast("ChainPart", DeadChain()))
 
     def end(code: int) -> None:
         codes.append(code)

@@ -42,14 +42,14 @@ def reason_of(state: DirectoryState) -> str:
 
 def test_a_directory_that_is_not_there_yet_is_opened_when_it_is(tmp_path: Path, states: tuple[Path, Path]) -> None:
     state = DirectoryState(tmp_path / "state", STORED_TABLES)
-    assert state.look() is False
+    assert state.refresh() is False
     assert reason_of(state) == NO_STATE
     (tmp_path / "state").mkdir()
-    assert state.look() is False
+    assert state.refresh() is False
     shutil.copyfile(states[0] / DATA_FILE, tmp_path / "state" / DATA_FILE)
-    assert state.look() is True
+    assert state.refresh() is True
     assert head_in(state) == LOW
-    assert state.look() is False
+    assert state.refresh() is False
     state.close()
 
 
@@ -59,21 +59,21 @@ def test_another_state_is_never_opened_while_its_files_are_put_in_place(
     folder = tmp_path / "state"
     shutil.copytree(states[0], folder)
     state = DirectoryState(folder, STORED_TABLES)
-    state.look()
+    state.refresh()
     assert head_in(state) == LOW
     with swapping(folder):
         (folder / "lock.mdb").unlink()
-        assert state.look() is True
+        assert state.refresh() is True
         assert reason_of(state) == REPLACED
         shutil.copyfile(states[1] / DATA_FILE, tmp_path / "new")
         (tmp_path / "new").replace(folder / DATA_FILE)
-        state.look()
+        state.refresh()
         assert reason_of(state) == REPLACED
         assert not (folder / "lock.mdb").exists()
-    assert state.look() is True
+    assert state.refresh() is True
     assert head_in(state) == HIGH
     (folder / DATA_FILE).unlink()
-    assert state.look() is True
+    assert state.refresh() is True
     assert reason_of(state) == NO_STATE
     state.close()
 
@@ -94,12 +94,12 @@ def test_files_that_are_no_state_are_refused_until_there_is_one(
     }[damage]
     (folder / DATA_FILE).write_bytes(said)
     state = DirectoryState(folder, STORED_TABLES)
-    state.look()
+    state.refresh()
     assert reason_of(state) in {UNREADABLE, NO_STATE}
     (folder / "new").write_bytes(whole)
     (folder / "new").replace(folder / DATA_FILE)
-    state.look()
-    state.look()
+    state.refresh()
+    state.refresh()
     assert head_in(state) == LOW
     state.close()
 
@@ -107,7 +107,7 @@ def test_files_that_are_no_state_are_refused_until_there_is_one(
 def test_a_state_of_another_version_is_refused(tmp_path: Path, states: tuple[Path, Path]) -> None:
     shutil.copytree(states[0], tmp_path / "state")
     state = DirectoryState(tmp_path / "state", STORED_TABLES[:-1])
-    state.look()
+    state.refresh()
     assert reason_of(state) == OUTDATED
 
 
@@ -120,10 +120,10 @@ def test_a_followed_state_with_objects_that_no_node_writes_is_refused_until_ther
     shutil.copytree(states[0], folder)
     honest = write_globals(folder, garbage)
     state = DirectoryState(folder, STORED_TABLES)
-    state.look()
+    state.refresh()
     assert reason_of(state) == UNREADABLE
     write_globals(folder, honest)  # the reader has been closed
-    assert state.look() is True
+    assert state.refresh() is True
     assert head_in(state) == LOW
     state.close()
 

@@ -52,7 +52,7 @@ class Scripted:
         self.blocks |= dict(enumerate(trunk, first))
         self.head, self._is_new = StateHead(first + len(trunk) - 1, head_id, 0), True
 
-    def look(self) -> bool:
+    def refresh(self) -> bool:
         was_new, self._is_new = self._is_new, False
         return was_new
 
@@ -77,11 +77,11 @@ def told(follower: DirectoryFollower, topic: str, script: Scripted, *steps: Any)
 
     async def scene() -> list[bytes]:
         heard = list[bytes]()
-        follower.look()
+        follower.refresh()
         async with aclosing(follower.events(topic)) as events:
             for step in steps:
                 script.stand(*step)
-                while follower.look():
+                while follower.refresh():
                     pass
             while len(cast("Subscription", events)):  # all that was told by now
                 heard.append(await anext(events))
@@ -144,7 +144,7 @@ def test_blocks_that_no_log_has_are_left_out(tmp_path: Path) -> None:
     script.blocks.pop(510)
     assert told(follower, APPLIED_BLOCK, script) == []
     script.stand(501 + len(more), more[-1:], block_id(501 + len(more), 1))
-    assert not follower.look()
+    assert not follower.refresh()
 
 
 def test_heads_are_remembered_up_to_a_number(tmp_path: Path) -> None:
@@ -153,8 +153,8 @@ def test_heads_are_remembered_up_to_a_number(tmp_path: Path) -> None:
     steps = [(each, branch(each, each, 1, 1), block_id(each, 1)) for each in range(1, 2 * IDS_KEPT)]
     for first, trunk, head_id in steps:
         script.stand(first, trunk, head_id)
-        follower.look()
-    assert len(follower._told) == IDS_KEPT  # noqa: SLF001 - the bound itself
+        follower.refresh()
+    assert len(follower._published) == IDS_KEPT  # noqa: SLF001 - the bound itself
 
 
 def test_who_waits_for_a_transaction_hears_of_those_of_each_block(tmp_path: Path) -> None:
@@ -176,15 +176,15 @@ def test_a_reason_not_to_serve_comes_and_goes_and_each_head_is_told_of(tmp_path:
     script, changes = Scripted(), list[str]()
     follower = follower_of(script, tmp_path)
     follower.on_change.append(lambda: changes.append(follower.reason))
-    follower.look()
+    follower.refresh()
     assert (follower.reason, changes) == (NO_STATE, [])
     script.stand(1, branch(1, 3, 1, 1), block_id(3, 1))
-    follower.look()
+    follower.refresh()
     write_standing(tmp_path, FollowedStanding("its digest differs"))
-    follower.look()
+    follower.refresh()
     write_standing(tmp_path, FollowedStanding(behind=2))
-    follower.look()
-    follower.look()
+    follower.refresh()
+    follower.refresh()
     assert changes == ["", "its digest differs", ""]
     assert len(told(follower, HEAD, script, (4, branch(4, 4, 1, 1), block_id(4, 1)))) == 1
 

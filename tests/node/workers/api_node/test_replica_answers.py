@@ -18,7 +18,7 @@ from ledgerd.codec import codec_of
 from ledgerd.protocol.block import Block
 from ledgerd.rpc.blocks.records import FILE_NAME
 from tests.chain.recorded_chains import LIKE_THE_RECORDING, network_of
-from tests.node.workers.api_node.test_worker import PROPERTIES, asked, over
+from tests.node.workers.api_node.test_source import PROPERTIES, asked, over
 from tests.recorded import ALL_CHAINS, recorded_answers, recorded_blocks
 from tests.replica.nodes import RunningReplica, ServedNode
 from tests.rpc.api.serving import copy_followed, project_for_plugins, recorded_api_answers, without_stack
@@ -66,7 +66,7 @@ def test_recorded_requests_get_the_recorded_answers_from_a_replica(
 ) -> None:
     replicate(name, height, tmp_path)
     made, follower = over(name, tmp_path / "replica")
-    follower.look()
+    follower.refresh()
     assert f'"head_block_number":{height},' in asked(made, *PROPERTIES)
     different, count = [], 0
     for request, recorded in recorded_api_answers(name, *files):

@@ -11,8 +11,8 @@ from ledgerd.supervision.line_rates import USUAL, LineRate, LineRates
 class Limited(logging.Handler):
     """Passes lines to other handlers, as many as their kinds allow, and says how many were left out.
 
-    The count is told with the next line of whatever kind that comes a minute later, or at the end. Lines below info are
-    for whoever looks for a fault, and are all passed on.
+    The count is written with the next line of whatever kind that comes a minute later, or at the end. Lines below info
+    are for whoever looks for a fault, and are all passed on.
     """
 
     def __init__(self, targets: Sequence[logging.Handler]) -> None:
@@ -26,7 +26,7 @@ class Limited(logging.Handler):
             rate: LineRate = getattr(record, "rate", USUAL)
             kind: Hashable = rate.kind or (record.pathname, record.lineno)
             is_admitted = self._rates.admits(kind, rate, record.created)
-            self._tell_counts(record.created)
+            self._write_counts(record.created)
             if not is_admitted:
                 self._examples[kind] = record
                 return
@@ -34,19 +34,19 @@ class Limited(logging.Handler):
 
     def close(self) -> None:
         """Tell what was left out, and close the targets."""
-        self._tell_counts(float("inf"))
+        self._write_counts(float("inf"))
         for target in self.targets:
             target.close()
         super().close()
 
-    def _tell_counts(self, now: float) -> None:
+    def _write_counts(self, now: float) -> None:
         for kind, count in self._rates.due(now):
             example = self._examples.pop(kind)
             what = f"more {kind} were" if isinstance(kind, str) else f"more lines like '{example.getMessage()}' were"
-            told: dict[str, object] = {"left_out": count, "what": what}
+            fields: dict[str, object] = {"left_out": count, "what": what}
             text = "%(left_out)d %(what)s left out"
             line = logging.LogRecord(
-                example.name, example.levelno, example.pathname, example.lineno, text, (told,), None, example.funcName
+                example.name, example.levelno, example.pathname, example.lineno, text, (fields,), None, example.funcName
             )
             line.created, line.threadName = example.created if now == float("inf") else now, example.threadName
             self._pass_on(line)

@@ -6,21 +6,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from ledgerd.node.config.options.application import APPLICATION
-from ledgerd.node.config.options.chain import CHAIN
+from ledgerd.node.config.options.beside import EXPLORER, STATE_STREAM, WEBHOOKS
+from ledgerd.node.config.options.chain import CHAIN, TESTNET_PLUGIN
 from ledgerd.node.config.options.declaration import Option, OptionSection
-from ledgerd.node.config.options.explorer import EXPLORER
-from ledgerd.node.config.options.history import CUSTOM_PROTOCOL, HISTORY
+from ledgerd.node.config.options.history import CUSTOM_PROTOCOL, HISTORY, PREDICTION_MARKET
 from ledgerd.node.config.options.invocation import INVOCATION
-from ledgerd.node.config.options.metrics import METRICS
+from ledgerd.node.config.options.monitoring import METRICS, VALIDATOR_MONITOR
 from ledgerd.node.config.options.p2p import P2P
-from ledgerd.node.config.options.prediction_market import PREDICTION_MARKET
 from ledgerd.node.config.options.snapshot import SNAPSHOT
-from ledgerd.node.config.options.state_stream import STATE_STREAM
-from ledgerd.node.config.options.testnet_plugin import TESTNET_PLUGIN
 from ledgerd.node.config.options.validator import VALIDATOR
 from ledgerd.node.config.options.validator_guard import VALIDATOR_GUARD
-from ledgerd.node.config.options.validator_monitor import VALIDATOR_MONITOR
-from ledgerd.node.config.options.webhooks import WEBHOOKS
 from ledgerd.node.config.options.webserver import WEBSERVER
 
 SECTIONS: dict[str, OptionSection[Any]] = {

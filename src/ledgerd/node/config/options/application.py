@@ -64,7 +64,7 @@ ALWAYS = ("chain", "p2p", "webserver")
 """Run by every node, named or not."""
 
 
-def in_order_of_start(named: tuple[str, ...]) -> tuple[str, ...]:
+def with_dependencies(named: tuple[str, ...]) -> tuple[str, ...]:
     """The plugins that run, each after those that it depends on (spec 06, section 2.1)."""
     order: dict[str, None] = {}
 
@@ -79,7 +79,7 @@ def in_order_of_start(named: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class Application(msgspec.Struct, frozen=True):
-    """The plugins that run, in the order in which they start, and the network."""
+    """The plugins that run, each after those that it depends on, and the network."""
 
     plugins: tuple[str, ...]
     chain: str
@@ -97,7 +97,7 @@ def _complete(record: Application, surroundings: Surroundings) -> Application:
             f"this program was built for low memory, and runs without the plugins {', '.join(left_out)}"
         )
     kept = tuple(name for name in record.plugins if name not in left_out)
-    return replace(record, plugins=in_order_of_start(kept), chain=chain)
+    return replace(record, plugins=with_dependencies(kept), chain=chain)
 
 
 APPLICATION = OptionSection(

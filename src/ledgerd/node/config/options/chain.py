@@ -1,4 +1,7 @@
-"""The options of the plugin chain: the state, its file, and how blocks are applied (spec 06, section 5.2)."""
+"""The options of the plugin chain: the state, its file, and how blocks are applied (spec 06, section 5.2).
+
+And that of the plugin testnet_plugin: hardforks without votes on a network for tests (spec 11, section 9.6).
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings
+from ledgerd.node.config.values.hardfork_value import HARDFORK
 from ledgerd.node.config.values.json_values import ASSUMED_BLOCK, CHECKPOINT, AssumedBlock, Checkpoint
 from ledgerd.node.config.values.values import BOOL, PATH, SIZE, UINT32, UINT64, uint32
 
@@ -172,4 +176,37 @@ CHAIN = OptionSection(
         ),
     ),
     complete=_complete,
+)
+
+
+class TestnetOptions(msgspec.Struct, frozen=True):
+    """What a network for tests does without votes."""
+
+    __test__ = False
+
+    hardfork: int
+    """The number of the last hardfork that is applied at the start; 0 for none."""
+    is_on: bool = False
+    """Whether the plugin runs."""
+
+    @property
+    def forced_hardfork(self) -> int:
+        """The hardfork to apply; 0 without the plugin."""
+        return self.hardfork if self.is_on else 0
+
+
+TESTNET_PLUGIN = OptionSection(
+    "testnet_plugin",
+    "For networks of tests: what happens there without votes.",
+    TestnetOptions,
+    (
+        Option(
+            "testnet-hardfork",
+            HARDFORK,
+            "Apply every hardfork up to this one at the start, without votes, where the plugin testnet_plugin runs. "
+            "All nodes of the network must do so at the same head block. Refused on the main network.",
+            default="",
+        ),
+    ),
+    prefixes=("testnet-",),
 )

@@ -1,6 +1,5 @@
-"""The options of the plugins that keep histories: operation_history, account_history, custom_protocol_api.
-
-Spec 06, section 5.8.
+"""The options of the plugins that keep what happened: histories, custom protocols (spec 06, section 5.8), and what is
+known of markets (spec 11, section 2).
 """
 
 from __future__ import annotations
@@ -126,4 +125,26 @@ CUSTOM_PROTOCOL = OptionSection(
         ),
     ),
     prefixes=("custom-protocol-",),
+)
+
+
+class MarketRecordOptions(msgspec.Struct, frozen=True):
+    """What is kept of each market beside the ledger."""
+
+    ttl_days: int
+
+
+PREDICTION_MARKET = OptionSection(
+    "prediction_market_api",
+    "What the plugin prediction_market_api keeps.",
+    MarketRecordOptions,
+    (
+        Option(
+            "pmm-ttl-days",
+            UINT32,
+            "Days for which metadata and price points of a market are kept after the time for disputes; 0 for ever.",
+            default="5",
+        ),
+    ),
+    prefixes=("pmm-",),
 )

@@ -15,7 +15,6 @@ from threading import Lock
 from typing import NamedTuple
 
 from ledgerd.basics.addresses import Exemption
-from ledgerd.chain.chain import Chain
 from ledgerd.chain.pending.pending import ROOM_BESIDE_TRANSACTION
 from ledgerd.codec import codec_of
 from ledgerd.node.parts.chain import ChainPart
@@ -63,7 +62,7 @@ hostile address would be heard before any honest one.
 Push = Callable[[Broadcast, Allowance], None]
 
 
-class Shed(Exception):
+class QuotaExceeded(Exception):
     """More was asked than a bound allows."""
 
     def __init__(self, bound: str) -> None:
@@ -71,7 +70,7 @@ class Shed(Exception):
         self.bound = bound
 
 
-class Waiting(NamedTuple):
+class QueuedBroadcast(NamedTuple):
     """A broadcast that waits for its turn."""
 
     asked: Broadcast
@@ -79,11 +78,11 @@ class Waiting(NamedTuple):
     done: Future[None]
 
 
-class Own(NamedTuple):
+class BroadcastSender(NamedTuple):
     """What one who sends broadcasts has here."""
 
     allowance: Allowance
-    waiting: deque[Waiting]
+    waiting: deque[QueuedBroadcast]
 
     @property
     def size(self) -> int:
@@ -91,7 +90,7 @@ class Own(NamedTuple):
         return sum(len(each.asked.packed) for each in self.waiting)
 
 
-class Line:
+class BroadcastQueue:
     """The broadcasts that wait, in turns by what those who sent them have cost.
 
     They are entered on one thread and heard on another.
@@ -102,60 +101,60 @@ class Line:
         self._lock = Lock()
         self._turns = Turns[str]()
         self._allowances = Allowances(Exemption(()))
-        self._own: dict[str, Own] = {}
-        self._hearing: str | None = None
+        self._senders: dict[str, BroadcastSender] = {}
+        self._pushing: str | None = None
         self._count = self._bytes = 0
 
     def __len__(self) -> int:
         return self._count
 
-    def enter(self, waiting: Waiting, now: float) -> None:
+    def add(self, waiting: QueuedBroadcast, now: float) -> None:
         """Wait for one's turn."""
         share = waiting.asked.share
         with self._lock:
-            if share not in self._own:
-                self._own[share] = Own(self._allowances.named(share, now), deque())
-            self._own[share].waiting.append(waiting)
+            if share not in self._senders:
+                self._senders[share] = BroadcastSender(self._allowances.named(share, now), deque())
+            self._senders[share].waiting.append(waiting)
             self._count += 1
             self._bytes += len(waiting.asked.packed)
             self._settle(share)
             while self._count > MOST_WAITING:
-                self._shed(max(self._own, key=lambda each: len(self._own[each].waiting)))
+                self._drop_last_of(max(self._senders, key=lambda each: len(self._senders[each].waiting)))
             while self._bytes > MOST_WAITING_BYTES:
-                self._shed(max(self._own, key=lambda each: self._own[each].size))
+                self._drop_last_of(max(self._senders, key=lambda each: self._senders[each].size))
 
-    def _shed(self, share: str) -> None:
-        last = self._take(self._own[share].waiting.pop())
+    def _drop_last_of(self, share: str) -> None:
+        last = self._remove(self._senders[share].waiting.pop())
         self._settle(share)
         if last.done.set_running_or_notify_cancel():
-            last.done.set_exception(Shed("broadcasts that wait"))
+            last.done.set_exception(QuotaExceeded("broadcasts that wait"))
 
-    def _take(self, one: Waiting) -> Waiting:
+    def _remove(self, one: QueuedBroadcast) -> QueuedBroadcast:
         self._count -= 1
         self._bytes -= len(one.asked.packed)
         return one
 
     def _settle(self, share: str) -> None:
         """Have one wait for a turn as long as it has something here."""
-        allowance, waiting = self._own[share]
+        allowance, waiting = self._senders[share]
         if waiting:
             self._turns.wait(share, allowance, is_block=False)  # whose blocks these are is not known yet
-        elif share != self._hearing:
-            del self._own[share]
+        elif share != self._pushing:
+            del self._senders[share]
             self._turns.leave(share)
 
-    def _next(self) -> tuple[Waiting, Allowance] | None:
+    def _next(self) -> tuple[QueuedBroadcast, Allowance] | None:
         with self._lock:
             while (share := self._turns.next()) is not None:
-                allowance, waiting = self._own[share]
-                one = self._take(waiting.popleft())
+                allowance, waiting = self._senders[share]
+                one = self._remove(waiting.popleft())
                 if one.done.set_running_or_notify_cancel():
-                    self._hearing = share
+                    self._pushing = share
                     return one, allowance
                 self._settle(share)
         return None
 
-    def hear_next(self) -> None:
+    def push_next(self) -> None:
         """Push the broadcast whose turn it is, if one still waits."""
         found = self._next()
         if found is None:
@@ -167,20 +166,20 @@ class Line:
             allowance.useful += 1
             allowance.handicap = 0.0
         except Exception as error:  # noqa: BLE001 - who waits for it gets it
-            if not isinstance(error, Shed | PlainError):
+            if not isinstance(error, QuotaExceeded | PlainError):
                 allowance.handicap = REFUSED_SECONDS
-            self._heard(one, began)
+            self._finish(one, began)
             one.done.set_exception(error)
             # The error holds this frame: if the frame held the error, the broadcast would stay in memory with both.
             del one, found
         else:
-            self._heard(one, began)
+            self._finish(one, began)
             one.done.set_result(None)
 
-    def _heard(self, one: Waiting, began: float) -> None:
+    def _finish(self, one: QueuedBroadcast, began: float) -> None:
         with self._lock:
             self._turns.charge(one.asked.share, self._clock() - began)
-            self._hearing = None
+            self._pushing = None
             self._settle(one.asked.share)
 
 
@@ -194,11 +193,11 @@ class Broadcasts:
         now = self._now
         self._signatures = SharedBudget(CLIENT_SIGNATURES, CLIENT_SIGNATURES_A_SECOND, FREE_SIGNATURES, now)
         self._unproven = SharedBudget(CLIENT_UNPROVEN, CLIENT_UNPROVEN_A_SECOND, FREE_UNPROVEN, now)
-        self.line = Line(time.seconds)
+        self.queue = BroadcastQueue(time.seconds)
         self._met = BoundsMet()
-        self.after_transaction: list[Callable[[Chain, Transaction], None]] = []
+        self.after_transaction: list[Callable[[Transaction], None]] = []
         """Called on the chain's thread after a transaction was accepted."""
-        self.after_block: list[Callable[[Chain, Block], None]] = []
+        self.after_block: list[Callable[[Block], None]] = []
         """The same for a block, which may be on a branch."""
         self.catches_up_to: Callable[[], int] = lambda: 0
         """The block that the node catches up to, where it refuses transactions meanwhile; else 0."""
@@ -225,23 +224,23 @@ class Broadcasts:
     async def _in_time(self, asked: Broadcast, push: Push) -> None:
         """Refuse what waits longer for the chain than the options allow; what has begun runs to its end.
 
-        Each one that comes has another one heard: whose turn it is, which need not be its own. So it does not wait for
+        Each one that comes has another one pushed: whose turn it is, which need not be its own. So it does not wait for
         the job that it submits: in a flood its own turn comes long before the jobs of all who came earlier have run.
         """
-        waiting = Waiting(asked, push, Future())
-        self.line.enter(waiting, self._now)
+        waiting = QueuedBroadcast(asked, push, Future())
+        self.queue.add(waiting, self._now)
         try:
             async with asyncio.timeout(self._patience or None):
-                self._chain.submit(self.line.hear_next)
+                self._chain.submit(self.queue.push_next)
                 await asyncio.wrap_future(waiting.done)
         except TimeoutError:
             raise PlainError(LOCKED) from None
-        except Shed as shed:
-            raise self._refusal(asked.share, shed.bound) from None
+        except QuotaExceeded as exceeded:
+            raise self._refusal(asked.share, exceeded.bound) from None
         finally:
             # Nobody waits for it any more: heard all the same, it would take the turn of one for which somebody does.
             waiting.done.cancel()
-            del waiting  # as in `hear_next`
+            del waiting  # as in `push_next`
 
     def _refusal(self, share: str, bound: str) -> PlainError:
         """The operator hears once a minute which bound holds whom."""
@@ -269,16 +268,16 @@ class Broadcasts:
         if not chain.is_signable(transaction):
             count = 0
         elif not allowance.signatures.take(count, self._now):
-            raise Shed("signatures of an address")
+            raise QuotaExceeded("signatures of an address")
         elif not self._signatures.take(asked.share, count, self._now):
-            raise Shed("signatures of all clients")
+            raise QuotaExceeded("signatures of all clients")
         try:
             chain.push_transaction(transaction)
         except RuleViolation:
             allowance.signatures.take(REFUSED_COST * count, self._now)
             raise
         for action in self.after_transaction:
-            action(chain, transaction)
+            action(transaction)
 
     def _push_block(self, asked: Broadcast, allowance: Allowance) -> None:
         """What its size and header say is looked at first: a whole block takes many times longer to decode."""
@@ -295,12 +294,12 @@ class Broadcasts:
         # Sent on in our name, what nobody signed would be charged to us by every peer.
         if outcome.has_moved or chain.is_signed(header):
             for action in self.after_block:
-                action(chain, block)
+                action(block)
 
     def _charge_unproven(self, share: str, size: int, allowance: Allowance, *, is_beside: bool) -> None:
         """A block that nobody is known to have signed; beside the head it may be kept."""
         now = self._now
         if not allowance.pushed.take(size, now) or (is_beside and not allowance.unproven.take(1, now)):
-            raise Shed("unsigned blocks of an address")
+            raise QuotaExceeded("unsigned blocks of an address")
         if not self._unproven.take(share, size, now):
-            raise Shed("unsigned blocks of all clients")
+            raise QuotaExceeded("unsigned blocks of all clients")

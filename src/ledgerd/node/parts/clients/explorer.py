@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from functools import partial
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,8 @@ import msgspec
 
 from ledgerd.explorer.settings import ExplorerSettings
 from ledgerd.metrics.table import process
+from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.watching.meters import MetersPart
 from ledgerd.node.workers.settings import ExplorerArguments
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.rpc.http.connection import Speech
@@ -21,50 +24,49 @@ from ledgerd.supervision.processes import PIPE, RETURNS_MEMORY, Child, module_co
 
 if TYPE_CHECKING:
     from ledgerd.metrics.cells import Cells
-    from ledgerd.node.config.configuration import Configuration
-    from ledgerd.node.parts.webserver import WebserverPart
+    from ledgerd.node.parts.clients.webserver import WebserverPart
     from ledgerd.supervision.work import Working
 
-EXPLORER = "explorer"
-"""The name of the part."""
 
 PROCESS = "ledgerd.node.workers.beside.explorer_worker"
 STOP_SECONDS = 5.0
 
 
 class ExplorerProcessPart(Part):
-    """The explorer of this node, where one is configured.
+    """The explorer of this node.
 
     The node listens for it, so that a port which another program has is said at the start, and visitors that come while
     the process starts again wait for it.
     """
 
-    def __init__(self, configuration: Configuration, webserver: WebserverPart) -> None:
-        super().__init__(EXPLORER)
+    def __init__(self, context: PartContext, webserver: WebserverPart, meters: MetersPart) -> None:
+        super().__init__(context.work)
+        configuration = context.configuration
         self._options = configuration.explorer
         self._log_format = configuration.application.log_format
         self._speeches = [each.speech for each in endpoints_of(configuration.webserver)]
         self._webserver = webserver
-        self._plug: socket.socket | None = None
+        self._listener: socket.socket | None = None
         self._child: Child | None = None
         self._starts = 0
+        meters.on_main.append(lambda made: partial(self._sample, made.cells))
 
     async def start(self) -> None:
         """Listen, and start the process; the node answers clients by now."""
         endpoint = self._options.endpoint
         if endpoint is None:
             return
-        (self._plug,) = listen(endpoint.host, endpoint.port, 1)
+        (self._listener,) = listen(endpoint.host, endpoint.port, 1)
         self.work.keep("the process that serves it", self._serve)
 
     async def _serve(self, working: Working) -> None:
-        if self._plug is None:
+        if self._listener is None:
             return
-        order = ExplorerArguments(self.settings(self._plug), os.getpid(), self._log_format)
+        order = ExplorerArguments(self.settings(self._listener), os.getpid(), self._log_format)
         child = self._child = Child.start(
             module_command(PROCESS),
             stdin=PIPE,
-            inherited=(self._plug.fileno(),),
+            inherited=(self._listener.fileno(),),
             has_own_session=True,
             environment=RETURNS_MEMORY,
         )
@@ -73,21 +75,21 @@ class ExplorerProcessPart(Part):
         working()
         await child.ended()
 
-    def settings(self, plug: socket.socket) -> ExplorerSettings:
-        """What the process is told: where this node is reached from its own machine."""
+    def settings(self, listener: socket.socket) -> ExplorerSettings:
+        """The settings of the process: where this node is reached from its own machine."""
         places = zip(self._speeches, self._webserver.addresses, strict=True)
         at = {speech: Endpoint(_reached(host), port) for speech, (host, port) in places}
-        http, told = (at.get(each, at.get(Speech.BOTH)) for each in (Speech.HTTP, Speech.WEBSOCKET))
+        http, websocket = (at.get(each, at.get(Speech.BOTH)) for each in (Speech.HTTP, Speech.WEBSOCKET))
         return ExplorerSettings(
             node=f"http://{http}",
-            live=f"ws://{told}" if told else "",
-            listen=Endpoint(*plug.getsockname()[:2]),
+            live=f"ws://{websocket}" if websocket else "",
+            listen=Endpoint(*listener.getsockname()[:2]),
             trusted_proxies=self._options.trusted_proxies,
-            inherited=plug.fileno(),
+            inherited=listener.fileno(),
         )
 
-    def count_in(self, cells: Cells) -> None:
-        """Show whether its process runs, to metrics."""
+    def _sample(self, cells: Cells) -> None:
+        """Whether its process runs, for metrics."""
         cells.gauge(process.EXPLORER_RUNNING).set(self._child is not None and self._child.is_running)
         cells.counter(process.EXPLORER_STARTS).reach(self._starts)
 
@@ -96,8 +98,8 @@ class ExplorerProcessPart(Part):
         if self._child is not None:
             self._child.terminate()
             await self._child.stop(STOP_SECONDS)
-        if self._plug is not None:
-            self._plug.close()
+        if self._listener is not None:
+            self._listener.close()
 
 
 def _reached(host: str) -> str:

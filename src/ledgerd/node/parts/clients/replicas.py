@@ -21,14 +21,12 @@ from ledgerd.supervision.work import Ended
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
-    from ledgerd.node.config.configuration import Configuration
     from ledgerd.node.parts.chain import ChainPart
+    from ledgerd.node.parts.context import PartContext
     from ledgerd.supervision.work import Working
 
 log = logging.getLogger(__name__)
 
-REPLICAS = "replicas"
-"""The name of the part."""
 COMMAND = module_command("ledgerd.node.workers.beside.replica_server")
 ENDING_SECONDS = 5.0
 NOTICE = b"\n"
@@ -37,8 +35,9 @@ NOTICE = b"\n"
 class ReplicasPart(Part, Observer):
     """The process that serves replicas; the node does not need it."""
 
-    def __init__(self, configuration: Configuration, chain: ChainPart) -> None:
-        super().__init__(REPLICAS)
+    def __init__(self, context: PartContext, chain: ChainPart) -> None:
+        super().__init__(context.work)
+        configuration = context.configuration
         self._chain = chain
         self._settings = configuration.state_stream
         self._order = ServerOrder.of(

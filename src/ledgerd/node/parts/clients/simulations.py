@@ -57,7 +57,7 @@ class Simulations:
         self._patience = patience
         self._is_on = is_on
         self._all = TokenBucket(ALL_SECONDS, ALL_SECONDS_A_SECOND, time.seconds())
-        self._own: dict[str, TokenBucket] = {}
+        self._buckets: dict[str, TokenBucket] = {}
 
     @property
     def handlers(self) -> dict[str, Handler]:
@@ -73,29 +73,29 @@ class Simulations:
             raise PlainError(TOO_LARGE)
         try:
             async with asyncio.timeout(self._patience or None):
-                found = await self._chain.run(partial(self._within_budget, asked))
+                found = await self._chain.run(partial(self._within_quota, asked))
         except TimeoutError:
             raise PlainError(SPENT) from None
         return codec_of(SimulatedTransaction).to_json(found).encode()
 
     # -- on the thread of the chain
 
-    def _within_budget(self, asked: Broadcast) -> SimulatedTransaction:
-        own, began = self._bucket_of(asked.share), self._time.seconds()
-        if not (own.take(0, began) and self._all.take(0, began)):
+    def _within_quota(self, asked: Broadcast) -> SimulatedTransaction:
+        bucket, began = self._bucket_of(asked.share), self._time.seconds()
+        if not (bucket.take(0, began) and self._all.take(0, began)):
             raise PlainError(SPENT)
         try:
             return self._simulated(codec_of(Transaction).decode_exactly(asked.packed))
         finally:
             now = self._time.seconds()
-            own.take(now - began, now)
+            bucket.take(now - began, now)
             self._all.take(now - began, now)
 
     def _bucket_of(self, share: str) -> TokenBucket:
-        bucket = self._own.pop(share, None) or TokenBucket(SECONDS, SECONDS_A_SECOND, self._time.seconds())
-        while len(self._own) >= REMEMBERED:
-            self._own.pop(next(iter(self._own)))
-        self._own[share] = bucket
+        bucket = self._buckets.pop(share, None) or TokenBucket(SECONDS, SECONDS_A_SECOND, self._time.seconds())
+        while len(self._buckets) >= REMEMBERED:
+            self._buckets.pop(next(iter(self._buckets)))
+        self._buckets[share] = bucket
         return bucket
 
     def _simulated(self, transaction: Transaction) -> SimulatedTransaction:

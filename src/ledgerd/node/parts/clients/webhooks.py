@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
 import msgspec
@@ -12,20 +13,21 @@ from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.history.following import HISTORY_FOLDER
 from ledgerd.history.webhooks.position import HookPosition, position_file, read_position
 from ledgerd.metrics.table import webhooks as table
+from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.watching.meters import MetersPart
 from ledgerd.node.workers.beside.webhook_worker import WebhookArguments
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.processes import PIPE, Child, module_command
 
 if TYPE_CHECKING:
     from ledgerd.metrics.cells import Cells
-    from ledgerd.node.config.configuration import Configuration
     from ledgerd.supervision.work import Working
 
 WEBHOOKS = "webhooks"
-"""The name of the part, and of its folder in the data directory."""
+"""The folder in the data directory."""
 
 PROCESS = "ledgerd.node.workers.beside.webhook_worker"
-LOOK_SECONDS = 1.0
+CHECK_SECONDS = 1.0
 STOP_SECONDS = 5.0
 MANY_FAILURES = 8
 """Attempts in a row, about two minutes, after which a receiver that does not answer is a warning."""
@@ -34,8 +36,9 @@ MANY_FAILURES = 8
 class WebhooksPart(Part):
     """The webhooks of this node. One that has ended makes `/ready` fail until the operator has seen to it."""
 
-    def __init__(self, configuration: Configuration) -> None:
-        super().__init__(WEBHOOKS, is_needed=True)
+    def __init__(self, context: PartContext, meters: MetersPart) -> None:
+        super().__init__(context.work)
+        configuration = context.configuration
         data_dir = configuration.invocation.data_dir
         self._hooks = configuration.webhooks.hooks
         self._most_behind = min(configuration.webhooks.most_behind, configuration.history.count_blocks)
@@ -50,12 +53,12 @@ class WebhooksPart(Part):
             log_format=configuration.application.log_format,
         )
         self._child: Child | None = None
+        meters.on_disk.append(lambda made: partial(self._sample, made.cells))
 
     async def start(self) -> None:
-        """Start the process, where there is a webhook."""
-        if self._hooks:
-            self.work.keep("the process that sends them", self._send)
-            self.work.keep("the look at receivers", self._look)
+        """Start the process."""
+        self.work.keep("the process that sends them", self._send)
+        self.work.keep("the look at receivers", self._check)
 
     async def _send(self, working: Working) -> None:
         child = self._child = Child.start(module_command(PROCESS), stdin=PIPE, has_own_session=True)
@@ -63,30 +66,30 @@ class WebhooksPart(Part):
         working()
         await child.ended()
 
-    async def _look(self, working: Working) -> NoReturn:
+    async def _check(self, working: Working) -> NoReturn:
         while True:
-            self.tell_all()
+            self.report_all()
             working()
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(CHECK_SECONDS)
 
-    def tell_all(self) -> None:
+    def report_all(self) -> None:
         """Tell the operator how receivers are."""
         for hook, position in zip(self._hooks, self.positions(), strict=True):
-            self._tell(hook.url, position)
+            self._report(hook.url, position)
 
     def positions(self) -> list[HookPosition]:
         """How far each receiver is."""
         return [read_position(position_file(self._folder, hook)) for hook in self._hooks]
 
-    def count_in(self, cells: Cells) -> None:
-        """Show how far each is, to metrics."""
+    def _sample(self, cells: Cells) -> None:
+        """How far each is, for metrics."""
         for place, position in zip(table.WEBHOOK.values, self.positions(), strict=False):
             cells.gauge(table.WEBHOOK_BEHIND, place).set(position.behind)
             cells.gauge(table.WEBHOOK_MOST_BEHIND, place).set(self._most_behind)
             cells.gauge(table.WEBHOOK_FAILURES, place).set(position.failures)
             cells.gauge(table.WEBHOOK_ENDED, place).set(bool(position.ended))
 
-    def _tell(self, url: str, position: HookPosition) -> None:
+    def _report(self, url: str, position: HookPosition) -> None:
         if position.ended:
             self.work.set_down(url, position.ended)
         else:

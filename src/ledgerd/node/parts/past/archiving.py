@@ -10,7 +10,7 @@ import logging
 from ledgerd.archive.copying import Copying
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.files import LogDamaged
-from ledgerd.node.config.configuration import Configuration
+from ledgerd.node.parts.context import PartContext
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.threads import in_thread
@@ -26,20 +26,16 @@ TROUBLED_SECONDS = 60.0
 
 
 class ArchivePart(Part):
-    """The plugin `block_archive`."""
+    """Copies irreversible blocks from the log to the archive."""
 
-    def __init__(self, configuration: Configuration) -> None:
-        super().__init__("block_archive")
-        self._options = configuration.chain
-        self._logs = configuration.invocation.data_dir / STATE_FOLDER
+    def __init__(self, context: PartContext) -> None:
+        super().__init__(context.work)
+        self._options = context.configuration.chain
+        self._logs = context.configuration.invocation.data_dir / STATE_FOLDER
 
     async def start(self) -> None:
         """Start copying."""
         self.work.keep("the archive", self._keep_copying)
-
-    async def stop(self) -> None:
-        """End it; what was copied in part is continued by the next start."""
-        await self.work.stop()
 
     async def _keep_copying(self, works: Working) -> None:
         works()

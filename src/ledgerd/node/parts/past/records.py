@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -18,9 +19,11 @@ from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.following import HISTORY_FOLDER, open_history
 from ledgerd.history.past.handing_over import PastAcceptance
 from ledgerd.history.postgres.news import FeedNews
-from ledgerd.node.config.configuration import Configuration
+from ledgerd.metrics.table import storage
 from ledgerd.node.config.options.application import OPERATION_HISTORY
 from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.watching.meters import MetersPart
 from ledgerd.node.workers.settings import FeedOrder
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.rpc.blocks.records import BlockRecorder
@@ -30,7 +33,7 @@ from ledgerd.supervision.processes import Child, module_command
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
-    from ledgerd.protocol.parameters import ChainParameters
+    from ledgerd.metrics.cells import GaugeCell
     from ledgerd.supervision.work import Working
 
 log = logging.getLogger(__name__)
@@ -41,7 +44,7 @@ DRIVER = "psycopg"
 FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 60.0
 ENDING_SECONDS = 5.0
-LOOK_SECONDS = 0.5
+CHECK_SECONDS = 0.5
 """Between two looks whether a history of the past is ready."""
 FEED = "feed"
 
@@ -49,41 +52,41 @@ FEED = "feed"
 class HistoryPart(Part):
     """The history of operations, written with each commit of the chain."""
 
-    def __init__(self, configuration: Configuration, chain: ChainPart) -> None:
-        super().__init__("operation_history")
-        self._settings = configuration.history
-        self._folder = configuration.invocation.data_dir / HISTORY_FOLDER
+    def __init__(self, context: PartContext, chain: ChainPart, meters: MetersPart) -> None:
+        super().__init__(context.work)
+        data_dir = context.configuration.invocation.data_dir
+        self._settings, self._folder = context.configuration.history, data_dir / HISTORY_FOLDER
         self._chain = chain
         self._store: EmbeddedStore | None = None
-        self._past = PastAcceptance(configuration.invocation.data_dir, self._settings, Space())
+        self._past = PastAcceptance(data_dir, self._settings, Space())
+        meters.on_chain.append(lambda made: partial(self._sample, made.cells.gauge(storage.HISTORY_BLOCK)))
 
     async def start(self) -> None:
         """Attach the history to the chain: it catches up, then records each commit."""
-        await self._chain.attach(self._follow)
-        self.work.keep("the past of the history", self._look_for_past)
+        await self._chain.attach(self._observe)
+        self.work.keep("the past of the history", self._check_for_past)
 
-    def _follow(self, chain: Chain) -> None:
+    def _observe(self, chain: Chain) -> None:
         self._close()
         self._past.finish()
         self._store = open_history(chain, self._folder, self._settings)
-        self._take_past(chain)
+        self._accept_past(chain)
 
-    async def _look_for_past(self, works: Working) -> None:
+    async def _check_for_past(self, works: Working) -> None:
         """Take a history of the past that was made beside this node (`ledgerd history extend`)."""
         works()
         while True:
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(CHECK_SECONDS)
             if self._past.is_offered:
-                await self._chain.run(lambda: self._take_past(self._chain.chain))
+                await self._chain.run(lambda: self._accept_past(self._chain.chain))
 
-    def _take_past(self, chain: Chain) -> None:
+    def _accept_past(self, chain: Chain) -> None:
         if self._store is not None and self._past.is_offered:
             self._past.take(chain, self._store)
 
-    @property
-    def head(self) -> int | None:
-        """The last block in it, for the chain's thread; None while there is none."""
-        return None if self._store is None else self._store.head_number
+    def _sample(self, last_block: GaugeCell) -> None:
+        if self._store is not None:
+            last_block.set(self._store.head_number)
 
     def truncate(self, number: int) -> None:
         """Delete every block above this one from the history, while the log still has them; on the chain's thread."""
@@ -104,8 +107,8 @@ class HistoryPart(Part):
 class BlockInfoPart(Part):
     """The file of `block_info`."""
 
-    def __init__(self, chain: ChainPart) -> None:
-        super().__init__("block_info")
+    def __init__(self, context: PartContext, chain: ChainPart) -> None:
+        super().__init__(context.work)
         self._chain = chain
         self._recorder: BlockRecorder | None = None
 
@@ -126,19 +129,20 @@ class BlockInfoPart(Part):
 
 
 class HistoryFeedPart(Part):
-    """The process that feeds PostgreSQL. Its end is no failed start of the part: it is started again for ever."""
+    """The process that feeds PostgreSQL, started again for ever: its end is no failed start of the part."""
 
-    def __init__(self, configuration: Configuration, network: ChainParameters) -> None:
-        super().__init__("history_feed")
+    def __init__(self, context: PartContext) -> None:
+        super().__init__(context.work)
+        configuration = context.configuration
         self._has_history = OPERATION_HISTORY in configuration.application.plugins
         self._order = FeedOrder(
             str(configuration.invocation.data_dir),
-            network.chain_id,
+            context.network.chain_id,
             configuration.history,
             configuration.application.log_format,
         )
         self.news = FeedNews()
-        """How it stands."""
+        """The latest of its process."""
 
     async def start(self) -> None:
         """Start the process."""
@@ -146,9 +150,6 @@ class HistoryFeedPart(Part):
         if not self._has_history:
             raise OperatorError("history-store is fed from the history of the node: add plugin = operation_history")
         self.work.keep("the feed of PostgreSQL", self._live)
-
-    async def stop(self) -> None:
-        """The process ends when its input is closed, with the task."""
 
     async def _live(self, working: Working) -> None:
         loop, pause = asyncio.get_running_loop(), FIRST_PAUSE
@@ -173,16 +174,16 @@ class HistoryFeedPart(Part):
             try:
                 writer.write(msgspec.json.encode(self._order) + b"\n")
                 async for line in reader:
-                    self._take(msgspec.json.decode(line, type=FeedNews))
+                    self._report(msgspec.json.decode(line, type=FeedNews))
                     working()
             finally:
                 writer.transport.abort()
                 await child.stop(ENDING_SECONDS)
 
-    def _take(self, news: FeedNews) -> None:
+    def _report(self, news: FeedNews) -> None:
         self.news = news
-        stands = f"nothing is fed to PostgreSQL behind block {news.block}: {news.reason}" if news.reason else ""
-        self.work.warn(FEED, stands or news.warning)
+        problem = f"nothing is fed to PostgreSQL behind block {news.block}: {news.reason}" if news.reason else ""
+        self.work.warn(FEED, problem or news.warning)
 
 
 def require_driver() -> None:

@@ -5,21 +5,22 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ledgerd.chain.interface.observer import Observer
 from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.parts.context import PartContext
 from ledgerd.node.parts.peers import PeersPart
+from ledgerd.node.parts.production import ProductionPart
+from ledgerd.node.time_source import MICRO
 from ledgerd.producer.guard import Guard, Seen, Update
 from ledgerd.producer.guard_facts import read_guard_facts, seen, transaction_of
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.supervision.part import Part
-from ledgerd.supervision.work import Ending
 
 if TYPE_CHECKING:
     from ledgerd.chain.events import BlockApplied
-    from ledgerd.node.config.configuration import Configuration
     from ledgerd.protocol.transaction import Transaction
 
 log = logging.getLogger(__name__)
@@ -32,25 +33,23 @@ SENT_AGAIN_EVERY = 3
 
 
 class GuardPart(Part, Observer):
-    """The guard of this node's validators; it does nothing if there are none or it is disabled."""
+    """Restores validators that lost their signing key, and switches them off at a stop. Does nothing where disabled."""
 
-    def __init__(
-        self, configuration: Configuration, chain: ChainPart, peers: PeersPart, now: Callable[[], int]
-    ) -> None:
-        super().__init__("validator_guard", Ending.ENDS_PROGRAM)
-        self._settings = configuration.validator_guard
+    def __init__(self, context: PartContext, chain: ChainPart, peers: PeersPart, production: ProductionPart) -> None:
+        super().__init__(context.work)
+        self._settings = context.configuration.validator_guard
         self._is_enabled = self._settings.enabled and bool(self._settings.watched)
         self._chain = chain
         self._peers = peers
-        self._now = now
+        self._production = production
         self._guard = Guard(self._settings)
         self._blocks: deque[Seen] = deque(maxlen=BLOCKS_REMEMBERED)
-        self._news = asyncio.Event()
+        self._has_blocks = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._has_begun = False
 
     @property
-    def stop_takes(self) -> float:
+    def stop_seconds(self) -> float:
         """Seconds that the stop may wait for peers to get the updates."""
         return float(self._settings.shutdown_grace) if self._is_enabled and self._settings.disable_on_shutdown else 0.0
 
@@ -66,9 +65,9 @@ class GuardPart(Part, Observer):
 
     async def _run(self) -> None:
         while True:
-            await self._news.wait()
-            self._news.clear()
-            await self._chain.run(self._look)
+            await self._has_blocks.wait()
+            self._has_blocks.clear()
+            await self._chain.run(self._check)
 
     async def stop(self) -> None:
         """Switch the validators off if so configured, and wait until peers have had time to get the updates."""
@@ -90,20 +89,20 @@ class GuardPart(Part, Observer):
         """Called within a commit, so the block is only queued for the next check."""
         if self._loop is not None and not self._loop.is_closed():
             self._blocks.append(seen(event.block))
-            self._loop.call_soon_threadsafe(self._news.set)
+            self._loop.call_soon_threadsafe(self._has_blocks.set)
 
     def _begin(self) -> None:
         facts = read_guard_facts(self._chain.chain, self._settings.watched)
-        self._send(self._guard.begin(self._now(), facts))
+        self._send(self._guard.begin(self._production.clock() // MICRO, facts))
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         facts = read_guard_facts(self._chain.chain, self._settings.watched)
         while self._blocks:
-            self._send(self._guard.on_block(self._now(), facts, self._blocks.popleft()))
+            self._send(self._guard.on_block(self._production.clock() // MICRO, facts, self._blocks.popleft()))
 
     def _retire(self) -> list[Transaction]:
         facts = read_guard_facts(self._chain.chain, self._settings.watched)
-        updates = self._guard.on_shutdown(self._now(), facts)
+        updates = self._guard.on_shutdown(self._production.clock() // MICRO, facts)
         if updates and not self._peers.count:
             log.warning("validator_guard: no peers, so nobody would hear that the validators are switched off")
             return []
@@ -133,4 +132,4 @@ class GuardPart(Part, Observer):
 
     def _spread(self, transactions: Iterable[Transaction]) -> None:
         for transaction in transactions:
-            self._peers.take_transaction(self._chain.chain, transaction)
+            self._peers.broadcast_transaction(transaction)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import logging
 from collections import deque
+from functools import partial
 from typing import TYPE_CHECKING
-
-import msgspec
 
 from ledgerd.chain.interface.observer import Observer
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.validators.tracker import MissCause, SlotCounts, SlotTracker, WatchedSlot
-from ledgerd.node.time_source import MICRO, TimeSource
+from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.validators.tracker import SlotTracker, WatchedSlot
+from ledgerd.node.parts.validators.watched import WatchedValidator, facts_of, view_of
+from ledgerd.node.parts.validators.watched_gauges import WatchedGauges
+from ledgerd.node.parts.watching.meters import MetersPart
+from ledgerd.node.time_source import MICRO
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.virtual import ShutdownValidator
@@ -24,7 +27,6 @@ if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
     from ledgerd.chain.events import BlockApplied, BlocksUndone
     from ledgerd.chain.forks.outcome import Outcome
-    from ledgerd.node.config.configuration import Configuration
     from ledgerd.protocol.block import Block
 
 log = logging.getLogger(__name__)
@@ -39,65 +41,24 @@ SLOTS_SHOWN = 21
 """On the page, of each validator."""
 
 
-class Lateness(msgspec.Struct, frozen=True):
-    """How many seconds after their slots blocks were first seen here."""
-
-    blocks: int
-    mean: float
-    most: float
-    last: float
-
-
-class WatchedValidator(msgspec.Struct, frozen=True):
-    """A validator of `validator-monitor`: its settled slots since the start of the node, and the state as it is now."""
-
-    name: AccountName
-    slots: int
-    made: int
-    missed: dict[MissCause, int]
-    """For every cause, also where it is none."""
-    lateness: Lateness | None
-    """Nothing before the first block."""
-    last_block: int
-    """The number of its last block; 0 for none."""
-    last_seen: int
-    """The time of the slot of its last block; 0 for none."""
-    reward: int
-    """In millionths of a share."""
-    votes: int
-    counted_votes: int
-    """What is left of the votes after penalties."""
-    penalty_percent: int
-    """In hundredths of a percent."""
-    total_missed: int
-    """Since the validator was declared, as the chain counts it."""
-    is_scheduled: bool
-    """Whether it has a slot in this round."""
-    has_key: bool
-    """Whether it has a signing key; without one it gets no slots."""
-
-
 class MonitorPart(Part, Observer):
-    """Watches the validators that are named; it does nothing if there are none."""
+    """What becomes of the slots of the validators that are named."""
 
-    def __init__(self, configuration: Configuration, chain: ChainPart, time: TimeSource) -> None:
-        super().__init__("validator_monitor")
-        self._names = configuration.validator_monitor.names
+    def __init__(self, context: PartContext, chain: ChainPart, meters: MetersPart) -> None:
+        super().__init__(context.work)
+        self._names = context.configuration.validator_monitor.names
         self._chain = chain
-        self._time = time
+        self._time = context.time
         self.tracker = SlotTracker(self._names)
+        meters.on_chain.append(lambda made: partial(self._sample, WatchedGauges(made.places)))
 
     async def start(self) -> None:
         """Follow the chain from now on."""
-        if self._names:
-            await self._chain.attach(self._follow)
-
-    async def stop(self) -> None:
-        """Nothing runs."""
+        await self._chain.attach(self._observe)
 
     # -- on the thread of the chain
 
-    def _follow(self, chain: Chain) -> None:
+    def _observe(self, chain: Chain) -> None:
         for name in self._names:
             if chain.validator(name) is None:
                 log.warning(
@@ -106,12 +67,15 @@ class MonitorPart(Part, Observer):
                 )
         chain.observe(self)
 
+    def _sample(self, gauges: WatchedGauges) -> None:
+        gauges.sample(self.view())
+
     def _now(self) -> float:
         return self._time.wall() / MICRO
 
     def pushed(self, block: Block, outcome: Outcome) -> None:
         if block.validator in self._names and self._chain.chain.is_signed(block):
-            self.tracker.see(block, outcome, self._now())
+            self.tracker.record(block, outcome, self._now())
 
     def undone(self, event: BlocksUndone) -> None:
         self.tracker.undone(event.head_number)
@@ -131,22 +95,22 @@ class MonitorPart(Part, Observer):
 
     def _log(self, slot: WatchedSlot) -> None:
         """The lines of slots have a rate of their own, as a node may watch every validator."""
-        told: dict[str, object] = {"validator": slot.validator, "slot": time_text(slot.time)}
-        own = limited(SLOT_LINES)
+        fields: dict[str, object] = {"validator": slot.validator, "slot": time_text(slot.time)}
+        rate = limited(SLOT_LINES)
         if slot.cause is not None:
-            told["cause"] = slot.cause
-            log.warning("validator-monitor: %(validator)s missed its slot %(slot)s: %(cause)s", told, extra=own)
+            fields["cause"] = slot.cause
+            log.warning("validator-monitor: %(validator)s missed its slot %(slot)s: %(cause)s", fields, extra=rate)
             return
-        told["block"] = slot.block
+        fields["block"] = slot.block
         if slot.late is None:
-            log.info("validator-monitor: %(validator)s made block #%(block)d of %(slot)s", told, extra=own)
+            log.info("validator-monitor: %(validator)s made block #%(block)d of %(slot)s", fields, extra=rate)
         else:
-            told["late"] = slot.late
+            fields["late"] = slot.late
             log.info(
                 "validator-monitor: %(validator)s made block #%(block)d of %(slot)s, seen %(late).2f s after its slot "
                 "began",
-                told,
-                extra=own,
+                fields,
+                extra=rate,
             )
 
     def _log_summary(self) -> None:
@@ -170,7 +134,7 @@ class MonitorPart(Part, Observer):
     def view(self) -> tuple[WatchedValidator, ...]:
         """The watched validators as they are now, in the order of their names in the configuration."""
         chain = self._chain.chain
-        return tuple(_view_of(chain, name, counts) for name, counts in self.tracker.counts.items())
+        return tuple(view_of(chain, name, counts) for name, counts in self.tracker.counts.items())
 
     def facts(self) -> tuple[WatchedFacts, ...]:
         """The same for the page of the operator, with the latest slots of each."""
@@ -178,42 +142,4 @@ class MonitorPart(Part, Observer):
         for slot in self.tracker.latest:
             delay = UNKNOWN if slot.late is None else round(1_000 * slot.late)
             latest[slot.validator].append(WatchedSlotFacts(slot.time, slot.block, delay, slot.cause or ""))
-        return tuple(_facts_of(each, tuple(latest[each.name])) for each in self.view())
-
-
-def _facts_of(validator: WatchedValidator, slots: tuple[WatchedSlotFacts, ...]) -> WatchedFacts:
-    late = validator.lateness
-    return WatchedFacts(
-        name=validator.name,
-        slots=slots,
-        made=validator.made,
-        missed=validator.slots - validator.made,
-        mean_delay=UNKNOWN if late is None else round(1_000 * late.mean),
-        reward=validator.reward,
-        votes=validator.votes,
-        counted_votes=validator.counted_votes,
-        penalty_percent=validator.penalty_percent,
-        is_scheduled=validator.is_scheduled,
-        has_key=validator.has_key,
-    )
-
-
-def _view_of(chain: Chain, name: AccountName, counts: SlotCounts) -> WatchedValidator:
-    validator, timed = chain.validator(name), counts.timed
-    lateness = Lateness(timed, counts.late_sum / timed, counts.late_most, counts.late_last) if timed else None
-    return WatchedValidator(
-        name=name,
-        slots=counts.made + sum(counts.missed.values()),
-        made=counts.made,
-        missed=dict(counts.missed),
-        lateness=lateness,
-        last_block=counts.last_block,
-        last_seen=counts.last_time,
-        reward=counts.reward,
-        votes=0 if validator is None else validator.votes,
-        counted_votes=0 if validator is None else validator.counted_votes,
-        penalty_percent=0 if validator is None else validator.penalty_percent,
-        total_missed=0 if validator is None else validator.total_missed,
-        is_scheduled=name in chain.scheduled,
-        has_key=validator is not None and validator.is_active,
-    )
+        return tuple(facts_of(each, tuple(latest[each.name])) for each in self.view())

@@ -105,7 +105,7 @@ class SlotCounts:
         if slot.late is not None:
             self.late_last, self.late_most = slot.late, max(self.late_most, slot.late)
 
-    def take_back(self, slot: WatchedSlot) -> None:
+    def uncount(self, slot: WatchedSlot) -> None:
         """Uncount a slot whose block was undone."""
         self._count(slot, -1)
 
@@ -129,7 +129,7 @@ class SlotTracker:
         self._payments: deque[Payment] = deque(maxlen=SLOTS_KEPT)
         self._sights: deque[BlockSight] = deque(maxlen=SIGHTS_KEPT)
 
-    def see(self, block: Block, outcome: Outcome, now: float) -> None:
+    def record(self, block: Block, outcome: Outcome, now: float) -> None:
         """Note a block that was pushed and that its validator has signed."""
         name = AccountName(block.validator)
         if name in self.counts and not any(sight.id == block.id for sight in self._sights):
@@ -171,7 +171,7 @@ class SlotTracker:
         self._waiting = deque(slot for slot in self._waiting if slot.above <= head)
         while self._settled and self._settled[-1].above > head:
             slot = self._settled.pop()
-            self.counts[slot.validator].take_back(slot)
+            self.counts[slot.validator].uncount(slot)
         while self._payments and self._payments[-1].block > head:
             payment = self._payments.pop()
             self.counts[payment.validator].reward -= payment.amount

@@ -17,14 +17,13 @@ from ledgerd.doctor.finding import Finding
 from ledgerd.doctor.machine import memory
 from ledgerd.doctor.ports import RECENT, last_inbound, note_inbound, unreached
 from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.parts.context import PartContext
 from ledgerd.node.parts.peers import PeersPart
+from ledgerd.node.parts.production import ProductionPart
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.threads import in_thread
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ledgerd.node.config.configuration import Configuration
     from ledgerd.supervision.work import Working
 
 log = logging.getLogger(__name__)
@@ -34,43 +33,38 @@ EVERY = 60.0
 
 
 class SelfCheckPart(Part):
-    """Looks at the machine and the peers once a minute."""
+    """Checks the machine and the peers once a minute."""
 
     def __init__(
         self,
-        configuration: Configuration,
+        context: PartContext,
         chain: ChainPart,
         peers: PeersPart,
-        second: Callable[[], int],
-        clock_offset: Callable[[], int | None],
+        production: ProductionPart,
         root: Path = Path("/"),
     ) -> None:
-        super().__init__("self_check")
-        self._data_dir = configuration.invocation.data_dir
-        self._endpoint = configuration.p2p.endpoint
+        super().__init__(context.work)
+        self._data_dir = context.configuration.invocation.data_dir
+        self._endpoint = context.configuration.p2p.endpoint
         self._chain = chain
         self._peers = peers
-        self._second = second
-        self._clock_offset = clock_offset
+        self._production = production
+        self._second = context.time.machine_second
         self._root = root
-        self._began = second()
+        self._began = self._second()
         self._warned: frozenset[str] = frozenset()
 
     async def start(self) -> None:
         """Look now, and every minute."""
         self.work.keep("checks of the machine", self._run)
 
-    async def stop(self) -> None:
-        """Stop looking."""
-        await self.work.stop()
-
     async def _run(self, working: Working) -> None:
         while True:
-            await self.look()
+            await self.check()
             working()
             await asyncio.sleep(EVERY)
 
-    async def look(self) -> None:
+    async def check(self) -> None:
         """Note what the doctor needs, and warn of what is found."""
         has_inbound = await self._chain.run(lambda: self._peers.has_inbound)
         findings = {each.name: each for each in await in_thread(self._found, has_inbound)}
@@ -96,7 +90,7 @@ class SelfCheckPart(Part):
     def _findings(self, now: int) -> Iterator[Finding]:
         yield from room(self._data_dir, now)
         yield from memory(self._root)
-        offset = self._clock_offset()
+        offset = self._production.clock_offset
         if offset is not None:
             yield from judged(offset)
         if self._endpoint is not None and now - self._began > RECENT:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from ledgerd.chain.interface.observer import Observer
+from ledgerd.node.parts.context import PartContext
 from ledgerd.node.parts.peers import FORK_STATUS, PeersPart
+from ledgerd.node.parts.validators.monitor import MonitorPart
+from ledgerd.node.parts.watching.metrics import MetricsPart
 from ledgerd.node.parts.watching.problems import problems_of
 from ledgerd.node.parts.watching.recent_lines import RecentLines
 from ledgerd.node.parts.watching.slots import SlotRecord
-from ledgerd.node.time_source import MICRO, TimeSource
+from ledgerd.node.time_source import MICRO
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.rpc.api.node_status import (
     UNKNOWN,
@@ -24,7 +26,6 @@ from ledgerd.rpc.api.node_status import (
     PeerFacts,
     PoolFacts,
     SyncFacts,
-    WatchedFacts,
     packed_status,
 )
 from ledgerd.rpc.link.topics import DETAILS, STATUS
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
     from ledgerd.chain.events import BlockApplied, BlocksUndone
     from ledgerd.node.parts.chain import ChainPart
+    from ledgerd.node.parts.clients.webserver import WebserverPart
     from ledgerd.p2p.driver import Driver
     from ledgerd.p2p.shared.peer import Peer
     from ledgerd.supervision.work import Working
@@ -50,29 +52,24 @@ OLDEST = 10_000
 LONGEST_DELAY = 1_000_000_000
 """Milliseconds that are told at most: the clock may have been set."""
 
-Stand = Callable[[str, bytes], None]
-"""Sends a value to processes that show it, from any thread."""
-
 
 class StatusPart(Part, Observer):
-    """Tells how the node stands, at each block and at each change."""
+    """Publishes the status of the node, at each block and at each change."""
 
     def __init__(
         self,
+        context: PartContext,
         chain: ChainPart,
+        metrics: MetricsPart,
         peers: PeersPart,
-        time: TimeSource,
-        stand: Stand,
-        show_details: Stand | None = None,
-        watched: Callable[[], tuple[WatchedFacts, ...]] = tuple,
+        monitor: MonitorPart,
+        webserver: WebserverPart,
     ) -> None:
-        """Tell everybody; and the details, where `show_details` is given, to the operator alone.
-
-        `watched` tells of the validators of `validator-monitor`, on the thread of the chain.
-        """
-        super().__init__("status")
-        self._chain_part, self._peers, self._time, self._stand = chain, peers, time, stand
-        self._show_details, self._watched = show_details, watched
+        super().__init__(context.work)
+        self._chain_part, self._metrics, self._peers = chain, metrics, peers
+        self._monitor, self._webserver, self._time = monitor, webserver, context.time
+        self._has_operator = context.configuration.metrics.endpoint is not None
+        """Whether there is a page of the operator, who alone sees the details."""
         self._chain: Chain | None = None
         self._slots = SlotRecord()
         self._is_behind = True
@@ -83,15 +80,14 @@ class StatusPart(Part, Observer):
         self._lines = RecentLines()
         self._health = HealthNews({})
 
-    def take_health(self, news: HealthNews) -> None:
-        """Take the parts that are down, and warnings; from any thread."""
+    def health_changed(self, news: HealthNews) -> None:
         self._health = news
 
     async def start(self) -> None:
         """Tell from now on."""
-        if self._show_details is not None:
+        if self._has_operator:
             self._lines.begin()
-        await self._chain_part.attach(self._follow)
+        await self._chain_part.attach(self._observe)
         self.work.keep("status", self._each_second)
 
     async def stop(self) -> None:
@@ -101,13 +97,13 @@ class StatusPart(Part, Observer):
 
     async def _each_second(self, working: Working) -> None:
         while True:
-            await self._chain_part.run(self.tell)
+            await self._chain_part.run(self.publish)
             working()
             await asyncio.sleep(SECOND)
 
     # -- on the thread of the chain
 
-    def _follow(self, chain: Chain) -> None:
+    def _observe(self, chain: Chain) -> None:
         self._chain, self._is_behind = chain, True
         chain.observe(self)
 
@@ -131,13 +127,13 @@ class StatusPart(Part, Observer):
             self._catch_up(self._chain)
         else:
             self._slots.applied(event, now)
-        self.tell()
+        self.publish()
 
     def _catch_up(self, chain: Chain) -> None:
         self._slots.begin(chain)
         self._is_behind = False
 
-    def tell(self) -> None:
+    def publish(self) -> None:
         """Send the status if it is another than the last one."""
         chain = self._chain
         if chain is None:
@@ -148,11 +144,11 @@ class StatusPart(Part, Observer):
         status = self._status(chain, driver)
         if last is None or is_other(status, last):
             status = self._last = replace(status, number=1 if last is None else last.number + 1)
-            self._stand(STATUS, packed_status(status))
+            self._webserver.publish_retained(STATUS, packed_status(status))
         else:
             status = last
-        if self._show_details is not None:
-            self._show_details(DETAILS, packed_status(self._details(status, driver)))
+        if self._has_operator:
+            self._metrics.publish_retained(DETAILS, packed_status(self._details(status, driver)))
 
     def _status(self, chain: Chain, driver: Driver | None) -> NodeStatus:
         facts, now = chain.globals, self._now()
@@ -188,11 +184,11 @@ class StatusPart(Part, Observer):
         now = self._now()
         age = max(0, int(now) - status.head_time)
         problems = problems_of(status, age, self._health)
-        return NodeDetails(status, peers_of(driver, now), problems, self._lines.lines, self._watched())
+        return NodeDetails(status, peers_of(driver, now), problems, self._lines.lines, self._monitor.facts())
 
 
 def is_other(status: NodeStatus, last: NodeStatus) -> bool:
-    """Whether there is something new to tell, or the last status has become old."""
+    """Whether there is something new to publish, or the last status has become old."""
     is_old = abs(status.time - last.time) >= OLDEST
     return is_old or replace(status, number=last.number, time=last.time) != last
 

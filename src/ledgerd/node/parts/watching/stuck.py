@@ -8,14 +8,14 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.parts.context import PartContext
+from ledgerd.node.time_source import MICRO
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.threads import RunningThread, in_thread
-from ledgerd.supervision.work import Ending
 
 STUCK = 1
 """The exit code."""
@@ -41,7 +41,7 @@ class Calls:
         return self._unanswered >= MOST_UNANSWERED
 
 
-def note_restart(data_dir: Path, now: int) -> int:
+def record_restart(data_dir: Path, now: int) -> int:
     """Record this exit in the file; returns how many there were lately."""
     file = data_dir / RESTARTS_FILE
     try:
@@ -55,13 +55,13 @@ def note_restart(data_dir: Path, now: int) -> int:
 
 
 class StuckPart(Part):
-    """Calls the chain's thread from a separate thread, since the main one might be stuck as well."""
+    """Ends the process when the chain's thread is stuck. Its own thread asks: the main one may be stuck as well."""
 
-    def __init__(self, chain: ChainPart, data_dir: Path, second: Callable[[], int]) -> None:
-        super().__init__("watch", Ending.ENDS_PROGRAM)
+    def __init__(self, context: PartContext, chain: ChainPart) -> None:
+        super().__init__(context.work)
         self._chain = chain
-        self._data_dir = data_dir
-        self._second = second
+        self._data_dir = context.configuration.invocation.data_dir
+        self._time = context.time
         self._is_ended = threading.Event()
         self._thread: RunningThread | None = None
 
@@ -88,7 +88,7 @@ class StuckPart(Part):
     def _end(self) -> None:
         times = 1
         with suppress(OSError):  # the process exits even if the file cannot be written
-            times = note_restart(self._data_dir, self._second())
+            times = record_restart(self._data_dir, self._time.wall() // MICRO)
         seconds = int(CALL_EVERY * MOST_UNANSWERED)
         sys.stderr.write(
             f"FATAL: database write lock held for {seconds} s: the chain's thread is stuck, the process ends "

@@ -1,6 +1,6 @@
 """The state of a directory while other processes write it, replace it, or have not made it yet.
 
-It learns of commits by a look at the map, which costs no call of the system, and of other files by their inodes.
+It learns of commits from the map, which costs no call of the system, and of other files by their inodes.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class DirectoryState:
         self.openings = 0
         """How often a state was opened."""
 
-    def look(self) -> bool:
+    def refresh(self) -> bool:
         """Take notice of a commit, or of another state; whether there was one."""
         before = self.head
         if self._reader is not None and self._inodes != self._inodes_now():

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ledgerd.state.reader import CommitView
     from ledgerd.state.standing import FollowedStanding, StandingFile
 
-LOOK_SECONDS = 0.02
+REFRESH_SECONDS = 0.02
 """Between two looks while there are clients."""
 IDLE_SECONDS = 0.25
 """The same without clients, and while there is nothing to read."""
@@ -40,7 +40,7 @@ IDS_KEPT = 256
 ID_BYTES = 20
 """A block begins with the id of the one before it."""
 
-NEWS = frozenset((HEAD, APPLIED_BLOCK, INCLUDED))
+TOPICS = frozenset((HEAD, APPLIED_BLOCK, INCLUDED))
 """The topics that a directory can tell of."""
 
 log = logging.getLogger(__name__)
@@ -49,15 +49,15 @@ log = logging.getLogger(__name__)
 class DirectoryFollower:
     """The `MainProcess` of a worker of an API node."""
 
-    def __init__(self, state: DirectoryState, standing: StandingFile, blocks: KeptBlocks, forwarder: Forwarder) -> None:
+    def __init__(self, state: DirectoryState, file: StandingFile, blocks: KeptBlocks, forwarder: Forwarder) -> None:
         self._state = state
-        self._file = standing
+        self._file = file
         self._blocks = blocks
         self._forwarder = forwarder
         self._subscribers = Subscribers(_unheeded, _unheeded)
-        self._told: dict[int, bytes] = {}
+        self._published: dict[int, bytes] = {}
         """The ids of the latest heads, by their numbers, in the order in which they came."""
-        self.standing: FollowedStanding | None = None
+        self.followed: FollowedStanding | None = None
         self.reason = state.reason
         """Why no request is answered now; empty while they are."""
         self.on_change: list[Callable[[], None]] = []
@@ -71,7 +71,7 @@ class DirectoryFollower:
         return await self._forwarder.ask(topic, payload)
 
     def events(self, topic: str) -> AsyncGenerator[bytes, None]:
-        if topic not in NEWS:
+        if topic not in TOPICS:
             raise PlainError(NOT_HERE)
         return self._subscribers.events(topic)
 
@@ -82,17 +82,17 @@ class DirectoryFollower:
         loop = asyncio.get_running_loop()
         check_at = loop.time() + CHECK_SECONDS
         while True:
-            more = self.look()
+            more = self.refresh()
             if loop.time() >= check_at:
                 check_at = loop.time() + CHECK_SECONDS
                 self._state.free_dead_readers()
             is_awake = has_clients() and not self.reason
-            await asyncio.sleep(0.0 if more else LOOK_SECONDS if is_awake else IDLE_SECONDS)
+            await asyncio.sleep(0.0 if more else REFRESH_SECONDS if is_awake else IDLE_SECONDS)
 
-    def look(self) -> bool:
+    def refresh(self) -> bool:
         """Take notice of what has changed; whether there are more blocks to tell of at once."""
-        has_moved = self._state.look()
-        self.standing = self._file.look()
+        has_moved = self._state.refresh()
+        self.followed = self._file.look()
         reason = self._reason()
         if reason != self.reason:
             self._turn(reason)
@@ -101,13 +101,13 @@ class DirectoryFollower:
         if has_moved:
             for action in self.on_change:
                 action()
-        if head is None or self._told.get(head.number) == head.block_id:
+        if head is None or self._published.get(head.number) == head.block_id:
             return False
-        return self._tell(head)
+        return self._publish(head)
 
     def _reason(self) -> str:
-        if self.standing is not None and self.standing.reason:
-            return self.standing.reason  # what follows knows why there is no state yet
+        if self.followed is not None and self.followed.reason:
+            return self.followed.reason  # what follows knows why there is no state yet
         return self._state.reason if self._state.head is None else ""
 
     def _turn(self, reason: str) -> None:
@@ -120,9 +120,9 @@ class DirectoryFollower:
 
     # -- telling
 
-    def _tell(self, head: StateHead) -> bool:
+    def _publish(self, head: StateHead) -> bool:
         """Tell of the blocks up to a head, or of the first ones of them; whether there are more."""
-        if any(number >= head.number for number in self._told):
+        if any(number >= head.number for number in self._published):
             self._undo()
         found: dict[int, bytes | None] = {head.number: None}
         if self._subscribers.are_of(APPLIED_BLOCK) or self._subscribers.are_of(INCLUDED):
@@ -144,21 +144,21 @@ class DirectoryFollower:
         self._subscribers.tell(HEAD, b"")
         for packed in found.values():
             if packed is not None:
-                self._tell_block(packed)
+                self._publish_block(packed)
         return last < head.number
 
     def _first_new(self, view: CommitView, head: StateHead) -> int:
         """The first block after the last one that was told and is still on the trunk; the head where none is."""
-        for number in sorted(self._told, reverse=True):
+        for number in sorted(self._published, reverse=True):
             if number < head.number:
                 after = self._blocks.packed(view, number + 1)
-                if after is not None and after[:ID_BYTES] == self._told[number]:
+                if after is not None and after[:ID_BYTES] == self._published[number]:
                     return number + 1
-        if self._told:
+        if self._published:
             self._undo()
         return head.number
 
-    def _tell_block(self, packed: bytes) -> None:
+    def _publish_block(self, packed: bytes) -> None:
         self._subscribers.tell(APPLIED_BLOCK, packed)
         if self._subscribers.are_of(INCLUDED):
             block = codec_of(Block).decode_exactly(packed)
@@ -171,11 +171,11 @@ class DirectoryFollower:
 
     def _remember(self, number: int, block_id: bytes) -> None:
         """Note a head; those above it were undone."""
-        for above in [each for each in self._told if each >= number]:
-            del self._told[above]
-        self._told[number] = block_id
-        while len(self._told) > IDS_KEPT:
-            del self._told[next(iter(self._told))]
+        for above in [each for each in self._published if each >= number]:
+            del self._published[above]
+        self._published[number] = block_id
+        while len(self._published) > IDS_KEPT:
+            del self._published[next(iter(self._published))]
 
 
 def _unheeded(_topic: str) -> None:

@@ -12,7 +12,7 @@ import msgspec
 
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.processes import Child, module_command
-from ledgerd.supervision.work import Ended
+from ledgerd.supervision.work import Ended, Work
 
 if TYPE_CHECKING:
     from ledgerd.replica.order import FollowOrder
@@ -29,7 +29,7 @@ class ReplicaPart(Part):
     """The process that follows; while it is down, the workers answer from its last commit."""
 
     def __init__(self, order: FollowOrder) -> None:
-        super().__init__("replica")
+        super().__init__(Work("replica"))
         self._order = order
 
     async def start(self) -> None:
@@ -54,7 +54,3 @@ class ReplicaPart(Part):
             finally:
                 ours.close()
                 await child.stop(ENDING_SECONDS)
-
-    async def stop(self) -> None:
-        """Its process ends when its input is closed, with the task."""
-        await self.work.stop()

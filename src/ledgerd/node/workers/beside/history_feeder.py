@@ -51,12 +51,12 @@ def main() -> None:
     set_up_child_logging(order.log_format)
     give_way(NICENESS)
     source = HistorySource(Path(order.data_dir), order.settings)
-    feed = EndlessFeed(order.settings.store or "", source, order.settings, order.chain_id, _tell)
+    feed = EndlessFeed(order.settings.store or "", source, order.settings, order.chain_id, _report)
     with suppress(BrokenPipeError):  # the node has ended
         feed.run(UntilClosed(descriptor))
 
 
-def _tell(news: FeedNews) -> None:
+def _report(news: FeedNews) -> None:
     os.write(sys.stdout.fileno(), msgspec.json.encode(news) + b"\n")
 
 

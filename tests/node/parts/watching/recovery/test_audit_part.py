@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Any, cast
 
 import pytest
 
@@ -12,8 +11,8 @@ from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.ledger.provenance import Provenance
 from ledgerd.node.datadir.state_files import NEW
 from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.parts.validators.signing import SigningPermit
 from ledgerd.node.parts.watching.recovery.audit_part import AuditPart
-from ledgerd.node.time_source import TimeSource
 from ledgerd.protocol.parameters import TESTNET
 from ledgerd.snapshot import audit
 from ledgerd.snapshot.build import build_state, read_snapshot
@@ -23,30 +22,26 @@ from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME
 from ledgerd.supervision.part import Supervisor
 from tests.chain.networks import SMALL
+from tests.node.contexts import context_of
 from tests.node.parts.test_bootstrap import configured, in_time, serving, tree
 from tests.node.parts.two_snapshots import Made
 
 
-class Production:
-    """Notes who holds it back."""
+class WatchedSigning(SigningPermit):
+    """Remembers whether it was ever forbidden."""
 
-    def __init__(self) -> None:
-        self.held: dict[str, str] = {}
-        self.was_held = False
+    was_forbidden = False
 
-    def hold(self, name: str, reason: str) -> None:
-        self.held[name] = reason
-        self.was_held = True
-
-    def release(self, name: str) -> None:
-        self.held.pop(name, None)
+    def forbid(self, name: str, reason: str) -> None:
+        super().forbid(name, reason)
+        self.was_forbidden = True
 
 
 class Outcome:
     """What came of a start."""
 
     def __init__(self) -> None:
-        self.production = Production()
+        self.signing = WatchedSigning()
         self.supervisor = Supervisor()
         self.warned: list[tuple[str, ...]] = []
         self.provenance: Provenance | None = None
@@ -54,7 +49,7 @@ class Outcome:
         self.has_new = False
 
     def is_open(self, newer: asyncio.Event) -> bool:
-        return bool(self.production.held) and not newer.is_set() and self.supervisor.failure is None
+        return bool(self.signing.refusal) and not newer.is_set() and self.supervisor.failure is None
 
 
 def imported(data: Path, file: Path, monkeypatch: pytest.MonkeyPatch, sources: int = 1) -> None:
@@ -79,9 +74,9 @@ def started(data: Path, *folders: Path, **options: str) -> Outcome:
     async def main() -> None:
         async with serving(*folders) as ports:
             configuration = configured(data, ports, **options)
-            chain = ChainPart(configuration, TESTNET, TimeSource())
-            newer = asyncio.Event()
-            part = AuditPart(configuration, chain, cast("Any", found.production), newer)
+            chain = ChainPart(context_of(ChainPart, configuration))
+            context = context_of(AuditPart, configuration, signing=found.signing)
+            part, newer = AuditPart(context, chain), context.newer_state
             found.supervisor.take(part)
             found.supervisor.health.changed.append(lambda news: found.warned.append(news.warnings))
             await chain.start()
@@ -108,14 +103,14 @@ def test_production_waits_until_a_large_state_is_checked(
 
     found = started(tmp_path)
 
-    assert found.production.was_held
-    assert found.production.held == {}
+    assert found.signing.was_forbidden
+    assert found.signing.refusal == ""
     assert found.provenance is not None
     assert found.provenance.is_audited
     assert not found.is_renewed
     assert any("still being checked" in text for texts in found.warned for text in texts)
     assert "audited" not in tree(tmp_path / STATE_FOLDER)
-    assert not started(tmp_path).production.was_held, "once is enough"
+    assert not started(tmp_path).signing.was_forbidden, "once is enough"
 
 
 def test_one_source_alone_is_told(made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,7 +134,7 @@ def test_a_state_that_fails_is_replaced_by_another_one(
     assert "the imported state is refused: the state of the snapshot is not sound" in caplog.text
     assert found.is_renewed
     assert found.has_new
-    assert found.production.held
+    assert found.signing.refusal
     assert "the supply is" in found.supervisor.health.down["state"]
 
 
@@ -155,5 +150,5 @@ def test_a_state_that_fails_ends_a_node_without_trusted_peers(
 
 def test_a_state_that_was_made_from_blocks_needs_no_check(tmp_path: Path) -> None:
     found = started(tmp_path)
-    assert not found.production.was_held
+    assert not found.signing.was_forbidden
     assert found.warned == []

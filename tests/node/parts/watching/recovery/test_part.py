@@ -17,6 +17,7 @@ from ledgerd.node.parts.watching.recovery.record import read_incidents, write_in
 from ledgerd.node.parts.watching.recovery.rule import Incident, Permissions
 from ledgerd.p2p.sync.survey import NetworkSight
 from ledgerd.supervision.part import Supervisor
+from tests.node.contexts import context_of
 
 WELL = NetworkSight(1_000, 985, 0, 0, 0, 14, 0, 14, 3.0)
 BEHIND = NetworkSight(1_000, 985, 5, 1_300, 14, 14, 0, 2, 600.0)
@@ -52,13 +53,13 @@ class Stage:
     def ask_again(self) -> None:
         self._note("ask")
 
-    # -- as production
+    # -- as what may be signed
 
-    def hold(self, name: str, _reason: str) -> None:
-        self._note(f"hold {name}")
+    def forbid(self, name: str, _reason: str) -> None:
+        self._note(f"forbid {name}")
 
-    def release(self, name: str) -> None:
-        self._note(f"release {name}")
+    def allow(self, name: str) -> None:
+        self._note(f"allow {name}")
 
     def _note(self, what: str) -> None:
         if not self.happened or self.happened[-1] != what:
@@ -87,8 +88,9 @@ ALLOWED = {"auto_resync_on_wedge": "true", "trusted_snapshot_peer": "127.0.0.1:9
 
 async def watched(stage: Stage, seconds: int, **options: str) -> tuple[Supervisor, asyncio.Event]:
     """Let a part run for so long, by the time that it is given."""
-    newer, given = asyncio.Event(), cast("Any", stage)
-    part = RecoveryPart(configured(stage.folder, **options), given, given, given, given, newer)
+    given = cast("Any", stage)
+    context = context_of(RecoveryPart, configured(stage.folder, **options), given, signing=given)
+    part, newer = RecoveryPart(context, given, given), context.newer_state
     supervisor = Supervisor()
     supervisor.take(part)
     await part.start()
@@ -108,7 +110,7 @@ def test_signing_is_held_before_the_first_step_and_until_all_is_well(
     supervisor, newer = asyncio.run(watched(stage, 600))
 
     assert stage.happened == [
-        "release wedge", "hold wedge", "forget", "ask", "hold wedge", "go back", "ask", "hold wedge", "release wedge"
+        "allow wedge", "forbid wedge", "forget", "ask", "forbid wedge", "go back", "ask", "forbid wedge", "allow wedge"
     ]  # fmt: skip
     assert supervisor.health.down == {}
     assert not newer.is_set()
@@ -127,7 +129,7 @@ def test_nothing_is_signed_from_the_start_where_a_run_before_was_wedged(tmp_path
     write_incidents(tmp_path, [Incident(1_800_000_000, 900, ["forget the branches"])])
     stage = Stage(tmp_path, [WELL._replace(age=900.0)])
     asyncio.run(watched(stage, 60))
-    assert stage.happened == ["hold wedge"]
+    assert stage.happened == ["forbid wedge"]
 
 
 def test_without_peers_there_is_nothing_to_see(tmp_path: Path) -> None:

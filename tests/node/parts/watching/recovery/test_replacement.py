@@ -13,11 +13,10 @@ from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.node.datadir.state_files import NEW
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.watching.recovery.replacement import replace_state
-from ledgerd.node.time_source import TimeSource
 from ledgerd.protocol.identifiers import BlockId
-from ledgerd.protocol.parameters import TESTNET
 from ledgerd.snapshot.read import Snapshot
 from tests.chain.networks import Network
+from tests.node.contexts import context_of
 from tests.node.parts.test_bootstrap import configured, in_time, serving, tree
 from tests.node.parts.two_snapshots import Made, begun_with, written
 
@@ -48,7 +47,7 @@ def outcome(data: Path, peers: Oracle, *folders: Path) -> tuple[str, bool]:
     async def main() -> None:
         async with serving(*folders) as ports:
             configuration = configured(data, ports)
-            chain = ChainPart(configuration, TESTNET, TimeSource())
+            chain = ChainPart(context_of(ChainPart, configuration))
             await chain.start()
             try:
                 told = await replace_state(configuration, chain, cast("Any", peers), sleep)

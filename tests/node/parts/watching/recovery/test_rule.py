@@ -43,7 +43,7 @@ class Run:
         """See the same for a while; the steps that follow."""
         before, end = len(self.taken), self.now + seconds
         while True:
-            self.verdict = self.rule.look(self.now, self.wall, sight)
+            self.verdict = self.rule.inspect(self.now, self.wall, sight)
             self.said += [line.text for line in self.verdict.lines]
             if self.verdict.step is not None:
                 self.taken.append((self.now, self.verdict.step))

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
     from ledgerd.chain.forks.outcome import Outcome
     from ledgerd.node.parts.chain import ChainPart
-    from ledgerd.node.parts.peers import PeersPart
-    from ledgerd.node.parts.production import ProductionPart
+    from ledgerd.node.parts.context import PartContext
     from ledgerd.protocol.block import Block
     from ledgerd.supervision.work import Working
 
@@ -32,37 +31,30 @@ HOLD = "assume-valid"
 
 
 class AssumptionPart(Part):
-    """Holds the node back until the chain has the assumed block."""
+    """Keeps the node from signing until the chain has the block of `assume-valid`."""
 
-    def __init__(
-        self, chain: ChainPart, peers: PeersPart, production: ProductionPart, newer_state: asyncio.Event
-    ) -> None:
-        super().__init__("state", is_needed=True)
+    def __init__(self, context: PartContext, chain: ChainPart) -> None:
+        super().__init__(context.work)
         self._chain = chain
-        self._peers = peers
-        self._production = production
-        self._newer_state = newer_state
+        self._signing = context.signing
+        self._newer_state = context.newer_state
         self._changed = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def start(self) -> None:
         """Hold the node back where its state is provisional."""
         self._loop = asyncio.get_running_loop()
-        await self._chain.attach(self._follow)
+        await self._chain.attach(self._observe)
         assumption = await self._chain.run(lambda: self._chain.chain.assumption)
         if assumption is None:
             return
         reason = f"the state is provisional until the chain has block {assumption.number}, which is assumed to be valid"
-        self._production.hold(HOLD, reason)
+        self._signing.forbid(HOLD, reason)
         self.work.set_down(HOLD, reason)
         log.warning("%(reason)s: signatures of transactions up to it are not checked", {"reason": reason})
         self.work.keep(HOLD, self._wait)
 
-    async def stop(self) -> None:
-        """Wait no longer; the next start does."""
-        await self.work.stop()
-
-    def _follow(self, chain: Chain) -> None:
+    def _observe(self, chain: Chain) -> None:
         """On the thread of the chain."""
         if chain.assumption is None:
             return
@@ -75,7 +67,7 @@ class AssumptionPart(Part):
         while True:
             await self._changed.wait()
             self._changed.clear()
-            is_over, is_refuted, banned = await self._chain.run(self._look)
+            is_over, is_refuted, banned = await self._chain.run(self._check)
             if is_refuted:
                 log.critical(
                     "a valid block came in the place of the one that is assumed to be valid: the node goes back to "
@@ -88,16 +80,16 @@ class AssumptionPart(Part):
                 break
         await in_thread(self._chain.verified.forget)
         log.info("the chain has the block that is assumed to be valid: the state is not provisional any more")
-        self._production.release(HOLD)
+        self._signing.allow(HOLD)
         self.work.set_up(HOLD)
         await asyncio.Event().wait()
 
-    def _look(self) -> tuple[bool, bool, tuple[str, ...]]:
+    def _check(self) -> tuple[bool, bool, tuple[str, ...]]:
         """Whether the state is verified, whether the assumption is refuted, and whom to ask no more."""
         chain = self._chain.chain
         if chain.assumption is None:
             chain.commit()
-        return chain.assumption is None, chain.is_assumption_refuted, self._peers.banned
+        return chain.assumption is None, chain.is_assumption_refuted, self._chain.verified.banned()
 
 
 class _End(Observer):

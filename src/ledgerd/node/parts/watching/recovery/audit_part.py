@@ -20,9 +20,8 @@ from ledgerd.snapshot.jobs import done
 from ledgerd.supervision.part import Part
 
 if TYPE_CHECKING:
-    from ledgerd.node.config.configuration import Configuration
     from ledgerd.node.parts.chain import ChainPart
-    from ledgerd.node.parts.production import ProductionPart
+    from ledgerd.node.parts.context import PartContext
     from ledgerd.supervision.work import Sleep, Working
 
 log = logging.getLogger(__name__)
@@ -33,22 +32,20 @@ COPY = "audited"
 
 
 class AuditPart(Part):
-    """Says where an imported state came from, and has it checked where that was not done yet."""
+    """Checks an imported state that was not checked by its import, and warns of where it came from."""
 
     def __init__(
         self,
-        configuration: Configuration,
+        context: PartContext,
         chain: ChainPart,
-        production: ProductionPart,
-        newer_state: asyncio.Event,
         *,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
-        super().__init__("state", is_needed=True)
-        self._configuration = configuration
+        super().__init__(context.work)
+        self._configuration = context.configuration
         self._chain = chain
-        self._production = production
-        self._newer_state = newer_state
+        self._signing = context.signing
+        self._newer_state = context.newer_state
         self._sleep = sleep
         self._provenance = Provenance(0)
 
@@ -57,20 +54,16 @@ class AuditPart(Part):
         provenance, head = await self._chain.run(lambda: (self._chain.chain.provenance, self._chain.chain.head_number))
         if provenance is None:
             return
-        told = list(provenance.told(head))
-        for text in told:
+        warnings = list(provenance.told(head))
+        for text in warnings:
             log.warning("%s", text)
-        self.work.warn("snapshot", "; ".join(told))
+        self.work.warn("snapshot", "; ".join(warnings))
         if not provenance.is_audited:
             reason = f"the imported state of block {provenance.number} is still being checked"
-            self._production.hold(HOLD, reason)
+            self._signing.forbid(HOLD, reason)
             self.work.warn(HOLD, reason)
             self._provenance = provenance
             self.work.keep("the check of the imported state", self._audit)
-
-    async def stop(self) -> None:
-        """End the check; the next start begins it again."""
-        await self.work.stop()
 
     async def _audit(self, working: Working) -> None:
         files, chain, provenance = self._chain.files, self._configuration.application.chain, self._provenance
@@ -80,17 +73,17 @@ class AuditPart(Part):
         )
         working()
         try:
-            told = await done(Audit(str(files.folder), str(files.folder / COPY), chain))
+            audited = await done(Audit(str(files.folder), str(files.folder / COPY), chain))
         except SnapshotError as problem:
             await self._replace(provenance, str(problem))
         else:
-            log.info("the imported state is sound, as of block %(block)d", {"block": told.number})
-            await self._chain.run(self._note_audited)
-            self._production.release(HOLD)
+            log.info("the imported state is sound, as of block %(block)d", {"block": audited.number})
+            await self._chain.run(self._record_audited)
+            self._signing.allow(HOLD)
             self.work.warn(HOLD, "")
         await asyncio.Event().wait()
 
-    def _note_audited(self) -> None:
+    def _record_audited(self) -> None:
         self._chain.chain.note_audited()
 
     async def _replace(self, provenance: Provenance, problem: str) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from typing import TYPE_CHECKING
 
+from ledgerd.node.parts.context import PartContext
 from ledgerd.node.parts.watching.recovery.record import read_incidents, write_incidents
 from ledgerd.node.parts.watching.recovery.replacement import replace_state
-from ledgerd.node.parts.watching.recovery.rule import Permissions, RecoveryStep, SaidLine, Verdict, WedgeRule
-from ledgerd.node.time_source import MICRO, TimeSource
+from ledgerd.node.parts.watching.recovery.rule import Permissions, RecoveryLine, RecoveryStep, Verdict, WedgeRule
+from ledgerd.node.time_source import MICRO
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.threads import in_thread
 
@@ -17,12 +17,11 @@ if TYPE_CHECKING:
     from ledgerd.node.config.configuration import Configuration
     from ledgerd.node.parts.chain import ChainPart
     from ledgerd.node.parts.peers import PeersPart
-    from ledgerd.node.parts.production import ProductionPart
     from ledgerd.supervision.work import Working
 
 log = logging.getLogger(__name__)
 
-LOOK_SECONDS = 5.0
+CHECK_SECONDS = 5.0
 HOLD = "wedge"
 
 
@@ -35,22 +34,14 @@ def permissions_of(configuration: Configuration) -> Permissions:
 class RecoveryPart(Part):
     """Watches whether the node follows the network, and helps it out of a dead end."""
 
-    def __init__(
-        self,
-        configuration: Configuration,
-        chain: ChainPart,
-        peers: PeersPart,
-        production: ProductionPart,
-        time: TimeSource,
-        newer_state: asyncio.Event,
-    ) -> None:
-        super().__init__("sync", is_needed=True)
-        self._configuration = configuration
+    def __init__(self, context: PartContext, chain: ChainPart, peers: PeersPart) -> None:
+        super().__init__(context.work)
+        self._configuration = context.configuration
         self._chain = chain
         self._peers = peers
-        self._production = production
-        self._time = time
-        self._newer_state = newer_state
+        self._signing = context.signing
+        self._time = context.time
+        self._newer_state = context.newer_state
         self._rule: WedgeRule | None = None
 
     async def start(self) -> None:
@@ -58,27 +49,23 @@ class RecoveryPart(Part):
         incidents = await in_thread(read_incidents, self._chain.folder)
         self._rule = WedgeRule(incidents, permissions_of(self._configuration), self._steady())
         if self._rule.incident is not None:
-            self._hold("the node was wedged when it stopped, and is not in step yet")
-        self.work.keep("the watch for a dead end", self._keep_looking)
+            self._forbid_signing("the node was wedged when it stopped, and is not in step yet")
+        self.work.keep("the watch for a dead end", self._keep_checking)
 
-    async def stop(self) -> None:
-        """Stop looking; a state that is being built is abandoned."""
-        await self.work.stop()
-
-    async def _keep_looking(self, working: Working) -> None:
+    async def _keep_checking(self, working: Working) -> None:
         while True:
-            await self._time.sleep(LOOK_SECONDS)
+            await self._time.sleep(CHECK_SECONDS)
             rule = self._rule
             if rule is not None and not self._newer_state.is_set():
                 sight = await self._chain.run(self._peers.sight)
                 if sight is not None:
-                    verdict = rule.look(self._steady(), self._time.wall() // MICRO, sight)
-                    await self._follow(rule, verdict)
+                    verdict = rule.inspect(self._steady(), self._time.wall() // MICRO, sight)
+                    await self._carry_out(rule, verdict)
             working()
 
-    async def _follow(self, rule: WedgeRule, verdict: Verdict) -> None:
+    async def _carry_out(self, rule: WedgeRule, verdict: Verdict) -> None:
         """First nothing is signed any more, then it is said, then the step is on record, then it is taken."""
-        self._hold(verdict.reason)
+        self._forbid_signing(verdict.reason)
         _write(verdict.lines)
         if verdict.lines:
             await in_thread(write_incidents, self._chain.folder, rule.incidents)
@@ -101,12 +88,12 @@ class RecoveryPart(Part):
     def _steady(self) -> float:
         return self._time.monotonic() / MICRO
 
-    def _hold(self, reason: str) -> None:
+    def _forbid_signing(self, reason: str) -> None:
         if reason:
-            self._production.hold(HOLD, reason)
+            self._signing.forbid(HOLD, reason)
             self.work.set_down(HOLD, reason)
         elif self._rule is None or self._rule.incident is None:
-            self._production.release(HOLD)
+            self._signing.allow(HOLD)
             self.work.set_up(HOLD)
 
     # -- on the thread of the chain
@@ -121,6 +108,6 @@ class RecoveryPart(Part):
         self._peers.ask_again()
 
 
-def _write(lines: tuple[SaidLine, ...]) -> None:
+def _write(lines: tuple[RecoveryLine, ...]) -> None:
     for line in lines:
         log.log(line.level, "%s", line.text)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-CONFIRM_EVERY, MOST_CONFIRM_LOOKS = 5.0, 24
+CONFIRM_EVERY, MOST_CONFIRM_CHECKS = 5.0, 24
 """Two minutes for peers to answer."""
 
 MOST_STATES = 4
@@ -35,41 +35,41 @@ async def replace_state(
     """Build a better state beside ours; empty where one is ready, else why there is none."""
     refused = RefusedSources.none()
     for _ in range(MOST_STATES):
-        head, needed = await chain.run(lambda: _standing(chain))
+        head, needed = await chain.run(lambda: _present(chain))
         trusted = configuration.snapshot.trusted_peers
         state = await fetched_state(configuration, chain, trusted, WantedState(head, needed), refused)
         if state is None:
             return f"no trusted peer has a snapshot above block {head} that passes the checks"
-        told = {"block": state.number, "id": state.head_id}
+        found = {"block": state.number, "id": state.head_id}
         if not await _is_confirmed(state, chain, peers, sleep):
-            log.error("peers do not confirm block %(block)d %(id)s, the head of the snapshot", told)
+            log.error("peers do not confirm block %(block)d %(id)s, the head of the snapshot", found)
             refused.add(state.fetched)
         elif await chain.run(lambda: chain.chain.head_number) >= state.number:
             refused.add(state.fetched)
         else:
-            log.warning("peers confirm block %(block)d %(id)s, the head of the snapshot", told)
+            log.warning("peers confirm block %(block)d %(id)s, the head of the snapshot", found)
             return ""
         chain.files.drop_new()
     return f"none of {MOST_STATES} snapshots can be taken"
 
 
-def _standing(chain: ChainPart) -> tuple[int, tuple[int, str] | None]:
+def _present(chain: ChainPart) -> tuple[int, tuple[int, str] | None]:
     """The head, and the irreversible block that any other state must have in its chain.
 
     After blocks were undone, the log knows of a later one than the state.
     """
-    held = chain.chain
-    number = max(held.irreversible, held.block_log.head_number)
-    return held.head_number, (number, held.id_at(number).hex()) if number else None
+    opened = chain.chain
+    number = max(opened.irreversible, opened.block_log.head_number)
+    return opened.head_number, (number, opened.id_at(number).hex()) if number else None
 
 
 async def _is_confirmed(
     state: FetchedState, chain: ChainPart, peers: PeersPart, sleep: Callable[[float], Awaitable[None]]
 ) -> bool:
     await chain.run(lambda: peers.confirm(state.number, BlockId(bytes.fromhex(state.head_id))))
-    for _ in range(MOST_CONFIRM_LOOKS):
+    for _ in range(MOST_CONFIRM_CHECKS):
         await sleep(CONFIRM_EVERY)
-        told = await chain.run(lambda: peers.is_confirmed)
-        if told is not None:
-            return told
+        found = await chain.run(lambda: peers.is_confirmed)
+        if found is not None:
+            return found
     return False

@@ -60,7 +60,7 @@ class Permissions(NamedTuple):
     may_fetch: bool = False
 
 
-class SaidLine(NamedTuple):
+class RecoveryLine(NamedTuple):
     """A line for the log."""
 
     level: int
@@ -68,10 +68,10 @@ class SaidLine(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What follows from a look."""
+    """What follows from an inspection."""
 
     step: RecoveryStep | None
-    lines: tuple[SaidLine, ...]
+    lines: tuple[RecoveryLine, ...]
     reason: str
     """Why the node is not in step with the network; empty where it is."""
 
@@ -88,10 +88,10 @@ class WedgeRule:
         self._acted: float = now
         """When the last step was taken, or the last progress made."""
         self._claimed_at: float | None = None
-        """When claims were told of last, or are to count from."""
+        """When claims were reported last, or are to count from."""
         self._is_given_up = False
         self._is_first = True
-        self._lines: list[SaidLine] = []
+        self._lines: list[RecoveryLine] = []
 
     @property
     def incident(self) -> Incident | None:
@@ -99,29 +99,29 @@ class WedgeRule:
         last = self.incidents[-1] if self.incidents else None
         return None if last is None or last.is_over else last
 
-    def look(self, now: float, wall: int, sight: NetworkSight) -> Verdict:
-        """Take a look: steady seconds, seconds since 1970, and what is seen."""
+    def inspect(self, now: float, wall: int, sight: NetworkSight) -> Verdict:
+        """What follows from what is seen now, at steady seconds and seconds since 1970."""
         self._lines = []
         if self._is_first:
             self._is_first = False
-            self._take_up(now, sight)
-        self._note_progress(now, sight)
+            self._resume_cut_off(now, sight)
+        self._record_progress(now, sight)
         is_behind = sight.is_ahead_known
-        self._say_claims(now, sight, is_behind=is_behind)
+        self._report_claims(now, sight, is_behind=is_behind)
         if not is_behind:
             self._since = None
             self._close(sight)
             return self._verdict(None, sight)
         if self._since is None:
             self._since = now
-            self._say(logging.WARNING, f"{_told(sight)}; if that lasts {CONFIRM_SECONDS:.0f} s, steps follow")
+            self._report(logging.WARNING, f"{_distance_of(sight)}; if that lasts {CONFIRM_SECONDS:.0f} s, steps follow")
         if self.incident is None and now - self._since < CONFIRM_SECONDS:
             return Verdict(None, tuple(self._lines), "")
         if self.incident is None:
             self._open(now, wall, sight)
         return self._verdict(self._next_step(now), sight)
 
-    def _note_progress(self, now: float, sight: NetworkSight) -> None:
+    def _record_progress(self, now: float, sight: NetworkSight) -> None:
         if sight.irreversible <= self._irreversible:
             return  # after blocks are undone, the state tells of the irreversible block of then
         has_risen = self._irreversible >= 0
@@ -132,7 +132,7 @@ class WedgeRule:
             if self._since is not None:
                 self._since = now
 
-    def _say_claims(self, now: float, sight: NetworkSight, *, is_behind: bool) -> None:
+    def _report_claims(self, now: float, sight: NetworkSight, *, is_behind: bool) -> None:
         if is_behind or not sight.claiming:
             self._claimed_at = None
             return
@@ -141,7 +141,7 @@ class WedgeRule:
         if now - self._claimed_at < CLAIMS_EVERY:
             return
         self._claimed_at = now
-        self._say(
+        self._report(
             logging.WARNING,
             f"{sight.claiming} peers claim to be {FAR_BLOCKS} blocks or more ahead of block {sight.head}; nobody has "
             f"shown blocks that {sight.needed} validators have signed (at most {sight.signers}), so nothing follows",
@@ -154,13 +154,13 @@ class WedgeRule:
         self.incidents.append(Incident(wall, sight.head, []))
         self._acted = now
         self._is_given_up = False
-        self._say(
+        self._report(
             logging.CRITICAL,
-            f"WEDGED at block {sight.head}: {_told(sight)}, and no block of ours became irreversible for "
+            f"WEDGED at block {sight.head}: {_distance_of(sight)}, and no block of ours became irreversible for "
             f"{CONFIRM_SECONDS:.0f} s. Validators of this node sign nothing meanwhile",
         )
 
-    def _take_up(self, now: float, sight: NetworkSight) -> None:
+    def _resume_cut_off(self, now: float, sight: NetworkSight) -> None:
         """A step that the end of the node has cut off begins again, a few times, unless it has replaced the state."""
         incident = self.incident
         if incident is None or not incident.unfinished:
@@ -170,7 +170,7 @@ class WedgeRule:
             return
         incident.cut_off += 1
         self._acted = now - max(PATIENCE.values())
-        self._say(logging.WARNING, f"wedged: {incident.steps.pop()}: cut off by the end of the node, begins again")
+        self._report(logging.WARNING, f"wedged: {incident.steps.pop()}: cut off by the end of the node, begins again")
 
     def ended(self) -> None:
         """The last step is over, well or not."""
@@ -182,7 +182,7 @@ class WedgeRule:
         if incident is not None and sight.is_in_step:
             incident.is_over = True
             steps = ", ".join(incident.steps) or "no step"
-            self._say(logging.WARNING, f"in step again at block {sight.head}, after: {steps}")
+            self._report(logging.WARNING, f"in step again at block {sight.head}, after: {steps}")
 
     def _next_step(self, now: float) -> RecoveryStep | None:
         incident = self.incident
@@ -196,13 +196,13 @@ class WedgeRule:
         refusal = self._refusal(step)
         if refusal:
             self._is_given_up = True
-            self._say(logging.CRITICAL, f"still wedged at block {incident.head}: {refusal}")
+            self._report(logging.CRITICAL, f"still wedged at block {incident.head}: {refusal}")
             return None
         if step is not None:
             incident.steps.append(step.value)
             incident.unfinished = True
             self._acted = now
-            self._say(logging.CRITICAL, f"wedged: {step.value}")
+            self._report(logging.CRITICAL, f"wedged: {step.value}")
         return step
 
     def _refusal(self, step: RecoveryStep | None) -> str:
@@ -222,24 +222,24 @@ class WedgeRule:
 
     # -- what is said
 
-    def _say(self, level: int, text: str) -> None:
-        self._lines.append(SaidLine(level, text))
+    def _report(self, level: int, text: str) -> None:
+        self._lines.append(RecoveryLine(level, text))
 
     def _verdict(self, step: RecoveryStep | None, sight: NetworkSight) -> Verdict:
         reason = ""
         if self.incident is not None:
-            told = _told(sight) if sight.is_ahead_known else "not in step with the network yet"
-            reason = f"wedged at block {sight.head}: {told}"
+            distance = _distance_of(sight) if sight.is_ahead_known else "not in step with the network yet"
+            reason = f"wedged at block {sight.head}: {distance}"
         return Verdict(step, tuple(self._lines), reason)
 
-    def has_failed(self, reason: str) -> SaidLine:
+    def has_failed(self, reason: str) -> RecoveryLine:
         """A step could not be carried out: the next one is due at once."""
         self.ended()
         self._acted -= max(PATIENCE.values())
-        return SaidLine(logging.CRITICAL, f"wedged: {reason}")
+        return RecoveryLine(logging.CRITICAL, f"wedged: {reason}")
 
 
-def _told(sight: NetworkSight) -> str:
+def _distance_of(sight: NetworkSight) -> str:
     by = (
         f"{sight.signers} validators have signed"
         if sight.signers >= sight.needed > 0

@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.node.workers import known_past
+from ledgerd.node.workers import node_source
 from tests.archive.files import write_archive
 from tests.chain.logged_blocks import packed_blocks
 
 
 def test_files_of_the_archive_and_another_history_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known_past, "LOOK_SECONDS", 0.001)
+    monkeypatch.setattr(node_source, "CHECK_SECONDS", 0.001)
     archive, history = tmp_path / "archive", tmp_path / "data.mdb"
     history.write_bytes(b"1")
     told: list[str] = []
 
     async def scenario() -> None:
-        watching = asyncio.create_task(known_past.tell_changes(archive, history, lambda: told.append("told")))
+        watching = asyncio.create_task(node_source.watch_past(archive, history, lambda: told.append("told")))
         await asyncio.sleep(0.01)
         for change, expected in (
             (lambda: history.write_bytes(b"22"), False),

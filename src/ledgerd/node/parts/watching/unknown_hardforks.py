@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-LOOK_EVERY = 7
+CHECKED_EVERY = 7
 """Blocks: three times in a round of the main network, whose end may apply the hardfork."""
 
-SAY_AGAIN_EVERY = 3_600 // BLOCK_INTERVAL
+REPEATED_EVERY = 3_600 // BLOCK_INTERVAL
 """Blocks after which the same votes are told again: an hour."""
 
 
@@ -27,26 +27,26 @@ class HardforkWarning:
     """Says in the log when the votes change, and every hour; on the chain's thread."""
 
     def __init__(self) -> None:
-        self._said: UnknownHardforkVotes | None = None
-        self._said_at = 0
+        self._reported: UnknownHardforkVotes | None = None
+        self._reported_at = 0
 
-    def follow(self, chain: Chain) -> None:
+    def observe(self, chain: Chain) -> None:
         """Look now, and every few blocks from now on."""
         self.inspect(chain)
         chain.observe(_Heads(self, chain))
 
     def inspect(self, chain: Chain) -> None:
         """Look at the votes as they are at the head."""
-        self.tell(unknown_hardfork_votes(chain.state, chain.network), chain.head_number)
+        self.report(unknown_hardfork_votes(chain.state, chain.network), chain.head_number)
 
-    def tell(self, found: UnknownHardforkVotes | None, head: int) -> None:
+    def report(self, found: UnknownHardforkVotes | None, head: int) -> None:
         """Log the votes at a head block if they are news."""
-        if found is not None and (found != self._said or head >= self._said_at + SAY_AGAIN_EVERY):
+        if found is not None and (found != self._reported or head >= self._reported_at + REPEATED_EVERY):
             log.warning("%s", found)
-            self._said_at = head
-        if found is None and self._said is not None:
+            self._reported_at = head
+        if found is None and self._reported is not None:
             log.info("no validator votes for an unknown hardfork any more")
-        self._said = found
+        self._reported = found
 
 
 class _Heads(Observer):
@@ -58,7 +58,7 @@ class _Heads(Observer):
         self._is_due = False
 
     def applied(self, event: BlockApplied) -> None:
-        self._is_due |= event.block.number % LOOK_EVERY == 0
+        self._is_due |= event.block.number % CHECKED_EVERY == 0
         if self._is_due and event.block.number == self._chain.head_number:
             self._is_due = False
             self._warning.inspect(self._chain)

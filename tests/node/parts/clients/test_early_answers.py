@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from ledgerd.node.config.configuration import Configuration, read_configuration
+from ledgerd.node.parts.clients.early_answers import EarlyAnswers
 from ledgerd.node.parts.replaying import ReplayPart
 from ledgerd.node.runtime import Runtime
 from ledgerd.protocol.errors import OperatorError
@@ -54,7 +55,7 @@ def test_while_a_node_replays_every_request_is_put_off_and_the_node_is_healthy_b
         runtime = Runtime(configured(tmp_path))
         starting = asyncio.ensure_future(runtime.start())
         assert await in_thread(begun.wait, PATIENCE)
-        port = runtime.webserver.early.sockets[0][0].getsockname()[1]
+        port = runtime.part(EarlyAnswers).sockets[0][0].getsockname()[1]
         try:
             status, answer = await in_thread(asked, port, "/", REQUEST)
             assert (status, answer["error"]["code"]) == (503, -32003)
@@ -86,12 +87,12 @@ def test_a_port_that_is_taken_ends_the_start_before_anything_is_replayed(
 
     async def main() -> None:
         first = Runtime(configured(tmp_path / "first"))
-        await first.webserver.early.start()
-        port = first.webserver.early.sockets[0][0].getsockname()[1]
+        await first.part(EarlyAnswers).start()
+        port = first.part(EarlyAnswers).sockets[0][0].getsockname()[1]
         second = Runtime(configured(tmp_path / "second", f"127.0.0.1:{port}"))
         with pytest.raises(OperatorError, match=f"cannot listen on 127.0.0.1:{port}"):
             await second.start()
         await first.stop()
-        await first.webserver.early.stop()
+        await first.part(EarlyAnswers).stop()
 
     asyncio.run(asyncio.wait_for(main(), PATIENCE))

@@ -12,6 +12,7 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ledgerd.node.parts.context import PartContext
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.envelope import RECOVERING
 from ledgerd.rpc.call.view import Node, nothing_to_read
@@ -20,28 +21,21 @@ from ledgerd.rpc.http.listeners import listen
 from ledgerd.rpc.http.routes import json_page, routes_of
 from ledgerd.rpc.http.service import Service
 from ledgerd.rpc.link.link import Link
+from ledgerd.rpc.workers import endpoints_of
 from ledgerd.supervision.part import Part
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ledgerd.protocol.parameters import ChainParameters
-    from ledgerd.rpc.call.limits import Limits
     from ledgerd.rpc.http.responses import Page
-    from ledgerd.rpc.workers import ClientEndpoint
 
 
 class EarlyAnswers(Part):
     """Listens in the main process until the API workers do."""
 
-    def __init__(
-        self, endpoints: Sequence[ClientEndpoint], count: int, limits: Limits, network: ChainParameters
-    ) -> None:
-        super().__init__("early answers")
-        self._endpoints = endpoints
-        self._count = count
-        self._limits = limits
-        self._network = network
+    def __init__(self, context: PartContext) -> None:
+        super().__init__(context.work)
+        options = context.configuration.webserver
+        self._endpoints, self._count, self._limits = endpoints_of(options), options.thread_pool_size, options.limits
+        self._network = context.network
         self._service: Service | None = None
         self._servers: list[asyncio.Server] = []
         self.sockets: list[list[socket.socket]] = []
@@ -56,10 +50,10 @@ class EarlyAnswers(Part):
         self._service.routes = {**routes_of((), node, time.time), b"/ready": _not_ready}
         loop = asyncio.get_running_loop()
         for endpoint, sockets in zip(self._endpoints, self.sockets, strict=True):
-            for plug in dict.fromkeys(sockets):
-                gate = self._service.gate(plug.getsockname()[0], endpoint.host)
+            for listener in dict.fromkeys(sockets):
+                gate = self._service.gate(listener.getsockname()[0], endpoint.host)
                 make = partial(HttpConnection, self._service, endpoint.speech, gate)
-                self._servers.append(await loop.create_server(make, sock=plug.dup()))
+                self._servers.append(await loop.create_server(make, sock=listener.dup()))
 
     def hand_over(self) -> None:
         """Stop accepting: new connections wait for a worker. Requests in flight are answered meanwhile."""
@@ -77,8 +71,8 @@ class EarlyAnswers(Part):
         """Close the sockets that no worker took over."""
         await self._close()
         for sockets in self.sockets:
-            for plug in sockets:
-                plug.close()
+            for listener in sockets:
+                listener.close()
         self.sockets = []
 
 

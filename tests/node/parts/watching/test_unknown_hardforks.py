@@ -11,7 +11,7 @@ import pytest
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.migrations.hardforks import UnknownHardfork
 from ledgerd.chain.rules.validators.unknown_hardforks import UnknownHardforkVotes, unknown_hardfork_votes
-from ledgerd.node.unknown_hardforks import SAY_AGAIN_EVERY, HardforkWarning
+from ledgerd.node.parts.watching.unknown_hardforks import REPEATED_EVERY, HardforkWarning
 from ledgerd.protocol.versions import version_number
 from tests.chain.recorded_chains import advance, network_of, until_hardfork_13
 
@@ -37,7 +37,7 @@ def test_an_older_node_warns_of_the_recorded_votes_until_it_cannot_apply_what_th
 ) -> None:
     with older_chain(tmp_path) as chain, caplog.at_level(logging.INFO):
         advance(chain, NAME, HARDFORK_13)
-        HardforkWarning().follow(chain)
+        HardforkWarning().observe(chain)
         assert counts(caplog) == []
 
         for number in range(HARDFORK_13 + 1, HARDFORK_14):
@@ -56,14 +56,14 @@ def test_the_same_votes_are_told_again_after_an_hour_and_their_end_once(caplog: 
     warning = HardforkWarning()
     three = UnknownHardforkVotes(version_number(9, 1), 1_900_000_000, 3, 21, 17, is_agreed=False)
     with caplog.at_level(logging.INFO):
-        for head in (100, 107, 100 + SAY_AGAIN_EVERY - 1):
-            warning.tell(three, head)
+        for head in (100, 107, 100 + REPEATED_EVERY - 1):
+            warning.report(three, head)
         assert len(caplog.records) == 1
-        warning.tell(three, 100 + SAY_AGAIN_EVERY)
+        warning.report(three, 100 + REPEATED_EVERY)
         assert len(caplog.records) == 2
-        warning.tell(three._replace(votes=4), 101 + SAY_AGAIN_EVERY)
-        warning.tell(None, 102 + SAY_AGAIN_EVERY)
-        warning.tell(None, 103 + SAY_AGAIN_EVERY)
+        warning.report(three._replace(votes=4), 101 + REPEATED_EVERY)
+        warning.report(None, 102 + REPEATED_EVERY)
+        warning.report(None, 103 + REPEATED_EVERY)
 
     counted, ended = (record.message for record in caplog.records[2:])
     assert counted == (

@@ -17,9 +17,10 @@ from ledgerd.history.settings import HistorySettings
 from ledgerd.node.workers.api_node.directory import NO_STATE
 from ledgerd.node.workers.api_node.following import DirectoryFollower
 from ledgerd.node.workers.api_node.past import NO_HISTORY
-from ledgerd.node.workers.api_node.settings import ApiNodeSettings
-from ledgerd.node.workers.api_node.worker import MOST_BEHIND, REFUSED, service
+from ledgerd.node.workers.api_node.source import MOST_BEHIND, REFUSED
+from ledgerd.node.workers.api_worker import service
 from ledgerd.node.workers.known_methods import EVERY_API
+from ledgerd.node.workers.settings import WorkerSettings
 from ledgerd.rpc.blocks.records import FILE_NAME
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.http.service import Service
@@ -58,7 +59,7 @@ AT_ONCE = 5
 
 def over(name: str, folder: Path, node: str = "") -> tuple[Service, DirectoryFollower]:
     """An API node with every API over a recorded chain."""
-    settings = ApiNodeSettings(
+    settings = WorkerSettings(
         data_dir=str(folder),
         state=str(folder / STATE_FOLDER),
         archive=str(folder / "archive"),
@@ -66,9 +67,12 @@ def over(name: str, folder: Path, node: str = "") -> tuple[Service, DirectoryFol
         plugins=tuple(api.name for api in EVERY_API),
         cached_answers=100,
         history=HistorySettings(),
+        is_api_node=True,
         node=node,
     )
-    return service(Link(), Limits(), settings, network_of(name))
+    made, source = service(Link(), Limits(), settings, network_of(name))
+    assert isinstance(source.main, DirectoryFollower)
+    return made, source.main
 
 
 def asked(made: Service, api: str, method: str, *arguments: object) -> str:
@@ -89,18 +93,18 @@ def test_recorded_requests_get_the_recorded_answers_while_another_process_writes
     (tmp_path / FILE_NAME).symlink_to(tmp_path / STATE_FOLDER / FILE_NAME)
     assert writing.do("open", name, tmp_path) == first
     made, follower = over(name, tmp_path)
-    follower.look()
+    follower.refresh()
     assert f'"head_block_number":{first},' in asked(made, *PROPERTIES)
     assert writing.do("advance", logged - 1) == logged - 1
     writing.do("close")
-    follower.look()
+    follower.refresh()
     assert f'"head_block_number":{logged - 1},' in asked(made, *PROPERTIES)
     writing.do("open", name, tmp_path)
     assert writing.do("advance", logged) == logged
     for number in range(logged + 1, height + 1):
         raw = json.loads(recorded_answers(name, height)["get_raw_block"][(number,)])["raw_block"]
         assert writing.do("push", raw) == number
-    follower.look()
+    follower.refresh()
     assert f'"head_block_number":{height},' in asked(made, *PROPERTIES)
     count = 0
     for request, recorded in recorded_api_answers(name, *files):
@@ -139,13 +143,13 @@ def test_without_a_state_requests_are_refused_and_answered_as_soon_as_there_is_o
                 if step is not None:
                     shutil.copytree(tmp_path / "other" / STATE_FOLDER, tmp_path / STATE_FOLDER)
                     write_standing(tmp_path, step)
-                follower.look()
+                follower.refresh()
                 assert await get("/health") == ("503", {"healthy": False, "reason": reason})
                 assert await get("/ready") == ("503", {"ready": False, "reason": reason})
                 status, answer = await post()
                 assert (status, answer["error"]["message"]) == ("503", f"{REFUSED}: {reason}")
             write_standing(tmp_path, FollowedStanding(behind=MOST_BEHIND + 1))
-            follower.look()
+            follower.refresh()
             assert await get("/health") == ("200", {"healthy": True})
             status, answer = await get("/ready")
             assert (status, answer["reason"]) == ("503", f"{MOST_BEHIND + 1} blocks behind the followed node")
@@ -156,7 +160,7 @@ def test_without_a_state_requests_are_refused_and_answered_as_soon_as_there_is_o
                 == NO_HISTORY
             )
             (tmp_path / STATE_FOLDER / "data.mdb").unlink()
-            follower.look()
+            follower.refresh()
             assert (await post())[0] == "503"
 
     play(scene)
@@ -170,7 +174,7 @@ def test_accounts_of_past_blocks_are_answered_from_the_journal(tmp_path: Path) -
             accounts = accounts_of(state)
         advance(chain, "open-2", 200)
     made, follower = over("open-2", tmp_path)
-    follower.look()
+    follower.refresh()
     names = ["viz", "nobody", "alice"]
     expected = f'"result":[{accounts["viz"]},{accounts["alice"]}]'
     assert expected in asked(made, "state_api", "get_accounts_at", 100, names)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.node.config.options.state_stream import STREAM_PLACE
+from ledgerd.node.config.options.beside import STREAM_PLACE
 from ledgerd.replica.settings import StreamSettings
 from tests.node.configurations import problems, read
 

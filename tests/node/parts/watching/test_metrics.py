@@ -19,7 +19,7 @@ from prometheus_client.parser import text_string_to_metric_families as read_plai
 
 from ledgerd.metrics.table import FAMILIES
 from ledgerd.node.config.configuration import read_configuration
-from ledgerd.node.metering.part import MOST_OF_ADDRESS
+from ledgerd.node.parts.watching.metrics import MOST_OF_ADDRESS
 from ledgerd.node.runtime import Runtime
 from scripts.chromium import Chromium
 from tests.node.configurations import problems

@@ -11,7 +11,7 @@ from ledgerd.node.parts.validators.tracker import MissCause
 
 if TYPE_CHECKING:
     from ledgerd.metrics.names import ValidatorPlaces
-    from ledgerd.node.parts.validators.monitor import WatchedValidator
+    from ledgerd.node.parts.validators.watched import WatchedValidator
 
 RESULTS = {
     MissCause.UNSEEN: "unseen",

@@ -1,0 +1,92 @@
+"""A validator of `validator-monitor` as it is now, for metrics, the log and the page of the operator."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ledgerd.node.parts.validators.tracker import MissCause, SlotCounts
+from ledgerd.protocol.names import AccountName
+from ledgerd.rpc.api.node_status import UNKNOWN, WatchedFacts, WatchedSlotFacts
+
+if TYPE_CHECKING:
+    from ledgerd.chain.chain import Chain
+
+
+class Lateness(msgspec.Struct, frozen=True):
+    """How many seconds after their slots blocks were first seen here."""
+
+    blocks: int
+    mean: float
+    most: float
+    last: float
+
+
+class WatchedValidator(msgspec.Struct, frozen=True):
+    """A validator of `validator-monitor`: its settled slots since the start of the node, and the state as it is now."""
+
+    name: AccountName
+    slots: int
+    made: int
+    missed: dict[MissCause, int]
+    """For every cause, also where it is none."""
+    lateness: Lateness | None
+    """Nothing before the first block."""
+    last_block: int
+    """The number of its last block; 0 for none."""
+    last_seen: int
+    """The time of the slot of its last block; 0 for none."""
+    reward: int
+    """In millionths of a share."""
+    votes: int
+    counted_votes: int
+    """What is left of the votes after penalties."""
+    penalty_percent: int
+    """In hundredths of a percent."""
+    total_missed: int
+    """Since the validator was declared, as the chain counts it."""
+    is_scheduled: bool
+    """Whether it has a slot in this round."""
+    has_key: bool
+    """Whether it has a signing key; without one it gets no slots."""
+
+
+def facts_of(validator: WatchedValidator, slots: tuple[WatchedSlotFacts, ...]) -> WatchedFacts:
+    """What the page of the operator shows of it."""
+    late = validator.lateness
+    return WatchedFacts(
+        name=validator.name,
+        slots=slots,
+        made=validator.made,
+        missed=validator.slots - validator.made,
+        mean_delay=UNKNOWN if late is None else round(1_000 * late.mean),
+        reward=validator.reward,
+        votes=validator.votes,
+        counted_votes=validator.counted_votes,
+        penalty_percent=validator.penalty_percent,
+        is_scheduled=validator.is_scheduled,
+        has_key=validator.has_key,
+    )
+
+
+def view_of(chain: Chain, name: AccountName, counts: SlotCounts) -> WatchedValidator:
+    """What was counted of it, and what the state says now."""
+    validator, timed = chain.validator(name), counts.timed
+    lateness = Lateness(timed, counts.late_sum / timed, counts.late_most, counts.late_last) if timed else None
+    return WatchedValidator(
+        name=name,
+        slots=counts.made + sum(counts.missed.values()),
+        made=counts.made,
+        missed=dict(counts.missed),
+        lateness=lateness,
+        last_block=counts.last_block,
+        last_seen=counts.last_time,
+        reward=counts.reward,
+        votes=0 if validator is None else validator.votes,
+        counted_votes=0 if validator is None else validator.counted_votes,
+        penalty_percent=0 if validator is None else validator.penalty_percent,
+        total_missed=0 if validator is None else validator.total_missed,
+        is_scheduled=name in chain.scheduled,
+        has_key=validator is not None and validator.is_active,
+    )

@@ -1,0 +1,54 @@
+"""The memory in which all processes of a node count, as a part: made before anything counts, closed after that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ledgerd.metrics.cells import Cells
+from ledgerd.metrics.layout import main_layout
+from ledgerd.metrics.memory import MAIN_REGION, SharedMemory
+from ledgerd.metrics.names import ValidatorPlaces
+from ledgerd.node.parts.context import PartContext
+from ledgerd.supervision.part import Part
+
+
+class Meters(NamedTuple):
+    """The memory, and what the main process writes there."""
+
+    memory: SharedMemory
+    cells: Cells
+    places: ValidatorPlaces
+
+
+MeterSample = Callable[[], None]
+"""Writes values of now."""
+MakeMeterSample = Callable[[Meters], MeterSample]
+
+
+class MetersPart(Part):
+    """The memory in which all processes of the node count."""
+
+    def __init__(self, context: PartContext) -> None:
+        super().__init__(context.work)
+        self._workers = context.configuration.webserver.thread_pool_size
+        self.meters: Meters | None = None
+        """None where nothing is counted."""
+        self.on_chain: list[MakeMeterSample] = []
+        """Whoever has something to sample each second on the thread of the chain; set before the start."""
+        self.on_main: list[MakeMeterSample] = []
+        """The same on the loop of the main thread."""
+        self.on_disk: list[MakeMeterSample] = []
+        """The same every ten seconds on a thread of its own, as a disk may take its time."""
+
+    async def start(self) -> None:
+        """Make the memory."""
+        memory, layout = SharedMemory.create(self._workers), main_layout()
+        cells = Cells(memory.region(MAIN_REGION, layout.size), layout)
+        self.meters = Meters(memory, cells, ValidatorPlaces(memory, cells))
+
+    async def stop(self) -> None:
+        """Give the memory back, when no other part counts any more."""
+        if self.meters is not None:
+            self.meters.cells.release()
+            self.meters.memory.close()

@@ -1,0 +1,108 @@
+"""What a worker of a node answers from: the state that the node writes, and what its main process sends.
+
+Files are added to the archive, and a history takes the place of another, while no block comes: then answers that are
+kept until the next block are old.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from contextlib import aclosing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.history.following import HISTORY_FOLDER
+from ledgerd.history.reader import EmbeddedHistory
+from ledgerd.node.config.options.application import OPERATION_HISTORY
+from ledgerd.rpc.api.dev_api import DEV_API, REVERTED
+from ledgerd.rpc.api.node_status import StatusBoard
+from ledgerd.rpc.call.cache import MAX_BYTES
+from ledgerd.rpc.link.topics import STATUS, WAITING
+from ledgerd.rpc.link.waiting import WaitingReader
+from ledgerd.state.disk import DATA_FILE
+from ledgerd.state.objects import STORED_TABLES
+from ledgerd.state.reader import StateReader
+
+if TYPE_CHECKING:
+    from ledgerd.node.workers.settings import WorkerSettings
+    from ledgerd.rpc.http.routes import NodeHealth
+    from ledgerd.rpc.http.service import PageRoutes, Service
+    from ledgerd.rpc.link.link import Link
+
+CHECK_SECONDS = 0.25
+"""Between two checks of what is known of the past."""
+
+
+class NodeSource:
+    """The last commit of a node, with the changes of its pending transactions."""
+
+    cached_bytes = MAX_BYTES
+
+    def __init__(self, link: Link, settings: WorkerSettings) -> None:
+        self.main = link
+        self._archive, data_dir = Path(settings.archive), Path(settings.data_dir)
+        self._waiting = WaitingReader(StateReader.open(Path(settings.state), STORED_TABLES), STORED_TABLES)
+        self.reading = self._waiting.snapshot
+        self.status = StatusBoard()
+        self.history: EmbeddedHistory | None = None
+        self._history_file: Path | None = None
+        if OPERATION_HISTORY in settings.plugins:
+            folder = data_dir / HISTORY_FOLDER
+            self._history_file = folder / DATA_FILE
+            self.history = EmbeddedHistory.open(folder, data_dir / STATE_FOLDER, settings.history)
+        self._is_reverted = DEV_API.name in settings.plugins
+
+    def pages(self, pages: PageRoutes, _health: NodeHealth) -> PageRoutes:
+        """The pages of the worker."""
+        return pages
+
+    def connect(self, service: Service) -> None:
+        """Drop cached answers when what they came from has changed."""
+        cache = service.dispatcher.cache
+
+        def pending_changed(payload: bytes) -> None:
+            self._waiting.take(payload)
+            cache.clear()
+
+        self.main.on(WAITING, pending_changed)
+        self.main.on(STATUS, self.status.take_status)
+
+    def begin(self, service: Service) -> None:
+        """Watch what nobody publishes."""
+        tasks, clear = self.main.tasks, service.dispatcher.cache.clear
+        tasks.begin(watch_past(self._archive, self._history_file, clear))
+        if self.history is not None and self._is_reverted:
+            tasks.begin(self._forget_reverted(self.history))
+
+    async def _forget_reverted(self, history: EmbeddedHistory) -> None:
+        async with aclosing(self.main.events(REVERTED)) as events:
+            async for _ in events:
+                history.forget()
+
+
+async def watch_past(archive: Path, history: Path | None, changed: Callable[[], None]) -> None:
+    """Call a function shortly after more is known of the past than before."""
+    known = _marks(archive, history)
+    while True:
+        await asyncio.sleep(CHECK_SECONDS)
+        now = _marks(archive, history)
+        if now != known:
+            known = now
+            changed()
+
+
+def _marks(archive: Path, history: Path | None) -> tuple[int, ...]:
+    """When files were last added to a folder, and which file another is; a commit to that is no change."""
+    return (*_facts(archive, ("st_ino", "st_mtime_ns")), *_facts(history, ("st_ino",)))
+
+
+def _facts(path: Path | None, names: Iterable[str]) -> list[int]:
+    if path is None:
+        return []
+    try:
+        found = path.stat()
+    except OSError:
+        return [0]
+    return [getattr(found, name) for name in names]
