@@ -18,6 +18,7 @@ from ledgerd.codec.json_text import Json
 from ledgerd.codec.kinds import Kind
 from ledgerd.codec.records import Field, RecordKind
 from ledgerd.codec.source import Source
+from ledgerd.protocol.names import NO_NAME
 from ledgerd.state.objects.accounts import ACCOUNT_AUTHORITIES, ACCOUNT_METADATA, ACCOUNTS
 from ledgerd.state.objects.agents import AGENT_PERMISSIONS
 from ledgerd.state.objects.awards import AWARD_SHARES_EXPIRE
@@ -57,6 +58,7 @@ from ledgerd.state.objects.validators import (
     VALIDATOR_SCHEDULES,
     VALIDATOR_VOTES,
     VALIDATORS,
+    ValidatorConfirmation,
 )
 from ledgerd.state.objects.vesting import (
     FIX_VESTING_DELEGATIONS,
@@ -210,6 +212,23 @@ class SnapshotSection(Generic[E]):
         return self.table.record(**made)
 
 
+class ConfirmationSection(SnapshotSection[ValidatorConfirmation]):
+    """Confirmations of blocks, whose flags are memory that the reference sets only where a place has a name."""
+
+    def parse(self, value: Json) -> ValidatorConfirmation:
+        """The object; a flag of a place without a name is false, whatever its byte (spec 03, section 19.2)."""
+        confirmation = super().parse(value)
+        names = confirmation.current_shuffled_validators
+        flags = confirmation.current_shuffled_validators_validations
+        if len(flags) != len(names):
+            problem = DecodeError(f"{len(flags)} flags are not those of {len(names)} places")
+            raise problem.within("current_shuffled_validators_validations")
+        confirmation.current_shuffled_validators_validations = tuple(
+            is_set and name != NO_NAME for name, is_set in zip(names, flags, strict=True)
+        )
+        return confirmation
+
+
 def renamed(given: dict[str, Json]) -> dict[str, Json]:
     """The members of an object under today's names, those of the properties inside it too."""
     if OLD_FIELDS.keys().isdisjoint(given) and dict not in map(type, given.values()):
@@ -231,7 +250,7 @@ def _sections() -> Iterator[SnapshotSection[Any]]:
     yield SnapshotSection("block_summary", BLOCK_SUMMARIES)
     yield SnapshotSection("content", CONTENTS)
     yield SnapshotSection("content_vote", CONTENT_VOTES)
-    yield SnapshotSection("block_post_validation", VALIDATOR_CONFIRMATIONS)
+    yield ConfirmationSection("block_post_validation", VALIDATOR_CONFIRMATIONS)
     yield SnapshotSection("transaction", KNOWN_TRANSACTIONS)
     yield SnapshotSection("vesting_delegation", VESTING_DELEGATIONS)
     yield SnapshotSection("vesting_delegation_expiration", VESTING_DELEGATION_EXPIRATIONS)
