@@ -261,10 +261,12 @@ def test_a_new_head_clears_the_cache_before_subscribers_get_the_block() -> None:
             hearing = asyncio.ensure_future(collect(link, "blocks", 1))
             await until(lambda: board.is_heard("blocks"))
             serves.dispatcher.cache.keep(b'{"id":1}', "1", b"x")
+            serves.dispatcher.node.memory(list).append("kept")
             board.publish(HEAD, b"")
             board.publish("blocks", b"block")
             await hearing
             assert len(serves.dispatcher.cache) == 0
+            assert serves.dispatcher.node.memory(list) == []
 
     play(scene)
 

@@ -119,6 +119,11 @@ class Dispatcher:
         self._meter = meter
         self.cache.hit = meter.hits
 
+    def move_on(self) -> None:
+        """Drop what was kept of the last head, since there is a new one."""
+        self.cache.clear()
+        self.node.forget()
+
     def answer(self, body: bytes, asker: Asker = NOBODY) -> bytes | Later:
         """Answer a request, which is not empty."""
         known = self.cache.find(body)

@@ -123,8 +123,8 @@ def service(
 
 
 def _turn(service: Service, follower: DirectoryFollower) -> None:
-    """Drop what was answered from the former head, and refuse requests while there is nothing to answer from."""
-    service.dispatcher.cache.clear()
+    """Drop what was kept of the former head, and refuse requests while there is nothing to answer from."""
+    service.dispatcher.move_on()
     reason = follower.reason
     refusal = ErrorObject(OTHER, f"{REFUSED}: {reason}")
     service.refusal = error_answer(refusal, NO_ID) if reason else b""
