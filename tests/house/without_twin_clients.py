@@ -68,7 +68,7 @@ CLIENTS = (
         codec/errors codec/json_errors history/errors history/interface history/settings metrics/settings
         node/config/values/kind node/config/values/public_nodes p2p/shared/actions p2p/shared/settings
         p2p/wire/faults pricing/errors producer/outcome producer/peers producer/settings protocol/block_exceptions
-        protocol/endpoint protocol/errors protocol/extensions rpc/api/database_api/declared rpc/call/asker
+        protocol/endpoint protocol/extensions rpc/api/database_api/declared rpc/call/asker
         rpc/call/limits rpc/link/topics rpc/settings snapshot/errors snapshot/settings snapshot/terms
         """,
     ),

@@ -42,7 +42,7 @@ class DevSnapshots:
 
     def find(self, number: int) -> DevSnapshot:
         """The snapshot with a number."""
-        require(number in self._kept, f"there is no snapshot {number}")
+        require(number in self._kept, "there is no snapshot ${number}", number=number)
         return self._kept[number]
 
     def put_back(self, kept: DevSnapshot, folder: Path) -> None:

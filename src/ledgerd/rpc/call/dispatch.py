@@ -234,12 +234,10 @@ class Dispatcher:
         """The method by the names of API and method."""
         known = self.apis.get(api)
         if known is None:
-            layout = "api_itr != _registered_apis.end(): Could not find API ${api}"
-            raise Unresolved(layout, {"api": api})
+            raise Unresolved("api_itr != _registered_apis.end(): Could not find API ${api}", api=api)
         method = known.find(name)
         if method is None:
-            layout = "method_itr != api_itr->second.end(): Could not find method ${method}"
-            raise Unresolved(layout, {"method": name})
+            raise Unresolved("method_itr != api_itr->second.end(): Could not find method ${method}", method=name)
         return method
 
     def _result(self, method: Method, arguments: list[object], budget: RequestBudget) -> bytes:
