@@ -93,9 +93,9 @@ class Rules:
                 continue
             name = called_name(node)
             if name == RULE and len(node.args) == 2:
-                yield text_of(node.args[1], known)
+                yield _filled(node.args[1], node.keywords, known)
             elif name == REFUSAL:
-                yield text_of(node.args[0], known)
+                yield _filled(node.args[0], node.keywords, known)
             for called in _called(node):
                 if called in self._functions and called not in above | {function.name}:
                     below = self._functions[called][0]
@@ -105,6 +105,14 @@ class Rules:
                     defaults = [text_of(each, known) for each in below.args.defaults]
                     filled = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True)) if defaults else {}
                     yield from self._texts(below, {**filled, **handed}, above | {function.name})
+
+
+def _filled(layout: ast.expr, values: list[ast.keyword], known: Environment) -> str:
+    """The text of a rule: its format with its values, as far as they can be read."""
+    text = text_of(layout, known)
+    for each in values:
+        text = text.replace(f"${{{each.arg}}}", text_of(each.value, known))
+    return text
 
 
 def _called(node: ast.AST) -> Iterator[str]:

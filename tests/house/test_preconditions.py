@@ -54,7 +54,7 @@ def bet(ledger, operation):
         raise RuleViolation("c: None there")
 
 def _require_name(name, field):
-    require(name, f"{field}.size() > 0: No {field} among {len(field)}")
+    require(name, f"{field}.size() > 0: No ${{f}} among ${{n}}", f=field, n=len(field))
 """
 TEST = """
 def test_a_bet_asks_in_this_order():

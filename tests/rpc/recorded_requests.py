@@ -51,5 +51,6 @@ def without_places(value: Any) -> Any:
     if isinstance(value, list):
         return [without_places(each) for each in value]
     if isinstance(value, dict):
-        return {key: without_places(each) for key, each in value.items() if key != "context"}
+        levels = {"context": {"level": value["context"]["level"]}} if isinstance(value.get("context"), dict) else {}
+        return {key: without_places(each) for key, each in value.items()} | levels
     return value

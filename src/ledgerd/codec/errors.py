@@ -11,6 +11,8 @@ BAD_CAST = 7
 OUT_OF_RANGE = 8
 ASSERTION = 10
 EOF = 11
+FOREIGN = 13
+"""A failure inside a library of the reference, which the first of its callers has wrapped."""
 
 
 class CodecError(ValueError):

@@ -45,4 +45,4 @@ def authority_of(key: PublicKey) -> Authority:
 def require_valid_name(name: str) -> None:
     """The check that comes first for every account name in an operation."""
     if not is_valid_name(name):
-        raise RuleViolation(f"is_valid_account_name(name): Account name {name} is invalid")
+        raise RuleViolation("is_valid_account_name(name): Account name ${n} is invalid", n=name)

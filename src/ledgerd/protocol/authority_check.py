@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple, Self
 
-from ledgerd.codec.json_text import quote
 from ledgerd.protocol.authority import Authority
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.keys import PublicKey
@@ -30,11 +29,9 @@ class MissingAuthority(RuleViolation):
 
     kind = ""
 
-    def __init__(self, accounts: Iterable[AccountName], shown: str | None = None) -> None:
+    def __init__(self, accounts: Iterable[AccountName], shown: AccountName | None = None) -> None:
         self.accounts = tuple(accounts)
-        if shown is None:
-            shown = f"[{','.join(quote(each) for each in self.accounts)}]"
-        super().__init__(f"Missing {self.kind} Authority {shown}")
+        super().__init__(f"Missing {self.kind} Authority ${{id}}", id=list(self.accounts) if shown is None else shown)
 
     @classmethod
     def of(cls, account: AccountName) -> Self:

@@ -10,6 +10,7 @@ import msgspec
 from ledgerd.codec import Void, codec_of, one_of, sorted_by
 from ledgerd.codec.lazy import lazy
 from ledgerd.codec.varint import pack_varint
+from ledgerd.protocol.errors import require
 from ledgerd.protocol.hashing import ripemd160
 from ledgerd.protocol.identifiers import BlockId, MerkleRoot, block_number_of
 from ledgerd.protocol.keys import PrivateKey, PublicKey
@@ -187,6 +188,16 @@ class Block(msgspec.Struct, frozen=True, dict=True):
         if signee is not None:
             header.remember_signee(signee)
         self.__dict__["merkle_root"] = root
+
+
+def require_block_size(size: int, most: int) -> None:
+    """A block has no more bytes than the chain allows."""
+    require(
+        size <= most,
+        "block_size <= gprops.maximum_block_size: Block Size is too Big: ${block_size} > ${max}",
+        block_size=size,
+        max=most,
+    )
 
 
 def merkle_root(leaves: Sequence[bytes]) -> MerkleRoot:

@@ -1,25 +1,47 @@
 """The errors of consensus: a transaction or block breaks a rule of the protocol.
 
-A violation carries what the network's clients see: the reference's code, its name, what it is in words, and the
-message of this case (spec 01, section 14; spec 05, section 6).
+A violation carries what the network's clients see: the reference's code, its name, what it is in words, and the text
+and values of this case (spec 01, section 14; spec 05, section 6).
 """
 
 from __future__ import annotations
 
+from typing import Self
+
+from ledgerd.codec.json_errors import Layer
+from ledgerd.codec.json_text import Json
 from ledgerd.protocol.printable import printable_lines
 from ledgerd.protocol.secrets import without_keys
 
 
 class RuleViolation(Exception):
-    """A transaction or block breaks a rule; says which, with its values."""
+    """A transaction or block breaks a rule; says which, with its values.
+
+    The format is the reference's, in which `${name}` stands for a value, and its message derives from both: clients get
+    all three.
+    """
 
     code = 10
     name = "assert_exception"
     what = "Assert Exception"
 
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
-        self.message = message
+    def __init__(self, layout: str, /, **values: Json) -> None:
+        super().__init__(layout)
+        self.layers = [Layer(layout, values)]
+        """The rule, and what callers have added, the innermost first (spec 05, section 6.3)."""
+
+    @property
+    def message(self) -> str:
+        """The text of the rule itself."""
+        return self.layers[0].text
+
+    def under(self, layout: str = "", /, **values: Json) -> Self:
+        """Add the layer of a caller that the violation passes."""
+        self.layers.append(Layer(layout, values))
+        return self
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class Overflow(RuleViolation):
@@ -48,7 +70,7 @@ class OperatorError(Exception):
         super().__init__(printable_lines(without_keys(message)))
 
 
-def require(condition: object, message: str) -> None:
-    """Raise unless the rule holds; the message is the reference's, its condition text included."""
+def require(condition: object, layout: str, /, **values: Json) -> None:
+    """Raise unless the rule holds; the format is the reference's, its condition text included."""
     if not condition:
-        raise RuleViolation(message)
+        raise RuleViolation(layout, **values)

@@ -103,7 +103,8 @@ class ChainPropertiesHf14(ChainPropertiesHf13, frozen=True, cache_hash=True):
         require(
             2 <= self.pm_max_outcomes <= MAX_PM_OUTCOMES_PER_MARKET,
             "pm_max_outcomes >= 2 && pm_max_outcomes <= MAX_PM_OUTCOMES_PER_MARKET: "
-            "pm_max_outcomes must be in [2, 128]",
+            "pm_max_outcomes must be in [2, ${m}]",
+            m=MAX_PM_OUTCOMES_PER_MARKET,
         )
         self._require_positive("pm_max_market_duration")
         self._require_at_most("pm_max_oracle_fee_percent", 10_000)
@@ -183,8 +184,8 @@ class ChainPropertiesHf14(ChainPropertiesHf13, frozen=True, cache_hash=True):
 
     def _require_tokens(self, field: str) -> None:
         amount: Asset = getattr(self, field)
-        require(amount.is_token, f"a.symbol == TOKEN_SYMBOL: {field} must be VIZ")
-        require(amount.amount > 0, f"a.amount > 0: {field} must be positive")
+        require(amount.is_token, "a.symbol == TOKEN_SYMBOL: ${n} must be VIZ", n=field)
+        require(amount.amount > 0, "a.amount > 0: ${n} must be positive", n=field)
 
     def _require_least_bet(self, field: str) -> None:
         amount: Asset = getattr(self, field)

@@ -38,8 +38,8 @@ def require_share(percent: int, field: str, title: str) -> None:
 
 def require_text(text: str, field: str, most: int) -> None:
     """A text of so many bytes at most, in UTF-8; it may be empty."""
-    require(byte_length(text) <= most, f"s.size() <= cap: {field} exceeds byte cap {most}")
-    require(is_utf8(text), f"fc::is_utf8(s): {field} not formatted in UTF8")
+    require(byte_length(text) <= most, "s.size() <= cap: ${f} exceeds byte cap ${c}", f=field, c=most)
+    require(is_utf8(text), "fc::is_utf8(s): ${f} not formatted in UTF8", f=field)
 
 
 def require_object_id(number: int, field: str) -> None:

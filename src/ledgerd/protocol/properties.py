@@ -187,7 +187,8 @@ class ChainPropertiesHf13(ChainPropertiesHf9, frozen=True):
         require(
             self.distribution_epoch_length >= shortest,
             "distribution_epoch_length >= CHAIN_MIN_DISTRIBUTION_EPOCH_LENGTH: "
-            f"distribution_epoch_length must be at least {shortest} blocks",
+            "distribution_epoch_length must be at least ${min} blocks",
+            min=shortest,
         )
         require(
             self.distribution_epoch_length <= BLOCKS_PER_YEAR,

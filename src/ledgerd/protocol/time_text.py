@@ -11,10 +11,8 @@ from datetime import date
 from functools import lru_cache
 
 from ledgerd.basics.durations import DAY
+from ledgerd.codec.errors import FOREIGN
 from ledgerd.codec.json_errors import JsonError
-
-FOREIGN = 13
-"""The code of a failure inside a library of the reference (spec 01, section 14)."""
 
 EPOCH = date(1970, 1, 1).toordinal()
 MICROSECONDS = 1_000_000

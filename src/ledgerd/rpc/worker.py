@@ -107,7 +107,7 @@ def attach(service: Service, link: Link, stopping: asyncio.Event) -> None:
     """Connect a service to the events of the main process."""
 
     def head(_: bytes) -> None:
-        service.dispatcher.cache.clear()
+        service.dispatcher.move_on()
 
     def stop(_: bytes) -> None:
         stopping.set()

@@ -18,6 +18,7 @@ from ledgerd.codec.json_text import Json
 from ledgerd.codec.kinds import Kind
 from ledgerd.codec.records import Field, RecordKind
 from ledgerd.codec.source import Source
+from ledgerd.protocol.names import NO_NAME
 from ledgerd.state.objects.accounts import ACCOUNT_AUTHORITIES, ACCOUNT_METADATA, ACCOUNTS
 from ledgerd.state.objects.agents import AGENT_PERMISSIONS
 from ledgerd.state.objects.awards import AWARD_SHARES_EXPIRE
@@ -57,6 +58,7 @@ from ledgerd.state.objects.validators import (
     VALIDATOR_SCHEDULES,
     VALIDATOR_VOTES,
     VALIDATORS,
+    ValidatorConfirmation,
 )
 from ledgerd.state.objects.vesting import (
     FIX_VESTING_DELEGATIONS,
@@ -211,6 +213,23 @@ class SnapshotSection(Generic[E]):
         return self.table.record(**made)
 
 
+class ConfirmationSection(SnapshotSection[ValidatorConfirmation]):
+    """Confirmations of blocks, whose flags are memory that the reference sets only where a place has a name."""
+
+    def parse(self, value: Json) -> ValidatorConfirmation:
+        """The object; a flag of a place without a name is false, whatever its byte (spec 03, section 19.2)."""
+        confirmation = super().parse(value)
+        names = confirmation.current_shuffled_validators
+        flags = confirmation.current_shuffled_validators_validations
+        if len(flags) != len(names):
+            problem = DecodeError(f"{len(flags)} flags are not those of {len(names)} places")
+            raise problem.within("current_shuffled_validators_validations")
+        confirmation.current_shuffled_validators_validations = tuple(
+            is_set and name != NO_NAME for name, is_set in zip(names, flags, strict=True)
+        )
+        return confirmation
+
+
 def renamed(given: dict[str, Json]) -> dict[str, Json]:
     """The members of an object under today's names, those of the properties inside it too."""
     if OLD_FIELDS.keys().isdisjoint(given) and dict not in map(type, given.values()):
@@ -232,7 +251,7 @@ SECTIONS: tuple[SnapshotSection[Any], ...] = (
     SnapshotSection(BLOCK_SUMMARIES),
     SnapshotSection(CONTENTS),
     SnapshotSection(CONTENT_VOTES),
-    SnapshotSection(VALIDATOR_CONFIRMATIONS, name="block_post_validation"),
+    ConfirmationSection(VALIDATOR_CONFIRMATIONS, name="block_post_validation"),
     SnapshotSection(KNOWN_TRANSACTIONS),
     SnapshotSection(VESTING_DELEGATIONS),
     SnapshotSection(VESTING_DELEGATION_EXPIRATIONS),

@@ -6,28 +6,29 @@ The first kind is a `RuleViolation` with the texts that clients match on (spec 0
 
 from __future__ import annotations
 
+from ledgerd.codec.errors import FOREIGN
 from ledgerd.protocol.errors import OperatorError, RuleViolation
 
 
 class UnknownKey(RuleViolation):
     """No object has this id or key."""
 
-    code = 13
+    code = FOREIGN
     name = "N5boost10wrapexceptISt12out_of_rangeEE"
     what = "unknown key"
 
     def __init__(self) -> None:
-        super().__init__("unknown key: ")
+        super().__init__("${what}: ", what=self.what)
 
 
 class NotUnique(RuleViolation):
     """Another object has the key already, and only one may have it."""
 
-    code = 13
+    code = FOREIGN
     name = "N5boost10wrapexceptISt11logic_errorEE"
 
     def __init__(self, what: str) -> None:
-        super().__init__(f"{what}: ")
+        super().__init__("${what}: ", what=what)
         self.what = what
 
     @classmethod

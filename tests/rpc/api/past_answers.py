@@ -40,9 +40,9 @@ def dispatcher_of(history: History) -> Dispatcher:
 
 
 def answer(dispatcher: Dispatcher, method: str, *arguments: Json) -> Any:
-    """The result of a method, or its error."""
+    """The result of a method, or what it is refused for."""
     found = json.loads(asked(dispatcher, "state_api", method, list(arguments)))
-    return found["result"] if "result" in found else found["error"]["data"]["stack"][0]["format"]
+    return found["result"] if "result" in found else found["error"]["message"].splitlines()[1]
 
 
 def answer_text(dispatcher: Dispatcher, method: str, *arguments: Json) -> str:

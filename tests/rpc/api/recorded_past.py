@@ -63,5 +63,5 @@ def without_places(answer: str) -> dict[str, Any]:
     """An answer without the places in a source that an error names."""
     parsed: dict[str, Any] = json.loads(answer)
     for entry in parsed.get("error", {}).get("data", {}).get("stack", ()):
-        del entry["context"]
+        entry["context"] = {"level": entry["context"]["level"]}
     return parsed

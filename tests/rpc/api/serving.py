@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import lzma
+import re
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -33,6 +34,12 @@ from tests.chain.recorded_chains import network_of, open_chain
 from tests.chain.replays import copy_replayed, keep_replay
 from tests.history.histories import HISTORY_FOLDER, followed
 from tests.recorded import CHAINS, FOLDER
+
+_REFUSAL = '{"jsonrpc":"2.0","error":'
+_ORIGIN = re.compile(
+    r'("context":\{"level":"[a-z]+"),"file":"[^"]*","line":\d+,"method":"[^"]*","hostname":"[^"]*",'
+    r'"thread_name":"[^"]*","timestamp":"[^"]*"\}'
+)
 
 FOLLOWED = "-followed"
 """The kind of replays in which plugins have followed the chain."""
@@ -164,6 +171,9 @@ def examples_that_differ(dispatcher: Dispatcher, chain: str, height: int) -> lis
     return different
 
 
-def without_stack(answer: str) -> str:
-    """An answer without the places in a source that an error came through: no two nodes have them alike."""
-    return answer.partition(',"stack":[{"context"')[0]
+def without_origin(answer: str) -> str:
+    """An answer without what no two nodes have alike of an error: where it came from, in which thread and when.
+
+    The formats and values of the error stay, and in which order it passed its callers.
+    """
+    return _ORIGIN.sub(r"\1}", answer) if answer.startswith(_REFUSAL) else answer

@@ -19,7 +19,7 @@ from tests.rpc.api.serving import (
     examples_that_differ,
     followed_chain,
     recorded_api_answers,
-    without_stack,
+    without_origin,
 )
 
 STANDS = {
@@ -81,6 +81,6 @@ def test_recorded_requests_get_the_recorded_answers(name: str, tmp_path: Path) -
                 answer = dispatcher.answer(json.dumps(request).encode())
                 assert isinstance(answer, bytes)
                 ours = answer.decode("utf-8", "surrogateescape")
-                found = first_difference(without_stack(ours), without_stack(recorded))
+                found = first_difference(without_origin(ours), without_origin(recorded))
                 assert found is None, f"{name} at {height}, {request['params']}: {found}"
             assert examples_that_differ(dispatcher, name, height) == []

@@ -6,10 +6,16 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+from ledgerd.codec import codec_of
+from ledgerd.protocol.block import Block
 from ledgerd.rpc.call.dispatch import Dispatcher
+from ledgerd.rpc.call.errors import error_object
 from tests.additions import answer_with_additions
+from tests.chain.replays import open_replayed
 from tests.chain.test_probes import refusal_of
-from tests.recorded import recorded_probe, recorded_result
+from tests.recorded import ALL_CHAINS, recorded_probe, recorded_result
 from tests.rpc.api.serving import copy_followed, dispatcher_over, dispatcher_within, followed_chain
 from tests.rpc.recorded_requests import ENVELOPES, NEWER, OLDER, Exchange, comparable, recorded_exchanges
 
@@ -25,6 +31,10 @@ FROM_ITS_CACHE = 188
 def is_of_sales(exchange: Exchange) -> bool:
     """Whether it asks for what is for sale: 4.1.0 takes an argument more there."""
     return str(json.loads(exchange.body)["params"][1]).endswith(("on_sale", "on_auction"))
+
+
+def is_of(exchange: Exchange, api: str, method: str) -> bool:
+    return exchange.number not in ENVELOPES and json.loads(exchange.body)["params"][:2] == [api, method]
 
 
 def is_of_ours(exchange: Exchange) -> bool:
@@ -74,3 +84,19 @@ def test_one_answer_of_4_1_0_is_from_before_the_transactions() -> None:
     answer = recorded_exchanges(NEWER)[FROM_ITS_CACHE].answer
 
     assert f'"result":{recorded_result("open-pm/api-2027", "get_dynamic_global_properties")},"id"' in answer
+
+
+@pytest.mark.parametrize(("name", "file"), [("open-1", OLDER), ("open-pm", NEWER)])
+def test_an_empty_block_is_refused_with_the_recorded_answer(name: str, file: str, tmp_path: Path) -> None:
+    recorded = next(
+        json.loads(each.answer)
+        for each in recorded_exchanges(file)
+        if is_of(each, "network_broadcast_api", "broadcast_block") and json.loads(each.body)["params"][2] == [{}]
+    )
+    with open_replayed(name, ALL_CHAINS[name], tmp_path) as chain:
+        chain.parts.linking.follow_trunk()  # as after each block: that node had just replayed them
+        refused = chain.push_block(codec_of(Block).from_json({})).violation
+
+    assert refused is not None
+    fault = error_object(refused, 0)
+    assert comparable(f'{{"jsonrpc":"2.0","error":{fault.text},"id":1}}') == comparable(json.dumps(recorded))

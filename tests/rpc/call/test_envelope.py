@@ -12,19 +12,20 @@ from ledgerd.rpc.call.dispatch import Later
 from tests.rpc.recorded_requests import ENVELOPES, NEWER, OLDER, Exchange, comparable, recorded_exchanges
 from tests.rpc.sample_api import dispatcher
 
+THROWN = {"level": "error"}
 VERSION = {"jsonrpc": "2.0", "result": "3.2.0"}
 
 
 def bad_cast(kind: str) -> dict[str, Any]:
     text = f"Invalid cast from type '{kind}' to Object"
-    entry = {"format": "Invalid cast from type '${type}' to Object", "data": {"type": kind}}
+    entry = {"context": THROWN, "format": "Invalid cast from type '${type}' to Object", "data": {"type": kind}}
     data = {"code": 7, "name": "bad_cast_exception", "message": "Bad Cast", "stack": [entry]}
     return {"jsonrpc": "2.0", "error": {"code": -32602, "message": f"Bad Cast (7)\n{text}\n", "data": data}, "id": None}
 
 
 def illegal_id() -> dict[str, Any]:
     text = 'Only integer value or string is allowed for member "id"'
-    stack = [{"format": text, "data": {}}]
+    stack = [{"context": THROWN, "format": text, "data": {}}]
     data = {"code": 4, "name": "parse_error_exception", "message": "Parse Error", "stack": stack}
     return {
         "jsonrpc": "2.0",

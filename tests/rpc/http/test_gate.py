@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ledgerd.rpc.call.limits import Limits
-from ledgerd.rpc.http.gate import Gate, Proxies
+from ledgerd.rpc.http.gate import LONGEST_REMEMBERED, Gate, Proxies
 from ledgerd.rpc.http.responses import Page
 from tests.rpc.loopback import play, serving
 from tests.rpc.sample_api import service
@@ -54,6 +54,19 @@ def test_a_client_is_the_last_address_that_is_no_trusted_proxy() -> None:
     assert proxies.client_of("10.0.0.1", b"") == "10.0.0.1"
     assert proxies.client_of("192.0.2.9", b"192.0.2.1") == "192.0.2.9"
     assert not Proxies(()).are("10.0.0.1")
+
+
+def test_what_a_proxy_says_at_length_is_not_remembered() -> None:
+    proxies = Proxies(("10.0.0.0/8",))
+    remembered = proxies._client.cache_info  # noqa: SLF001 - no caller needs it
+    names = [b"x" * LONGEST_REMEMBERED + b", 192.0.2.%d" % number for number in range(9)]
+
+    found = [proxies.client_of("10.0.0.1", each) for each in names]
+
+    assert found == [f"192.0.2.{number}" for number in range(9)]
+    assert remembered().currsize == 0
+    assert proxies.client_of("10.0.0.1", b"192.0.2.1") == "192.0.2.1"
+    assert remembered().currsize == 1
 
 
 def test_the_origin_of_the_node_itself_may_ask_as_published_clients_name_it() -> None:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ledgerd.codec.json_errors import Layer
 from ledgerd.rpc.link.frames import (
     MAX_FRAME,
     Alive,
@@ -21,6 +22,8 @@ from ledgerd.rpc.link.frames import (
     TopicEvent,
     Unsubscribe,
     frame,
+    layers_of,
+    packed_layers,
 )
 
 NUMBERS = st.integers(0, (1 << 63) - 1)
@@ -43,6 +46,20 @@ def test_messages_are_the_same_in_whatever_pieces_they_come(messages: list[LinkM
     pieces = [stream[start:end] for start, end in zip([0, *cuts], [*cuts, len(stream)], strict=True)]
 
     assert [message for piece in pieces for message in reader.feed(piece)] == messages
+
+
+VALUES = st.none() | st.integers(-(1 << 63), (1 << 64) - 1) | st.text(st.characters(exclude_categories=()))
+LAYERS = st.lists(st.builds(Layer, st.text(st.characters(exclude_categories=())), st.dictionaries(st.text(), VALUES)))
+
+
+@given(LAYERS)
+def test_the_layers_of_an_error_pass_the_link_whatever_texts_of_clients_are_in_them(layers: list[Layer]) -> None:
+    reply = ErrorReply(1, 10, "assert_exception", "Assert Exception", packed_layers(layers))
+
+    (arrived,) = LinkReader().feed(frame(reply))
+
+    assert isinstance(arrived, ErrorReply)
+    assert layers_of(arrived.layers) == layers
 
 
 @given(st.binary(max_size=200))

@@ -10,6 +10,7 @@ from contextlib import aclosing, asynccontextmanager, suppress
 
 import pytest
 
+from ledgerd.codec.json_errors import Layer
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.http.routes import NodeHealth
@@ -37,6 +38,10 @@ async def refuse(_payload: bytes) -> bytes:
     raise UnknownKey
 
 
+async def refuse_a_name(_payload: bytes) -> bytes:
+    raise RuleViolation("Account name ${n} is invalid", n="\udcff").under("", at=1 << 63)
+
+
 async def refuse_plainly(_payload: bytes) -> bytes:
     raise PlainError("Unable to acquire READ lock")
 
@@ -50,7 +55,14 @@ async def never(_payload: bytes) -> bytes:
     return b""
 
 
-HANDLERS = {"double": double, "refuse": refuse, "plainly": refuse_plainly, "fail": fail, "never": never}
+HANDLERS = {
+    "double": double,
+    "refuse": refuse,
+    "refuse a name": refuse_a_name,
+    "plainly": refuse_plainly,
+    "fail": fail,
+    "never": never,
+}
 
 
 @asynccontextmanager
@@ -84,7 +96,21 @@ def test_a_violation_arrives_as_it_was_raised() -> None:
             return caught.value
 
     ours, theirs = play(scene), UnknownKey()
-    assert (ours.code, ours.name, ours.what, ours.message) == (theirs.code, theirs.name, theirs.what, theirs.message)
+    assert (ours.code, ours.name, ours.what, ours.layers) == (theirs.code, theirs.name, theirs.what, theirs.layers)
+
+
+def test_a_violation_with_a_text_that_is_not_utf_8_arrives_and_the_link_stays() -> None:
+    async def scene() -> RuleViolation:
+        async with linked(Switchboard(HANDLERS)) as (link, _):
+            with pytest.raises(Violation) as caught:
+                await link.ask("refuse a name", b"")
+            assert await link.ask("double", b"1") == b"11"
+            return caught.value
+
+    ours = play(scene)
+
+    assert ours.message == "Account name \udcff is invalid"
+    assert ours.layers == [Layer("Account name ${n} is invalid", {"n": "\udcff"}), Layer("", {"at": 1 << 63})]
 
 
 def test_a_plain_error_arrives_as_one() -> None:
@@ -261,10 +287,12 @@ def test_a_new_head_clears_the_cache_before_subscribers_get_the_block() -> None:
             hearing = asyncio.ensure_future(collect(link, "blocks", 1))
             await until(lambda: board.is_heard("blocks"))
             serves.dispatcher.cache.keep(b'{"id":1}', "1", b"x")
+            serves.dispatcher.node.memory(list).append("kept")
             board.publish(HEAD, b"")
             board.publish("blocks", b"block")
             await hearing
             assert len(serves.dispatcher.cache) == 0
+            assert serves.dispatcher.node.memory(list) == []
 
     play(scene)
 

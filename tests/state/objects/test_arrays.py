@@ -70,6 +70,5 @@ def test_a_row_of_names_has_all_bytes_of_each() -> None:
         NAME_ROW.from_json("61" * 33)
 
 
-def test_a_flag_is_zero_or_one() -> None:
-    with pytest.raises(DecodeError, match="a flag is neither 0 nor 1"):
-        FLAG_ROW.from_json("000201")
+def test_any_byte_but_zero_is_a_flag_that_is_set() -> None:
+    assert FLAG_ROW.from_json("000203ff01") == (False, True, True, True, True)

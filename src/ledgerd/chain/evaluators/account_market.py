@@ -64,7 +64,8 @@ def set_subaccount_price(ledger: Ledger, operation: SetSubaccountPrice) -> None:
         require(
             account.balance >= fee.amount,
             "account.balance >= median_props.subaccount_on_sale_fee: "
-            f"Account does not have sufficient funds to place subaccount for sale: required {fee}.",
+            "Account does not have sufficient funds to place subaccount for sale: required ${a}.",
+            a=str(fee),
         )
         pay_committee(ledger, account, fee.amount)
     with ledger.editing(account):
@@ -81,7 +82,8 @@ def _pay_listing_fee(ledger: Ledger, account: Account) -> None:
     require(
         account.balance >= fee.amount,
         "account.balance >= median_props.account_on_sale_fee: "
-        f"Account does not have sufficient funds to place account for sale: required {fee}.",
+        "Account does not have sufficient funds to place account for sale: required ${a}.",
+        a=str(fee),
     )
     pay_committee(ledger, account, fee.amount)
 

@@ -34,7 +34,9 @@ def buy_account(ledger: Ledger, operation: BuyAccount) -> None:
     require(
         operation.tokens_to_shares >= fee,
         "op.tokens_to_shares >= median_props.account_creation_fee: "
-        f"Inssufficient amount tokens_to_shares: required {fee}, {operation.tokens_to_shares} provided.",
+        "Inssufficient amount tokens_to_shares: required ${f}, ${p} provided.",
+        f=str(fee),
+        p=str(operation.tokens_to_shares),
     )
     account = ledger.find_account(operation.account)
     if account is None:
@@ -52,7 +54,7 @@ def _buy_existing(ledger: Ledger, operation: BuyAccount, buyer: Account, account
     start = account.account_on_sale_start_time
     if ledger.hardfork(11):
         target = account.target_buyer
-        require(not target or target == buyer.name, f"false: Account have target buyer: {target}.")
+        require(not target or target == buyer.name, "false: Account have target buyer: ${b}.", b=target)
         if start > ledger.now:
             _bid(ledger, operation, buyer, account)
             return
@@ -60,8 +62,8 @@ def _buy_existing(ledger: Ledger, operation: BuyAccount, buyer: Account, account
     elif ledger.hardfork(9):
         require(
             start <= ledger.now,
-            "account.account_on_sale_start_time <= _db.head_block_time(): "
-            f"Account selling will start on {time_text(start)}.",
+            "account.account_on_sale_start_time <= _db.head_block_time(): Account selling will start on ${t}.",
+            t=time_text(start),
         )
     _buy_at_once(ledger, operation, buyer, account)
 
@@ -80,13 +82,17 @@ def _pay(ledger: Ledger, operation: BuyAccount, buyer: Account, seller: Account,
     require(
         price == operation.account_offer_price.amount,
         f"account.{field} == op.account_offer_price: Account offer price must be equal {field} in target account: "
-        f"required {tokens(price)}, {operation.account_offer_price} provided.",
+        "required ${a}, ${p} provided.",
+        a=str(tokens(price)),
+        p=str(operation.account_offer_price),
     )
     needed = fits_int64(price + operation.tokens_to_shares.amount)
     require(
         buyer.balance >= needed,
         f"buyer.balance >= (account.{field} + op.tokens_to_shares): Inssufficient balance for {field} "
-        f"and tokens_to_shares: required {tokens(needed)}, {tokens(buyer.balance)} available,",
+        "and tokens_to_shares: required ${a}, ${b} available,",
+        a=str(tokens(needed)),
+        b=str(tokens(buyer.balance)),
     )
     adjust_balance(ledger, buyer, -price)
     adjust_balance(ledger, seller, price)
@@ -102,7 +108,8 @@ def _bid(ledger: Ledger, operation: BuyAccount, buyer: Account, account: Account
     least = fits_int64(account.current_bid + _bid_step(account))
     require(
         bid >= least,
-        f"false: Account offer price must be equal or greater minimal bid price: {tokens(least)}.",
+        "false: Account offer price must be equal or greater minimal bid price: ${bp}.",
+        bp=str(tokens(least)),
     )
     with ledger.editing(account):
         if account.current_bidder:
@@ -131,17 +138,19 @@ def _bid_step(account: Account) -> int:
 def _buy_subaccount(ledger: Ledger, operation: BuyAccount, buyer: Account) -> None:
     name = operation.account
     label, dot, parent_name = name.partition(".")
-    require(dot, f'false: Account "{name}" not found.')
+    require(dot, 'false: Account "${a}" not found.', a=name)
     parent = ledger.find_account(cut_name(parent_name))
     if parent is None:
-        raise RuleViolation(f'acc != nullptr: Account "{parent_name}" not found.')
+        raise RuleViolation('acc != nullptr: Account "${a}" not found.', a=parent_name)
     require(
         is_valid_name(parent_name),
-        f"is_valid_account_name( account_part ): Account part {parent_name} is invalid",
+        "is_valid_account_name( account_part ): Account part ${n} is invalid",
+        n=parent_name,
     )
     require(
         is_valid_name(label),
-        f"is_valid_account_name( subaccount_part ): Subaccount part name {label} is invalid",
+        "is_valid_account_name( subaccount_part ): Subaccount part name ${n} is invalid",
+        n=label,
     )
     require(parent.subaccount_on_sale, "false: Subccount not on sale.")
     seller = ledger.account(parent.subaccount_seller)

@@ -77,8 +77,9 @@ def _require_means(ledger: Ledger, creator: Account, operation: AccountCreate) -
     current = fits_int64(globals_.shares_for(fits_int64(ratio * fee)) + delegation)
     require(
         current >= target,
-        "current_delegation >= target_delegation: "
-        f"Inssufficient Delegation {shares(target)} required, {shares(current)} provided.",
+        "current_delegation >= target_delegation: Inssufficient Delegation ${f} required, ${p} provided.",
+        f=str(shares(target)),
+        p=str(shares(current)),
     )
 
 

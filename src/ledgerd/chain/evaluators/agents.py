@@ -18,7 +18,8 @@ def set_agent_permission(ledger: Ledger, operation: SetAgentPermission) -> None:
     require(ledger.hardfork(15), "db.has_hardfork(CHAIN_HARDFORK_15): Agent access is not enabled yet")
     require(
         ledger.find_account(operation.account) is not None,
-        f"aidx.find(o.account) != aidx.end(): Principal account {operation.account} does not exist",
+        "aidx.find(o.account) != aidx.end(): Principal account ${a} does not exist",
+        a=operation.account,
     )
     if operation.is_revocation:
         _remove(ledger, operation)
@@ -32,8 +33,10 @@ def set_agent_permission(ledger: Ledger, operation: SetAgentPermission) -> None:
     if agent is None:
         require(
             others < MAX_AGENTS_PER_ACCOUNT,
-            "others < CHAIN_AGENT_MAX_PER_ACCOUNT: "
-            f"Account {operation.account} already has {others} agents, the limit is {MAX_AGENTS_PER_ACCOUNT}",
+            "others < CHAIN_AGENT_MAX_PER_ACCOUNT: Account ${a} already has ${n} agents, the limit is ${m}",
+            a=operation.account,
+            n=others,
+            m=MAX_AGENTS_PER_ACCOUNT,
         )
         agent = AgentPermission(account=operation.account, agent_name=operation.agent_name)
         _describe(agent, operation)
@@ -55,11 +58,13 @@ def _require_delegable(operation: SetAgentPermission) -> None:
         name = OLD_NAMES.get(raw, raw)
         require(
             name not in NEVER_DELEGABLE,
-            f"!never_delegable_operation_names().count(name): Operation {name} is not delegable",
+            "!never_delegable_operation_names().count(name): Operation ${n} is not delegable",
+            n=name,
         )
         require(
             name in names_that_can_be_sent(),
-            f"is_broadcastable_operation_wire_name(name): Unknown or non-broadcastable operation {name}",
+            "is_broadcastable_operation_wire_name(name): Unknown or non-broadcastable operation ${n}",
+            n=name,
         )
 
 

@@ -28,7 +28,9 @@ def award(ledger: Ledger, operation: Award) -> None:
     require(
         operation.energy <= energy,
         "used_energy <= current_energy: Account does not have enough energy to award. "
-        f"Current energy: {energy}, used energy: {operation.energy}",
+        "Current energy: ${e}, used energy: ${u}",
+        e=energy,
+        u=operation.energy,
     )
     reward_shares = _reward_shares(initiator, operation.energy)
     is_counted = reward_shares >= ledger.median.vote_accounting_min_rshares
@@ -47,7 +49,9 @@ def fixed_award(ledger: Ledger, operation: FixedAward) -> None:
     require(
         operation.max_energy <= energy,
         "max_energy <= current_energy: Account does not have enough energy to award. "
-        f"Current energy: {energy}, max energy: {operation.max_energy}",
+        "Current energy: ${e}, max energy: ${u}",
+        e=energy,
+        u=operation.max_energy,
     )
     needed = _energy_needed(ledger, initiator, operation.max_energy, wanted)
     reward_shares = _reward_shares(initiator, needed)
@@ -57,8 +61,9 @@ def fixed_award(ledger: Ledger, operation: FixedAward) -> None:
     require(
         worth >= wanted,
         "tokens.amount >= o.reward_amount.amount: Calculated reward is lesser than fixed reward amount. "
-        f"Calculated reward: {tokens(worth) if is_counted else shares(0)}, "
-        f"fixed reward amount: {operation.reward_amount}",
+        "Calculated reward: ${cr}, fixed reward amount: ${fra}",
+        cr=str(tokens(worth) if is_counted else shares(0)),
+        fra=str(operation.reward_amount),
     )
     reward = claim_award(ledger, reward_shares)
     _spend_energy(ledger, initiator, energy - needed)
@@ -74,7 +79,8 @@ def _energy_of(ledger: Ledger, initiator: Account) -> int:
     energy = energy_now(ledger, initiator)
     require(
         energy > 0,
-        f"current_energy > 0: Account currently does not have voting energy. Current energy: {energy}",
+        "current_energy > 0: Account currently does not have voting energy. Current energy: ${e}",
+        e=energy,
     )
     return energy
 
@@ -91,8 +97,9 @@ def _energy_needed(ledger: Ledger, initiator: Account, max_energy: int, wanted: 
     largest_reward = award_worth(ledger, largest)
     require(
         largest_reward >= wanted,
-        "max_reward >= o.reward_amount.amount.value: "
-        f"Max available reward: {largest_reward}, requested reward amount: {wanted}",
+        "max_reward >= o.reward_amount.amount.value: Max available reward: ${r}, requested reward amount: ${u}",
+        r=largest_reward,
+        u=wanted,
     )
     if globals_.total_reward_fund == wanted:
         raise DivideByZero("")
@@ -103,8 +110,9 @@ def _energy_needed(ledger: Ledger, initiator: Account, max_energy: int, wanted: 
     )
     require(
         reward_shares <= largest,
-        "rs <= max_rshares: Account does not have enough potential to fixed award. "
-        f"Current rs: {reward_shares}, max rs: {largest}",
+        "rs <= max_rshares: Account does not have enough potential to fixed award. Current rs: ${rs}, max rs: ${mrs}",
+        rs=reward_shares,
+        mrs=largest,
     )
     return min(reward_shares * max_energy // largest + 1, HUNDRED_PERCENT)
 
@@ -125,13 +133,13 @@ def _pay(ledger: Ledger, operation: Award | FixedAward, reward: int, for_receive
     if ledger.is_producing:
         require(
             len(operation.beneficiaries) <= MAX_COMMENT_BENEFICIARIES,
-            "o.beneficiaries.size() <= CHAIN_MAX_COMMENT_BENEFICIARIES: "
-            f"Cannot specify more than {MAX_COMMENT_BENEFICIARIES} beneficiaries.",
+            "o.beneficiaries.size() <= CHAIN_MAX_COMMENT_BENEFICIARIES: Cannot specify more than ${m} beneficiaries.",
+            m=MAX_COMMENT_BENEFICIARIES,
         )
     for each in operation.beneficiaries:
         benefactor = ledger.find_account(each.account)
         if benefactor is None:
-            raise RuleViolation(f'acc != nullptr: Beneficiary "{each.account}" must exist.')
+            raise RuleViolation('acc != nullptr: Beneficiary "${a}" must exist.', a=each.account)
         part = fits_int64(reward * each.weight) // HUNDRED_PERCENT
         vested = create_vesting(ledger, benefactor, part)
         with ledger.editing(benefactor):

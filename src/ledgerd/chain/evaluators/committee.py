@@ -45,7 +45,8 @@ def committee_worker_create_request(ledger: Ledger, operation: CommitteeWorkerCr
         require(
             creator.balance >= fee.amount,
             "creator.balance >= median_props.committee_create_request_fee: "
-            f"Account does not have sufficient funds to create a committee request: required {fee}.",
+            "Account does not have sufficient funds to create a committee request: required ${a}.",
+            a=str(fee),
         )
     require(
         ledger.store.lookup(REQUEST_BY_CREATOR_URL, operation.creator, operation.url) is None,

@@ -55,8 +55,9 @@ def _parent(ledger: Ledger, operation: Content) -> StoredContent | None:
     parent = ledger.store.at(CONTENT_BY_PERMLINK, operation.parent_author, operation.parent_permlink)
     require(
         parent.depth < MAX_COMMENT_DEPTH,
-        "parent->depth < max_depth: "
-        f"Content is nested {parent.depth} posts deep, maximum depth is {MAX_COMMENT_DEPTH}.",
+        "parent->depth < max_depth: Content is nested ${x} posts deep, maximum depth is ${y}.",
+        x=parent.depth,
+        y=MAX_COMMENT_DEPTH,
     )
     return parent
 
@@ -138,7 +139,8 @@ def _name_beneficiaries(ledger: Ledger, named: StoredContent, extensions: tuple[
             require(
                 len(extension.beneficiaries) <= MAX_COMMENT_BENEFICIARIES,
                 "cpb.beneficiaries.size() <= CHAIN_MAX_COMMENT_BENEFICIARIES: "
-                f"Cannot specify more than {MAX_COMMENT_BENEFICIARIES} beneficiaries.",
+                "Cannot specify more than ${m} beneficiaries.",
+                m=MAX_COMMENT_BENEFICIARIES,
             )
         require(
             not named.beneficiaries,
@@ -151,7 +153,8 @@ def _name_beneficiaries(ledger: Ledger, named: StoredContent, extensions: tuple[
         for each in extension.beneficiaries:
             require(
                 ledger.find_account(each.account) is not None,
-                f'acc != nullptr: Beneficiary "{each.account}" must exist.',
+                'acc != nullptr: Beneficiary "${a}" must exist.',
+                a=each.account,
             )
         with ledger.editing(named):
             named.beneficiaries = extension.beneficiaries

@@ -33,7 +33,9 @@ def escrow_transfer(ledger: Ledger, operation: EscrowTransfer) -> None:
     require(
         sender.balance >= spent,
         "from_account.balance >= token_spent: Account cannot cover token costs of escrow. "
-        f"Required: {tokens(spent)} Available: {tokens(sender.balance)}",
+        "Required: ${r} Available: ${a}",
+        r=str(tokens(spent)),
+        a=str(tokens(sender.balance)),
     )
     adjust_balance(ledger, sender, -spent)
     ledger.store.create(
@@ -80,12 +82,14 @@ def _require_undecided(escrow: Escrow, operation: EscrowApprove) -> None:
     if operation.who == operation.recipient:
         require(
             not escrow.to_approved,
-            f"!escrow.to_approved: Account 'to' ({operation.recipient}) has already approved the escrow.",
+            "!escrow.to_approved: Account 'to' (${t}) has already approved the escrow.",
+            t=operation.recipient,
         )
     if operation.who == operation.agent:
         require(
             not escrow.agent_approved,
-            f"!escrow.agent_approved: Account 'agent' ({operation.agent}) has already approved the escrow.",
+            "!escrow.agent_approved: Account 'agent' (${a}) has already approved the escrow.",
+            a=operation.agent,
         )
 
 
@@ -117,14 +121,16 @@ def escrow_release(ledger: Ledger, operation: EscrowRelease) -> None:
     amount = operation.token_amount
     require(
         escrow.token_balance >= amount.amount,
-        "e.token_balance >= o.token_amount: Release amount exceeds escrow balance. "
-        f"Amount: {amount}, Balance: {tokens(escrow.token_balance)}",
+        "e.token_balance >= o.token_amount: Release amount exceeds escrow balance. Amount: ${a}, Balance: ${b}",
+        a=str(amount),
+        b=str(tokens(escrow.token_balance)),
     )
     _require_parties("e", escrow, operation.recipient, operation.agent)
     require(
         operation.receiver in (escrow.sender, escrow.recipient),
-        "o.receiver == e.from || o.receiver == e.to: "
-        f"Funds must be released to 'from' ({escrow.sender}) or 'to' ({escrow.recipient})",
+        "o.receiver == e.from || o.receiver == e.to: Funds must be released to 'from' (${f}) or 'to' (${t})",
+        f=escrow.sender,
+        t=escrow.recipient,
     )
     require(escrow.is_approved, f"{BOTH_AGREED}: Funds cannot be released prior to escrow approval.")
     _require_right_to_release(ledger, escrow, operation)
@@ -141,25 +147,32 @@ def _require_right_to_release(ledger: Ledger, escrow: Escrow, operation: EscrowR
     if escrow.disputed:
         require(
             who == escrow.agent,
-            f"o.who == e.agent: Only 'agent' ({escrow.agent}) can release funds in a disputed escrow.",
+            "o.who == e.agent: Only 'agent' (${a}) can release funds in a disputed escrow.",
+            a=escrow.agent,
         )
         return
     require(
         who in (sender, recipient),
-        f"o.who == e.from || o.who == e.to: Only 'from' ({sender}) and 'to' ({recipient}) "
+        "o.who == e.from || o.who == e.to: Only 'from' (${f}) and 'to' (${t}) "
         "can release funds from a non-disputed escrow",
+        f=sender,
+        t=recipient,
     )
     if escrow.escrow_expiration <= ledger.now:
         return
     if who == sender:
         require(
             operation.receiver == recipient,
-            f"o.receiver == e.to: Only 'from' ({sender}) can release funds to 'to' ({recipient}).",
+            "o.receiver == e.to: Only 'from' (${f}) can release funds to 'to' (${t}).",
+            f=sender,
+            t=recipient,
         )
     else:
         require(
             operation.receiver == sender,
-            f"o.receiver == e.from: Only 'to' ({recipient}) can release funds to 'from' ({recipient}).",
+            "o.receiver == e.from: Only 'to' (${t}) can release funds to 'from' (${t}).",
+            f=sender,
+            t=recipient,
         )
 
 
@@ -167,9 +180,13 @@ def _require_parties(word: str, escrow: Escrow, recipient: AccountName, agent: A
     """The operation names recipient and agent as the escrow does; the reference's text forgets the agent's name."""
     require(
         escrow.recipient == recipient,
-        f"{word}.to == o.to: Operation 'to' ({recipient}) does not match escrow 'to' ({escrow.recipient}).",
+        f"{word}.to == o.to: Operation 'to' (${{o}}) does not match escrow 'to' (${{e}}).",
+        o=recipient,
+        e=escrow.recipient,
     )
     require(
         escrow.agent == agent,
-        f"{word}.agent == o.agent: Operation 'agent' (${{a}}) does not match escrow 'agent' ({escrow.agent}).",
+        f"{word}.agent == o.agent: Operation 'agent' (${{a}}) does not match escrow 'agent' (${{e}}).",
+        o=agent,
+        e=escrow.agent,
     )

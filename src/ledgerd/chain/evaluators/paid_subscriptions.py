@@ -45,7 +45,8 @@ def set_paid_subscription(ledger: Ledger, operation: SetPaidSubscription) -> Non
         require(
             account.balance >= fee.amount,
             "account.balance >= median_props.create_paid_subscription_fee: "
-            f"Account does not have sufficient funds to create a paid subscription: required {fee}.",
+            "Account does not have sufficient funds to create a paid subscription: required ${a}.",
+            a=str(fee),
         )
         pay_committee(ledger, account, fee.amount)
     offer = PaidSubscription(creator=operation.account)

@@ -47,7 +47,8 @@ def _nested(ledger: Ledger, depth: ContextVar[int]) -> Iterator[None]:
         if ledger.is_producing:
             require(
                 depth.get() <= MAX_PROPOSAL_DEPTH,
-                f"depth_ <= CHAIN_MAX_PROPOSAL_DEPTH: You can't create more than {MAX_PROPOSAL_DEPTH} nested proposals",
+                "depth_ <= CHAIN_MAX_PROPOSAL_DEPTH: You can't create more than ${depth} nested proposals",
+                depth=MAX_PROPOSAL_DEPTH,
             )
         yield
     finally:
@@ -70,7 +71,8 @@ def proposal_create(ledger: Ledger, operation: ProposalCreate) -> None:
         for name in everybody:
             require(
                 ledger.find_account(name) is not None,
-                f"nullptr != _db.find_account(account): Account '{name}' for proposed operation doesn't exist",
+                "nullptr != _db.find_account(account): Account '${account}' for proposed operation doesn't exist",
+                account=name,
             )
         try_out(ledger, operations)
     proposal = ledger.store.create(
@@ -181,7 +183,8 @@ def _require_known(proposal: Proposal, operation: ProposalUpdate) -> None:
         for each in removed:
             require(
                 each in given,
-                f"dst.find(a) != dst.end(): Can't remove the non existing approval '{_text(each)}'",
+                "dst.find(a) != dst.end(): Can't remove the non existing approval '${id}'",
+                id=_text(each),
             )
     for given, added in (
         (proposal.available_active_approvals, operation.active_approvals_to_add),
@@ -192,7 +195,8 @@ def _require_known(proposal: Proposal, operation: ProposalUpdate) -> None:
         for each in added:
             require(
                 each not in given,
-                f"dst.find(a) == dst.end(): Can't add already exist approval '{_text(each)}'",
+                "dst.find(a) == dst.end(): Can't add already exist approval '${id}'",
+                id=_text(each),
             )
 
 

@@ -69,7 +69,8 @@ def validator_update(ledger: Ledger, operation: ValidatorUpdate) -> None:
             require(
                 owner.balance >= fee.amount,
                 "owner.balance >= median_props.validator_declaration_fee: "
-                f"Account does not have sufficient funds to declare himself as validator: required {fee}.",
+                "Account does not have sufficient funds to declare himself as validator: required ${a}.",
+                a=str(fee),
             )
             pay_committee(ledger, owner, fee.amount)
         validator = _new_validator(ledger, operation.owner)
@@ -128,7 +129,7 @@ def set_reward_sharing(ledger: Ledger, operation: SetRewardSharing) -> None:
     ledger.account(operation.owner)
     validator = ledger.find_validator(operation.owner)
     if validator is None:
-        raise RuleViolation(f"itr != idx.end(): Account {operation.owner} is not a registered validator")
+        raise RuleViolation("itr != idx.end(): Account ${a} is not a registered validator", a=operation.owner)
     with ledger.editing(validator):
         validator.sharing_rate = operation.sharing_rate
 

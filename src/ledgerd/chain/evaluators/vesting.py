@@ -145,7 +145,8 @@ def delegate_vesting_shares(ledger: Ledger, operation: DelegateVestingShares) ->
         require(
             amount == 0 or amount >= minimum,
             "op.vesting_shares.amount == 0 || op.vesting_shares >= min_delegation: "
-            f"Delegation must be removed or leave minimum delegation amount of {shares(minimum)}",
+            "Delegation must be removed or leave minimum delegation amount of ${v}",
+            v=str(shares(minimum)),
         )
         _return_later(ledger, delegation, -delta)
     if delta > 0:
@@ -171,7 +172,8 @@ def _begin_delegation(ledger: Ledger, operation: DelegateVestingShares, minimum:
     """Only a new delegation must reach the minimum: one that grows is not asked."""
     require(
         operation.vesting_shares.amount >= minimum,
-        f"op.vesting_shares >= min_delegation: Account must delegate a minimum of {shares(minimum)}",
+        "op.vesting_shares >= min_delegation: Account must delegate a minimum of ${v}",
+        v=str(shares(minimum)),
     )
     ledger.store.create(
         VESTING_DELEGATIONS,

@@ -284,14 +284,16 @@ class ForkDatabase:
         if self.head is not None or self._anchor is not None:
             top = block_number_of(self._anchor or NO_BLOCK) if self.head is None else self.head.number
             if item.number <= max(0, top - self._reach):
-                raise BlockTooOld(f"block {item.number} is too far below the head {top}")
+                raise BlockTooOld(
+                    "attempting to push a block that is too old", item_num=item.number, head=top, max_size=self._reach
+                ).under()
             if item.previous != NO_BLOCK:
                 if item.previous not in self:
                     raise UnlinkableBlock("block does not link to known chain")
                 item.parent = item.previous
                 self.judge(item)
         if len(self._by_number.get(item.number, ())) >= MAX_AT_NUMBER:
-            raise TooManyBlocks(f"{MAX_AT_NUMBER} blocks of number {item.number} are known already")
+            raise TooManyBlocks(f"{MAX_AT_NUMBER} blocks of number ${{number}} are known already", number=item.number)
         self._link(item)
         self._move_head(item)
 

@@ -14,7 +14,7 @@ from ledgerd.chain.forks.database import BlockTooOld, ForkDatabase, ForkItem, Li
 from ledgerd.chain.forks.key_changes import NO_ACTS, KeyChange, key_changes
 from ledgerd.chain.forks.trunk import Trunk
 from ledgerd.chain.rules.transactions.proposal_execution import PROPOSED
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.block import Block, require_block_size
 from ledgerd.protocol.block_exceptions import EXCEPTED_BLOCKS
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
 from ledgerd.protocol.errors import RuleViolation, require
@@ -48,11 +48,7 @@ class Proof:
             block.transaction_merkle_root == block.merkle_root or is_excepted,
             "next_block.transaction_merkle_root == merkle_root: Merkle check failed",
         )
-        size, limit = len(block.packed), self._trunk.ledger.globals.maximum_block_size
-        require(
-            size <= SIZES * limit,
-            f"block_size <= gprops.maximum_block_size: Block Size is too Big: {size} > {limit}",
-        )
+        require_block_size(len(block.packed), SIZES * self._trunk.ledger.globals.maximum_block_size)
 
     def is_meant(self, block: Block) -> bool:
         """Whether a block on the head is as its validator made it, so that it may be known by its id from now on."""
@@ -81,7 +77,8 @@ class Proof:
         if lineage is None:
             return self._trunk.is_vouched(item.number)
         if lineage.base < self._trunk.irreversible:
-            raise BlockTooOld(f"block {item.number} is of a branch that leaves the chain below the irreversible block")
+            layout = "block ${number} is of a branch that leaves the chain below the irreversible block"
+            raise BlockTooOld(layout, number=item.number)
         signee, given = item.signee, lineage.acts.changes
         if signee is not None and self._key_at(item.validator, lineage.base) == signee:
             return not any(name == item.validator for name, _ in given)

@@ -155,6 +155,7 @@ class Trunk:
         if expected is not None:
             require(
                 block.id == expected,
-                f"itr->second == next_block.id(): Block did not match checkpoint {block.number}",
+                "itr->second == next_block.id(): Block did not match checkpoint ${number}",
+                number=block.number,
             )
         return BELOW_CHECKPOINT if self.is_vouched(block.number) else skip

@@ -65,7 +65,10 @@ def _check_turn(ledger: Ledger, validator: Validator, timestamp: Time) -> None:
         return
     if not is_emergency(ledger):
         raise WrongScheduledValidator(
-            f"Validator produced block at wrong time: {validator.owner}, and slot {slot} is that of {expected}"
+            "Validator produced block at wrong time: ${validator}, and slot ${slot_num} is that of ${scheduled}",
+            validator=validator.owner,
+            slot_num=slot,
+            scheduled=expected,
         )
     require(validator.owner in ledger.schedule.scheduled, "in_schedule: Validator is not in the emergency schedule")
 

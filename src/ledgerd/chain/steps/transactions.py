@@ -6,6 +6,7 @@ from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import Skip
 from ledgerd.chain.rules.transactions.transactions import apply_transaction
+from ledgerd.protocol.block import require_block_size
 from ledgerd.protocol.block_exceptions import EXCEPTED_BLOCKS
 from ledgerd.protocol.errors import require
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, TRANSACTION_BY_EXPIRATION
@@ -23,8 +24,7 @@ def check_contents(ledger: Ledger, context: BlockContext) -> None:
             "next_block.transaction_merkle_root == merkle_root: Merkle check failed",
         )
     if not context.skip & Skip.BLOCK_SIZE:
-        size, limit = len(block.packed), ledger.globals.maximum_block_size
-        require(size <= limit, f"block_size <= gprops.maximum_block_size: Block Size is too Big: {size} > {limit}")
+        require_block_size(len(block.packed), ledger.globals.maximum_block_size)
 
 
 def apply_transactions(ledger: Ledger, context: BlockContext) -> None:

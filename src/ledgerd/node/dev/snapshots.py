@@ -41,7 +41,7 @@ class DevSnapshots:
         return self._last
 
     def find(self, number: int) -> DevSnapshot:
-        require(number in self._kept, f"there is no snapshot {number}")
+        require(number in self._kept, "there is no snapshot ${number}", number=number)
         return self._kept[number]
 
     def put_back(self, kept: DevSnapshot, folder: Path) -> None:

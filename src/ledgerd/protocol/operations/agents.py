@@ -86,7 +86,8 @@ class SetAgentPermission(Operation, frozen=True, tag=105):
         require(
             AGENT_NAME.issuperset(self.agent_name),
             'label.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_-") == string::npos: '
-            f"agent_name {self.agent_name} must be lower-case ascii, digits, '_' or '-'",
+            "agent_name ${n} must be lower-case ascii, digits, '_' or '-'",
+            n=self.agent_name,
         )
         if not self.is_revocation:
             require(
@@ -95,7 +96,8 @@ class SetAgentPermission(Operation, frozen=True, tag=105):
             )
         require(
             len(self.addons) <= MAX_AGENT_ADDONS,
-            f"addons.size() <= AGENT_MAX_ADDONS: at most {MAX_AGENT_ADDONS} addons",
+            "addons.size() <= AGENT_MAX_ADDONS: at most ${c} addons",
+            c=MAX_AGENT_ADDONS,
         )
         for addon in self.addons:
             _check_addon(addon)
@@ -107,30 +109,36 @@ def _check_addon(addon: str) -> None:
     require(addon, "!a.empty(): empty addon")
     require(
         byte_length(addon) <= MAX_AGENT_ADDON_LENGTH,
-        f"a.size() <= AGENT_MAX_ADDON_LEN: addon {addon} is longer than {MAX_AGENT_ADDON_LENGTH} bytes",
+        "a.size() <= AGENT_MAX_ADDON_LEN: addon ${a} is longer than ${c} bytes",
+        a=addon,
+        c=MAX_AGENT_ADDON_LENGTH,
     )
-    require(SEPARATOR not in addon, f"a.find(',') == string::npos: addon {addon} must not contain ','")
+    require(SEPARATOR not in addon, "a.find(',') == string::npos: addon ${a} must not contain ','", a=addon)
 
 
 def _check_operation_name(raw: str) -> None:
     require(raw, "!raw.empty(): empty operation name in the permission list")
     require(
         byte_length(raw) <= MAX_AGENT_OPERATION_NAME_LENGTH,
-        "raw.size() <= AGENT_MAX_OPERATION_NAME_LEN: "
-        f"operation name {raw} is longer than {MAX_AGENT_OPERATION_NAME_LENGTH} bytes",
+        "raw.size() <= AGENT_MAX_OPERATION_NAME_LEN: operation name ${n} is longer than ${c} bytes",
+        n=raw,
+        c=MAX_AGENT_OPERATION_NAME_LENGTH,
     )
     require(
         OPERATION_NAME.issuperset(raw),
         'raw.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == string::npos: '
-        f"operation name {raw} must be lower-case ascii, digits or underscore",
+        "operation name ${n} must be lower-case ascii, digits or underscore",
+        n=raw,
     )
     name = OLD_NAMES.get(raw, raw)
-    require(name == raw, f"name == raw: operation name {raw} is a legacy alias, use {name}")
+    require(name == raw, "name == raw: operation name ${n} is a legacy alias, use ${c}", n=raw, c=name)
     require(
         name not in NEVER_DELEGABLE,
-        f"!never_delegable_operation_names().count(name): operation {name} is not delegable",
+        "!never_delegable_operation_names().count(name): operation ${n} is not delegable",
+        n=name,
     )
     require(
         name in names_that_can_be_sent(),
-        f"is_broadcastable_operation_wire_name(name): unknown or non-broadcastable operation {name}",
+        "is_broadcastable_operation_wire_name(name): unknown or non-broadcastable operation ${n}",
+        n=name,
     )

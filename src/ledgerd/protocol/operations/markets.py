@@ -122,7 +122,8 @@ class PmCreateMarket(Operation, frozen=True, tag=68):
             require(
                 3 <= count <= MAX_PM_OUTCOMES_PER_MARKET,
                 "outcomes.size() >= 3 && outcomes.size() <= MAX_PM_OUTCOMES_PER_MARKET: "
-                "multi market must have 3..128 outcomes",
+                "multi market must have 3..${m} outcomes",
+                m=MAX_PM_OUTCOMES_PER_MARKET,
             )
             require(self.lmsr_b > 0, "lmsr_b > 0: lmsr_b must be positive for multi markets")
             require(

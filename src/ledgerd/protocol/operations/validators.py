@@ -139,6 +139,7 @@ class SetRewardSharing(Operation, frozen=True, tag=64):
         require_valid_name(self.owner)
         require(
             self.sharing_rate <= VALIDATOR_MAX_SHARING_RATE,
-            "sharing_rate <= CHAIN_VALIDATOR_MAX_SHARING_RATE: "
-            f"sharing_rate {self.sharing_rate} exceeds maximum {VALIDATOR_MAX_SHARING_RATE}",
+            "sharing_rate <= CHAIN_VALIDATOR_MAX_SHARING_RATE: sharing_rate ${r} exceeds maximum ${max}",
+            r=self.sharing_rate,
+            max=VALIDATOR_MAX_SHARING_RATE,
         )

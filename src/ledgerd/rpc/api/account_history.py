@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import Annotated
 
 from ledgerd.chain.log.histories import History, HistoryEntry
-from ledgerd.codec.json_errors import Layer
-from ledgerd.codec.json_text import Json
 from ledgerd.codec.numbers import UInt32
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.names import cut_name
 from ledgerd.rpc.api.kinds import Printed
 from ledgerd.rpc.call.counts import exactly
 from ledgerd.rpc.call.declarations import Api
-from ledgerd.rpc.call.errors import Layered
 from ledgerd.rpc.call.view import ApiView
 
 ACCOUNT_HISTORY = Api("account_history", "What happened to accounts: every operation that touched them.")
@@ -24,12 +21,6 @@ NEWEST = 0xFFFFFFFF
 """The number that means the newest entry; most clients write -1."""
 
 MOST_ENTRIES = 1000
-
-
-def _refuse(condition: str, words: str, **values: Json) -> RuleViolation:
-    refusal = Layered(RuleViolation(Layer(f"{condition}: {words}", values).text))
-    refusal.layers = [Layer(f"{condition}: {words}", values)]
-    return refusal
 
 
 @ACCOUNT_HISTORY.method(args=exactly(3), examples=[["viz", -1, 100]])
@@ -43,25 +34,23 @@ def get_account_history(view: ApiView, account: str, from_: UInt32, limit: UInt3
     with service.reading() as history:
         page = history.page_of(name, None if from_ == NEWEST else from_, min(limit, MOST_ENTRIES))
         if page is None:
-            raise _refuse(
-                "itr_range != idx_range.end()",
+            raise RuleViolation(
+                "itr_range != idx_range.end(): "
                 "Account not found in history index, it may have been purged since the last  ${b} blocks are stored "
                 "in the history",
                 b=service.count_blocks,
             )
         entries = page.known
         if from_ != NEWEST and from_ < entries.first:
-            raise _refuse(
-                "from >= itr_range->start_sequence",
-                "From is less than account history start sequence ${s}",
+            raise RuleViolation(
+                "from >= itr_range->start_sequence: From is less than account history start sequence ${s}",
                 s=entries.first,
             )
         if from_ != NEWEST and from_ > entries.last:
-            raise _refuse(
-                "from <= itr_range->end_sequence",
-                "From is greater than account history end sequence ${s}",
+            raise RuleViolation(
+                "from <= itr_range->end_sequence: From is greater than account history end sequence ${s}",
                 s=entries.last,
             )
         if limit > MOST_ENTRIES:
-            raise _refuse("limit <= 1000", "Limit of ${l} is greater than maxmimum allowed (1000)", l=limit)
+            raise RuleViolation("limit <= 1000: Limit of ${l} is greater than maxmimum allowed (1000)", l=limit)
         return f"[{','.join([f'[{number},{text}]' for number, text in enumerate(page.entries, page.first)])}]"

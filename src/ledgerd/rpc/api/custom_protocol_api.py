@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.names import cut_name
 from ledgerd.rpc.api.account_record import AccountText, changed_account_text
 from ledgerd.rpc.call.counts import exactly
 from ledgerd.rpc.call.declarations import Api
-from ledgerd.rpc.call.errors import Filled
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME
 from ledgerd.state.objects.custom_protocols import PROTOCOL_BY_ACCOUNT
@@ -25,7 +25,7 @@ def get_account(view: ApiView, account: str, custom_protocol_id: str) -> Account
     # A view decodes a new object for each call, so this one may be changed.
     found = view.state.lookup(ACCOUNT_BY_NAME, cut_name(account))
     if found is None:
-        raise Filled('false: Account with name "${name}" not found.', {"name": account})
+        raise RuleViolation('false: Account with name "${name}" not found.', name=account)
     if custom_protocol_id:
         used = view.state.lookup(PROTOCOL_BY_ACCOUNT, found.name, cut_name(custom_protocol_id))
         found.custom_sequence = used.custom_sequence if used else 0

@@ -44,7 +44,9 @@ MOST_SUMMARIES = 50
 
 
 def _require_limit(limit: int) -> None:
-    require(0 < limit <= MOST_OF_A_PAGE, f"limit: 1 to {MOST_OF_A_PAGE} operations make a page, not {limit}")
+    require(
+        0 < limit <= MOST_OF_A_PAGE, f"limit: 1 to {MOST_OF_A_PAGE} operations make a page, not ${{limit}}", limit=limit
+    )
 
 
 TRANSFERS: Json = {"types": ["transfer"], "direction": "incoming"}
@@ -86,7 +88,11 @@ def get_blocks(view: ApiView, first: UInt32, limit: UInt32 = 25) -> tuple[Summed
     the history does not have, which have to be decoded: their virtual operations are not counted. Where options leave
     kinds of operations out of the history, they are not counted either.
     """
-    require(0 < limit <= MOST_SUMMARIES, f"limit: 1 to {MOST_SUMMARIES} blocks are told of at once, not {limit}")
+    require(
+        0 < limit <= MOST_SUMMARIES,
+        f"limit: 1 to {MOST_SUMMARIES} blocks are told of at once, not ${{limit}}",
+        limit=limit,
+    )
     kept = view.service(KeptBlocks)
     with view.service(History).reading() as history:
         numbers = range(first, min(first + limit, 1 << 32))
@@ -117,7 +123,7 @@ def get_transaction(
         place = history.place_of(transaction_id)
         packed = None if place is None else view.service(KeptBlocks).packed(view.state, place.block)
         if place is None or packed is None:
-            raise RuleViolation(f"Unknown Transaction {transaction_id.hex()}")
+            raise RuleViolation("Unknown Transaction ${t}", t=transaction_id.hex())
         return transaction_summary(history, transaction_id, place, packed, slice(first, first + limit))
 
 

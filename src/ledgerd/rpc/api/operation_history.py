@@ -52,7 +52,7 @@ def get_transaction(view: ApiView, transaction_id: TransactionId) -> AnnotatedTr
     with view.service(History).reading() as history:
         place = history.place_of(transaction_id)
     if place is None:
-        raise RuleViolation(f"false: Unknown Transaction {transaction_id.hex()}")
+        raise RuleViolation("false: Unknown Transaction ${t}", t=transaction_id.hex())
     block = view.service(KeptBlocks).block(view.state, place.block)
     if block is None:
         raise RuleViolation("blk.valid(): ")

@@ -40,8 +40,15 @@ class AccountBalances(msgspec.Struct, frozen=True):
 def _require_known(what: str, block: int, first: int | None, last: int) -> None:
     """Refuse a block of which it is not known what was."""
     require(first is not None, f"{what} of past blocks are not kept here")
-    require(block >= (first or 0), f"block {block}: {what} are known from block {first} on")
-    require(block <= last, f"block {block} is not there yet: the last one that is recorded is block {last}")
+    require(
+        block >= (first or 0), f"block ${{block}}: {what} are known from block ${{first}} on", block=block, first=first
+    )
+    require(
+        block <= last,
+        "block ${block} is not there yet: the last one that is recorded is block ${last}",
+        block=block,
+        last=last,
+    )
 
 
 def _require_few(names: Names) -> None:

@@ -14,6 +14,7 @@ import msgspec
 from ledgerd.codec import codec_of
 from ledgerd.codec.numbers import ShareAmount, UInt8, UInt16, UInt32, UInt64, UInt128
 from ledgerd.codec.strings import FixedBytes
+from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.market_properties import ChainPropertiesHf14
 from ledgerd.protocol.names import AccountName, cut_name
@@ -23,7 +24,6 @@ from ledgerd.rpc.api.kinds import Names, Printed, require_limit
 from ledgerd.rpc.api.properties import ShownProperties, hardfork_of_properties, shown
 from ledgerd.rpc.call.counts import exactly
 from ledgerd.rpc.call.declarations import Api
-from ledgerd.rpc.call.errors import Filled
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.arrays import NameRow
 from ledgerd.state.objects.validators import (
@@ -173,7 +173,7 @@ def _from(view: ApiView, index: Index[Validator], start: str, limit: int) -> isl
     if start:
         first = view.state.lookup(VALIDATOR_BY_NAME, cut_name(start))
         if first is None:
-            raise Filled("nameitr != name_idx.end(): invalid validator name ${n}", {"n": start})
+            raise RuleViolation("nameitr != name_idx.end(): invalid validator name ${n}", n=start)
         lower = index.key(first)
     return islice(view.state.scan(index, lower=lower), limit)
 

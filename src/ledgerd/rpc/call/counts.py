@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ledgerd.rpc.call.errors import Filled
+from ledgerd.protocol.errors import RuleViolation
 
 
 class Count(NamedTuple):
@@ -21,7 +21,7 @@ class Count(NamedTuple):
     def check(self, given: int) -> None:
         """Refuse a wrong number of arguments, unless the method does not check it."""
         if self.refusal and not (self.least <= given and (self.most is None or given <= self.most)):
-            raise Filled(self.refusal, {"n": given} if "${n}" in self.refusal else {})
+            raise RuleViolation(self.refusal, n=given) if "${n}" in self.refusal else RuleViolation(self.refusal)
 
 
 def exactly(number: int, macro: str = "s") -> Count:

@@ -118,6 +118,11 @@ class Dispatcher:
         self._meter = meter
         self.cache.hit = meter.hits
 
+    def move_on(self) -> None:
+        """Drop what was kept of the last head, since there is a new one."""
+        self.cache.clear()
+        self.node.forget()
+
     def answer(self, body: bytes, asker: Asker = NOBODY) -> bytes | Later:
         known = self.cache.find(body)
         if known is not None:
@@ -226,12 +231,10 @@ class Dispatcher:
     def method(self, api: str, name: str) -> Method:
         known = self.apis.get(api)
         if known is None:
-            layout = "api_itr != _registered_apis.end(): Could not find API ${api}"
-            raise Unresolved(layout, {"api": api})
+            raise Unresolved("api_itr != _registered_apis.end(): Could not find API ${api}", api=api)
         method = known.find(name)
         if method is None:
-            layout = "method_itr != api_itr->second.end(): Could not find method ${method}"
-            raise Unresolved(layout, {"method": name})
+            raise Unresolved("method_itr != api_itr->second.end(): Could not find method ${method}", method=name)
         return method
 
     def _result(self, method: Method, arguments: list[object], budget: RequestBudget) -> bytes:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import NamedTuple
 
-from ledgerd.codec.errors import ASSERTION, BAD_CAST, PARSE_ERROR, DecodeError
+from ledgerd.codec.errors import ASSERTION, BAD_CAST, FOREIGN, PARSE_ERROR, DecodeError
 from ledgerd.codec.json_errors import JsonError, Layer
 from ledgerd.codec.json_text import Json, dumps, quote
 from ledgerd.protocol.errors import RuleViolation
@@ -57,25 +57,7 @@ class PlainError(Exception):
         self.data = data
 
 
-class Layered(RuleViolation):
-    """A violation with the layers that callers have added, each with its values."""
-
-    def __init__(self, error: RuleViolation, *layers: Layer) -> None:
-        super().__init__(error.message)
-        self.code, self.name, self.what = error.code, error.name, error.what
-        self.layers = [*_layers(error), *layers]
-
-
-class Filled(RuleViolation):
-    """A violation whose message is a template; its values are also in the data of the error."""
-
-    def __init__(self, layout: str, data: dict[str, Json] | None = None) -> None:
-        layer = Layer(layout, data or {})
-        super().__init__(layer.text)
-        self.layers = [layer]
-
-
-class Unresolved(Filled):
+class Unresolved(RuleViolation):
     """A request without the name of a method, or in the wrong form."""
 
 
@@ -106,7 +88,8 @@ def error_object(error: PlainError | RuleViolation | DecodeError, now: int) -> E
     room = _Room(MOST_SHOWN)
     layers = [Layer(room.taken(each.format), room.shown(each.data)) for each in _layers(error)]
     message = f"{what} ({error.code})\n" + "".join(f"{layer.text}\n" for layer in layers)
-    entries = ",".join(_entry(layer, place == 0, now) for place, layer in enumerate(layers))
+    is_own = error.code != FOREIGN
+    entries = ",".join(_entry(layer, is_own and place == 0, now) for place, layer in enumerate(layers))
     data = f'{{"code":{error.code},"name":{quote(name)},"message":{quote(what)},"stack":[{entries}]}}'
     return ErrorObject(_answered_code(error), message, data)
 
@@ -158,16 +141,14 @@ def _words(error: RuleViolation | DecodeError) -> tuple[str, str]:
 
 
 def _layers(error: RuleViolation | DecodeError) -> list[Layer]:
-    if isinstance(error, JsonError | Layered | Filled):
-        return error.layers
-    return [Layer(error.message if isinstance(error, RuleViolation) else error.text, {})]
+    return error.layers if isinstance(error, RuleViolation | JsonError) else [Layer(error.text, {})]
 
 
-def _entry(layer: Layer, is_first: bool, now: int) -> str:
+def _entry(layer: Layer, is_thrown: bool, now: int) -> str:
     """One entry of the stack, without file and line, which cannot equal those of the reference (spec 05, section
-    6.3).
+    6.3). It was thrown, or added by a caller.
     """
-    level = "error" if is_first else "warn"
+    level = "error" if is_thrown else "warn"
     return (
         f'{{"context":{{"level":"{level}","file":"","line":0,"method":"","hostname":"","thread_name":"",'
         f'"timestamp":"{time_text(now)}"}},"format":{quote(layer.format)},"data":{dumps(layer.data)}}}'

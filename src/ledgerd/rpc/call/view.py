@@ -60,11 +60,15 @@ class Node:
         self._memory: dict[type, object] = {}
 
     def memory(self, kind: type[S]) -> S:
-        """What a family of methods keeps between requests, made when it is first asked for."""
+        """What a family of methods keeps between the requests of one head, made when it is first asked for."""
         found = self._memory.get(kind)
         if not isinstance(found, kind):
             found = self._memory[kind] = kind()
         return found
+
+    def forget(self) -> None:
+        """Drop what was kept, since there is a new head."""
+        self._memory.clear()
 
     def asked_by(self, share: str) -> Node:
         """The same for one request."""

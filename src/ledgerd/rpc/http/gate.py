@@ -15,6 +15,9 @@ from ledgerd.basics.addresses import charged_as, is_loopback
 
 EVERYBODY = "*"
 
+LONGEST_REMEMBERED = 256
+"""Bytes of what a proxy says of a client: a dozen addresses. From anything longer the client is found each time."""
+
 
 class Gate:
     """The host names of an endpoint, and the origins whose requests it answers."""
@@ -77,7 +80,10 @@ class Proxies:
 
     def client_of(self, address: str, forwarded: bytes) -> str:
         """The client of a request from an address: the last named one that is no trusted proxy."""
-        return self._client(address, forwarded) if forwarded and self.are(address) else address
+        if not forwarded or not self.are(address):
+            return address
+        find = self._client if len(forwarded) <= LONGEST_REMEMBERED else self._found
+        return find(address, forwarded)
 
     def _found(self, address: str, forwarded: bytes) -> str:
         for each in reversed(forwarded.decode("latin-1").split(",")):

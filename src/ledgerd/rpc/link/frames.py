@@ -6,10 +6,13 @@ invalid data closes the link.
 
 from __future__ import annotations
 
+import json
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
+
+from ledgerd.codec.json_errors import Layer
 
 MAX_FRAME = 16 * 1024 * 1024
 """More than the largest block, and than the largest request body that is passed on."""
@@ -39,7 +42,8 @@ class ErrorReply(msgspec.Struct, frozen=True, tag="error", array_like=True):
     code: int
     name: str
     what: str
-    message: str
+    layers: str
+    """Formats with their values, as `packed_layers` has them."""
 
 
 class Subscribe(msgspec.Struct, frozen=True, tag="subscribe", array_like=True):
@@ -66,6 +70,17 @@ class Alive(msgspec.Struct, frozen=True, tag="alive", array_like=True):
 
 
 LinkMessage = Ask | Reply | ErrorReply | Subscribe | Unsubscribe | TopicEvent | Alive
+
+
+def packed_layers(layers: Iterable[Layer]) -> str:
+    """The layers of an error as JSON in ASCII, since texts of clients in them need not be UTF-8."""
+    return json.dumps([(layer.format, layer.data) for layer in layers])
+
+
+def layers_of(packed: str) -> list[Layer]:
+    """The layers of an error."""
+    return [Layer(layout, data) for layout, data in json.loads(packed)]
+
 
 _encoder = msgspec.msgpack.Encoder()
 _decoder: msgspec.msgpack.Decoder[LinkMessage] = msgspec.msgpack.Decoder(LinkMessage)

@@ -24,6 +24,7 @@ from ledgerd.rpc.link.frames import (
     TopicEvent,
     Unsubscribe,
     frame,
+    layers_of,
 )
 from ledgerd.rpc.link.subscribers import Subscribers
 from ledgerd.supervision.tasks import Tasks
@@ -55,8 +56,9 @@ class Violation(RuleViolation):
     """A rule violation that the main process answered with."""
 
     def __init__(self, refused: ErrorReply) -> None:
-        super().__init__(refused.message)
+        super().__init__("")
         self.code, self.name, self.what = refused.code, refused.name, refused.what
+        self.layers = layers_of(refused.layers)
 
 
 class Link(asyncio.Protocol):
@@ -168,4 +170,6 @@ class Link(asyncio.Protocol):
 
 
 def _refusal(refused: ErrorReply) -> Exception:
-    return Violation(refused) if refused.name else PlainError(refused.message, refused.code)
+    if refused.name:
+        return Violation(refused)
+    return PlainError(layers_of(refused.layers)[0].format, refused.code)

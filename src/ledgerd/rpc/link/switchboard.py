@@ -11,6 +11,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import cast
 
+from ledgerd.codec.json_errors import Layer
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.link.frames import (
@@ -25,6 +26,7 @@ from ledgerd.rpc.link.frames import (
     TopicEvent,
     Unsubscribe,
     frame,
+    packed_layers,
 )
 from ledgerd.rpc.link.link import HEAD, STOP
 from ledgerd.rpc.link.topics import DETAILS, HEALTH, STATUS, WAITING
@@ -33,6 +35,8 @@ from ledgerd.supervision.tasks import Tasks
 log = logging.getLogger(__name__)
 
 Handler = Callable[[bytes], Awaitable[bytes]]
+
+LOGGED = Layer("the node's log says more", {})
 
 HEARD_BY_ALL = frozenset((DETAILS, HEAD, HEALTH, STATUS, STOP, WAITING))
 
@@ -94,12 +98,12 @@ class WorkerLink(asyncio.Protocol):
         try:
             answer: LinkMessage = Reply(ask.number, await self._board.handlers[ask.topic](ask.payload))
         except PlainError as error:
-            answer = ErrorReply(ask.number, error.code, "", "", error.message)
+            answer = ErrorReply(ask.number, error.code, "", "", packed_layers([Layer(error.message, {})]))
         except RuleViolation as error:
-            answer = ErrorReply(ask.number, error.code, error.name, error.what, error.message)
+            answer = ErrorReply(ask.number, error.code, error.name, error.what, packed_layers(error.layers))
         except Exception:
             log.exception("a question of an API worker could not be answered")
-            answer = ErrorReply(ask.number, 0, "exception", "unspecified", "the node's log says more")
+            answer = ErrorReply(ask.number, 0, "exception", "unspecified", packed_layers([LOGGED]))
         self.send(frame(answer))
 
     def _failed(self, problem: BaseException) -> None:

@@ -10,7 +10,7 @@ from typing import Annotated
 
 from ledgerd.codec.containers import FixedArray, Vector
 from ledgerd.codec.errors import DecodeError
-from ledgerd.codec.numbers import BOOLEANS, Boolean, Share
+from ledgerd.codec.numbers import Boolean, Share
 from ledgerd.codec.source import Source
 from ledgerd.codec.strings import hex_bytes
 from ledgerd.protocol.names import MAX_NAME_BYTES, NAME_KIND, AccountName, name_of_bytes
@@ -73,7 +73,7 @@ class NamesInMemory(Vector):
 
 
 class FlagsInMemory(Vector):
-    """A byte for each flag."""
+    """A byte for each flag, of which the reference sets only some (spec 03, section 27.2)."""
 
     def __init__(self) -> None:
         super().__init__(Boolean())
@@ -82,11 +82,8 @@ class FlagsInMemory(Vector):
         return f"{source.bind(_hex_of_flags)}({value})"
 
     def parse(self, value: object) -> tuple[bool, ...]:
-        """A flag for each byte, which is 0 or 1."""
-        raw = hex_bytes(value)
-        if not set(raw) <= BOOLEANS.keys():
-            raise DecodeError("a flag is neither 0 nor 1")
-        return tuple(BOOLEANS[byte] for byte in raw)
+        """A flag for each byte; any but 0 is set, as it is for the reference."""
+        return tuple(map(bool, hex_bytes(value)))
 
 
 ProxiedShares = Annotated[tuple[int, ...], SharesInMemory(PROXY_DEPTH)]

@@ -21,7 +21,7 @@ from tests.chain.recorded_chains import LIKE_THE_RECORDING, network_of
 from tests.node.workers.api_node.test_source import PROPERTIES, asked, over
 from tests.recorded import ALL_CHAINS, recorded_answers, recorded_blocks
 from tests.replica.nodes import RunningReplica, ServedNode
-from tests.rpc.api.serving import copy_followed, project_for_plugins, recorded_api_answers, without_stack
+from tests.rpc.api.serving import copy_followed, project_for_plugins, recorded_api_answers, without_origin
 from tests.rpc.api.test_recorded_answers import STANDS
 
 ASKED = [
@@ -72,7 +72,7 @@ def test_recorded_requests_get_the_recorded_answers_from_a_replica(
     for request, recorded in recorded_api_answers(name, *files):
         answer = made.dispatcher.answer(json.dumps(request).encode())
         assert isinstance(answer, bytes)
-        if without_stack(answer.decode("utf-8", "surrogateescape")) != without_stack(recorded):
+        if without_origin(answer.decode("utf-8", "surrogateescape")) != without_origin(recorded):
             different.append(request["params"])
         count += 1
     assert count > 100

@@ -32,7 +32,7 @@ from tests.history.histories import HISTORY_FOLDER
 from tests.node.workers.api_node.writing import Writer, writer
 from tests.recorded import ALL_CHAINS, recorded_answers
 from tests.rpc.api.past_answers import accounts_of
-from tests.rpc.api.serving import copy_followed, recorded_api_answers, without_stack
+from tests.rpc.api.serving import copy_followed, recorded_api_answers, without_origin
 from tests.rpc.api.test_recorded_answers import STANDS
 from tests.rpc.loopback import http_request, play, serving
 
@@ -110,7 +110,7 @@ def test_recorded_requests_get_the_recorded_answers_while_another_process_writes
     for request, recorded in recorded_api_answers(name, *files):
         answer = made.dispatcher.answer(json.dumps(request).encode())
         assert isinstance(answer, bytes)
-        assert without_stack(answer.decode("utf-8", "surrogateescape")) == without_stack(recorded), request["params"]
+        assert without_origin(answer.decode("utf-8", "surrogateescape")) == without_origin(recorded), request["params"]
         count += 1
     assert count > 100
     past = recorded_answers(name, height).get("get_ops_in_block", {}) if f"answers-{height}" in files else {}

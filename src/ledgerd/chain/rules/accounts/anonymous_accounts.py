@@ -52,8 +52,9 @@ def receive_anonymously(ledger: Ledger, amount: int, memo: str) -> None:
     fee = ledger.median.account_creation_fee
     require(
         amount >= fee.amount,
-        "o.amount >= median_props.account_creation_fee: "
-        f"Inssufficient amount {fee} required, {tokens(amount)} provided.",
+        "o.amount >= median_props.account_creation_fee: Inssufficient amount ${f} required, ${p} provided.",
+        f=str(fee),
+        p=str(tokens(amount)),
     )
     if not memo:
         return
@@ -74,15 +75,17 @@ def _wish(ledger: Ledger, memo: str) -> Wish:
 
 def _named(ledger: Ledger, login: str, key: str) -> Wish:
     name = cut_name(login)
-    require(ledger.find_account(name) is None, f'acc == nullptr: Account login "{login}" must be free.')
+    require(ledger.find_account(name) is None, 'acc == nullptr: Account login "${a}" must be free.', a=login)
     in_domain, is_valid = is_valid_domain(login, ANONYMOUS_ACCOUNT), is_valid_name(login)
     if ledger.hardfork(7):
         require(
             in_domain,
             "is_valid_domain_name( login_part, CHAIN_ANONYMOUS_ACCOUNT ): "
-            f"Domain name {login} is invalid, creator name {ANONYMOUS_ACCOUNT}",
+            "Domain name ${n} is invalid, creator name ${c}",
+            n=login,
+            c=ANONYMOUS_ACCOUNT,
         )
-        require(is_valid, f"is_valid_account_name( login_part ): Account name {login} is invalid")
+        require(is_valid, "is_valid_account_name( login_part ): Account name ${n} is invalid", n=login)
     # Hardfork 6 alone lets bad names in, marked; hardfork 7 removes them.
     return Wish(name, _key_of(key), in_domain and is_valid)
 

@@ -91,5 +91,6 @@ def require_pause(ledger: Ledger, name: AccountName, role: Role, what: str) -> N
     require(
         ledger.now - changed > ledger.network.master_update_limit,
         "now - _db.last_key_change(o.account, role) > CHAIN_MASTER_UPDATE_LIMIT: "
-        f"{what} can only be changed once an hour.",
+        "${w} can only be changed once an hour.",
+        w=what,
     )

@@ -52,7 +52,7 @@ def refund(ledger: Ledger, market: PmMarket, budget: MarketBudget) -> bool:
         return False
     return_liquidity(ledger, market)
     left = fits_int64(state.escrow + market.forfeit_pool)
-    require(left >= 0, f"leftover >= 0: PM void refund paid out more than it held: {left}")
+    require(left >= 0, "leftover >= 0: PM void refund paid out more than it held: ${l}", l=left)
     with ledger.editing(market):
         market.forfeit_pool = 0
     burn(ledger, left)

@@ -212,7 +212,9 @@ def _finish(ledger: Ledger, market: PmMarket, state: PmSettlement) -> None:
         escrow = fits_int64(escrow - taken.oracle - taken.creator - bonus + state.uncovered)
     require(
         escrow == 0,
-        f"st.escrow.value == 0: PM settlement did not balance for market {market.id}: escrow={escrow}",
+        "st.escrow.value == 0: PM settlement did not balance for market ${m}: escrow=${e}",
+        m=market.id,
+        e=escrow,
     )
     if market.forfeit_pool:
         with ledger.editing(market):

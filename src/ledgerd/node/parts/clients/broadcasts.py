@@ -23,7 +23,7 @@ from ledgerd.p2p.shared.allowances import Allowance, Allowances
 from ledgerd.p2p.shared.budget import SharedBudget
 from ledgerd.p2p.shared.chain_access import MAX_SIZE_AHEAD
 from ledgerd.p2p.turns import Turns
-from ledgerd.protocol.block import Block, SignedHeader
+from ledgerd.protocol.block import Block, SignedHeader, require_block_size
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.transaction import Transaction
 from ledgerd.rpc.call.bounds import BoundsMet
@@ -282,13 +282,12 @@ class Broadcasts:
     def _push_block(self, asked: Broadcast, allowance: Allowance) -> None:
         """What its size and header say is looked at first: a whole block takes many times longer to decode."""
         chain, packed = self._chain.chain, asked.packed
-        size, limit = len(packed), MAX_SIZE_AHEAD * chain.globals.maximum_block_size
-        require(size <= limit, f"block_size <= gprops.maximum_block_size: Block Size is too Big: {size} > {limit}")
+        require_block_size(len(packed), MAX_SIZE_AHEAD * chain.globals.maximum_block_size)
         header = codec_of(SignedHeader).decode(packed)
         latest = self._time.wall() // MICRO + FUTURE_SECONDS
         require(header.timestamp <= latest, "block.timestamp.sec_since_epoch() <= max_accept_time: ")
         if not chain.is_known(header.id) and not chain.is_signed(header):
-            self._charge_unproven(asked.share, size, allowance, is_beside=header.previous != chain.head_id)
+            self._charge_unproven(asked.share, len(packed), allowance, is_beside=header.previous != chain.head_id)
         block = codec_of(Block).decode_exactly(packed)
         outcome = chain.push_block(block).or_raise()
         # Sent on in our name, what nobody signed would be charged to us by every peer.

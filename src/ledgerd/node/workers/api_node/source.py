@@ -78,7 +78,7 @@ class DirectorySource:
         self._changed(service)
 
     def _changed(self, service: Service) -> None:
-        service.dispatcher.cache.clear()
+        service.dispatcher.move_on()
         reason = self.main.reason
         refusal = ErrorObject(OTHER, f"{REFUSED}: {reason}")
         service.refusal = error_answer(refusal, NO_ID) if reason else b""

@@ -11,7 +11,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ledgerd.chain.rules.accounts.agents import agent_keys
-from ledgerd.codec.json_errors import Layer
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.authority_check import (
     Accounts,
@@ -33,7 +32,7 @@ from ledgerd.protocol.operations.transfers import Transfer
 from ledgerd.protocol.transaction import Transaction
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
 from ledgerd.rpc.call.counts import exactly
-from ledgerd.rpc.call.errors import INVALID_REQUEST, Layered, PlainError
+from ledgerd.rpc.call.errors import INVALID_REQUEST, PlainError
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.errors import UnknownKey
 from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME, AUTHORITY_BY_ACCOUNT
@@ -43,9 +42,6 @@ from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES
 if TYPE_CHECKING:
     from ledgerd.protocol.authority import Authority
     from ledgerd.state.view import View
-
-NO_LAYER = Layer("", {})
-"""The empty layer that a caller in the reference adds to an error."""
 
 _MISSING = (MissingAuthority, MissingOther)
 
@@ -177,9 +173,9 @@ def _verified(view: ApiView, transaction: Transaction) -> bool:
     try:
         verify(transaction.operations, signed, _accounts(view.state))
     except UnknownKey as error:
-        raise Layered(error, NO_LAYER) from None
+        raise error.under() from None
     except RuleViolation as error:
-        raise Layered(error, NO_LAYER, NO_LAYER) from None
+        raise error.under().under() from None
     return True
 
 
@@ -190,7 +186,7 @@ def _signature_keys(view: ApiView, transaction: Transaction) -> frozenset[Public
     try:
         return transaction.signature_keys(view.network.chain_id)
     except RuleViolation as error:
-        raise Layered(error, NO_LAYER) from None
+        raise error.under() from None
 
 
 def _has_agents(state: View) -> bool:

@@ -9,12 +9,12 @@ from typing import Annotated
 import msgspec
 
 from ledgerd.codec.numbers import UInt16, UInt32
+from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.times import Time
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
 from ledgerd.rpc.api.kinds import EnumKind, require_limit
 from ledgerd.rpc.call.counts import between, either
-from ledgerd.rpc.call.errors import Filled
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.errors import UnknownKey
 from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME, ACCOUNTS
@@ -51,13 +51,13 @@ Routes = Annotated[RouteType, EnumKind(RouteType, "graphene::plugins::database_a
 Delegations = Annotated[DelegationType, EnumKind(DelegationType, "graphene::plugins::database_api::delegations_type")]
 
 
-class UnknownAccount(Filled):
+class UnknownAccount(RuleViolation):
     """There is no such account; its name is in the data of the error, not in the message."""
 
     code, name, what = UnknownKey.code, UnknownKey.name, UnknownKey.what
 
     def __init__(self, account: AccountName) -> None:
-        super().__init__("${what}: ", {"name": account, "what": self.what})
+        super().__init__("${what}: ", name=account, what=self.what)
 
 
 class WithdrawRoute(msgspec.Struct, frozen=True):

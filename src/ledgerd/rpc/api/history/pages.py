@@ -67,7 +67,8 @@ def walk_of(cursor: str, first: int, last: int) -> Walk:
         return Walk(first, is_upward=True)
     found = _CURSOR.fullmatch(cursor)
     if found is None or int(found[2]) > LAST_NUMBER:
-        raise RuleViolation(f'cursor: "{NEWEST}", "{OLDEST}", "before:N" or "after:N" is expected, not {quote(cursor)}')
+        expected = f'cursor: "{NEWEST}", "{OLDEST}", "before:N" or "after:N" is expected, not ${{cursor}}'
+        raise RuleViolation(expected, cursor=quote(cursor))
     number = int(found[2])
     if found[1] == "after":
         return Walk(max(first, number + 1), is_upward=True)

@@ -151,7 +151,12 @@ def transaction_summary(
     if found is None:
         found = part_in(packed, identifier, opening, number, part)
     if found is None:
-        raise RuleViolation(f"transaction {identifier.hex()} is not at place {number} of block {block}")
+        raise RuleViolation(
+            "transaction ${id} is not at place ${place} of block ${block}",
+            id=identifier.hex(),
+            place=number,
+            block=block,
+        )
     return SummedUpTransaction(
         identifier,
         block,

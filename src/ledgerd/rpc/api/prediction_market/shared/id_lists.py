@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from ledgerd.protocol.hashing import sha256
 from ledgerd.rpc.api.prediction_market.declared import page
 from ledgerd.rpc.api.prediction_market.shared.remembered import head_of
 from ledgerd.state.tables import Entity
@@ -17,30 +18,52 @@ if TYPE_CHECKING:
 NEAR = 1_000
 """A page that ends within so many rows is read where it stands."""
 
-MOST_IDS = 2_000_000
-"""Remembered by a worker at the same time; eight bytes each."""
+MOST_BYTES = 16_000_000
+"""Of lists that a worker remembers at the same time: two million ids."""
+
+BESIDE_IDS = 512
+"""Bytes that a list takes besides its ids, so that empty ones are bounded too."""
 
 Ids: TypeAlias = "array[int]"
 E = TypeVar("E", bound=Entity)
 
 
 class IdLists:
-    """Lists of ids by what they are lists of, all of one head block."""
+    """Lists of ids by what they are lists of, all of one head block.
+
+    What a client asks for may be long, so lists are found by its digest, and never by what was sent.
+    """
 
     def __init__(self) -> None:
         self._head: tuple[bytes, int] = (b"", 0)
-        self._lists: dict[Hashable, Ids] = {}
-        self.count = 0
+        self._lists: dict[bytes, Ids] = {}
+        self.bytes = 0
 
     def get(self, head: tuple[bytes, int], key: Hashable, make: Callable[[], Iterable[int]]) -> Ids:
         """The list of a key, made when it is first asked for."""
-        if head != self._head or self.count > MOST_IDS:
-            self._head, self._lists, self.count = head, {}, 0
-        known = self._lists.get(key)
+        if head != self._head:
+            self._drop(head)
+        digest = _digest_of(key)
+        known = self._lists.get(digest)
         if known is None:
-            known = self._lists[key] = array("q", make())
-            self.count += len(known) + 16
+            known = array("q", make())
+            size = BESIDE_IDS + len(known) * known.itemsize
+            if self.bytes + size > MOST_BYTES:
+                self._drop(head)
+            self._lists[digest] = known
+            self.bytes += size
         return known
+
+    def _drop(self, head: tuple[bytes, int]) -> None:
+        self._head, self._lists, self.bytes = head, {}, 0
+
+    def __len__(self) -> int:
+        return len(self._lists)
+
+
+def _digest_of(key: Hashable) -> bytes:
+    """A key as a few bytes. No two keys are printed alike: they consist of texts, numbers, and tuples of them."""
+    return sha256(repr(key).encode())
 
 
 def id_list(view: ApiView, key: Hashable, make: Callable[[], Iterable[int]]) -> Ids:
