@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Container
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from ledgerd.protocol.addresses import is_loopback
 from ledgerd.protocol.errors import OperatorError
 
 WEB, SECURE_WEB, SOCKET, SECURE_SOCKET = "http", "https", "ws", "wss"
@@ -35,10 +35,7 @@ class NodeAddress(NamedTuple):
     @property
     def is_this_machine(self) -> bool:
         """Whether it is an address of this machine alone."""
-        try:
-            return ipaddress.ip_address(self.host).is_loopback
-        except ValueError:
-            return self.host == "localhost"
+        return self.host == "localhost" or is_loopback(self.host)
 
 
 def read_address(url: str, schemes: Container[str] = (WEB, SECURE_WEB)) -> NodeAddress:

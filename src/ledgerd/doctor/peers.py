@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from ledgerd.doctor.finding import Finding, error, warning
 from ledgerd.doctor.patient import SECONDS
 from ledgerd.protocol.endpoint import Endpoint
-from ledgerd.snapshot.client import FAULTS, ask, reason_of
+from ledgerd.snapshot.client import FAULTS, ask
 from ledgerd.supervision.main_loop import on_a_loop
 from ledgerd.supervision.tasks import all_of
+from ledgerd.supervision.work import reason_of
 
 
 def peers(seeds: Sequence[Endpoint], snapshot_peers: Sequence[Endpoint]) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""IP addresses in limits: the address that a limit counts, and addresses that are exempt.
+"""IP addresses in limits: the address that a limit counts, addresses that are exempt, and those of this machine.
 
 An IPv6 address counts as its /64, which is the usual size of one customer's network.
 """
@@ -24,6 +24,14 @@ class Exemption:
         except ValueError:
             return False
         return (self._is_private and address.is_private) or any(address in network for network in self._networks)
+
+
+def is_loopback(address: str) -> bool:
+    """Whether a text is an address of this machine alone."""
+    try:
+        return ip_address(address).is_loopback
+    except ValueError:
+        return False
 
 
 def network_of(word: str) -> IPv4Network | IPv6Network:

@@ -30,6 +30,11 @@ def is_json(text: str) -> bool:
     return is_valid(text.encode("utf-8", "surrogateescape"))
 
 
+def printable(text: str) -> str:
+    """A text of a stranger without anything that a terminal acts on, and that can be encoded."""
+    return "".join(each if each.isprintable() else "?" for each in text)
+
+
 def require_memo(memo: str) -> None:
     """A memo that fits, in UTF-8."""
     require(byte_length(memo) < MAX_MEMO_LENGTH, "memo.size() < CHAIN_MAX_MEMO_LENGTH: Memo is too large")

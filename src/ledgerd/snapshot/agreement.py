@@ -10,11 +10,12 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
-from ledgerd.snapshot.client import FAULTS, PAUSE_SECONDS, Fetched, SnapshotOffer, download, fetch_newest, reason_of
+from ledgerd.snapshot.client import FAULTS, PAUSE_SECONDS, Fetched, SnapshotOffer, download, fetch_newest
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.job import Compare
 from ledgerd.snapshot.jobs import done
 from ledgerd.supervision.threads import in_thread
+from ledgerd.supervision.work import reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,6 +17,7 @@ from ledgerd.snapshot.fetching import PART, Download, Unavailable, check, refusa
 from ledgerd.snapshot.frames import InfoReply, InfoRequest, MessageReader, ProtocolFault, SnapshotMessage, packed
 from ledgerd.supervision.tasks import all_of
 from ledgerd.supervision.threads import in_thread
+from ledgerd.supervision.work import reason_of
 
 log = logging.getLogger(__name__)
 
@@ -209,14 +210,6 @@ def _has_checksum(path: Path, checksum: bytes) -> bool:
             return hashlib.file_digest(file, "sha256").digest() == checksum
     except FileNotFoundError:
         return False
-
-
-def reason_of(problem: BaseException) -> str:
-    if isinstance(problem, TimeoutError):
-        return "no answer in time"
-    if isinstance(problem, OSError) and problem.strerror:
-        return problem.strerror
-    return str(problem) or type(problem).__name__
 
 
 def _now() -> float:

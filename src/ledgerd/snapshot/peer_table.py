@@ -9,10 +9,11 @@ from typing import NamedTuple
 
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.snapshot import client
-from ledgerd.snapshot.client import SnapshotConnection, connected, reason_of
+from ledgerd.snapshot.client import SnapshotConnection, connected
 from ledgerd.snapshot.fetching import Download, Unavailable
 from ledgerd.snapshot.frames import AccessDenied, InfoReply, NoSnapshot, ProtocolFault
 from ledgerd.supervision.main_loop import on_a_loop
+from ledgerd.supervision.work import reason_of
 
 PART_SECONDS = 60.0
 MEGABYTE = 1 << 20

@@ -48,6 +48,8 @@ class Ended(Exception):
 
 def reason_of(problem: BaseException) -> str:
     """A failure as a log line shows it."""
+    if isinstance(problem, TimeoutError) and not problem.args:
+        return "no answer in time"
     if isinstance(problem, OSError) and problem.strerror:
         place = f"{problem.filename}: " if problem.filename else ""
         return f"{place}{problem.strerror}"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from ledgerd.protocol.addresses import is_loopback
 from ledgerd.rpc.call.limits import Limits
-from ledgerd.rpc.http.gate import Gate, Proxies, is_loopback
+from ledgerd.rpc.http.gate import Gate, Proxies
 from ledgerd.rpc.http.responses import Page
 from tests.rpc.loopback import play, serving
 from tests.rpc.sample_api import service

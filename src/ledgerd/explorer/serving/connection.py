@@ -16,8 +16,7 @@ from ledgerd.explorer.serving.headers import head_of
 from ledgerd.explorer.serving.plain import PLAIN
 from ledgerd.explorer.serving.visitors import Visitors
 from ledgerd.explorer.words.language import CODES
-from ledgerd.protocol.addresses import charged_as
-from ledgerd.rpc.http.gate import is_loopback
+from ledgerd.protocol.addresses import charged_as, is_loopback
 from ledgerd.rpc.http.places.connection_table import Activity
 from ledgerd.rpc.http.reader import BETWEEN, ContinueExpected, Handshake, Refusal, Request, RequestReader
 from ledgerd.rpc.http.responses import refusal

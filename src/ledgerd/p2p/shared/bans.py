@@ -5,10 +5,8 @@ The reference forgets a ban with the connection that it closes; here it also hol
 
 from __future__ import annotations
 
-from ipaddress import ip_address
-
 from ledgerd.p2p.wire.endpoints import subnet_of
-from ledgerd.protocol.addresses import Exemption, charged_as
+from ledgerd.protocol.addresses import Exemption, charged_as, is_loopback
 
 ADDRESS_LIMIT = 30.0
 """An address with so many offences that have not expired is banned."""
@@ -39,7 +37,7 @@ class Bans:
 
     def ban(self, address: str, now: float, seconds: float) -> None:
         """Ban an address. An exempt address of this machine is not banned: many nodes may share it."""
-        if is_local(address) and address in self._exemption:
+        if is_loopback(address) and address in self._exemption:
             return
         address = charged_as(address)
         self._until.pop(address, None)
@@ -69,13 +67,6 @@ class Bans:
         score = max(0.0, score - max(0.0, now - at) / FADE_SECONDS) + 1.0
         self._scores[key] = score, now
         return score
-
-
-def is_local(address: str) -> bool:
-    try:
-        return ip_address(address).is_loopback
-    except ValueError:
-        return False
 
 
 def _make_room(kept: dict[str, float] | dict[str, tuple[float, float]]) -> None:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from ipaddress import ip_address, ip_network
 from urllib.parse import urlsplit
 
-from ledgerd.protocol.addresses import charged_as
+from ledgerd.protocol.addresses import charged_as, is_loopback
 
 EVERYBODY = "*"
 
@@ -54,14 +54,6 @@ def _name_of(host: str) -> str:
     if host.startswith("["):
         return host[1:].partition("]")[0]
     return host.partition(":")[0]
-
-
-def is_loopback(address: str) -> bool:
-    """Whether a text is an address of this machine alone."""
-    try:
-        return ip_address(address).is_loopback
-    except ValueError:
-        return False
 
 
 def _is_address(text: str) -> bool:

@@ -13,11 +13,11 @@ from abc import abstractmethod
 from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import cast
 
-from ledgerd.protocol.addresses import Exemption, charged_as
+from ledgerd.protocol.addresses import Exemption, charged_as, is_loopback
 from ledgerd.rpc.call.asker import NOBODY, Asker
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits
-from ledgerd.rpc.http.gate import Gate, Proxies, is_loopback
+from ledgerd.rpc.http.gate import Gate, Proxies
 from ledgerd.rpc.http.places.addresses import Addresses
 from ledgerd.rpc.http.places.connection_table import Activity, ConnectionTable
 from ledgerd.rpc.http.places.given_up import GivenUpAnswers

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import msgspec
-
-from ledgerd.chain.log.histories import History, HistoryView, OperationPlace, RecordedOperation, Wanted
-from ledgerd.codec.numbers import Int64, UInt32
+from ledgerd.chain.log.histories import History, HistoryView, OperationPlace, Wanted
+from ledgerd.codec.numbers import Int64
 from ledgerd.projections.markets.places import NAMED_ROWS
 from ledgerd.protocol.operations import OPERATIONS, Operation
 from ledgerd.protocol.operations.base import name_of, tag_of
 from ledgerd.protocol.operations.markets import PmCreateMarket
-from ledgerd.rpc.api.history.stream import HistoryStream
+from ledgerd.rpc.api.history.stream import HistoryStream, StreamMessage
 from ledgerd.rpc.api.prediction_market.klines import Kline, points_of_blocks
 from ledgerd.state.objects.market_records import PLACED_BY_BLOCK, PmPlacedMarkets
 from ledgerd.state.objects.reversible import REVERSIBLE_BY_NUMBER
@@ -27,17 +25,9 @@ CONCERNING: tuple[type[Operation], ...] = (*NAMING, *NAMED_ROWS, PmCreateMarket)
 MARKET_TAGS = frozenset(tag_of(each) for each in CONCERNING)
 
 
-class MarketMessage(msgspec.Struct, frozen=True):
-    """One message: the name of the subscription, or blocks that were taken back, or what happened in blocks."""
+class MarketMessage(StreamMessage, frozen=True):
+    """One message of a subscription to a market."""
 
-    subscription: str | None
-    next_block: UInt32 | None
-    oldest_block: UInt32 | None
-    undone_from: UInt32 | None
-    first_block: UInt32 | None
-    last_block: UInt32 | None
-    irreversible_block: UInt32 | None
-    operations: tuple[RecordedOperation, ...] | None
     prices: tuple[Kline, ...] | None
 
 

@@ -11,6 +11,7 @@ from msgspec.structs import asdict
 from ledgerd.codec.json_text import quote
 from ledgerd.codec.numbers import Int16, Int64, UInt8, UInt32
 from ledgerd.pricing.widths import int64, mul_div, quotient128, truncated_quotient
+from ledgerd.protocol.constants import HUNDRED_PERCENT
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.time_text import time_text
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from ledgerd.state.objects.globals import DynamicGlobalProperty
     from ledgerd.state.view import View
 
-HUNDRED_PERCENT = 10_000
 UPHOLD = -1
 
 

@@ -9,6 +9,7 @@ import msgspec
 
 from ledgerd.codec.numbers import Int8, Int16, Int64, ShareAmount, UInt8, UInt32
 from ledgerd.pricing.widths import int64, quotient128, truncated_quotient
+from ledgerd.protocol.constants import HUNDRED_PERCENT
 from ledgerd.protocol.names import AccountName
 from ledgerd.rpc.api.prediction_market.declared import (
     NEWEST,
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
 
 BINARY = 0
 BINARY_LABELS = ("A", "B")
-HUNDRED_PERCENT = 10_000
 PENALTY_UNITS = 1_000_000
 
 
