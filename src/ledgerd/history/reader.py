@@ -13,8 +13,6 @@ from typing import Self
 
 import lmdb
 
-from ledgerd.chain.log.block_log import FULL_LOG
-from ledgerd.chain.log.files import LogKind
 from ledgerd.chain.log.histories import History, HistoryView
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.kept_facts import KeptFacts, ReadLoggedBlock
@@ -51,7 +49,7 @@ class EmbeddedHistory(History):
         """Who reads now: until they have ended, the file stays open."""
 
     @classmethod
-    def open(cls, folder: Path, log_folder: Path, settings: HistorySettings, log_kind: LogKind = FULL_LOG) -> Self:
+    def open(cls, folder: Path, log_folder: Path, settings: HistorySettings) -> Self:
         """Open the history that another process writes, with the block log that it refers to.
 
         Raises:
@@ -61,7 +59,7 @@ class EmbeddedHistory(History):
             place = str(folder / DATA_FILE), _inode_of(str(folder / DATA_FILE))
             environment = environment_to_read(folder)
             try:
-                return cls(environment, LogBytes(log_folder, log_kind), settings, place)
+                return cls(environment, LogBytes(log_folder), settings, place)
             except BaseException:
                 environment.close()
                 raise
