@@ -117,10 +117,10 @@ def test_a_reader_follows_the_growth_of_the_file(tmp_path: Path) -> None:
     script = """
 import sys
 from pathlib import Path
-from ledgerd.state import StateReader, reader
+from ledgerd.state import StateReader, disk
 from tests.state.items import TABLES
 
-reader.RESERVED_ADDRESSES = 0
+disk.RESERVED_ADDRESSES = 0
 with StateReader.open(Path(sys.argv[1]), TABLES) as other:
     for line in sys.stdin:
         with other.snapshot() as view:

@@ -54,19 +54,17 @@ class HandoverWalk:
             pass  # our node has stopped or started at this moment; the next look sees it
         return step
 
-    def run(
-        self, seconds: float, clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], None] = time.sleep
-    ) -> bool:
+    def run(self, seconds: float) -> bool:
         """Walk to the end, for so long at most; whether it was reached."""
-        until = clock() + seconds
+        until = time.monotonic() + seconds
         while True:
             step = self.advance()
-            self._tell(step, clock())
+            self._tell(step, time.monotonic())
             if step.stage is Stage.DONE:
                 return True
-            if clock() >= until:
+            if time.monotonic() >= until:
                 return False
-            sleep(PAUSE)
+            time.sleep(PAUSE)
 
     def _tell(self, step: HandoverStep, now: float) -> None:
         is_new = step.stage is not self._said.stage or (step != self._said and now - self._said_at >= SAID_AGAIN)

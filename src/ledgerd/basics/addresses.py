@@ -1,4 +1,4 @@
-"""IP addresses in limits: the address that a limit counts, and addresses that are exempt.
+"""IP addresses in limits: the address that a limit counts, addresses that are exempt, and those of this machine.
 
 An IPv6 address counts as its /64, which is the usual size of one customer's network.
 """
@@ -26,6 +26,14 @@ class Exemption:
         return (self._is_private and address.is_private) or any(address in network for network in self._networks)
 
 
+def is_loopback(address: str) -> bool:
+    """Whether a text is an address of this machine alone."""
+    try:
+        return ip_address(address).is_loopback
+    except ValueError:
+        return False
+
+
 def network_of(word: str) -> IPv4Network | IPv6Network:
     """An address or a network, as the operator writes it; `ValueError` where it is none."""
     return ip_network(word, strict=False)
@@ -42,11 +50,3 @@ def charged_as(host: str) -> str:
     if address.ipv4_mapped is not None:
         return str(address.ipv4_mapped)
     return str(ip_network((int(address) >> OWN_NETWORK << OWN_NETWORK, OWN_NETWORK)))
-
-
-def is_loopback(address: str) -> bool:
-    """Whether a text is an address of this machine alone."""
-    try:
-        return ip_address(address).is_loopback
-    except ValueError:
-        return False

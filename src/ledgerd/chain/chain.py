@@ -271,11 +271,9 @@ class Chain(ChainView):
         if self._choice.is_trying and self._schedule_trial is not None:
             self._schedule_trial()
 
-    def push_transaction(
-        self, transaction: Transaction, skip: SkipFlags = Skip.NOTHING, keys: Collection[PublicKey] | None = None
-    ) -> None:
+    def push_transaction(self, transaction: Transaction, skip: SkipFlags = Skip.NOTHING) -> None:
         """Accept a transaction to wait for a block, or raise the rule that it breaks."""
-        self._pending.push(transaction, skip, keys)
+        self._pending.push(transaction, skip)
 
     def simulate_transaction(self, transaction: Transaction) -> SimulatedEffects:
         """What a transaction would do if it were pushed now, or raise the rule that it breaks; nothing of it stays."""

@@ -6,7 +6,6 @@ Open a reader in the process that uses it: it must not be used after a fork. `vi
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,8 +13,6 @@ from typing import Self
 
 import lmdb
 
-from ledgerd.chain.log.block_log import FULL_LOG
-from ledgerd.chain.log.files import LogKind
 from ledgerd.chain.log.histories import History, HistoryView
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.kept_facts import KeptFacts, ReadLoggedBlock
@@ -25,12 +22,7 @@ from ledgerd.history.settings import HistorySettings
 from ledgerd.history.soundness import Soundness
 from ledgerd.history.tables import Tables
 from ledgerd.history.view import EmbeddedView, ShownTexts
-from ledgerd.state.disk import DATA_FILE, MAX_DATABASES, MAX_READERS, LmdbTransaction
-
-RESERVED_ADDRESSES = 1 << 40 if sys.platform != "win32" and sys.maxsize > 1 << 32 else 0
-"""Address space for a file of any size, so that the map never moves; no memory is allocated."""
-
-SPARE_TRANSACTIONS = 16
+from ledgerd.state.disk import DATA_FILE, LmdbTransaction, environment_to_read
 
 CLOSED = -1
 """Instead of the number of a file: another one has taken its place, and could not be opened."""
@@ -57,7 +49,7 @@ class EmbeddedHistory(History):
         """Who reads now: until they have ended, the file stays open."""
 
     @classmethod
-    def open(cls, folder: Path, log_folder: Path, settings: HistorySettings, log_kind: LogKind = FULL_LOG) -> Self:
+    def open(cls, folder: Path, log_folder: Path, settings: HistorySettings) -> Self:
         """Open the history that another process writes, with the block log that it refers to.
 
         Raises:
@@ -65,9 +57,9 @@ class EmbeddedHistory(History):
         """
         try:
             place = str(folder / DATA_FILE), _inode_of(str(folder / DATA_FILE))
-            environment = _environment(folder)
+            environment = environment_to_read(folder)
             try:
-                return cls(environment, LogBytes(log_folder, log_kind), settings, place)
+                return cls(environment, LogBytes(log_folder), settings, place)
             except BaseException:
                 environment.close()
                 raise
@@ -129,7 +121,7 @@ class EmbeddedHistory(History):
         self._place = path, CLOSED
         self.forget()
         try:
-            self._environment = _environment(folder)
+            self._environment = environment_to_read(folder)
             self._tables = Tables.open(self._environment, None, create=False)
         except (lmdb.Error, OSError) as problem:
             self._environment.close()
@@ -152,17 +144,6 @@ class EmbeddedHistory(History):
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _environment(folder: Path) -> lmdb.Environment:
-    return lmdb.Environment(
-        str(folder),
-        map_size=RESERVED_ADDRESSES,
-        readonly=True,
-        max_dbs=MAX_DATABASES,
-        max_readers=MAX_READERS,
-        max_spare_txns=SPARE_TRANSACTIONS,
-    )
 
 
 def _inode_of(path: str) -> int:

@@ -12,6 +12,7 @@ import ssl
 from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
+from ledgerd.basics.failures import reason_of
 from ledgerd.producer.signer_place import PlaceFault, SignerPlace, TlsFiles, tls_context
 from ledgerd.producer.signing_frames import (
     FrameBuffer,
@@ -134,7 +135,7 @@ class SignerLink:
                     connection = await self._connected()
                     return SignerReply(await connection.sign(key, header))
             except (OSError, PlaceFault) as problem:
-                reason = _reason(problem)
+                reason = reason_of(problem)
             self._drop()
             if attempt + 1 < ATTEMPTS:
                 await asyncio.sleep(max(0.0, ends - loop.time()))
@@ -174,7 +175,7 @@ class SignerLink:
             return (await self.status()).problem
         except (OSError, PlaceFault, FrameFault) as fault:
             self._drop()
-            return f"it is away: {_reason(fault)}"
+            return f"it is away: {reason_of(fault)}"
 
     def _say(self, problem: str) -> None:
         if problem == self._told:
@@ -222,14 +223,6 @@ async def status_of(place: SignerPlace, files: TlsFiles | None) -> tuple[SignerS
     try:
         return await link.status(), ""
     except (OSError, PlaceFault, FrameFault) as fault:
-        return None, _reason(fault)
+        return None, reason_of(fault)
     finally:
         link.close()
-
-
-def _reason(problem: Exception) -> str:
-    if isinstance(problem, TimeoutError):
-        return "no answer in time"
-    if isinstance(problem, OSError) and problem.strerror:
-        return problem.strerror
-    return str(problem) or type(problem).__name__

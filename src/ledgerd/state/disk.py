@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import shutil
+import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
 from copy import copy
 from pathlib import Path
@@ -39,6 +40,12 @@ DAMAGED = (
     lmdb.VersionMismatchError,
 )
 
+RESERVED_ADDRESSES = 1 << 40 if sys.platform != "win32" and sys.maxsize > 1 << 32 else 0
+"""A reader reserves addresses for a file of any size, so that its map stays valid when the writer's file grows; no
+memory is allocated by that. Where the system cannot do so, a reader maps the file again when it has grown."""
+
+SPARE_TRANSACTIONS = 16
+
 Database = _Database
 LmdbTransaction: TypeAlias = "lmdb.Transaction[bytes]"
 Cursor: TypeAlias = "lmdb.Cursor[bytes]"
@@ -69,6 +76,26 @@ def failure(folder: Path, error: Exception) -> StorageError:
     return StorageError(
         f"the state in {folder} cannot be written or read ({error}): check the disk, its free space and "
         "its permissions; the state is that of the last commit"
+    )
+
+
+def taken_bytes(path: Path) -> int:
+    """Bytes that a file takes on the disk."""
+    try:
+        return path.stat().st_blocks * 512
+    except OSError:
+        return 0
+
+
+def environment_to_read(folder: Path) -> lmdb.Environment:
+    """The file that another process writes, for reading beside it."""
+    return lmdb.Environment(
+        str(folder),
+        map_size=RESERVED_ADDRESSES,
+        readonly=True,
+        max_dbs=MAX_DATABASES,
+        max_readers=MAX_READERS,
+        max_spare_txns=SPARE_TRANSACTIONS,
     )
 
 

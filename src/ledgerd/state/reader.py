@@ -5,7 +5,6 @@ Open a reader in the process that uses it: it does not survive a fork.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import lmdb
 
-from ledgerd.state.disk import DATA_FILE, MAX_DATABASES, MAX_READERS, Database, LmdbTransaction, failure
+from ledgerd.state.disk import DATA_FILE, Database, LmdbTransaction, environment_to_read, failure
 from ledgerd.state.errors import StorageError, UnknownKey, unreadable
 from ledgerd.state.header import (
     HEADER,
@@ -34,12 +33,6 @@ from ledgerd.state.view import T, TableOrIndex, View, index_of, searched_key, sp
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import TracebackType
-
-RESERVED_ADDRESSES = 1 << 40 if sys.platform != "win32" and sys.maxsize > 1 << 32 else 0
-"""A reader reserves addresses for a file of any size, so that its map stays valid when the writer's file grows; no
-memory is allocated by that. Where the system cannot do so, a reader maps the file again when it has grown."""
-
-SPARE_TRANSACTIONS = 16
 
 MOST_DERIVED, DROPPED = 16_384, 1_024
 """Objects whose derived values are remembered, for each function; then so many of the oldest are dropped at once, as it
@@ -236,14 +229,7 @@ class StateReader:
         if not (folder / DATA_FILE).exists():
             raise StorageError(f"there is no state in {folder}: start the node first")
         try:
-            self._environment = lmdb.Environment(
-                str(folder),
-                map_size=RESERVED_ADDRESSES,
-                readonly=True,
-                max_dbs=MAX_DATABASES,
-                max_readers=MAX_READERS,
-                max_spare_txns=SPARE_TRANSACTIONS,
-            )
+            self._environment = environment_to_read(folder)
         except (lmdb.Error, OSError) as error:
             raise failure(folder, error) from error
         try:

@@ -116,7 +116,7 @@ def test_checksums_that_are_missing_or_wrong_make_no_sound_block_unreadable(
 
 
 def test_what_was_checked_once_is_checked_by_its_checksum_after_that(tmp_path: Path) -> None:
-    """A log of the reference, or of an earlier version, has none."""
+    """A log of the reference has none."""
     blocks = recorded_blocks("open-1")[:300]
     write_log(tmp_path, blocks)
     (tmp_path / "block_log.sums").unlink()

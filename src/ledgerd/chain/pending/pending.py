@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -14,7 +14,6 @@ from ledgerd.chain.rules.transactions.transactions import apply_transaction, req
 from ledgerd.chain.rules.validators.slots import slot_time
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.identifiers import TransactionId
-from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.transaction import Transaction
 from ledgerd.state.objects.transactions import TRANSACTION_BY_ID
@@ -72,16 +71,15 @@ class Pending:
         self._unapplied: set[TransactionId] = set()
         """Those that wait without being in the state, where a second copy would be noticed."""
 
-    def push(self, transaction: Transaction, skip: SkipFlags, keys: Collection[PublicKey] | None = None) -> None:
+    def push(self, transaction: Transaction, skip: SkipFlags) -> None:
         """Accept a new transaction, or raise the rule that it breaks."""
         self._require_fitting(transaction)
         if len(self.transactions) >= MAX_PENDING:
             raise PendingFull(f"{MAX_PENDING} transactions are waiting already")
-        if keys is None:
-            require_usable(self._ledger, transaction)
+        require_usable(self._ledger, transaction)
         self._ledger.is_producing = True
         try:
-            self._add(transaction, skip, keys)
+            self._add(transaction, skip)
         finally:
             self._ledger.is_producing = False
 
@@ -181,7 +179,7 @@ class Pending:
                 return
             if self._ledger.store.lookup(TRANSACTION_BY_ID, transaction.id) is None:
                 try:
-                    self._add(transaction, skip, None)
+                    self._add(transaction, skip)
                 except RuleViolation:
                     continue
 
@@ -201,7 +199,7 @@ class Pending:
         until = self._clock() + seconds
         return lambda: self._clock() > until
 
-    def _add(self, transaction: Transaction, skip: SkipFlags, keys: Collection[PublicKey] | None) -> None:
+    def _add(self, transaction: Transaction, skip: SkipFlags) -> None:
         ledger = self._ledger
         if self._session is None:
             self._session = ledger.store.begin()
@@ -209,7 +207,7 @@ class Pending:
         ledger.cursor.time = slot_time(ledger, 1)
         try:
             with ledger.store.begin() as session:
-                apply_transaction(ledger, transaction, skip, keys)
+                apply_transaction(ledger, transaction, skip)
                 if self.observers:
                     rows = ledger.store.changed_rows(session)
                     for observer in self.observers:

@@ -36,11 +36,11 @@ def milli(thousandths: int | str) -> Markup:
     return amount(milli_text(thousandths))
 
 
-def milli_text(thousandths: int | str, symbol: str = "VIZ") -> str:
+def milli_text(thousandths: int | str) -> str:
     """The same as a text."""
     number = int(thousandths)
     whole, rest = divmod(abs(number), 1000)
-    return f"{'-' if number < 0 else ''}{whole}.{rest:03} {symbol}"
+    return f"{'-' if number < 0 else ''}{whole}.{rest:03} VIZ"
 
 
 def micro_text(millionths: int | str) -> str:

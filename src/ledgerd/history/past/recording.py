@@ -25,7 +25,7 @@ from ledgerd.history.past.handing_over import FORMER_SUFFIX, PAST_FOLDER, WANTED
 from ledgerd.history.settings import ALL_BLOCKS, HistorySettings
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.parameters import ChainParameters
-from ledgerd.state.disk import DATA_FILE, Space
+from ledgerd.state.disk import DATA_FILE, Space, taken_bytes
 
 BLOCKS_AT_ONCE = 500
 SCANNED_AT_ONCE = 10_000
@@ -93,8 +93,8 @@ class PastHistory:
         """About how many bytes it takes on the disk, beside what it has taken already."""
         files = [*archive.glob("blocks-*.log"), self._log.path]
         blocks = sum(file.stat().st_size for file in files if file.exists())
-        wanted = TIMES_BLOCKS * blocks + _taken(state / DATA_FILE)
-        return max(0, wanted - sum(map(_taken, self._folder.rglob("*"))))
+        wanted = TIMES_BLOCKS * blocks + taken_bytes(state / DATA_FILE)
+        return max(0, wanted - sum(map(taken_bytes, self._folder.rglob("*"))))
 
     def run(self, advance: Callable[[int], None] = lambda _: None) -> bool:
         """Record all of it, and hand it over; whether a node has taken it.
@@ -198,11 +198,3 @@ class PastHistory:
             alone = alone + 1 if outcome is Handed.NO_NODE else 0
             time.sleep(LOOK_SECONDS)
         return Handed.NO_NODE
-
-
-def _taken(path: Path) -> int:
-    """Bytes that a file takes on the disk."""
-    try:
-        return path.stat().st_blocks * 512
-    except OSError:
-        return 0

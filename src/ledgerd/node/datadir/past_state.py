@@ -34,7 +34,7 @@ from ledgerd.snapshot.directory import SUFFIXES, kept_in
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.import_progress import ImportProgress
 from ledgerd.snapshot.terms import Terms
-from ledgerd.state.disk import DATA_FILE
+from ledgerd.state.disk import DATA_FILE, taken_bytes
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.store import Store
 
@@ -105,8 +105,8 @@ class PastState:
     def needs(self) -> int:
         """About how many bytes it takes on the disk, beside what it has taken: as the state of today does."""
         present = self._configuration.chain.shared_file_dir / DATA_FILE
-        wanted = _size_on_disk(present) * (2 if self.is_snapshot else 1)
-        return max(0, wanted - sum(map(_size_on_disk, self._folder.rglob("*"))))
+        wanted = taken_bytes(present) * (2 if self.is_snapshot else 1)
+        return max(0, wanted - sum(map(taken_bytes, self._folder.rglob("*"))))
 
     def begin(self, given: Path | None = None, *, with_genesis: bool = False) -> int:
         """Build the state that the replay begins with, or find that of an interrupted run; returns its head block.
@@ -284,11 +284,3 @@ class _UpTo:
 
     def scan(self, first: int, last: int) -> Iterator[tuple[int, bytes]]:
         return self._blocks.scan(first, last)
-
-
-def _size_on_disk(path: Path) -> int:
-    """Bytes that a file takes on the disk."""
-    try:
-        return path.stat().st_blocks * 512
-    except OSError:
-        return 0

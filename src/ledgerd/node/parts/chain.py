@@ -102,9 +102,9 @@ class ChainPart(Part):
         await self.run(lambda: attachment(self.chain))
         self._attachments.append(attachment)
 
-    async def run(self, job: Callable[[], T], rank: Rank = Rank.OTHER) -> T:
+    async def run(self, job: Callable[[], T]) -> T:
         """Run a job on the chain's thread."""
-        return await self._thread.run(job, rank)
+        return await self._thread.run(job)
 
     def submit(self, job: Callable[[], T]) -> Future[T]:
         """Have a job run on the chain's thread, without waiting for its end."""

@@ -5,15 +5,13 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-import msgspec
-
-from ledgerd.chain.log.histories import History, HistoryView, OperationPlace, RecordedOperation, Wanted
-from ledgerd.codec.numbers import Int64, UInt32
+from ledgerd.chain.log.histories import History, HistoryView, OperationPlace, Wanted
+from ledgerd.codec.numbers import Int64
 from ledgerd.projections.markets.places import market_field, named_rows
 from ledgerd.protocol.operations import OPERATIONS, Operation
 from ledgerd.protocol.operations.base import tag_of
 from ledgerd.protocol.operations.markets import PmCreateMarket
-from ledgerd.rpc.api.history.stream import HistoryStream
+from ledgerd.rpc.api.history.stream import HistoryStream, StreamMessage
 from ledgerd.rpc.api.prediction_market.klines import Kline, points_of_blocks
 from ledgerd.state.objects.market_records import PLACED_BY_BLOCK, PmPlacedMarkets
 from ledgerd.state.objects.reversible import REVERSIBLE_BY_NUMBER
@@ -31,17 +29,9 @@ def market_tags() -> frozenset[int]:
     return frozenset(map(tag_of, concerning))
 
 
-class MarketMessage(msgspec.Struct, frozen=True):
-    """One message: the name of the subscription, or blocks that were taken back, or what happened in blocks."""
+class MarketMessage(StreamMessage, frozen=True):
+    """One message of a subscription to a market."""
 
-    subscription: str | None
-    next_block: UInt32 | None
-    oldest_block: UInt32 | None
-    undone_from: UInt32 | None
-    first_block: UInt32 | None
-    last_block: UInt32 | None
-    irreversible_block: UInt32 | None
-    operations: tuple[RecordedOperation, ...] | None
     prices: tuple[Kline, ...] | None
 
 
