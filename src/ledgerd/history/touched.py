@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import (
@@ -145,6 +145,6 @@ _RULES: dict[type[Operation], Callable[..., AccountNames]] = {
 }
 
 
-def touched(operation: Operation) -> Iterable[AccountName]:
+def touched(operation: Operation) -> Collection[AccountName]:
     """The accounts that an operation touches, each once."""
     return dict.fromkeys(_RULES[type(operation)](operation))
