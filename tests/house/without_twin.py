@@ -264,7 +264,7 @@ GROUPS = (
             "rpc/api/prediction_market/test_recorded_markets.py",
         ),
         """
-        projections/markets/klines projections/markets/labels projections/markets/open_books
+        projections/markets/klines projections/markets/open_books
         projections/markets/places state/objects/market_records
         """,
     ),
