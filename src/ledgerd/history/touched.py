@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import cache
 from operator import attrgetter
 from typing import Any
@@ -14,7 +14,7 @@ from ledgerd.protocol.operations.roles import Role, fields_marked
 AccountNames = Iterable[AccountName]
 
 
-def touched(operation: Operation) -> AccountNames:
+def touched(operation: Operation) -> Collection[AccountName]:
     """The accounts that an operation touches, each once."""
     return dict.fromkeys(_rule_of(type(operation))(operation))
 

@@ -192,10 +192,13 @@ def test_no_more_is_in_memory_than_a_group(
 
 def test_blocks_without_operations_fill_a_group_too() -> None:
     rows = BlockRows(HistorySettings())
-    assert not export.is_full(rows, export.BYTES_A_GROUP - 1)
-    assert export.is_full(rows, export.BYTES_A_GROUP)
+    rows.packed_bytes = export.BYTES_A_GROUP - 1
+    assert not export.is_full(rows)
+    rows.packed_bytes += 1
+    assert export.is_full(rows)
+    rows.packed_bytes = 0
     rows.tables["blocks"] += [()] * export.ROWS_A_GROUP
-    assert export.is_full(rows, 0)
+    assert export.is_full(rows)
 
 
 def test_two_exports_do_not_write_into_one_folder(data_dir: Path, tmp_path: Path) -> None:

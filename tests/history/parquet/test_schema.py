@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from decimal import Decimal
 
 import pyarrow as pa
@@ -28,8 +29,8 @@ from tests.strategies import printable_values_of
 ALICE, BOB = AccountName("alice"), AccountName("bob")
 
 
-def batch_of(operations: list[Operation]) -> pa.RecordBatch:
-    """The operations of a block as the part of a file."""
+def rows_of(operations: list[Operation]) -> BlockRows:
+    """The rows of a block."""
     block = block_on(NO_BLOCK, 1, [])
     kept = [
         KeptOperation(
@@ -39,13 +40,24 @@ def batch_of(operations: list[Operation]) -> pa.RecordBatch:
     ]
     rows = BlockRows(HistorySettings())
     rows.add(KeptBlock(1, block.header, 100, kept, NOTHING_MISSED, NO_CHANGES))
-    return record_batch("operations", rows.tables["operations"])
+    return rows
+
+
+def batch_of(operations: list[Operation]) -> pa.RecordBatch:
+    """The operations of a block as the part of a file."""
+    return record_batch("operations", rows_of(operations).tables["operations"])
 
 
 @settings(max_examples=2)
 @given(st.tuples(*map(printable_values_of, OPERATIONS)))
 def test_every_field_of_every_operation_may_hold_anything(usual: tuple[Operation, ...]) -> None:
     odd = [each for operation in usual for each in odd_ones_of(operation)]
+    rows = rows_of(odd)
+    rows.number_entries(defaultdict(int))
+    for table, expected_rows in rows.tables.items():
+        assert record_batch(table, expected_rows).num_rows == len(expected_rows)
+    assert len(rows.tables["votes"]) > 5
+    assert len(rows.tables["account_operations"]) > len(OPERATIONS)
     found = batch_of(odd).to_pylist()
     for row, operation in zip(found, odd, strict=True):
         expected = typed_columns(operation)

@@ -25,6 +25,9 @@ BLOCKS_A_RANGE = 10_000
 ENTRY = struct.Struct("<IHHII20s")
 """What an entry begins with: block, transaction, operation and virtual operation, time, id of the transaction."""
 
+MOST_REPEATED = 32
+"""Entries repeat the operation where it touches no more accounts; one of 64 KB may name 16,000, and would need 1 GB."""
+
 COLUMNS: dict[str, tuple[str, ...]] = {
     "blocks": (
         "block_range", "block", "id", "time", "validator", "transactions", "operations", "virtual_operations", "size",
@@ -65,7 +68,7 @@ class BlockRows:
         self._keeps_accounts = settings.keep_accounts
         self.tables: dict[str, list[TableRow]] = {table: [] for table in COLUMNS}
         self.touches: list[Touch] = []
-        self.operations = 0
+        self.operations = self.packed_bytes = 0
         self._ordinal = 0
         self.ids: dict[int, bytes] = {}
         """The ids of the blocks, by number."""
@@ -98,6 +101,7 @@ class BlockRows:
         self.add_balances(number, block.changes.balances, time)
         self.add_penalties(number, block.changes.penalties, time)
         self.operations += len(operations)
+        self.packed_bytes += sum(len(kept.packed) for kept in operations)
         self.ids[number] = block.header.id
 
     def add_balances(self, number: int, changes: list[KeptChange], time: datetime) -> None:
@@ -139,8 +143,10 @@ class BlockRows:
         if vote is not None:
             self.tables["votes"].append((vote.voter, number, place, time, vote.kind, vote.target, vote.weight))
         if self._keeps_accounts:
-            entry = ENTRY.pack(number, *numbers, kept.timestamp, kept.transaction_id) + kept.packed
-            for name in touched(operation):
+            entry, names = ENTRY.pack(number, *numbers, kept.timestamp, kept.transaction_id), touched(operation)
+            if len(names) <= MOST_REPEATED:
+                entry += kept.packed
+            for name in names:
                 if self._tracks(name):
                     self.touches.append(Touch(name_text(name), number, place, tag, entry))
 

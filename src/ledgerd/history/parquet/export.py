@@ -181,7 +181,7 @@ class ParquetExport:
 
     def _read(self, part: ExportedRange, first: int) -> Iterator[tuple[BlockRows, int | None]]:
         """The rows of some blocks, in groups, each with the block behind which balances are known."""
-        rows, size, number = BlockRows(self._settings), 0, part.first
+        rows, number = BlockRows(self._settings), part.first
         with self._source() as facts:
             standing = facts.balances_stand_at
             if standing is not None and _belongs(standing, part, first):
@@ -189,20 +189,18 @@ class ParquetExport:
         while number <= part.last:
             end = min(part.last, number + BLOCKS_A_READ - 1)
             with self._source() as facts:
-                while number <= end and not is_full(rows, size):
-                    block = facts.block(number)
-                    rows.add(block)
-                    size += sum(len(each.packed) for each in block.operations)
+                while number <= end and not is_full(rows):
+                    rows.add(facts.block(number))
                     number += 1
-            if is_full(rows, size) or number > part.last:
+            if is_full(rows) or number > part.last:
                 yield rows, standing
-                rows, size = BlockRows(self._settings), 0
+                rows = BlockRows(self._settings)
 
 
-def is_full(rows: BlockRows, size: int) -> bool:
-    """Whether rows with so many bytes of packed operations are written before more are read."""
+def is_full(rows: BlockRows) -> bool:
+    """Whether rows are written before those of more blocks are read."""
     count = len(rows.touches) + sum(len(each) for each in rows.tables.values())
-    return count >= ROWS_A_GROUP or size >= BYTES_A_GROUP
+    return count >= ROWS_A_GROUP or rows.packed_bytes >= BYTES_A_GROUP
 
 
 def _last_in(file: Path) -> int | None:

@@ -22,7 +22,10 @@ from ledgerd.history.postgres.migrations import migrate, opened_alone
 from ledgerd.history.settings import HistorySettings
 
 MOST_BLOCKS = 2_000
-MOST_OPERATIONS = 10_000
+MOST_ROWS = 30_000
+"""Of operations and of the accounts that these touch."""
+MOST_BYTES = 4 << 20
+"""Of packed operations; their JSON and columns may have more than ten times as many."""
 """Of one batch, but for those of its last block."""
 
 COMMAND_SECONDS = 60.0
@@ -155,7 +158,7 @@ class Feeder:
             common -= 1
         last = facts.head if position.is_indexed else min(facts.head, facts.irreversible)
         rows, head, head_id = BlockRows(self._settings), common, self._ids[common]
-        while head < min(last, common + MOST_BLOCKS) and rows.operations < MOST_OPERATIONS:
+        while head < min(last, common + MOST_BLOCKS) and not is_full(rows):
             block = facts.block(head + 1)
             if head_id and block.header.previous != head_id:
                 raise PostgresRefused(f"the database has another block {head} than this node, and it is irreversible")
@@ -273,6 +276,11 @@ class Feeder:
         self.connection.seconds = before
         if self.position is not None:
             self.position = self.position._replace(is_indexed=True)
+
+
+def is_full(rows: BlockRows) -> bool:
+    """Whether rows are written before those of more blocks are read."""
+    return rows.operations + len(rows.touches) >= MOST_ROWS or rows.packed_bytes >= MOST_BYTES
 
 
 def _named(command: str, table: str) -> sql.Composed:

@@ -68,6 +68,10 @@ QUERIES: dict[str, str] = {
     ),
     **_twins("mark", f"SELECT id FROM blocks {_AT_BLOCK}"),
     **_twins("operations", f"SELECT {_NUMBERS} FROM operations {_AT_BLOCK} ORDER BY place"),
+    **_twins(
+        "packed",
+        f"SELECT packed FROM operations {_AT_BLOCK} AND trx_in_block = %s AND op_in_trx = %s AND virtual_op = %s",
+    ),
     **_twins("some operations", f"SELECT {_NUMBERS} FROM operations {_AT_BLOCK} ORDER BY place OFFSET %s LIMIT %s"),
     **_twins(
         "kinds",

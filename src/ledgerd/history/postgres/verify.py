@@ -10,11 +10,11 @@ from typing import Any
 
 from psycopg import ServerCursor, sql
 
-from ledgerd.history.columns.rows import COLUMNS, BlockRows, TableRow
+from ledgerd.history.columns.rows import COLUMNS, ENTRY, BlockRows, TableRow
 from ledgerd.history.kept_facts import KeptFacts
 from ledgerd.history.postgres.connection import PatientConnection, attempted, connect
 from ledgerd.history.postgres.errors import PostgresRefused
-from ledgerd.history.postgres.feeder import INDEX_SECONDS, KeptSource
+from ledgerd.history.postgres.feeder import INDEX_SECONDS, KeptSource, is_full
 from ledgerd.history.postgres.migrations import require_schema
 from ledgerd.history.settings import HistorySettings
 
@@ -88,25 +88,27 @@ class StoreComparison:
     ) -> Iterator[str]:
         self._following.clear()
         self._first = first
-        for begin in range(first, head + 1, BLOCKS_AT_ONCE):
-            end = min(head, begin + BLOCKS_AT_ONCE - 1)
+        end = first - 1
+        while end < head:
             with self._source() as facts:
-                expected = self._rows(facts, begin, end)
+                expected, end = self._rows(facts, end + 1, min(head, end + BLOCKS_AT_ONCE))
             for table, rows in expected.tables.items():
                 yield from _difference(table, _sorted(table, rows), stored[table].up_to(end))
             self.head = end
             self.compared += expected.operations
             progress(end)
 
-    def _rows(self, facts: KeptFacts, first: int, last: int) -> BlockRows:
-        rows = BlockRows(self._settings)
-        for number in range(first, last + 1):
+    def _rows(self, facts: KeptFacts, first: int, last: int) -> tuple[BlockRows, int]:
+        """The rows of some blocks up to this one, and the last of them."""
+        rows, end = BlockRows(self._settings), first - 1
+        while end < last and not is_full(rows):
+            end = number = end + 1
             rows.add(facts.block(number))
             standing = facts.balances_stand_at
             if standing is not None and (number == standing or standing < number == self._first):
                 rows.add_standing(facts)
         rows.number_entries(self._following)
-        return rows
+        return rows, end
 
     def _counts(self, connection: PatientConnection, irreversible: int) -> Iterator[str]:
         """Whether the number of each account's entries is that of its last irreversible one."""
@@ -163,6 +165,8 @@ def _difference(table: str, expected: list[TableRow], stored: list[TableRow]) ->
     if table == "operations":
         body = COLUMNS[table].index("body")
         expected = [(*row[:body], json.loads(str(row[body])), *row[body + 1 :]) for row in expected]
+    if table == "account_operations":
+        stored = _as_fed_now(expected, stored)
     if expected == stored:
         return
     block = COLUMNS[table].index("block")
@@ -173,3 +177,21 @@ def _difference(table: str, expected: list[TableRow], stored: list[TableRow]) ->
             return
     longer, what = (expected, "is missing") if len(expected) > len(stored) else (stored, "should not be there")
     yield f"{table}: a row of block {longer[min(len(expected), len(stored))][block]} {what}"
+
+
+def _as_fed_now(expected: list[TableRow], stored: list[TableRow]) -> list[TableRow]:
+    """Entries that an earlier version has fed repeat the operation for however many accounts."""
+    entry = COLUMNS["account_operations"].index("entry")
+    bare = {row[entry] for row in expected if _is_bare(row[entry])}
+    return [_cut(row, entry, bare) for row in stored] if bare else stored
+
+
+def _cut(row: TableRow, entry: int, bare: set[object]) -> TableRow:
+    raw = row[entry]
+    short = raw[: ENTRY.size] if isinstance(raw, bytes) else raw
+    return (*row[:entry], short, *row[entry + 1 :]) if short in bare else row
+
+
+def _is_bare(entry: object) -> bool:
+    """Whether an entry does not repeat its operation."""
+    return isinstance(entry, bytes) and len(entry) == ENTRY.size

@@ -165,7 +165,7 @@ class PostgresView(HistoryView):
         return known
 
     def entries_of(self, account: AccountName, first: int, last: int) -> list[str]:
-        return texts_of_entries([raw for _, raw in self._entries(account, first, last, None)])
+        return texts_of_entries(self._whole([raw for _, raw in self._entries(account, first, last, None)]))
 
     def page_of(self, account: AccountName, last: int | None, more: int) -> EntryPage | None:
         given = {"account": name_text(account), "last": NEWEST if last is None else last, "more": more}
@@ -181,7 +181,7 @@ class PostgresView(HistoryView):
         if end > known.last:
             return EntryPage(known, first, [])
         _require_all(account, first, end, len(found))
-        return EntryPage(known, first, texts_of_entries(found))
+        return EntryPage(known, first, texts_of_entries(self._whole(found)))
 
     def _entries(self, account: str, first: int, last: int, tags: Sequence[int] | None) -> list[tuple[Any, ...]]:
         """The numbers and entries of a part of an account's history, of some kinds of operations or of all."""
@@ -196,6 +196,20 @@ class PostgresView(HistoryView):
         if tags is None:
             _require_all(account, first, last, len(found))
         return found
+
+    def _whole(self, entries: list[bytes]) -> list[bytes]:
+        """Entries with their operations; those of operations that touch very many accounts do not repeat them."""
+        if not entries or min(map(len, entries)) > ENTRY.size:
+            return entries
+        return [raw if len(raw) > ENTRY.size else raw + self._packed(raw) for raw in entries]
+
+    def _packed(self, entry: bytes) -> bytes:
+        block, *numbers = ENTRY.unpack(entry)[:4]
+        found = self._rows(self._query_of("packed", block), block // BLOCKS_A_RANGE, block, *numbers)
+        if not found:
+            raise PostgresUnavailable(f"block {block} was undone while its operations were asked for")
+        packed: bytes = found[0][0]
+        return packed
 
     # -- queries with a filter
 
@@ -237,7 +251,9 @@ class PostgresView(HistoryView):
 
     def find_entries(self, account: AccountName, first: int, last: int, wanted: Wanted) -> list[tuple[int, str]]:
         tags = None if wanted.tags is None else list(wanted.tags)
-        rows = {StoredOperation.of_entry(raw): number for number, raw in self._entries(account, first, last, tags)}
+        entries = self._entries(account, first, last, tags)
+        whole = self._whole([raw for _, raw in entries])
+        rows = {StoredOperation.of_entry(raw): number for raw, (number, _) in zip(whole, entries, strict=True)}
         taken = list(_taken(rows, Selection(wanted, account), wanted))
         return list(zip([rows[each] for each in taken], texts_of(taken), strict=True))
 

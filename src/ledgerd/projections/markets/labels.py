@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from ledgerd.state.objects.market_records import (
@@ -22,15 +23,24 @@ if TYPE_CHECKING:
 UNCOUNTED_BEGINNING = "jurisdiction"
 """Of tags."""
 
+MOST_TAGS = 32
+"""Counted of a market, its first ones. The reference counts all, whenever somebody asks; here each is work in the block
+that makes a market, and in the one that removes it, and a creator may name 20,000.
+"""
+MOST_ALIKE = 64
+"""Labels that begin with the same 200 bytes: a label is looked for among them."""
+
 Label = tuple[int, str, str]
 
 
 def count_labels(ledger: Ledger, meta: PmMarketMeta, change: int) -> None:
     """Count the labels of a market that has come, or take them off with -1."""
-    for kind, category, name in _labels_of(meta):
-        label = _find(ledger, (kind, category, name))
+    for wanted in _labels_of(meta):
+        label, is_room = _find(ledger, wanted)
         if label is None:
-            ledger.store.create(PM_LABEL_COUNTS, PmLabelCount(kind=kind, category=category, name=name, count=1))
+            if is_room and change > 0:
+                kind, category, name = wanted
+                ledger.store.create(PM_LABEL_COUNTS, PmLabelCount(kind=kind, category=category, name=name, count=1))
         elif label.count + change == 0:
             ledger.store.remove(label)
         else:
@@ -43,15 +53,17 @@ def _labels_of(meta: PmMarketMeta) -> Iterator[Label]:
         yield CATEGORY, "", meta.category
         if meta.subcategory:
             yield SUBCATEGORY, meta.category, meta.subcategory
-    for tag in meta.tags.split(","):
-        if tag and not tag.startswith(UNCOUNTED_BEGINNING):
-            yield TAG, "", tag
-            yield TAG_OF_CATEGORY, meta.category, tag
+    tags = (tag for tag in meta.tags.split(",") if tag and not tag.startswith(UNCOUNTED_BEGINNING))
+    for tag in islice(tags, MOST_TAGS):
+        yield TAG, "", tag
+        yield TAG_OF_CATEGORY, meta.category, tag
 
 
-def _find(ledger: Ledger, wanted: Label) -> PmLabelCount | None:
-    """Long texts with the same beginning stand together in the index."""
-    for label in ledger.store.scan(LABEL_BY_NAME, lower=wanted, upper=wanted):
+def _find(ledger: Ledger, wanted: Label) -> tuple[PmLabelCount | None, bool]:
+    """A label, and whether there is room for it; long texts with the same beginning stand together in the index."""
+    alike = 0
+    for label in islice(ledger.store.scan(LABEL_BY_NAME, lower=wanted, upper=wanted), MOST_ALIKE):
         if (label.kind, label.category, label.name) == wanted:
-            return label
-    return None
+            return label, True
+        alike += 1
+    return None, alike < MOST_ALIKE

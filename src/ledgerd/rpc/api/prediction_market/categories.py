@@ -296,7 +296,10 @@ def _row_text(row: _RowPiece, market: MarketPiece | None, *, is_loaded: bool) ->
 
 @PREDICTION_MARKET_API.method(args=exactly(0, "_S"), examples=[[]])
 def get_market_categories(view: ApiView) -> Categories:
-    """All categories with their subcategories, and the twenty tags with the most markets."""
+    """All categories with their subcategories, and the twenty tags with the most markets.
+
+    Of each market, the first 32 tags are counted.
+    """
     counts = view.state.scan(LABEL_BY_COUNT, lower=(CATEGORY,), upper=(CATEGORY,))
     categories = tuple(
         CategoryCount(each.name, each.count, _subcategories(view.state, each.name)) for each in _by_count(counts)
@@ -319,7 +322,7 @@ def _by_count(labels: Iterable[PmLabelCount]) -> list[PmLabelCount]:
 
 @PREDICTION_MARKET_API.method(args=exactly(1, "_S"), examples=[["sport"]])
 def get_category_tag_counts(view: ApiView, category: str) -> Categories:
-    """All tags of the markets of a category, those with the most markets first."""
+    """All tags of the markets of a category, those with the most markets first; of each market, the first 32."""
     key = (TAG_OF_CATEGORY, category)
     found = (each for each in view.state.scan(LABEL_BY_COUNT, lower=key, upper=key) if each.category == category)
     return Categories((), tuple(TagCount(each.name, each.count) for each in _by_count(found)))
