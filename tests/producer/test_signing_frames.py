@@ -95,12 +95,12 @@ def test_an_answer_holds_a_signature_where_it_is_one() -> None:
 
 
 def test_a_reason_from_outside_is_safe_to_be_logged() -> None:
-    assert SignerAnswer(1, SigningVerdict.OLDER, b"a\n\x1b[31mb\xff").text == "a??[31mb\ufffd"
+    assert SignerAnswer(1, SigningVerdict.OLDER, b"a\n\x1b[31mb\xff").text == "a\\n\\x1b[31mb\ufffd"
 
 
 def test_what_a_status_says_is_safe_to_be_logged() -> None:
     status = msgspec.json.encode(SignerStatus((), (), 0, "a\n\x1b[31mb"))
-    assert read_status(SignerAnswer(1, SigningVerdict.STATUS, status)).problem == "a??[31mb"
+    assert read_status(SignerAnswer(1, SigningVerdict.STATUS, status)).problem == r"a\n\x1b[31mb"
 
 
 def test_a_status_that_is_none_is_a_fault() -> None:

@@ -245,7 +245,7 @@ def test_a_name_that_is_no_text_is_refused_and_the_signer_goes_on(tmp_path: Path
             signing = await link.sign(KEY.public, header_of(NOW, name="ali\udc80\x1b[2J"))
             assert signing.answer is not None
             assert signing.answer.verdict is SigningVerdict.NOT_NAMED
-            assert signing.answer.text == "this signer does not sign for ali??[2J"
+            assert signing.answer.text == r"this signer does not sign for ali\udc80\x1b[2J"
             assert (await link.sign(KEY.public, header_of(NOW))).answer.signature  # type: ignore[union-attr]
             link.close()
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ledgerd.codec.json_text import Json
+from ledgerd.protocol.printable import printable
 
 LONGEST = 120
 """Characters of a value that are printed."""
@@ -55,6 +56,5 @@ def _of_records(first: dict[str, Json], second: dict[str, Json], place: str) -> 
 
 def shown(value: Json) -> str:
     """A value for people, cut, and without control characters."""
-    text = json.dumps(value, ensure_ascii=False)
-    text = "".join(each if each.isprintable() else "?" for each in text)
+    text = printable(json.dumps(value, ensure_ascii=False))
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."

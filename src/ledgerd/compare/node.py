@@ -18,6 +18,7 @@ from ledgerd.codec.json_text import Json
 from ledgerd.compare.errors import NobodyListens, NotComparable
 from ledgerd.compare.pace import Pace
 from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.printable import printable
 
 SECONDS = 30.0
 """What one request may take, from the connection to the last byte of its answer."""
@@ -154,8 +155,3 @@ class ComparedNode:
 
     def __exit__(self, *_: object) -> None:
         self._connection.close()
-
-
-def printable(text: str) -> str:
-    """A text of a stranger without anything that a terminal acts on."""
-    return "".join(each if each.isprintable() else "?" for each in text)

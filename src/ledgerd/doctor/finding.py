@@ -6,6 +6,7 @@ from enum import StrEnum
 
 import msgspec
 
+from ledgerd.protocol.printable import printable
 from ledgerd.protocol.secrets import without_keys
 
 PAGE = "docs/doctor.md"
@@ -43,7 +44,9 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 def _finding(name: str, severity: Severity, what: str, why: str, do: str) -> Finding:
-    return Finding(name, severity, without_keys(what), without_keys(why), without_keys(do), f"{PAGE}#{name}")
+    # What is found may quote a peer, a signer, or whatever answers on a port.
+    what, why, do = (printable(without_keys(each)) for each in (what, why, do))
+    return Finding(name, severity, what, why, do, f"{PAGE}#{name}")
 
 
 def error(name: str, *, what: str, why: str, do: str) -> Finding:

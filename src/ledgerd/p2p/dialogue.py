@@ -40,6 +40,7 @@ from ledgerd.p2p.wire.messages import (
     SoftBan,
     TransactionMessage,
 )
+from ledgerd.protocol.printable import printable
 
 log = logging.getLogger(__name__)
 
@@ -170,7 +171,7 @@ class Dialogue:
         """The peer has banned us for a time. We limit the time that we respect, and clean the text before logging
         it.
         """
-        reason = "".join(c if c.isascii() and c.isprintable() else "?" for c in ban.reason[:REASON_LENGTH])
+        reason = printable(ban.reason[:REASON_LENGTH])[:REASON_LENGTH]
         peer.refusal = min(ban.ban_duration_sec, LONGEST_REFUSAL)
         self._core.close(peer, f"remote: {reason}")
 

@@ -15,6 +15,7 @@ from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError
 from ledgerd.protocol.block import BlockHeader
 from ledgerd.protocol.keys import KEY_SIZE, PublicKey
+from ledgerd.protocol.printable import printable
 from ledgerd.protocol.signatures import SIGNATURE_SIZE, Signature
 
 VERSION = 1
@@ -197,11 +198,6 @@ class FrameBuffer:
 
     def _length(self) -> int:
         return int(_LENGTH.unpack_from(self._waiting)[0])
-
-
-def printable(text: str) -> str:
-    """A text of the other side, safe to be shown and to be encoded."""
-    return "".join(each if each.isprintable() else "?" for each in text)
 
 
 def _framed(body: bytes) -> bytes:

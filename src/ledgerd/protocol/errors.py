@@ -6,6 +6,7 @@ message of this case (spec 01, section 14; spec 05, section 6).
 
 from __future__ import annotations
 
+from ledgerd.protocol.printable import printable_lines
 from ledgerd.protocol.secrets import without_keys
 
 
@@ -38,10 +39,13 @@ class Underflow(RuleViolation):
 
 
 class OperatorError(Exception):
-    """Something that the operator has to change; printed without a traceback, with what to do."""
+    """Something that the operator has to change; printed without a traceback, with what to do.
+
+    No character of it moves a cursor. What it quotes of a stranger has to be `printable` before, or could begin a line.
+    """
 
     def __init__(self, message: str) -> None:
-        super().__init__(without_keys(message))
+        super().__init__(printable_lines(without_keys(message)))
 
 
 def require(condition: object, message: str) -> None:

@@ -20,8 +20,8 @@ import lmdb
 import msgspec
 
 from ledgerd.producer.signer_place import tls_context
-from ledgerd.producer.signing_frames import printable
 from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.printable import printable
 from ledgerd.replica.logged import LoggedCopy
 from ledgerd.replica.messages import (
     VERSION,

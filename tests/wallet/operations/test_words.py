@@ -20,14 +20,7 @@ from ledgerd.protocol.operations.transfers import Transfer
 from ledgerd.protocol.parameters import MAINNET
 from ledgerd.wallet.operations.catalogue import SENDABLE
 from ledgerd.wallet.operations.fields import fields_of_operation
-from ledgerd.wallet.operations.words import (
-    amount_words,
-    authority_words,
-    printable_lines,
-    sentence_of,
-    shown_text,
-    words_of,
-)
+from ledgerd.wallet.operations.words import amount_words, authority_words, sentence_of, words_of
 from tests.strategies import values_of
 
 ALICE, BOB = AccountName("alice"), AccountName("bob")
@@ -80,29 +73,6 @@ def test_every_field_is_shown_and_every_line_can_be(operation: type[Operation], 
     assert all(line.isprintable() for line in words)
 
 
-@settings(max_examples=100)
-@given(st.text(), st.text())
-def test_two_texts_are_never_shown_alike(one: str, other: str) -> None:
-    assert shown_text(one).isprintable()
-    assert (shown_text(one) == shown_text(other)) == (one == other)
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("plain", "plain"),
-        ("", '""'),
-        (" x", '" x"'),
-        ("a\x1b[2Jb", r'"a\x1b[2Jb"'),
-        ("two\nlines", r'"two\nlines"'),
-        ("\u202eevil", r'"\u202eevil"'),
-        ('"quoted"', r'"\"quoted\""'),
-    ],
-)
-def test_a_text_cannot_move_the_cursor(text: str, shown: str) -> None:
-    assert shown_text(text) == shown
-
-
 @pytest.mark.parametrize(
     ("amount", "words"),
     [
@@ -126,8 +96,3 @@ def test_words_are_those_of_the_bytes() -> None:
 
 def test_every_operation_has_a_sentence() -> None:
     assert all(len(sentence_of(each)) > 10 for each in OPERATIONS)
-
-
-def test_lines_of_a_node_have_nothing_that_a_terminal_would_obey() -> None:
-    told = "one\n\x1b[2Jtwo\r\x07\u202e\x9b привет"
-    assert printable_lines(told) == "one\n\\x1b[2Jtwo\\r\\x07\\u202e\\x9b привет"

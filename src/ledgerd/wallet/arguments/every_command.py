@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from ledgerd.protocol.printable import printable_lines
 from ledgerd.wallet.arguments.common import Parser, Parts
 from ledgerd.wallet.arguments.keys import add_file_commands, add_key_commands
 from ledgerd.wallet.arguments.operations import add_operation_commands
@@ -22,7 +23,6 @@ from ledgerd.wallet.arguments.validators import add_validator_commands
 from ledgerd.wallet.errors import WalletError
 from ledgerd.wallet.exit_codes import DONE, INTERRUPTED, exit_code
 from ledgerd.wallet.operations.reading import joined_amounts
-from ledgerd.wallet.operations.words import printable_lines
 
 GROUPS = {
     "key": ("make, import, list, export and remove keys", add_key_commands),

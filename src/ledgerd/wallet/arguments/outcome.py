@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from io import StringIO
 from typing import Any
 
+from ledgerd.protocol.printable import shown_text
 from ledgerd.wallet.commands.result import CommandResult
-from ledgerd.wallet.operations.words import shown_text
 
 WIDTH_OF_FILES = 200
 """Columns where the output is no terminal."""

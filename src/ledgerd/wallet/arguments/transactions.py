@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from ledgerd.protocol.printable import shown_text
 from ledgerd.wallet.arguments.common import (
     Command,
     Parts,
@@ -24,7 +25,6 @@ from ledgerd.wallet.commands.keys import parsed_key
 from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.node.client import NodeClient
 from ledgerd.wallet.operations.reading import time_of
-from ledgerd.wallet.operations.words import shown_text
 
 NEVER = 0
 """An agent whose permission does not end."""

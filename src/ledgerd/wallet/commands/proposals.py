@@ -14,12 +14,13 @@ from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.proposals import OperationWrapper, ProposalCreate, ProposalDelete, ProposalUpdate
+from ledgerd.protocol.printable import shown_text
 from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.commands.sending import Choices, send
 from ledgerd.wallet.errors import NodesDisagree, NodeUnreachable, OtherChain, WalletError
 from ledgerd.wallet.node.checks import NodeStanding, chain_words
 from ledgerd.wallet.node.client import NodeClient
-from ledgerd.wallet.operations.words import shown_text, words_of
+from ledgerd.wallet.operations.words import words_of
 from ledgerd.wallet.transactions.draft import load
 
 ROLES = ("active", "master", "regular")

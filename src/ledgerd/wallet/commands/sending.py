@@ -14,6 +14,7 @@ from ledgerd.protocol.authority_check import required_authorities
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.keys import PublicKey, public_key_from_text
 from ledgerd.protocol.operations import Operation
+from ledgerd.protocol.printable import printable_lines
 from ledgerd.protocol.signatures import recover
 from ledgerd.wallet.commands.asking import ask, require_yes
 from ledgerd.wallet.commands.result import CommandResult
@@ -32,7 +33,6 @@ from ledgerd.wallet.node.client import NodeClient
 from ledgerd.wallet.node.dry_run import dry_run
 from ledgerd.wallet.node.ledger import LedgerReader
 from ledgerd.wallet.operations.reading import require_valid
-from ledgerd.wallet.operations.words import printable_lines
 from ledgerd.wallet.transactions.bandwidth import bandwidth_lines
 from ledgerd.wallet.transactions.draft import Draft, draft_of, save, signers_online
 from ledgerd.wallet.transactions.fees import fees_of

@@ -17,25 +17,13 @@ from ledgerd.protocol.authority import Authority
 from ledgerd.protocol.keys import PublicKey, public_key_text
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.base import name_of
+from ledgerd.protocol.printable import shown_text
 from ledgerd.protocol.time_text import time_text
 from ledgerd.protocol.times import LATEST, TimeKind
 from ledgerd.wallet.operations.fields import EXTENSIONS, inner_of, is_asset, is_authority
 
 INDENT = "    "
 NOTHING = "(nothing)"
-QUOTE = '"'
-
-
-def shown_text(text: str) -> str:
-    """A text whose odd characters are written out, so that none of it can move a terminal's cursor or look empty."""
-    if text.isprintable() and text == text.strip() and text and not text.startswith(QUOTE):
-        return text
-    return QUOTE + "".join(_escaped(each) for each in text) + QUOTE
-
-
-def printable_lines(text: str) -> str:
-    """Lines of which some are a node's: with nothing in them that a terminal would obey."""
-    return "".join(each if each == "\n" else _escaped_control(each) for each in text)
 
 
 def sentence_of(operation: type[Operation]) -> str:
@@ -126,13 +114,3 @@ def authority_words(authority: Authority) -> str:
 
 def _bytes_words(kind: Kind, value: bytes) -> str:
     return public_key_text(PublicKey(value)) if kind.title == "public key" else value.hex()
-
-
-def _escaped(letter: str) -> str:
-    if letter in (QUOTE, "\\"):
-        return f"\\{letter}"
-    return _escaped_control(letter)
-
-
-def _escaped_control(letter: str) -> str:
-    return letter if letter.isprintable() else letter.encode("unicode_escape", "surrogatepass").decode()

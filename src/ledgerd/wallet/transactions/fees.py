@@ -11,7 +11,7 @@ from ledgerd.protocol.operations.committee import CommitteeWorkerCreateRequest
 from ledgerd.protocol.operations.oracles import PmOracleRegister
 from ledgerd.protocol.operations.paid_subscriptions import SetPaidSubscription
 from ledgerd.protocol.operations.validators import ValidatorUpdate
-from ledgerd.wallet.operations.words import shown_text
+from ledgerd.protocol.printable import shown_text
 
 ONCE = "the first time"
 

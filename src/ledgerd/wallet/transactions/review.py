@@ -10,10 +10,11 @@ import msgspec
 from ledgerd.codec import codec_of
 from ledgerd.protocol.keys import PublicKey, public_key_text
 from ledgerd.protocol.operations import Operation
+from ledgerd.protocol.printable import shown_text
 from ledgerd.protocol.time_text import time_text
 from ledgerd.protocol.transaction import Transaction
 from ledgerd.wallet.node.dry_run import DryRun
-from ledgerd.wallet.operations.words import shown_text, words_of
+from ledgerd.wallet.operations.words import words_of
 from ledgerd.wallet.transactions.draft import Draft
 
 NO_SIGNATURES = b"\0"

@@ -71,10 +71,17 @@ def test_progress_has_its_numbers_as_fields() -> None:
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda each: type(each).__name__)
 def test_a_stranger_s_text_is_one_line_and_controls_no_terminal(form: logging.Formatter) -> None:
-    line = form.format(made("%(peer)s", {"peer": "a\n12:00:00 forged\r\x1b[2J\x9b2J\u2028b"}))
+    line = form.format(made("%(peer)s", {"peer": "a\n12:00:00 forged\r\x1b[2J\x9b2J\u2028\u202eb\udcff"}))
 
     assert len(line.splitlines()) == 1
-    assert not {"\x1b", "\x9b", "\r"} & set(line)
+    assert line.replace("\t", "").isprintable(), "the reference has columns in files, with tabs between"
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda each: type(each).__name__)
+def test_a_traceback_controls_no_terminal(form: logging.Formatter) -> None:
+    record = failed()
+    record.exc_info = (ValueError, ValueError("a\x1b[2J\x9b2J\u202eb\udcff"), None)
+    assert form.format(record).translate({ord("\t"): None, ord("\n"): None}).isprintable()
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda each: type(each).__name__)

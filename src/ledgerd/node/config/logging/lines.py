@@ -1,23 +1,22 @@
 """The forms of a log line: text as the reference writes it, JSON of ours and of the reference, and text for a person.
 
-A line is one event: control characters of a message, which may quote a stranger, are written as escapes. What may be a
-private key is written in no form.
+A line is one event: what a terminal would obey in a message, which may quote a stranger, is written as escapes. What
+may be a private key is written in no form.
 """
 
 from __future__ import annotations
 
 import json
 import logging
-import re
 import socket
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
+from ledgerd.protocol.printable import printable, printable_lines
 from ledgerd.protocol.secrets import without_keys
 
 PACKAGE = "ledgerd"
 WORDS = {logging.WARNING: "warn", logging.CRITICAL: "error"}
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def _time(record: logging.LogRecord) -> datetime:
@@ -28,18 +27,14 @@ def _level(record: logging.LogRecord) -> str:
     return WORDS.get(record.levelno, record.levelname.lower())
 
 
-def _escaped(found: re.Match[str]) -> str:
-    return found[0].encode("unicode_escape").decode("ascii")
-
-
 def message_of(record: logging.LogRecord) -> str:
     """The message as one line without keys."""
-    return _CONTROL.sub(_escaped, without_keys(record.getMessage()))
+    return printable(without_keys(record.getMessage()))
 
 
 def exception_of(record: logging.LogRecord, formatter: logging.Formatter) -> str:
     """The traceback, of several lines and without keys; empty if there is none."""
-    return without_keys(formatter.formatException(record.exc_info)) if record.exc_info else ""
+    return printable_lines(without_keys(formatter.formatException(record.exc_info))) if record.exc_info else ""
 
 
 class ConsoleLine(logging.Formatter):
