@@ -46,7 +46,7 @@ CLIENTS = (
         """
         explorer/pages/assets_served explorer/pages/betting/markets explorer/pages/betting/pictures
         explorer/pages/community/committee explorer/pages/community/invites explorer/pages/community/proposals
-        explorer/pages/community/subscriptions explorer/pages/community/validators explorer/pages/drawing
+        explorer/pages/community/subscriptions explorer/pages/community/validators
         explorer/pages/every explorer/pages/ledger/blocks explorer/pages/ledger/front explorer/pages/ledger/search
         explorer/pages/people/accounts explorer/pages/people/history explorer/pages/view
         """,

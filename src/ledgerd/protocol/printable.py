@@ -29,7 +29,7 @@ def printable(text: str) -> str:
     """A text in one line."""
     if text.isprintable() and (text.isascii() or not _BLANK.search(text)):
         return text
-    return "".join(map(_written_out, text))
+    return text.translate({ord(each): _written_out(each) for each in set(text)})
 
 
 def printable_lines(text: str) -> str:

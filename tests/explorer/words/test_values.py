@@ -51,6 +51,8 @@ def test_no_text_makes_an_element_or_leaves_its_attribute(text: str) -> None:
 def test_long_texts_are_cut_and_hidden_signs_are_shown() -> None:
     assert values.quoted("a" * 500).endswith("…</bdi>")
     assert values.quoted("a\u202eb\u0000") == "<bdi>a\ufffdb\ufffd</bdi>"
+    assert values.quoted("a\u061cb\u2800\u3164") == "<bdi>a\ufffdb\ufffd\ufffd</bdi>"
+    assert values.quoted("10\u00a0000 \u2764\ufe0f") == "<bdi>10\u00a0000 \u2764\ufe0f</bdi>"
     assert values.visible_lines("a\nb\u200b") == "a\nb\ufffd"
 
 

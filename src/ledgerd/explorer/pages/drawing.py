@@ -33,7 +33,7 @@ def _sources() -> Mapping[str, str]:
 
 @cache
 def environment(code: str) -> Environment:
-    """The templates in a language. Everything that is not markup already is escaped."""
+    """The templates in a language. What is no markup already is escaped, and its hidden characters shown."""
     spoken = language(code)
 
     def put(found: re.Match[str]) -> str:
@@ -44,6 +44,7 @@ def environment(code: str) -> Environment:
         loader=DictLoader(sources),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=_visible,
         trim_blocks=True,
         lstrip_blocks=True,
         auto_reload=False,
@@ -51,6 +52,11 @@ def environment(code: str) -> Environment:
     )
     made.globals |= _said(spoken)
     return made
+
+
+def _visible(value: object) -> object:
+    """What a template puts into a page: a text of whoever wrote it, if it is no markup of ours."""
+    return values.visible(value) if type(value) is str else value
 
 
 def family_of(name: str) -> str:

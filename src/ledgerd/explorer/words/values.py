@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
+from unicodedata import category
 from urllib.parse import quote, urlsplit
 
 from markupsafe import Markup, escape
+
+from ledgerd.protocol.printable import is_shown, printable
 
 LONGEST_TEXT = 240
 """Characters of a stranger's text that are shown at once."""
@@ -23,13 +25,21 @@ NULL_KEY = "1111111111111111111111111111111114T1Anm"
 """The key of nobody, behind the letters of the network."""
 NONE = Markup('<span class="none">—</span>')
 
-_HIDDEN = re.compile("[\u0000-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]")
-"""What a text could use to look like another: control characters, and marks that turn the direction of writing."""
+_STYLES = "\ufe0e\ufe0f"
+"""They choose how the sign before them is drawn, and stand behind many a picture of an emoji."""
 
 
 def visible(text: str) -> str:
-    """A text whose hidden characters are shown as one that stands for them."""
-    return _HIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)
+    """A text in which one sign stands for each character that is not seen: what is obeyed, turns the direction of
+    writing or prints nothing could make it look like another.
+    """
+    if printable(text) is text:
+        return text
+    return text.translate({ord(each): "\N{REPLACEMENT CHARACTER}" for each in set(text) if not _is_seen(each)})
+
+
+def _is_seen(letter: str) -> bool:
+    return is_shown(letter) or letter in _STYLES or category(letter) == "Zs"
 
 
 def visible_lines(text: str) -> str:
@@ -39,7 +49,7 @@ def visible_lines(text: str) -> str:
 
 def quoted(text: object, most: int = LONGEST_TEXT) -> Markup:
     """A stranger's text, isolated from the direction of what is around it."""
-    shown = visible(str(text))
+    shown = visible(str(text)[: most + 1])
     if len(shown) > most:
         shown = shown[: most - 1] + "…"
     return Markup(f"<bdi>{escape(shown)}</bdi>")  # noqa: S704 - escaped

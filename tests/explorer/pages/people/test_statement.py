@@ -74,10 +74,26 @@ def test_a_long_statement_is_cut_and_says_so(explorer: RecordedExplorer, monkeyp
     assert rows[-1]["time_utc"] == "# 10 lines are the most; ask for later days for the rest"
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@a", "\ta"])
+@pytest.mark.parametrize(
+    "text", ["=1+1", "+1", "-1", "@a", " =1", "\xa0=1", "\uff1d1", "\uff0b1", "\ufe661", "\u207a1"]
+)
 def test_no_text_of_a_stranger_is_a_formula(text: str) -> None:
     assert harmless(text) == f"'{text}"
     assert harmless("a=1") == "a=1"
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\t", "\r\n", "\u2028", "\u200b", "\u202e", "\x00"])
+def test_no_line_of_a_text_is_a_formula(end: str) -> None:
+    shown = "\ufffd" * len(end)
+    assert harmless(f"a{end}=1") == f"a{shown}=1", "the text stays in its line"
+    assert harmless(f"{end}=1") == f"'{shown}=1"
+
+
+def test_each_operation_is_one_line_of_the_file(explorer: RecordedExplorer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(statement, "note_of", lambda *_: "paid\r\n=cmd|'/c calc'!A1\n\uff1d1")
+    name = names_of(explorer)[4]
+    rows = lines_of(explorer, f"/account/{name}/statement.csv")
+    assert {each["note"] for each in rows} == {"paid\ufffd\ufffd=cmd|'/c calc'!A1\ufffd\uff1d1"}
 
 
 def test_every_flow_names_fields_of_its_operation() -> None:

@@ -8,6 +8,7 @@ import re
 from collections.abc import AsyncIterator, Mapping
 from html import unescape
 from typing import Any
+from unicodedata import normalize
 
 from markupsafe import Markup
 
@@ -17,6 +18,7 @@ from ledgerd.explorer.pages.view import Visit
 from ledgerd.explorer.words.language import language
 from ledgerd.explorer.words.numbers import THIN
 from ledgerd.explorer.words.sentences import note_of, sentence
+from ledgerd.explorer.words.values import visible
 
 MOST_LINES = 100_000
 """Of one statement; who wants more asks for other days."""
@@ -56,7 +58,9 @@ FLOWS: Mapping[str, tuple[str, str, str]] = {
 """Who pays, who is paid, and how much, where one field of an operation says it."""
 
 _TAG = re.compile("<[^>]*>")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = frozenset("=+-@")
+_PASSED_OVER = "\N{REPLACEMENT CHARACTER}"
+"""What some programs drop before they look for a formula stands as this in a text."""
 
 
 def plain(markup: Markup) -> str:
@@ -65,8 +69,12 @@ def plain(markup: Markup) -> str:
 
 
 def harmless(text: str) -> str:
-    """A stranger's text that no spreadsheet takes for a formula."""
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    """A stranger's text in one line that no spreadsheet takes for a formula, also where it reads full-width signs as
+    the usual ones, or drops what stands before them.
+    """
+    shown = visible(text)
+    first = normalize("NFKC", shown).lstrip().lstrip(_PASSED_OVER).lstrip()[:1]
+    return f"'{shown}" if first in _FORMULA else shown
 
 
 def line_of(visit: Visit, name: str, row: Mapping[str, Any]) -> list[object]:
@@ -87,7 +95,7 @@ def line_of(visit: Visit, name: str, row: Mapping[str, Any]) -> list[object]:
         kind,
         change,
         asset,
-        other,
+        harmless(other),
         harmless(note_of(kind, fields)),
         harmless(plain(sentence(language(visit.code), kind, fields))),
     ]
