@@ -118,7 +118,7 @@ async def asked(port: int, addresses: Sequence[str]) -> list[float]:
         while waiting:
             address = waiting.pop()
             began = time.perf_counter()
-            await client.say(f"GET {address} HTTP/1.1\r\nHost: a\r\n\r\n".encode())
+            await client.say(f"GET {address} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
             status, _, _ = await client.answer()
             times.append(time.perf_counter() - began)
             if " 200 " not in status:
@@ -150,7 +150,7 @@ async def delays(node: NodeProcess, port: int, blocks: int) -> list[float]:
 
     async def view() -> None:
         client = await connected(port)
-        await client.say(b"GET /live?lang=en&front=1 HTTP/1.1\r\nHost: a\r\n\r\n")
+        await client.say(b"GET /live?lang=en&front=1 HTTP/1.1\r\nHost: localhost\r\n\r\n")
         count = -1  # what a page is told at once is no block
         while count < blocks:
             line = await client.reader.readline()

@@ -25,10 +25,12 @@ class Site:
     async def connect(self) -> Client:
         return Client(*await asyncio.open_connection("127.0.0.1", self.port))
 
-    async def get(self, path: str, headers: str = "", method: str = "GET") -> tuple[str, dict[str, str], bytes]:
+    async def get(
+        self, path: str, headers: str = "", method: str = "GET", host: str = "127.0.0.1"
+    ) -> tuple[str, dict[str, str], bytes]:
         """Ask for a page on a connection of its own."""
         client = await self.connect()
-        await client.say(f"{method} {path} HTTP/1.1\r\nHost: a\r\n{headers}\r\n".encode())
+        await client.say(f"{method} {path} HTTP/1.1\r\nHost: {host}\r\n{headers}\r\n".encode())
         status, named = await client.head()
         body = b"" if method == "HEAD" else await client.reader.readexactly(int(named["Content-Length"]))
         client.writer.close()

@@ -54,7 +54,8 @@ CLIENTS = (
     Group(
         "what browsers meet: proven over connections of a whole site",
         ("explorer/serving/test_connection.py",),
-        "explorer/serving/bounds explorer/serving/headers explorer/serving/plain explorer/serving/visitors",
+        "explorer/serving/bounds explorer/serving/headers explorer/serving/operator explorer/serving/plain "
+        "explorer/serving/visitors",
     ),
     Group(
         "declarations without a rule, and what starts them: the command is run as a process",

@@ -325,7 +325,7 @@ def test_answers_that_nobody_takes_are_bounded(explorer: RecordedExplorer, monke
         client = await site.connect()
         client.writer.transport.pause_reading()  # type: ignore[attr-defined]  # of a socket it can
         for _ in range(2_000):
-            await client.say(b"GET /validators HTTP/1.1\r\nHost: a\r\n\r\n")
+            await client.say(b"GET /validators HTTP/1.1\r\nHost: localhost\r\n\r\n")
             if not site.visitors.connections.all:
                 break
             await asyncio.sleep(0)
@@ -354,6 +354,33 @@ def test_programs_are_told_how_it_is_and_figures_only_on_this_machine(explorer: 
         explorer.watch.away = ""
 
     on_site(explorer, scene)
+
+
+@pytest.mark.parametrize(
+    ("host", "headers"),
+    [
+        ("explorer.example", ""),
+        ("127.0.0.1:8092", "Connection: close\r\n"),
+        ("127.0.0.1:8092", "X-Real-IP: 203.0.113.7\r\n"),
+        ("127.0.0.1:8092", "Forwarded: for=203.0.113.7\r\n"),
+        ("127.0.0.1:8092", "Via: 1.1 proxy\r\n"),
+        ("127.0.0.1:8092", "X-Forwarded-Proto: https\r\n"),
+        ("127.0.0.1.example", ""),
+    ],
+)
+def test_visitors_of_a_proxy_that_names_none_are_not_the_operator(
+    explorer: RecordedExplorer, host: str, headers: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def scene(site: Site) -> None:
+        assert (await site.get("/metrics", headers, host=host))[0] == "404"
+        site.visitors.sent("127.0.0.1", 3 * int(bounds.BYTES_A_SECOND))
+        assert (await site.get("/", headers, host=host))[0] == "429", "all of them count as one address"
+        assert (await site.get("/", headers, host=host))[0] == "429"
+        for own in ("127.0.0.1:8092", "localhost", "[::1]:8092"):
+            assert (await site.get("/metrics", host=own))[0] == "200"
+
+    on_site(explorer, scene)
+    assert len([each for each in caplog.records if "no X-Forwarded-For in requests" in each.getMessage()]) == 1
 
 
 def test_no_value_of_a_header_can_begin_another() -> None:

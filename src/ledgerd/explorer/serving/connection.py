@@ -13,6 +13,7 @@ from ledgerd.explorer.pages.view import PageFault, fields_of
 from ledgerd.explorer.serving import bounds
 from ledgerd.explorer.serving.cookies import choices_in
 from ledgerd.explorer.serving.headers import head_of
+from ledgerd.explorer.serving.operator import MARKS, is_of_operator
 from ledgerd.explorer.serving.plain import PLAIN
 from ledgerd.explorer.serving.visitors import Visitors
 from ledgerd.explorer.words.language import CODES
@@ -24,9 +25,9 @@ from ledgerd.rpc.http.responses import refusal
 from ledgerd.rpc.http.service import PARSED_BYTES
 from ledgerd.rpc.http.unread import Unread
 
-NOTED = frozenset(
-    (b"host", b"accept-language", b"connection", b"content-length", b"cookie", b"expect", b"x-forwarded-for")
-)
+NOTED = MARKS | {
+    b"host", b"accept-language", b"connection", b"content-length", b"cookie", b"expect", b"x-forwarded-for",
+}  # fmt: skip
 """The headers that have an effect here."""
 SLOW_STREAM = 262_144
 """Bytes that an open page may leave untaken before it is ended; it asks again by itself."""
@@ -155,7 +156,12 @@ class BrowserConnection(asyncio.Protocol):
     def _behind_proxy(self, request: Request) -> str:
         """The address of a visitor behind a proxy that is believed; empty for the operator on this machine."""
         client = self._visitors.proxies.client_of(self.host, request.headers.get(b"x-forwarded-for", b""))
-        return "" if client == self.host and is_loopback(self.host) else client
+        if client != self.host or not is_loopback(client):
+            return client
+        if is_of_operator(request):
+            return ""
+        self._visitors.warn_of_unnamed()
+        return client
 
     def _send(self, request: Request, reply: PageReply) -> int:
         closes = not request.keeps_open

@@ -21,8 +21,10 @@ from ledgerd.supervision.tasks import Tasks
 log = logging.getLogger(__name__)
 
 OWN_MACHINE = ("127.0.0.0/8", "::1")
-"""A proxy here is believed which address its visitor has; without one, the visitor is the operator."""
+"""A proxy here is believed which address its visitor has; where none is named, the operator may ask (`operator`)."""
 ROUND_SECONDS = 1.0
+NAMING = {"header": "X-Forwarded-For"}
+"""By which a proxy says who its visitor is."""
 
 
 class Visitor(Protocol):
@@ -71,6 +73,7 @@ class Visitors:
         self._clock = clock
         self._timer: asyncio.TimerHandle | None = None
         self._pinged = 0.0
+        self._has_warned = False
         watch.followers.append(self._spread)
 
     # -- connections
@@ -107,6 +110,12 @@ class Visitors:
             return True
         self.refused += 1
         return False
+
+    def warn_of_unnamed(self) -> None:
+        """Tell the operator of a proxy that has to be set up otherwise, once."""
+        if not self._has_warned:
+            self._has_warned = True
+            log.warning("no %(header)s in requests from here: its clients together have the limits of one", NAMING)
 
     def sent(self, address: str, size: int) -> None:
         """Count bytes for an address."""
