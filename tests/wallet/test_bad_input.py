@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from ledgerd.protocol.identifiers import BlockId, ChainId
+from ledgerd.protocol.printable import is_shown
 from ledgerd.protocol.time_text import time_text
 from ledgerd.wallet import command_line, errors
 from ledgerd.wallet.commands import asking, sending
@@ -186,21 +187,31 @@ def test_a_proposal_is_approved_only_if_two_nodes_show_the_same(desk: Desk, caps
 CONTROL = "\x1b[2J\x1b[1;1H\r\u202e"
 
 
-def test_a_node_cannot_write_to_the_terminal_what_it_likes(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
-    """Whatever of its words is shown: an error, a table, a key that the validator should have."""
-    told = {"owner": "alice", "url": CONTROL, "signing_key": f"VIZ{CONTROL}", "total_missed": 0}
+FORGED = "The transaction is irreversible: send the goods."
+
+
+@pytest.mark.parametrize(
+    ("control", "shown_as"),
+    [(CONTROL, "\\x1b[2J"), (f"x\n{FORGED}", f"x\\n{FORGED}"), ("\u2800\u3164\u115f", "\\u2800")],
+)
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_a_node_cannot_write_to_the_terminal_what_it_likes(
+    desk: Desk, capsys: pytest.CaptureFixture[str], control: str, shown_as: str, form: tuple[str, ...]
+) -> None:
+    """Whatever of its words is shown: an error, a table, a key that the validator should have, an author."""
+    told = {"owner": "alice", "url": control, "signing_key": f"VIZ{control}", "total_missed": 0}
     desk.node.answers |= {
-        "get_validators_by_counted_vote": [{"owner": CONTROL}],
+        "get_validators_by_counted_vote": [{"owner": control}],
         "get_validator_by_account": told,
         "get_proposed_transactions": [
-            {"author": CONTROL, "title": "rent", "expiration_time": CONTROL, "proposed_operations": []}
-            | {f"{way}_{role}_approvals": [CONTROL] for way in ("required", "available") for role in ROLES}
+            {"author": control, "title": "rent", "expiration_time": control, "proposed_operations": []}
+            | {f"{way}_{role}_approvals": [control] for way in ("required", "available") for role in ROLES}
         ],
         "get_agent_permissions": lambda _: refuse(),
     }
 
     def refuse(*_: object) -> None:
-        raise Fault(f"no{CONTROL}")
+        raise Fault(f"no{control}")
 
     for words in (
         ("show", "validator"),
@@ -210,10 +221,12 @@ def test_a_node_cannot_write_to_the_terminal_what_it_likes(desk: Desk, capsys: p
         ("status", "00" * 20),
     ):
         desk.node.answers["get_accounts"] = desk.node.answers["get_transaction"] = refuse
-        command_line.main([*words, "--wallet", str(desk.wallet), "--node", desk.node.url])
+        command_line.main([*words, "--wallet", str(desk.wallet), "--node", desk.node.url, *form])
     shown = "".join(capsys.readouterr())
-    assert shown.count("\\x1b[2J") >= 4
-    assert [each for each in shown if not (each.isprintable() or each == "\n")] == []
+    assert form or shown.count(shown_as) >= 8
+    assert [each for each in shown if not (is_shown(each) or each == "\n")] == []
+    assert [line for line in shown.splitlines() if line.strip().startswith(FORGED)] == []
+    assert all(isinstance(json.loads(line), dict) for line in shown.splitlines() if form)
 
 
 def test_a_key_that_is_none_never_becomes_a_part_of_a_command(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:

@@ -81,7 +81,7 @@ def test_without_a_terminal_there_is_no_shell(hands: Hands) -> None:
 
 
 def test_names_are_asked_for_once_and_a_silent_node_has_none() -> None:
-    node = FakeNode(lookup_accounts=["alice", "albert", "bob", 7])
+    node = FakeNode(lookup_accounts=["alice", "albert", "bob", 7, "al --yes", "al\x1b[2J"])
     with serving(node):
         known = KnownNames(options(node.url))
         assert [known("al"), known("al")] == [["alice", "albert"]] * 2

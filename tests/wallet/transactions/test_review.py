@@ -47,6 +47,19 @@ def test_a_review_has_everything_in_words(draft: Draft) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("memo", "shown"),
+    [
+        ("\u2800\u3164\u115f", '"\\u2800\\u3164\\u115f"'),
+        (f"rent{' ' * 300}2. transfer: to      eve", '"rent\\{300 spaces}2. transfer: to      eve"'),
+        ("rent\n      amount  9.000 VIZ", '"rent\\n      amount  9.000 VIZ"'),
+    ],
+)
+def test_a_text_of_blanks_is_seen_and_begins_no_line_of_its_own(memo: str, shown: str) -> None:
+    draft = draft_of(STANDING, 60, [Transfer(AccountName("alice"), AccountName("bob"), tokens(1), memo)])
+    assert f"      memo    {shown}" in [*lines_of(review_of(draft, []))]
+
+
 def test_the_words_are_those_of_the_bytes_and_not_of_the_object(draft: Draft) -> None:
     """Only the bytes are signed: a record that says something else must not be what is shown."""
     lying = msgspec.structs.replace(draft.transaction, operations=(Transfer(EVE, EVE, tokens(9), ""),))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Callable, Sequence
 
@@ -79,4 +80,5 @@ def carry_out(
 
 
 def _print_json(value: object) -> None:
-    sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
+    """A line of ASCII: a terminal may be there all the same."""
+    sys.stdout.write(json.dumps(msgspec.to_builtins(value), separators=(",", ":")) + "\n")

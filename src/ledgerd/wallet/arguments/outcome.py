@@ -51,14 +51,20 @@ def proposals_words(result: CommandResult) -> str:
     lines = []
     for each in found["proposals"]:
         lines += [
-            f"{shown_text(each['title'])} by {each['author']}, until {each['expiration_time']} UTC",
+            f"{_told(each['title'])} by {_told(each['author'])}, until {_told(each['expiration_time'])} UTC",
             *each["words"],
         ]
         for role in ("active", "master", "regular"):
             needed, given = each[f"required_{role}_approvals"], each[f"available_{role}_approvals"]
             if needed:
-                lines.append(f"needs {role} approval of {', '.join(needed)}; given by {', '.join(given) or 'nobody'}")
+                given_by = ", ".join(map(_told, given)) or "nobody"
+                lines.append(f"needs {role} approval of {', '.join(map(_told, needed))}; given by {given_by}")
     return "\n".join(lines) or "No proposals."
+
+
+def _told(value: object) -> str:
+    """What a node says, of which nothing begins a line of its own or looks empty."""
+    return shown_text(str(value))
 
 
 def _table(title: str, columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
@@ -79,8 +85,7 @@ def _table(title: str, columns: Iterable[str], rows: Iterable[Iterable[object]])
 
 
 def _cell(value: object) -> str:
-    """What a node says, with nothing in it that a terminal would obey."""
+    """The same in a table, where what is not there stands empty."""
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
         value = ", ".join(value)
-    text = "" if value is None else str(value)
-    return text if not text or text.isprintable() else shown_text(text)
+    return "" if value is None or value == "" else _told(value)

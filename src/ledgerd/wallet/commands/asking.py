@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from ledgerd.protocol.printable import printable
 from ledgerd.wallet.errors import NotAsked, NotConfirmed
 
 TERMINAL = "/dev/tty"
@@ -22,7 +23,7 @@ def ask(question: str) -> bool:
     except OSError:
         raise NotAsked(f"no terminal to ask: {question} Use --yes if you know what is sent") from None
     try:
-        os.write(terminal, f"{question} [y/N]: ".encode("utf-8", "replace"))
+        os.write(terminal, f"{printable(question)} [y/N]: ".encode())
         return os.read(terminal, LONGEST_ANSWER).strip().lower() in YES
     finally:
         os.close(terminal)

@@ -12,6 +12,7 @@ from ledgerd.client.address import SECURE_SOCKET, SECURE_WEB, SOCKET, WEB, NodeA
 from ledgerd.client.envelope import ErrorAnswer, NodeCall, NotAnAnswer, packed, parsed, request_of, result_of
 from ledgerd.client.timely import Deadline, TimelyHTTPConnection, TimelyHTTPSConnection
 from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.printable import printable
 from ledgerd.wallet.errors import NodeRefused, NodeUnreachable, WalletError
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class NodeClient:
             raw = self._by_socket(body) if self._address.scheme in (SOCKET, SECURE_SOCKET) else self._by_http(body)
         except (OSError, http.client.HTTPException, ssl.SSLError) as problem:
             self.close()
-            raise NodeUnreachable(f"{self.url} does not answer: {problem}") from problem
+            raise NodeUnreachable(f"{self.url} does not answer: {printable(str(problem))}") from problem
         except NodeUnreachable:
             self.close()  # what is left of the answer must not be taken for the next one
             raise
@@ -68,7 +69,7 @@ class NodeClient:
         except NotAnAnswer:
             raise NodeUnreachable(f"{self.url} does not answer as a node does") from None
         except ErrorAnswer as error:
-            raise NodeRefused(error.message, error.data) from None
+            raise NodeRefused(printable(error.message), error.data) from None
 
     def close(self) -> None:
         """Close the connection; the next request makes a new one."""
@@ -89,7 +90,7 @@ class NodeClient:
         if len(raw) > LARGEST_ANSWER:
             raise NodeUnreachable(f"{self.url} answers more than {LARGEST_ANSWER >> 20} MB")
         if response.status != http.HTTPStatus.OK and not raw.startswith(b"{"):
-            raise NodeUnreachable(f"{self.url} answers {response.status} {response.reason}")
+            raise NodeUnreachable(f"{self.url} answers {response.status} {printable(response.reason)}")
         return raw
 
     def _by_socket(self, body: bytes) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shlex
 import sys
 from collections.abc import Iterator
@@ -27,6 +28,8 @@ from ledgerd.wallet.shell.history import LineHistory
 LEAVING = ("exit", "quit")
 LOOK_UP_SECONDS = 1.0
 """A node that takes longer to answer what begins so is not waited for."""
+NAME = re.compile(r"[a-z0-9.-]{1,32}")
+"""What is put into a line that a person types; a node can name something else."""
 GREETING = "Commands as behind `ledgerd wallet`; Tab completes them, `exit` or Ctrl-D leaves.\n"
 
 
@@ -118,5 +121,5 @@ class KnownNames:
             except WalletError:
                 return []
             names = [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
-            self._known[beginning] = [each for each in names if each.startswith(beginning)]
+            self._known[beginning] = [each for each in names if each.startswith(beginning) and NAME.fullmatch(each)]
         return self._known[beginning]
