@@ -77,7 +77,7 @@ CLIENTS = (
         "the process that holds a wallet's keys, and what goes to and from it: proven with such processes",
         ("wallet/keys/test_session.py", "wallet/keys/test_wallet_file.py", "wallet/test_command_line.py"),
         """
-        wallet/arguments/keys wallet/commands/keys wallet/keys/contents wallet/keys/entry wallet/keys/hardening
+        wallet/arguments/keys wallet/commands/keys wallet/keys/contents wallet/keys/entry
         wallet/keys/keeper wallet/keys/messages wallet/keys/secret_input
         """,
     ),

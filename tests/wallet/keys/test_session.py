@@ -23,7 +23,7 @@ from ledgerd.protocol.signatures import recover
 from ledgerd.protocol.transaction import Transaction
 from ledgerd.wallet.errors import KeyNotFound, LockedWallet, WalletError, WrongPassword
 from ledgerd.wallet.keys.sealing import Cost
-from ledgerd.wallet.keys.session import KeySession, session_of, unlock
+from ledgerd.wallet.keys.session import KeySession, session_of, socket_of, unlock
 from ledgerd.wallet.keys.wallet_file import WalletFile
 from tests.wallet.memory import has_left_core, keeper_of, search
 
@@ -219,8 +219,45 @@ def test_a_key_is_in_the_memory_of_its_keeper_alone(tmp_path: Path) -> None:
         status = (Path("/proc") / str(keeper) / "status").read_text()
         limits = (Path("/proc") / str(keeper) / "limits").read_text()
         assert "CoreDumping:\t0" in status
+        may_lock = os.getuid() == 0 or resource.getrlimit(resource.RLIMIT_MEMLOCK)[1] not in range(1 << 16)
+        assert bool(re.search(r"VmLck:\s+[1-9]", status)) == may_lock, "what it holds is kept from swap"
         assert re.search(r"Max core file size +0 +0 ", limits)
         assert (Path("/proc") / str(keeper) / "mem").stat().st_uid == 0, "only root may look: it cannot be dumped"
+
+
+@pytest.fixture
+def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The home of a user without XDG_RUNTIME_DIR; in the folder that all share, somebody has taken the name already."""
+    with tempfile.TemporaryDirectory(prefix="h", dir="/tmp") as home:
+        for name in ("XDG_RUNTIME_DIR", "XDG_STATE_HOME"):
+            monkeypatch.delenv(name, raising=False)
+        monkeypatch.setenv("HOME", home)
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+        monkeypatch.setattr("ledgerd.wallet.keys.session.OF_USERS", Path(home) / "run")
+        (tmp_path / f"ledgerd-wallet-{os.getuid()}").mkdir(mode=0o777)
+        yield Path(home)
+
+
+def test_the_folder_of_the_socket_is_where_no_other_user_can_take_it(user: Path, tmp_path: Path) -> None:
+    with unlocked(tmp_path) as session:
+        assert session.is_unlocked
+        (place,) = [path for path in user.rglob("*") if path.is_socket()]
+        assert place.parent.stat().st_mode & 0o077 == 0
+
+
+def test_the_folder_that_the_system_has_made_for_the_user_is_used(user: Path, tmp_path: Path) -> None:
+    own = user / "run" / str(os.getuid())
+    own.mkdir(parents=True, mode=0o700)
+    assert own in socket_of(tmp_path / "wallet.json").parents
+    own.chmod(0o770)
+    assert own not in socket_of(tmp_path / "wallet.json").parents, "others may write to it"
+
+
+def test_a_user_without_a_home_is_told_what_to_set(user: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (user / "file").touch()
+    monkeypatch.setenv("HOME", str(user / "file"))
+    with pytest.raises(WalletError, match=r"cannot be made: .*: set XDG_RUNTIME_DIR to a folder of yours"):
+        socket_of(tmp_path / "wallet.json")
 
 
 ABORTED = (

@@ -6,6 +6,7 @@ import msgspec
 
 from ledgerd.protocol.keys import PrivateKey, PublicKey
 from ledgerd.wallet.errors import DamagedWallet, WalletError
+from ledgerd.wallet.keys.hardening import keep_from_swap
 
 MOST_KEYS = 10_000
 MOST_WATCHED = 10_000
@@ -13,10 +14,13 @@ LONGEST_LABEL = 200
 
 
 class KeyEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A private key, and what its owner calls it. Its printed form shows no secret."""
+    """A private key, and what its owner calls it. Its printed form shows no secret, and it is in no page of swap."""
 
     secret: bytes
     label: str = ""
+
+    def __post_init__(self) -> None:
+        keep_from_swap(self.secret)
 
     def __repr__(self) -> str:
         return f"KeyEntry({self.label!r})"

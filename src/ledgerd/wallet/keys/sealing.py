@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
 from ledgerd.wallet.errors import DamagedWallet, ForeignWallet, WrongPassword
+from ledgerd.wallet.keys.hardening import keep_from_swap
 
 FORMAT = "ledgerd wallet"
 VERSION = 1
@@ -69,6 +70,7 @@ class PasswordKey:
     def __init__(self, password: bytes, salt: bytes, cost: Cost) -> None:
         made = Scrypt(salt=salt, length=2 * KEY_SIZE, n=cost.n, r=cost.r, p=cost.p).derive(password)
         self._key = made[:KEY_SIZE]
+        keep_from_swap(self._key)
         self.check = hashlib.sha256(made[KEY_SIZE:]).digest()[:CHECK_SIZE]
         self.salt = salt
         self.cost = cost

@@ -7,8 +7,8 @@ import hashlib
 import os
 import socket
 import stat
-import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -24,6 +24,8 @@ from ledgerd.wallet.keys.messages import IDLE_SECONDS, READY, SECRET_SECONDS
 KEEPER = "ledgerd.wallet.keys.keeper"
 ANSWER_SECONDS = SECRET_SECONDS + 30.0
 LONGEST_REFUSAL = 4096
+OF_USERS = Path("/run/user")
+"""Where systemd makes a folder for each user who is there, whether a program is told of it or not."""
 LONGEST_SOCKET_PATH = 107
 """Bytes that the system allows."""
 
@@ -184,18 +186,35 @@ def session_of(path: Path) -> KeySession:
 
 def socket_of(path: Path) -> Path:
     """Where the keeper of a wallet listens: in a folder of this user alone, by the wallet's path."""
-    folder = Path(os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()) / f"ledgerd-wallet-{os.getuid()}"
     try:
+        folder = _folder_of_user() / f"ledgerd-wallet-{os.getuid()}"
+        folder.parent.mkdir(parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)
         found = folder.lstat()
-    except OSError as problem:
-        raise WalletError(f"{folder} cannot be made: {problem.strerror}") from problem
+    except (OSError, RuntimeError) as problem:
+        reason = f"{problem.filename}: {problem.strerror}" if isinstance(problem, OSError) else str(problem)
+        raise WalletError(
+            f"the folder of the wallet's socket cannot be made: {reason}: set XDG_RUNTIME_DIR to a folder of yours"
+        ) from problem
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
         raise WalletError(f"{folder} belongs to somebody else, or is open to others: remove it")
     place = folder / hashlib.sha256(os.fsencode(path.absolute())).hexdigest()[:32]
     if len(os.fsencode(place)) > LONGEST_SOCKET_PATH:
         raise WalletError(f"{folder} is too long a path for a socket: choose a shorter XDG_RUNTIME_DIR")
     return place
+
+
+def _folder_of_user() -> Path:
+    """Where nobody else can make a folder: in one that all share, another user could take ours first, for ever."""
+    given = os.environ.get("XDG_RUNTIME_DIR")
+    if given:
+        return Path(given)
+    own = OF_USERS / str(os.getuid())
+    with suppress(OSError):
+        found = own.lstat()
+        if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077:
+            return own
+    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
 
 
 def _refused(line: bytes) -> messages.RefusedRequest:
