@@ -32,6 +32,7 @@ from ledgerd.p2p.wire.messages import (
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.identifiers import NO_BLOCK
+from ledgerd.protocol.printable import printable
 
 M = TypeVar("M", bound=Message)
 
@@ -125,7 +126,9 @@ class PeerArchive:
         try:
             self._socket.sendall(request.frame)
             while True:
-                while (frame := self._frames.next_frame(time.monotonic())) is not None:
+                while (frame := self._frames.next_frame(now := time.monotonic())) is not None:
+                    if now > until:
+                        raise TimeoutError("timed out")
                     if frame.number == SoftBan.NUMBER:
                         raise SourceFault(f"{self._endpoint} has closed the connection: it bans this address")
                     if frame.number == kind.NUMBER:
@@ -136,4 +139,6 @@ class PeerArchive:
                     raise SourceFault(f"{self._endpoint} has closed the connection")
                 self._frames.receive(data, time.monotonic())
         except (OSError, PeerFault, CodecError) as problem:
-            raise SourceFault(f"{self._endpoint} does not answer: {problem or type(problem).__name__}") from problem
+            raise SourceFault(
+                f"{self._endpoint} does not answer: {printable(str(problem)) or type(problem).__name__}"
+            ) from problem

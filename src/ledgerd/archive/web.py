@@ -18,12 +18,15 @@ from ledgerd.archive.errors import SourceFault
 from ledgerd.archive.listing import LIST_NAME, MOST_BYTES, listed
 from ledgerd.archive.pace import LEAST_BYTES, SourcePace
 from ledgerd.archive.sealed import SealedFile
+from ledgerd.protocol.printable import printable
 
 T = TypeVar("T")
 
 SECONDS = 30.0
 """Without a byte for so long, a server has stopped answering."""
 READ_BYTES = 1 << 20
+HEAD_BYTES = 1 << 20
+"""What may come around a body besides as many bytes as it may have itself: its head, and what divides it in chunks."""
 PROGRESS_BYTES = 1 << 20
 """A server that gives so much before it breaks off is asked for the rest again."""
 ATTEMPTS = 3
@@ -32,11 +35,12 @@ FAULTS = (OSError, http.client.HTTPException, ssl.SSLError)
 
 
 class _PacedBytes(io.RawIOBase):
-    """What comes over a connection, counted."""
+    """What comes over a connection, counted: it has to be enough in a time, and not too much at all."""
 
     def __init__(self, raw: io.RawIOBase, pace: SourcePace) -> None:
         self._raw = raw
         self._pace = pace
+        self.left = HEAD_BYTES
 
     def readable(self) -> bool:
         return True
@@ -44,6 +48,9 @@ class _PacedBytes(io.RawIOBase):
     def readinto(self, into: Any) -> int | None:  # noqa: ANN401 - a buffer of any kind, which has no name before 3.12
         count: int | None = self._raw.readinto(into)
         self._pace.took(count or 0)
+        self.left -= count or 0
+        if self.left < 0:
+            raise SourceFault("the server sends more bytes around what it is asked for than anybody needs")
         return count
 
     def close(self) -> None:
@@ -52,12 +59,20 @@ class _PacedBytes(io.RawIOBase):
 
 
 class _PacedResponse(http.client.HTTPResponse):
-    """An answer that must come fast enough: its head, its body, everything."""
+    """An answer that must come fast enough, and come to an end: its head, its body, everything.
+
+    The library waits for ever for the end of interim answers, and of headers behind a body in chunks.
+    """
 
     def __init__(self, sock: socket.socket, debuglevel: int = 0, method: str | None = None) -> None:
         super().__init__(sock, debuglevel, method)
         pace = SourcePace("the server", LEAST_BYTES, "bytes")
-        self.fp = io.BufferedReader(_PacedBytes(self.fp.detach(), pace))
+        self._paced = _PacedBytes(self.fp.detach(), pace)
+        self.fp = io.BufferedReader(self._paced)
+
+    def allow(self, body_bytes: int) -> None:
+        """The head is there, and a body may follow."""
+        self._paced.left = HEAD_BYTES + 2 * body_bytes
 
 
 class WebArchive:
@@ -68,6 +83,7 @@ class WebArchive:
         self._parts = urlsplit(self._url)
         self._size = size
         self._connection: http.client.HTTPConnection | None = None
+        self._left_of_file = 0
         if self._parts.scheme not in {"http", "https"} or not self._parts.hostname:
             raise SourceFault(f"{url} is no address of a web server")
         self._listed = self._list()
@@ -83,6 +99,7 @@ class WebArchive:
 
     def obtain(self, file: SealedFile, path: Path, room: int) -> None:
         """Fetch a file, and compare it with the list."""
+        self._left_of_file = 2 * file.most_bytes
         while True:
             begun = _size_of(path)
             try:
@@ -107,7 +124,7 @@ class WebArchive:
 
     def _list(self) -> dict[SealedFile, str] | None:
         def read() -> dict[SealedFile, str] | None:
-            with self._asked("GET", LIST_NAME) as answer:
+            with self._asked("GET", LIST_NAME, MOST_BYTES) as answer:
                 raw = answer.read(MOST_BYTES + 1)
                 if answer.status == MISSING:
                     return None
@@ -120,7 +137,7 @@ class WebArchive:
 
     def _has(self, file: SealedFile) -> bool:
         def look() -> bool:
-            with self._asked("HEAD", file.name) as answer:
+            with self._asked("HEAD", file.name, 0) as answer:
                 answer.read()
                 if answer.status != MISSING:
                     self._require(answer, FOUND, file.name)
@@ -131,7 +148,7 @@ class WebArchive:
     def _download(self, file: SealedFile, path: Path, room: int) -> None:
         begun = _size_of(path)
         headers = {"Range": f"bytes={begun}-"} if begun else {}
-        with self._asked("GET", file.name, headers) as answer:
+        with self._asked("GET", file.name, file.most_bytes, headers) as answer:
             if begun and answer.status == NOTHING_LEFT:
                 return
             if answer.status != PARTIAL:
@@ -149,8 +166,11 @@ class WebArchive:
                 while data := answer.read(READ_BYTES):
                     room -= len(data)
                     most -= len(data)
+                    self._left_of_file -= len(data)
                     if most < 0:
                         raise _too_large(file)
+                    if self._left_of_file < 0:
+                        raise SourceFault(f"{file.name} begins anew too often")
                     if room < 0:
                         raise SourceFault(f"{file.name} does not end before the disk is full")
                     arriving.write(data)
@@ -160,9 +180,9 @@ class WebArchive:
 
     @contextmanager
     def _asked(
-        self, method: str, name: str, headers: Mapping[str, str] | None = None
+        self, method: str, name: str, most: int, headers: Mapping[str, str] | None = None
     ) -> Iterator[http.client.HTTPResponse]:
-        """The answer to a request; the connection stays open when all of it was read."""
+        """The answer to a request, of so many bytes; the connection stays open when all of it was read."""
         if self._connection is None:
             secure = self._parts.scheme == "https"
             kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
@@ -171,6 +191,8 @@ class WebArchive:
         try:
             self._connection.request(method, f"{self._parts.path}/{quote(name)}", headers=dict(headers or {}))
             answer = self._connection.getresponse()
+            if isinstance(answer, _PacedResponse):
+                answer.allow(most)
             yield answer
         except BaseException:
             self.close()
@@ -185,12 +207,15 @@ class WebArchive:
                 return call()
             except FAULTS as problem:
                 if attempt == ATTEMPTS:
-                    raise SourceFault(f"{self._url} does not answer: {problem or type(problem).__name__}") from problem
+                    raise SourceFault(
+                        f"{self._url} does not answer: {printable(str(problem).strip()) or type(problem).__name__}"
+                    ) from problem
         raise AssertionError
 
     def _require(self, answer: http.client.HTTPResponse, status: int, name: str) -> None:
         if answer.status != status:
-            raise SourceFault(f"{self._url}/{name}: the server answers with {answer.status} {answer.reason[:80]}")
+            reason = printable(answer.reason[:80])
+            raise SourceFault(f"{self._url}/{name}: the server answers with {answer.status} {reason}")
 
 
 def _too_large(file: SealedFile) -> SourceFault:
