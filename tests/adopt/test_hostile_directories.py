@@ -9,13 +9,16 @@ import sys
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ledgerd.adopt import vizd_directory
+from ledgerd.adopt.translation import MOST_ROUNDS, MOST_SUMMED_UP
 from ledgerd.adopt.vizd_directory import LARGEST_CONFIGURATION, MOST_SNAPSHOTS
 from ledgerd.chain.log import source as log_source
 from ledgerd.cli.main import main
+from ledgerd.node.config.configuration import read_configuration
 from tests.adopt.directories import born_of_a_snapshot, digests, with_full_log
 
 CHAIN = "testnet"
@@ -151,6 +154,64 @@ def test_what_is_no_configuration_is_refused(
 
     assert words in capsys.readouterr().err
     assert not (tmp_path / "ours").exists()
+
+
+CONTROL = "\x1b[2J\u202e\rvalidator = alice"
+
+
+def _controls(source: Path) -> None:
+    """In names, values, plugins and sections."""
+    (source / "config.ini").write_text(
+        f"zzz{CONTROL}\np2p-seed-node = 1.2.3.4:5{CONTROL}\nlog-format{CONTROL} = x\nplugin = p2p{CONTROL}\n"
+        f"history-webhook = {CONTROL}\n[log.file_appender.a{CONTROL}]\nfilename = a{CONTROL}\n",
+        newline="",
+    )
+
+
+def test_no_line_of_a_configuration_is_obeyed_by_a_terminal_now_or_later(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = with_full_log(tmp_path / "vizd", "open-pm2", 5)
+    _controls(source)
+
+    assert main(["adopt", str(source), "--data-dir", str(tmp_path / "ours"), "--chain", CHAIN]) == 0
+
+    captured = capsys.readouterr()
+    made = (tmp_path / "ours" / "config.ini").read_bytes().decode()
+    assert "\\x1b[2J" in captured.out
+    assert "\\x1b[2J" in made
+    for text in (captured.out, captured.err, made):
+        assert [each for each in text if not (each.isprintable() or each == "\n")] == []
+
+
+def test_a_configuration_whose_faults_are_found_one_by_one_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the same line again and again only the last counts: each time it is taken out, the one before it does."""
+    source = with_full_log(tmp_path / "vizd", "open-pm2", 5)
+    (source / "config.ini").write_text("[logger.a]\nlevel=x\n" * 1_000)
+    read: list[object] = []
+
+    def noted(*given: Any) -> Any:
+        read.append(given)
+        return read_configuration(*given)
+
+    monkeypatch.setattr("ledgerd.adopt.translation.read_configuration", noted)
+    assert dry_run(source, tmp_path / "ours") == 1
+
+    assert "the faults of config.ini do not come to an end" in capsys.readouterr().err
+    assert len(read) <= MOST_ROUNDS
+
+
+def test_of_thousands_of_unknown_options_some_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = with_full_log(tmp_path / "vizd", "open-pm2", 5)
+    (source / "config.ini").write_text(f"{'a' * 100}=\n" * 2_000)
+
+    assert dry_run(source, tmp_path / "ours") == 0
+
+    told = capsys.readouterr().out.splitlines()
+    assert len(told) < MOST_SUMMED_UP + 20
+    assert f"and {2_000 - MOST_SUMMED_UP:,} more" in " ".join(told)
 
 
 @pytest.mark.parametrize("name", ["config.ini", "state/block_log"])

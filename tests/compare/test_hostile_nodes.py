@@ -8,7 +8,7 @@ import itertools
 import json
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -16,12 +16,15 @@ import pytest
 
 from ledgerd.cli.compare import NOT_COMPARED
 from ledgerd.cli.main import main
-from ledgerd.compare.asking import Pair
+from ledgerd.codec.json_text import Json
+from ledgerd.compare.asking import MOST_ONE_SIDED, Pair
 from ledgerd.compare.comparison import Comparison, Scope
+from ledgerd.compare.difference import LONGEST_PLACE, differences
 from ledgerd.compare.errors import NobodyListens, NotComparable
-from ledgerd.compare.node import LONGEST_ANSWER, ComparedNode
+from ledgerd.compare.node import LONGEST_ANSWER, SHOWN, ComparedNode
 from ledgerd.compare.pace import Pace
 from ledgerd.compare.reads import Read
+from ledgerd.compare.seen import LONGEST_SEEN, SeenValues
 from tests.compare.doubles import listening
 from tests.ports import free_port
 
@@ -193,6 +196,105 @@ def test_pages_of_accounts_that_go_back_are_not_followed_for_ever() -> None:
     ):
         comparison = Comparison(Pair(one, other), (), Scope(7, 0), lambda _: None)
         with pytest.raises(NotComparable, match="the names of accounts after 'a0999' are not in order"):
+            comparison.run()
+
+
+CONTROL = "x\x1b[2J\u202e\nequal at block 9"
+PLACES = {
+    "get_dynamic_global_properties": f'{{"head_block_number":0,"head_block_id":"{"0" * 40}",'
+    '"last_irreversible_block_num":0}',
+    "lookup_accounts": "[]",
+    "get_account_count": "0",
+}
+
+
+def _of_version(version: str, more: Mapping[str, object]) -> Callable[[bytes], tuple[int, bytes]]:
+    """A node of a chain without blocks, whose chain properties have more fields."""
+    config = {"CHAIN_ID": "00", "CHAIN_NAME": "X", "CHAIN_VERSION": version}
+    answers = PLACES | {"get_config": json.dumps(config), "get_chain_properties": json.dumps(more)}
+    return _answering(lambda method, _: answers.get(method, "null"))
+
+
+@pytest.mark.parametrize("other_version", ["1", CONTROL])
+def test_no_name_and_no_value_of_a_node_is_obeyed_by_the_terminal(
+    other_version: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ledgerd.compare.asking.PAUSE", 0.0)
+    with (
+        listening(_of_version("1", {CONTROL: 1, "a": {CONTROL: CONTROL}})) as one,
+        listening(_of_version(other_version, {"a": {CONTROL: CONTROL}})) as other,
+    ):
+        main(["compare", one, other, "--reads", "0", "--seed", "1"])
+    shown = capsys.readouterr().out
+    assert "\\x1b[2J\\u202e\\nequal" in shown
+    assert [each for each in shown if not (each.isprintable() or each == "\n")] == []
+    assert not [line for line in shown.splitlines() if line.startswith("equal at block 9")]
+
+
+def test_of_fields_that_one_node_alone_answers_so_many_are_told() -> None:
+    fields = {f"{number}{'a' * 1_000}": 1 for number in range(2 * MOST_ONE_SIDED)}
+    with (
+        listening(_of_version("1", fields)) as first,
+        listening(_of_version("2", {})) as second,
+        node_at(first) as one,
+        node_at(second) as other,
+    ):
+        pair = Pair(one, other)
+        assert Comparison(pair, (), Scope(7, 0), lambda _: None).run() is None
+    assert len(pair.one_sided) == MOST_ONE_SIDED
+    assert max(map(len, pair.one_sided)) < 2 * SHOWN
+
+
+def test_the_place_of_a_difference_has_a_bounded_length() -> None:
+    one: Json = 1
+    for _ in range(20):
+        one = {"a" * 10_000: one, "b": 1}
+    (found,) = differences(one, json.loads(json.dumps(one).replace(": 1}", ": 2}", 1)))
+    assert len(found.place) <= LONGEST_PLACE
+
+
+def test_of_what_nodes_have_shown_a_bounded_part_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ledgerd.compare.seen.MOST_SEEN", 10)
+    seen = SeenValues(0)
+    for number in range(100):
+        seen.add_account(
+            {"name": f"a{number}", "memo_key": f"VIZ{number}", "active_authority": {"key_auths": [["k", 1]]}}
+        )
+        seen.add_transaction({"trx_id": f"{number:040x}"})
+    seen.add_account({"name": "a" * (LONGEST_SEEN + 1)})
+    seen.add_transaction({"trx_id": "a" * (LONGEST_SEEN + 1)})
+    for values in (seen.names, seen.keys, seen.transactions):
+        assert len(values) == 10
+        assert max(map(len, values)) <= LONGEST_SEEN
+
+
+def _names_without_end(method: str, arguments: list[Any]) -> str:
+    """Always a page of names behind the last one."""
+    if method != "lookup_accounts":
+        return PLACES.get(
+            method, '{"CHAIN_ID":"00","CHAIN_NAME":"X","CHAIN_VERSION":"1"}' if "config" in method else "null"
+        )
+    first = int(arguments[0] or 0)
+    return json.dumps([f"{number:09}" for number in range(first, first + 1_000)])
+
+
+@pytest.mark.parametrize(
+    ("results", "reason"),
+    [
+        (_names_without_end, "name more than 5,000 accounts"),
+        (
+            lambda method, given: json.dumps(["a" * 65]) if "lookup" in method else _names_without_end(method, given),
+            "no name",
+        ),
+    ],
+)
+def test_names_of_accounts_have_an_end(
+    results: Callable[[str, list[Any]], str], reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ledgerd.compare.comparison.MOST_ACCOUNTS", 5_000)
+    with listening(_answering(results)) as url, node_at(url) as one, node_at(url) as other:
+        comparison = Comparison(Pair(one, other), (), Scope(7, 0), lambda _: None)
+        with pytest.raises(NotComparable, match=reason):
             comparison.run()
 
 

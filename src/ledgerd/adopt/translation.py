@@ -8,12 +8,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from ledgerd.adopt.vizd_directory import entries_of
+from ledgerd.adopt.vizd_directory import AdoptionRefused, entries_of
 from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.config.given import LOGGING_SECTIONS, ConfigurationError
 from ledgerd.node.config.ini import IniEntry
 from ledgerd.node.config.options import BY_NAME, SECTIONS
 from ledgerd.node.config.options.application import DEPENDENCIES
+from ledgerd.protocol.printable import printable
 from ledgerd.protocol.secrets import holds_key, without_keys
 
 KEY_OPTIONS = {"private-key", "private-key-file", "emergency-private-key"}
@@ -28,6 +29,16 @@ LISTENING = {
     "metrics-endpoint",
 }
 
+
+MOST_ROUNDS = 20
+"""Times that our configuration is read while lines are taken out of it: two are usual."""
+
+MOST_SUMMED_UP = 200
+"""Lines that people are told of; all stand in the new file."""
+
+LONGEST_NAME = 100
+LONGEST_REASON = 300
+"""Characters of a comment, which quotes the old file."""
 
 RENAMED_PLUGINS = {"witness": "validator", "witness_api": "validator_api", "witness_guard": "validator_guard"}
 
@@ -84,6 +95,8 @@ def _line_of(entry: IniEntry, port_offset: int) -> TranslatedLine:
     number, name, value = entry.line, entry.key, entry.value
     if not name:
         return TranslatedLine(number, f"line {number}", Fate.UNKNOWN, "it is no option, and no section")
+    if printable(whole := f"{entry.section}{name}{value}") != whole:
+        return TranslatedLine(number, entry.full_key, Fate.NOT_TAKEN, "it has characters that are not seen")
     if f"{entry.section}.".startswith(LOGGING_SECTIONS):
         return TranslatedLine(number, entry.full_key, Fate.SAME, "", f"{name} = {value}", entry.section)
     option = BY_NAME.get(name)
@@ -135,11 +148,12 @@ def accepted(lines: Sequence[TranslatedLine], chain: str) -> list[TranslatedLine
 
     Raises:
         ConfigurationError: The network cannot be read.
+        AdoptionRefused: Each time that lines are taken out, others are refused.
     """
     current = list(lines)
     with TemporaryDirectory() as place:
         trial = Path(place) / "config.ini"
-        while True:
+        for _ in range(MOST_ROUNDS):
             text, places = _numbered(current, chain)
             trial.write_text(text, encoding="utf-8")
             try:
@@ -152,6 +166,7 @@ def accepted(lines: Sequence[TranslatedLine], chain: str) -> list[TranslatedLine
                     current[index] = current[index]._replace(fate=Fate.NOT_TAKEN, reason=reason, written="")
             else:
                 return current
+    raise AdoptionRefused("the faults of config.ini do not come to an end: shorten it in a copy of the directory")
 
 
 def _refused(problems: Iterable[str], trial: Path, places: dict[int, int]) -> dict[int, str]:
@@ -198,12 +213,21 @@ def written(lines: Sequence[TranslatedLine], chain: str, source: str) -> str:
 
 
 def _comment(line: TranslatedLine) -> str:
-    reason = f": {line.reason}" if line.reason else ""
-    return f"# line {line.number}, {line.name}: {line.fate.value}{reason}".replace("\n", " ")
+    reason = f": {_quoted(line.reason, LONGEST_REASON)}" if line.reason else ""
+    return f"# line {line.number}, {_quoted(line.name, LONGEST_NAME)}: {line.fate.value}{reason}"
+
+
+def _quoted(text: str, most: int) -> str:
+    """A part of a comment, which is read at a terminal too."""
+    shown = printable(text.replace("\n", " ")[:most])
+    return shown if len(text) <= most else f"{shown}..."
 
 
 def summary(lines: Sequence[TranslatedLine]) -> Iterator[str]:
     """A line for people on each option that is not the same."""
     same = sum(line.fate is Fate.SAME for line in lines)
     yield f"{same} lines stay the same"
-    yield from (_comment(line).removeprefix("# ") for line in lines if line.fate is not Fate.SAME)
+    others = [line for line in lines if line.fate is not Fate.SAME]
+    yield from (_comment(line).removeprefix("# ") for line in others[:MOST_SUMMED_UP])
+    if len(others) > MOST_SUMMED_UP:
+        yield f"and {len(others) - MOST_SUMMED_UP:,} more, which stand in our config.ini"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ledgerd.cli import handover
 from ledgerd.cli.progress import Advance, progress
 from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.printable import printable
 
 if TYPE_CHECKING:
     from ledgerd.adopt.adoption import Adoption
@@ -141,5 +142,5 @@ def _translated(directory: VizdDirectory, chosen: argparse.Namespace, chain: str
 
 
 def _say(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
+    sys.stdout.write(f"{printable(text)}\n")  # names of files, and what is in them, are another's
     sys.stdout.flush()

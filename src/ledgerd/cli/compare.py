@@ -54,6 +54,7 @@ def run(chosen: argparse.Namespace) -> int:
     from ledgerd.compare.errors import NotComparable  # noqa: PLC0415
     from ledgerd.compare.node import PATIENCE, ComparedNode  # noqa: PLC0415
     from ledgerd.compare.pace import Pace  # noqa: PLC0415
+    from ledgerd.protocol.printable import printable  # noqa: PLC0415
     from ledgerd.rpc.api import APIS  # noqa: PLC0415
     from ledgerd.rpc.api.account_history import ACCOUNT_HISTORY  # noqa: PLC0415
     from ledgerd.rpc.api.operation_history import OPERATION_HISTORY  # noqa: PLC0415
@@ -65,7 +66,7 @@ def run(chosen: argparse.Namespace) -> int:
     out = sys.stderr if chosen.json else sys.stdout
 
     def say(text: str) -> None:
-        out.write(f"{text}\n")
+        out.write(f"{printable(text)}\n")  # fields, versions and values are the nodes' own
         out.flush()
 
     say(f"comparing {chosen.url} with {chosen.other}, seed {seed}")

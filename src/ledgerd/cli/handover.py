@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ledgerd.cli.data_directory import configuration_of
 from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.printable import printable
 
 if TYPE_CHECKING:
     from ledgerd.adopt.handover import HandoverPlan
@@ -118,5 +119,5 @@ def _checked_key(text: str | None) -> str:
 
 
 def _say(text: str) -> None:
-    sys.stdout.write(f"{time.strftime('%H:%M:%S')} {text}\n")
+    sys.stdout.write(f"{time.strftime('%H:%M:%S')} {printable(text)}\n")
     sys.stdout.flush()

@@ -23,6 +23,9 @@ LEAST_TIMES = 2
 PAUSE = 1.0
 """Seconds between two attempts."""
 
+MOST_ONE_SIDED = 100
+"""Fields that are told of, where the versions differ."""
+
 LONGEST_WAIT = 60.0
 """Seconds until both nodes must have stood at one head."""
 
@@ -129,7 +132,8 @@ class Pair:
             if not self.allows_one_sided or ABSENT not in (each.first, each.second):
                 return each
             node = self.first if each.second == ABSENT else self.second
-            self.one_sided[f"{read.api}.{read.method}: {_field_of(each.place)}"] = node.url
+            if len(self.one_sided) < MOST_ONE_SIDED:
+                self.one_sided[f"{read.api}.{read.method}: {_field_of(each.place)[:SHOWN]}"] = node.url
         return None
 
 

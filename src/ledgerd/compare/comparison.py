@@ -20,6 +20,11 @@ from ledgerd.rpc.call.declarations import Api, Method
 NAMES_A_PAGE = 1_000
 ACCOUNTS_A_PAGE = 100
 
+MOST_ACCOUNTS = 10_000_000
+"""Nodes that name more would never come to an end."""
+LONGEST_NAME = 64
+"""Characters of a name; one of an account has fewer."""
+
 BLOCKS_FOR_TRANSACTIONS = 50
 """Random blocks in which ids of transactions are looked for."""
 
@@ -136,6 +141,8 @@ class Comparison:
                 for account in accounts.value if isinstance(accounts.value, list) else []:
                     self._seen.add_account(account)
             count += len(names)
+            if count > MOST_ACCOUNTS:
+                raise NotComparable(f"the nodes name more than {MOST_ACCOUNTS:,} accounts")
             if len(given) < NAMES_A_PAGE or not names:
                 break
             after = names[-1]
@@ -181,11 +188,13 @@ class Comparison:
 
 
 def _require_onward(after: str, names: list[str]) -> None:
-    """Require names in their order: pages that go back would never end.
+    """Require names in their order, since pages that go back would never end, and none that is too long.
 
     Raises:
         NotComparable: They are not.
     """
+    if any(len(name) > LONGEST_NAME for name in names):
+        raise NotComparable(f"what the nodes name after {after!r} is no name of an account")
     if any(one >= other for one, other in pairwise([after, *names])):
         raise NotComparable(f"the names of accounts after {after!r} are not in order at either node")
 

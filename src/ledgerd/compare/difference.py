@@ -26,6 +26,9 @@ class Difference(NamedTuple):
         return f"{where}{self.first} at {first}, {self.second} at {second}"
 
 
+LONGEST_PLACE = 300
+"""Characters of a place: names of fields are the nodes' own."""
+
 ABSENT = "absent"
 
 
@@ -35,7 +38,7 @@ def differences(first: Json, second: Json, place: str = "") -> Iterator[Differen
         yield from _of_records(first, second, place)
     elif isinstance(first, list) and isinstance(second, list):
         for index, (one, other) in enumerate(zip(first, second, strict=False)):
-            yield from differences(one, other, f"{place}[{index}]")
+            yield from differences(one, other, f"{place}[{index}]"[:LONGEST_PLACE])
         if len(first) != len(second):
             yield Difference(f"the length of {place or 'the list'}", str(len(first)), str(len(second)))
     elif type(first) is not type(second) or first != second:
@@ -44,14 +47,19 @@ def differences(first: Json, second: Json, place: str = "") -> Iterator[Differen
 
 def _of_records(first: dict[str, Json], second: dict[str, Json], place: str) -> Iterator[Difference]:
     for name, one in first.items():
-        inner = f"{place}.{name}" if place else name
+        inner = _inner(place, name)
         if name in second:
             yield from differences(one, second[name], inner)
         else:
             yield Difference(inner, shown(one), ABSENT)
     for name, other in second.items():
         if name not in first:
-            yield Difference(f"{place}.{name}" if place else name, ABSENT, shown(other))
+            yield Difference(_inner(place, name), ABSENT, shown(other))
+
+
+def _inner(place: str, name: str) -> str:
+    """The place of a field; the end of a long one is left out."""
+    return (f"{place}.{name}" if place else name)[:LONGEST_PLACE]
 
 
 def shown(value: Json) -> str:

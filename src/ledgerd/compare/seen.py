@@ -10,6 +10,11 @@ KEY_FIELDS = {"signing_key", "memo_key", "invite_key"}
 HIGHEST_ID = 300
 """Ids of objects are asked for up to this one, where no answer told of any."""
 
+MOST_SEEN = 100_000
+"""Values of a kind that are remembered."""
+LONGEST_SEEN = 64
+"""Characters of a value; a key has 53."""
+
 UNKNOWN = "nobody-has-this"
 """A name that no account has."""
 
@@ -28,23 +33,23 @@ class SeenValues:
         """Remember the name and the keys of an account."""
         if not isinstance(account, dict):
             return
-        self.names.append(str(account.get("name")))
+        _add(self.names, account.get("name"))
         for field, value in account.items():
-            if field in KEY_FIELDS and isinstance(value, str):
-                self.keys.append(value)
+            if field in KEY_FIELDS:
+                _add(self.keys, value)
             elif isinstance(value, dict) and isinstance(value.get("key_auths"), list):
                 self._add_weights(value["key_auths"])
 
     def _add_weights(self, weights: Json) -> None:
         for each in weights if isinstance(weights, list) else []:
-            if isinstance(each, list) and each and isinstance(each[0], str):
-                self.keys.append(each[0])
+            if isinstance(each, list) and each:
+                _add(self.keys, each[0])
 
     def add_transaction(self, operation: Json) -> None:
         """Remember the id of an operation's transaction."""
         name = operation.get("trx_id") if isinstance(operation, dict) else None
         if isinstance(name, str) and name.strip("0"):
-            self.transactions.append(name)
+            _add(self.transactions, name)
 
     def name(self, random: Random) -> str:
         """The name of an account, now and then of none."""
@@ -65,3 +70,9 @@ class SeenValues:
     def id(self, random: Random) -> int:
         """An id of an object; small ones are likelier to exist."""
         return random.randint(0, random.choice((3, 30, HIGHEST_ID)))
+
+
+def _add(values: list[str], value: Json) -> None:
+    """Remember a value that is none to fill the memory with."""
+    if isinstance(value, str) and len(value) <= LONGEST_SEEN and len(values) < MOST_SEEN:
+        values.append(value)
