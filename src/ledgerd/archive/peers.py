@@ -126,14 +126,15 @@ class PeerArchive:
         try:
             self._socket.sendall(request.frame)
             while True:
-                while (frame := self._frames.next_frame(now := time.monotonic())) is not None:
-                    if now > until:
-                        raise TimeoutError("timed out")
+                while (frame := self._frames.next_frame(time.monotonic())) is not None:
                     if frame.number == SoftBan.NUMBER:
                         raise SourceFault(f"{self._endpoint} has closed the connection: it bans this address")
                     if frame.number == kind.NUMBER:
                         return codec_of(kind).decode(frame.payload)
-                self._socket.settimeout(max(0.001, until - time.monotonic()))
+                left = until - time.monotonic()
+                if left <= 0:
+                    raise TimeoutError("timed out")
+                self._socket.settimeout(left)
                 data = self._socket.recv(READ_BYTES)
                 if not data:
                     raise SourceFault(f"{self._endpoint} has closed the connection")
