@@ -8,7 +8,7 @@ import itertools
 import json
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -208,7 +208,7 @@ PLACES = {
 }
 
 
-def _of_version(version: str, more: dict[str, object]) -> Callable[[bytes], tuple[int, bytes]]:
+def _of_version(version: str, more: Mapping[str, object]) -> Callable[[bytes], tuple[int, bytes]]:
     """A node of a chain without blocks, whose chain properties have more fields."""
     config = {"CHAIN_ID": "00", "CHAIN_NAME": "X", "CHAIN_VERSION": version}
     answers = PLACES | {"get_config": json.dumps(config), "get_chain_properties": json.dumps(more)}
@@ -232,7 +232,7 @@ def test_no_name_and_no_value_of_a_node_is_obeyed_by_the_terminal(
 
 
 def test_of_fields_that_one_node_alone_answers_so_many_are_told() -> None:
-    fields: dict[str, object] = {f"{number}{'a' * 1_000}": 1 for number in range(2 * MOST_ONE_SIDED)}
+    fields = {f"{number}{'a' * 1_000}": 1 for number in range(2 * MOST_ONE_SIDED)}
     with (
         listening(_of_version("1", fields)) as first,
         listening(_of_version("2", {})) as second,

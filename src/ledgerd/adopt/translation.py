@@ -9,12 +9,12 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from ledgerd.adopt.vizd_directory import AdoptionRefused, entries_of
+from ledgerd.basics.printable import printable
 from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.config.given import LOGGING_SECTIONS, ConfigurationError
 from ledgerd.node.config.ini import IniEntry
 from ledgerd.node.config.options import BY_NAME, SECTIONS
 from ledgerd.node.config.options.application import DEPENDENCIES
-from ledgerd.protocol.printable import printable
 from ledgerd.protocol.secrets import holds_key, without_keys
 
 KEY_OPTIONS = {"private-key", "private-key-file", "emergency-private-key"}

@@ -15,6 +15,7 @@ from ledgerd.archive.known import KnownBlocks
 from ledgerd.archive.pace import LEAST_BLOCKS, SourcePace
 from ledgerd.archive.proof import sound_part
 from ledgerd.archive.sealed import SealedFile
+from ledgerd.basics.printable import printable
 from ledgerd.chain.log.files import OFFSET
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError
@@ -32,7 +33,6 @@ from ledgerd.p2p.wire.messages import (
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.identifiers import NO_BLOCK
-from ledgerd.protocol.printable import printable
 
 M = TypeVar("M", bound=Message)
 
@@ -131,7 +131,10 @@ class PeerArchive:
                         raise SourceFault(f"{self._endpoint} has closed the connection: it bans this address")
                     if frame.number == kind.NUMBER:
                         return codec_of(kind).decode(frame.payload)
-                self._socket.settimeout(max(0.001, until - time.monotonic()))
+                left = until - time.monotonic()
+                if left <= 0:
+                    raise TimeoutError("timed out")
+                self._socket.settimeout(left)
                 data = self._socket.recv(READ_BYTES)
                 if not data:
                     raise SourceFault(f"{self._endpoint} has closed the connection")

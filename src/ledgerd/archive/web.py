@@ -18,7 +18,7 @@ from ledgerd.archive.errors import SourceFault
 from ledgerd.archive.listing import LIST_NAME, MOST_BYTES, listed
 from ledgerd.archive.pace import LEAST_BYTES, SourcePace
 from ledgerd.archive.sealed import SealedFile
-from ledgerd.protocol.printable import printable
+from ledgerd.basics.printable import printable
 
 T = TypeVar("T")
 

@@ -8,10 +8,10 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ledgerd.basics.printable import printable
 from ledgerd.cli import handover
 from ledgerd.cli.progress import Advance, progress
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.protocol.printable import printable
 
 if TYPE_CHECKING:
     from ledgerd.adopt.adoption import Adoption

@@ -47,12 +47,12 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
+    from ledgerd.basics.printable import printable  # noqa: PLC0415
     from ledgerd.compare.asking import Pair  # noqa: PLC0415 - none is loaded for `--help`
     from ledgerd.compare.comparison import Comparison, Scope  # noqa: PLC0415
     from ledgerd.compare.errors import NotComparable  # noqa: PLC0415
     from ledgerd.compare.node import PATIENCE, ComparedNode  # noqa: PLC0415
     from ledgerd.compare.pace import Pace  # noqa: PLC0415
-    from ledgerd.protocol.printable import printable  # noqa: PLC0415
     from ledgerd.rpc.api import APIS  # noqa: PLC0415
     from ledgerd.rpc.api.account_history import ACCOUNT_HISTORY  # noqa: PLC0415
     from ledgerd.rpc.api.operation_history import OPERATION_HISTORY  # noqa: PLC0415

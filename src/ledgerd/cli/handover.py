@@ -7,9 +7,9 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from ledgerd.basics.printable import printable
 from ledgerd.cli.data_directory import configuration_of
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.protocol.printable import printable
 
 if TYPE_CHECKING:
     from ledgerd.adopt.handover import HandoverPlan

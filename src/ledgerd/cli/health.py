@@ -6,6 +6,9 @@ import http.client
 import sys
 from typing import TYPE_CHECKING
 
+from ledgerd.basics.printable import printable
+from ledgerd.client.timely import Deadline, TimelyHTTPConnection
+
 if TYPE_CHECKING:
     from ledgerd.protocol.endpoint import Endpoint
     from ledgerd.rpc.settings import WebserverSettings
@@ -14,7 +17,9 @@ HEALTHY = 0
 UNHEALTHY = 1
 PATH = "/health"
 SECONDS = 5.0
-"""Timeout in seconds; a healthy node answers within milliseconds."""
+"""For the whole answer; a healthy node gives it within milliseconds."""
+LONGEST = 4_096
+"""Bytes of an answer that are printed."""
 
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - nothing is listened on here
 """Wildcard addresses, and the loopback address at which a node that listens there is reached."""
@@ -29,19 +34,22 @@ def check_health(options: WebserverSettings) -> int:
     try:
         status, text = _asked(endpoint)
     except (OSError, http.client.HTTPException) as problem:
-        sys.stderr.write(f"ledgerd: nothing answers on {endpoint}: {problem or type(problem).__name__}\n")
+        reason = printable(str(problem).strip()) or type(problem).__name__
+        sys.stderr.write(f"ledgerd: nothing answers on {endpoint}: {reason}\n")
         return UNHEALTHY
-    sys.stdout.write(f"{endpoint}{PATH}: {status} {text}\n")
+    sys.stdout.write(f"{endpoint}{PATH}: {status} {printable(text.strip())}\n")
     return HEALTHY if status == http.client.OK else UNHEALTHY
 
 
 def _asked(endpoint: Endpoint) -> tuple[int, str]:
     """The HTTP status and the body of the answer."""
     host = EVERYWHERE.get(endpoint.host, endpoint.host)
-    connection = http.client.HTTPConnection(host, endpoint.port, timeout=SECONDS)
+    connection = TimelyHTTPConnection(host, endpoint.port)
+    connection.deadline = Deadline()
+    connection.deadline.set(SECONDS)
     try:
         connection.request("GET", PATH)
         answer = connection.getresponse()
-        return answer.status, answer.read().decode("utf-8", "replace")
+        return answer.status, answer.read(LONGEST).decode("utf-8", "replace")
     finally:
         connection.close()

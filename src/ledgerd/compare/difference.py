@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ledgerd.basics.printable import printable
 from ledgerd.codec.json_text import Json
-from ledgerd.protocol.printable import printable
 
 LONGEST = 120
 """Characters of a value that are printed."""

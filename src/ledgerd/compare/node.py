@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from http import HTTPStatus
 from typing import NamedTuple, Self
 
+from ledgerd.basics.printable import printable
 from ledgerd.client.address import read_address
 from ledgerd.client.envelope import MISSING, NodeCall, request_of
 from ledgerd.client.timely import Deadline, TimelyHTTPConnection, TimelyHTTPSConnection
@@ -18,7 +19,6 @@ from ledgerd.codec.json_text import Json
 from ledgerd.compare.errors import NobodyListens, NotComparable
 from ledgerd.compare.pace import Pace
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.protocol.printable import printable
 
 SECONDS = 30.0
 """What one request may take, from the connection to the last byte of its answer."""

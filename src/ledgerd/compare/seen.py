@@ -10,7 +10,7 @@ KEY_FIELDS = {"signing_key", "memo_key", "invite_key"}
 HIGHEST_ID = 300
 """Ids of objects are asked for up to this one, where no answer told of any."""
 
-MOST_SEEN = 100_000
+MOST_SEEN = 500_000
 """Values of a kind that are remembered."""
 LONGEST_SEEN = 64
 """Characters of a value; a key has 53."""

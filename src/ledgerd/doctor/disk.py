@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
+from typing import Annotated
 
 import msgspec
 
@@ -32,7 +33,8 @@ MOST_SAMPLES = 168
 SAMPLE_EVERY = 3_600
 """Seconds: a week of samples."""
 
-Samples = list[tuple[int, int]]
+Sampled = Annotated[int, msgspec.Meta(ge=0, le=1 << 62)]
+Samples = list[tuple[Sampled, Sampled]]
 """The bytes that the data directory held, each with the time."""
 
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 import msgspec
 
-from ledgerd.protocol.printable import printable
+from ledgerd.basics.printable import printable
 from ledgerd.protocol.secrets import without_keys
 
 PAGE = "docs/doctor.md"

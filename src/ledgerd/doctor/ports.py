@@ -12,10 +12,12 @@ from ledgerd.doctor.examined_node import SECONDS, ExaminedNode, local
 from ledgerd.doctor.finding import Finding, error, warning
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.time_text import time_text
+from ledgerd.protocol.times import LATEST
 
 INBOUND_FILE = "last_inbound_peer"
 """In the data directory: when the running node last had a peer that had dialled it, in seconds since 1970."""
 
+LONGEST_NUMBER = 10
 RECENT = 3_600
 """Seconds for which an inbound peer shows that the port is reached."""
 
@@ -89,7 +91,8 @@ def last_inbound(data_dir: Path) -> int:
         text = (data_dir / INBOUND_FILE).read_text(encoding="ascii", errors="replace")
     except OSError:
         return 0
-    return int(text) if text.strip().isdecimal() else 0
+    digits = text.strip()
+    return min(int(digits), LATEST) if digits.isdecimal() and len(digits) <= LONGEST_NUMBER else 0
 
 
 def note_inbound(data_dir: Path, now: int) -> None:

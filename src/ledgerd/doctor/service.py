@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from ledgerd.client.timely import Deadline, TimelyHTTPConnection
 from ledgerd.doctor.examined_node import SECONDS, ExaminedNode, local
 from ledgerd.doctor.finding import Finding, error, warning
 from ledgerd.protocol.endpoint import Endpoint
@@ -75,7 +76,9 @@ def said(answer: Ready) -> Iterator[Finding]:
 
 
 def _asked(endpoint: Endpoint) -> Ready:
-    connection = http.client.HTTPConnection(endpoint.host, endpoint.port, timeout=SECONDS)
+    connection = TimelyHTTPConnection(endpoint.host, endpoint.port)
+    connection.deadline = Deadline()
+    connection.deadline.set(SECONDS)
     try:
         connection.request("GET", PATH)
         return msgspec.json.decode(connection.getresponse().read(LONGEST), type=Ready)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ledgerd.basics.printable import printable
 from ledgerd.p2p.shared.budget import TokenBucket
 from ledgerd.p2p.shared.core import Core
 from ledgerd.p2p.shared.modes import Cause, Mode
@@ -39,7 +40,6 @@ from ledgerd.p2p.wire.messages import (
     SoftBan,
     TransactionMessage,
 )
-from ledgerd.protocol.printable import printable
 
 REASON_LENGTH = 100
 LONGEST_REFUSAL = 3600

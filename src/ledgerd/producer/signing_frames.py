@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import msgspec
 
+from ledgerd.basics.printable import printable
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError
 from ledgerd.protocol.block import BlockHeader
 from ledgerd.protocol.keys import KEY_SIZE, PublicKey
-from ledgerd.protocol.printable import printable
 from ledgerd.protocol.signatures import SIGNATURE_SIZE, Signature
 
 VERSION = 1

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 import lmdb
 import msgspec
 
+from ledgerd.basics.printable import printable
 from ledgerd.producer.signer_place import tls_context
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.protocol.printable import printable
 from ledgerd.replica.logged import LoggedCopy
 from ledgerd.replica.messages import (
     VERSION,

@@ -11,6 +11,11 @@ from ledgerd.signer.rule import ROUND_SECONDS, SECOND, ClockReading
 
 Microseconds = Callable[[], int]
 
+MOST_APART = 60 * SECOND
+"""How far time servers may be from the clock of the machine. It is less than a round: when they lie together, no slot
+looks as if it came after the wait that was signed before the record was lost.
+"""
+
 MOST_STEP = SECOND
 """A clock that goes this much ahead of or behind the one that nobody sets was set."""
 
@@ -44,6 +49,10 @@ class CheckedClock:
         if offset is None:
             doubt = "no time server has answered yet, so that the signer's clock is not known"
             return ClockReading(wall, doubt, self._settings)
+        if abs(offset) > MOST_APART:
+            apart = abs(offset) // SECOND
+            doubt = f"the time servers and the clock of this machine are {apart} s apart: one of them is wrong"
+            return ClockReading(wall + offset, doubt, self._settings)
         doubt = ""
         if monotonic < self._doubted_until:
             left = (self._doubted_until - monotonic) // SECOND + 1

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import NamedTuple, Protocol
 
+from ledgerd.basics.printable import printable
 from ledgerd.producer.signing_frames import SigningVerdict
 from ledgerd.protocol.block import Block, BlockHeader, signed_block
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.keys import PrivateKey, PublicKey, public_key_text
 from ledgerd.protocol.parameters import MAINNET
-from ledgerd.protocol.printable import printable
 from ledgerd.protocol.signatures import Signature, sign
 from ledgerd.protocol.time_text import time_text
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from ledgerd.basics.printable import is_shown
 from ledgerd.client.envelope import NodeCall
-from ledgerd.protocol.printable import is_shown
 from tests.explorer.recorded_node import RecordedExplorer, recorded_explorer
 
 WRITTEN = frozenset((

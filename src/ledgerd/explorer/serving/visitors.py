@@ -21,7 +21,7 @@ from ledgerd.supervision.tasks import Tasks
 log = logging.getLogger(__name__)
 
 OWN_MACHINE = ("127.0.0.0/8", "::1")
-"""A proxy here is believed which address its visitor has; without one, the visitor is the operator."""
+"""A proxy here is believed which address its visitor has; where none is named, the operator may ask (`operator`)."""
 ROUND_SECONDS = 1.0
 NAMING = {"header": "X-Forwarded-For"}
 """By which a proxy says who its visitor is."""

@@ -10,7 +10,7 @@ from urllib.parse import quote, urlsplit
 
 from markupsafe import Markup, escape
 
-from ledgerd.protocol.printable import is_shown, printable
+from ledgerd.basics.printable import is_shown, printable
 
 LONGEST_TEXT = 240
 """Characters of a stranger's text that are shown at once."""

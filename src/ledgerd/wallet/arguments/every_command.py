@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from ledgerd.protocol.printable import printable_lines
+from ledgerd.basics.printable import printable_lines
 from ledgerd.wallet.arguments.common import Parser, Parts
 from ledgerd.wallet.arguments.keys import add_file_commands, add_key_commands
 from ledgerd.wallet.arguments.operations import add_operation_commands

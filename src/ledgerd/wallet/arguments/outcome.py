@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from io import StringIO
 from typing import Any
 
-from ledgerd.protocol.printable import shown_text
+from ledgerd.basics.printable import shown_text
 from ledgerd.wallet.commands.result import CommandResult
 
 WIDTH_OF_FILES = 200

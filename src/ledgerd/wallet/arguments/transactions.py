@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from ledgerd.protocol.printable import shown_text
+from ledgerd.basics.printable import shown_text
 from ledgerd.wallet.arguments.common import (
     Command,
     Parts,

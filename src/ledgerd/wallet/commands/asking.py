@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ledgerd.protocol.printable import printable
+from ledgerd.basics.printable import printable
 from ledgerd.wallet.errors import NotAsked, NotConfirmed
 
 TERMINAL = "/dev/tty"

@@ -8,13 +8,13 @@ from typing import Any
 
 import msgspec
 
+from ledgerd.basics.printable import shown_text
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.proposals import OperationWrapper, ProposalCreate, ProposalDelete, ProposalUpdate
-from ledgerd.protocol.printable import shown_text
 from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.commands.sending import Choices, send
 from ledgerd.wallet.errors import NodesDisagree, NodeUnreachable, OtherChain, WalletError

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import msgspec
 
+from ledgerd.basics.printable import printable_lines
 from ledgerd.protocol.authority_check import required_authorities
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.keys import PublicKey, public_key_from_text
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.printable import printable_lines
 from ledgerd.protocol.signatures import recover
 from ledgerd.wallet.commands.asking import ask, require_yes
 from ledgerd.wallet.commands.result import CommandResult

@@ -8,11 +8,11 @@ import ssl
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Self
 
+from ledgerd.basics.printable import printable
 from ledgerd.client.address import SECURE_SOCKET, SECURE_WEB, SOCKET, WEB, NodeAddress, read_address
 from ledgerd.client.envelope import ErrorAnswer, NodeCall, NotAnAnswer, packed, parsed, request_of, result_of
 from ledgerd.client.timely import Deadline, TimelyHTTPConnection, TimelyHTTPSConnection
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.protocol.printable import printable
 from ledgerd.wallet.errors import NodeRefused, NodeUnreachable, WalletError
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from ledgerd.basics.printable import shown_text
 from ledgerd.codec import record_kind
 from ledgerd.codec.containers import SortedMap, Vector
 from ledgerd.codec.kinds import Kind
@@ -17,7 +18,6 @@ from ledgerd.protocol.authority import Authority
 from ledgerd.protocol.keys import PublicKey, public_key_text
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.base import name_of
-from ledgerd.protocol.printable import shown_text
 from ledgerd.protocol.time_text import time_text
 from ledgerd.protocol.times import LATEST, TimeKind
 from ledgerd.wallet.operations.fields import EXTENSIONS, inner_of, is_asset, is_authority

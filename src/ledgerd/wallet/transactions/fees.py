@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ledgerd.basics.printable import shown_text
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.printable import shown_text
 
 
 def fees_of(operations: tuple[Operation, ...], properties: dict[str, Any]) -> Iterator[str]:

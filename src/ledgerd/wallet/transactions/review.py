@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
+from ledgerd.basics.printable import shown_text
 from ledgerd.codec import codec_of
 from ledgerd.protocol.keys import PublicKey, public_key_text
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.printable import shown_text
 from ledgerd.protocol.time_text import time_text
 from ledgerd.protocol.transaction import Transaction
 from ledgerd.wallet.node.dry_run import DryRun

@@ -12,7 +12,7 @@ import socket
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from ledgerd.protocol.printable import printable, printable_lines
+from ledgerd.basics.printable import printable, printable_lines
 from ledgerd.protocol.secrets import without_keys
 
 PACKAGE = "ledgerd"

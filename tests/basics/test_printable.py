@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ledgerd.protocol.printable import is_shown, printable, printable_lines, shown_text
+from ledgerd.basics.printable import is_shown, printable, printable_lines, shown_text
 
 
 @settings(max_examples=100)
