@@ -16,11 +16,28 @@ def get(_: AccountName) -> Authority:
     return NOBODY
 
 
+def test_without_a_bound_any_number_is_looked_at_and_counted() -> None:
+    lookups = Lookups()
+    lookups.count(10**9)
+    assert lookups.looked == 10**9
+
+
 def test_beyond_the_bound_it_ends() -> None:
     lookups = Lookups(10)
     lookups.count(10)
     with pytest.raises(TooManyMembers):
         lookups.count(1)
+
+
+def test_a_bound_holds_for_a_while_and_counts_from_its_beginning() -> None:
+    lookups = Lookups()
+    lookups.count(100)
+    with lookups.at_most(10):
+        lookups.count(10)
+        with pytest.raises(TooManyMembers):
+            lookups.count(1)
+    assert lookups.looked == 11
+    lookups.count(100)
 
 
 def test_each_way_of_looking_up_has_a_graph_of_its_own_until_that_is_large() -> None:

@@ -1,11 +1,13 @@
 """What checks of authorities share from one to the next, and how much they look at.
 
-Who asks us a question may have us look at a bounded number of members.
+Who sends us a transaction for nothing may have us look at a bounded number of members. Transactions in blocks are law:
+nothing bounds them but the walk itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from ledgerd.protocol.authority import Authority
 from ledgerd.protocol.member_graph import MemberGraph
@@ -14,7 +16,7 @@ from ledgerd.protocol.names import AccountName
 GetAuthority = Callable[[AccountName], Authority]
 
 MOST_MEMBERS = 5_000
-"""Keys and members that are looked at for whoever asks us something: so many has an account of 40 accounts of 40."""
+"""Keys and members that are looked at for whoever sends us something: so many has an account of 40 accounts of 40."""
 
 
 class TooManyMembers(Exception):
@@ -25,7 +27,8 @@ class Lookups:
     """What is known of members, by the way of looking them up, and a count of those that were looked at."""
 
     def __init__(self, most: int | None = None) -> None:
-        self._looked = 0
+        self.looked = 0
+        """Keys and members, since the bound was set."""
         self._most = most
         self._graphs: dict[GetAuthority, MemberGraph] = {}
 
@@ -36,8 +39,18 @@ class Lookups:
             known = self._graphs[get] = MemberGraph()
         return known
 
+    @contextmanager
+    def at_most(self, most: int) -> Iterator[None]:
+        """Count from here, and raise `TooManyMembers` beyond so many."""
+        before = self._most
+        self.looked, self._most = 0, most
+        try:
+            yield
+        finally:
+            self._most = before
+
     def count(self, members: int) -> None:
         """So many more are looked at."""
-        self._looked += members
-        if self._most is not None and self._looked > self._most:
+        self.looked += members
+        if self._most is not None and self.looked > self._most:
             raise TooManyMembers

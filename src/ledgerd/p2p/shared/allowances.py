@@ -17,6 +17,9 @@ UNPROVEN_BLOCKS, UNPROVEN_BLOCKS_A_SECOND = 32, 0.05
 PUSHED_BYTES, PUSHED_BYTES_A_SECOND = 1 << 20, 16 << 10
 """A burst, and a rate per second."""
 
+MEMBERS_OF_A_SIGNATURE = 50
+"""So many keys and members of authorities take about as long to look at as a key takes to recover."""
+
 
 class Allowance:
     """The rate limits of one address."""
