@@ -15,7 +15,7 @@ from ledgerd.protocol.constants import MAX_AGENT_ADDONS, MAX_AGENTS_PER_ACCOUNT
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.keys import PrivateKey, PublicKey
 from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operation_authority import verify_operations
+from ledgerd.protocol.operation_authority import TransactionKeys, verify_operations
 from ledgerd.protocol.operations import OPERATIONS, Operation
 from ledgerd.protocol.operations.agents import NEVER_DELEGABLE
 from ledgerd.protocol.operations.base import name_of
@@ -54,13 +54,14 @@ def test_of_all_operations_only_an_award_passes_with_the_key_of_the_bot(
 ) -> None:
     operation = data.draw(values_of(of))
     asked = required_authorities((operation,))
-    accounts = Accounts(*(lambda _: authority_of(OWNER) for _ in range(3)))
+    owner = authority_of(OWNER)
+    keys = TransactionKeys((BOT,), Accounts(lambda _: owner, lambda _: owner, lambda _: owner))
 
     if name_of(of) == "award":
-        assert verify_operations((operation,), (asked,), (BOT,), accounts, keys_of_bot).used == {BOT}
+        assert verify_operations((operation,), (asked,), keys, keys_of_bot).used == {BOT}
     else:
         with pytest.raises(RuleViolation):
-            verify_operations((operation,), (asked,), (BOT,), accounts, keys_of_bot)
+            verify_operations((operation,), (asked,), keys, keys_of_bot)
 
 
 def test_the_page_names_what_can_not_be_granted_and_the_limits() -> None:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from ledgerd.chain.chain import Chain
 from ledgerd.p2p.shared import peer as peer_module
+from ledgerd.p2p.shared.allowances import MEMBERS_OF_A_SIGNATURE
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.settings import Settings
 from ledgerd.p2p.wire import replies
@@ -29,7 +30,7 @@ from ledgerd.protocol import transaction as transaction_module
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
-from ledgerd.protocol.keys import PublicKey
+from ledgerd.protocol.keys import PrivateKey, PublicKey
 from ledgerd.protocol.operations.transfers import Transfer
 from ledgerd.protocol.signatures import Signature, recover
 from tests.chain.forks.branches import forged, forged_line
@@ -202,6 +203,21 @@ def test_signatures_are_charged_to_the_address_that_sends_them(talk: Talk, other
         talk.say(number, TransactionMessage(replace(draft, signatures=noise(16, place))))
         talk.network.lost(talk.now, number)
     assert 100 < recovered.times - made <= 2_100
+
+
+def test_members_that_are_looked_at_are_charged_to_the_address_that_sends_them(
+    talk: Talk, others: Network, recovered: Counted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A transfer with a wrong key, whose authority has very many members: no more than a few are looked at."""
+    monkeypatch.setattr(Chain, "members_looked_at", 100 * MEMBERS_OF_A_SIGNATURE)
+    key = PrivateKey(b"\1" * 32)
+    made = [others.signed(Transfer(VIZ, VIZ, tokens(1 + place), ""), key=key, lifetime=100) for place in range(40)]
+    before = recovered.times
+    for transaction in made:
+        number = talk.meet(ATTACKER)
+        talk.say(number, TransactionMessage(transaction))
+        talk.network.lost(talk.now, number)
+    assert 1 <= recovered.times - before <= 3
 
 
 def test_what_many_addresses_use_up_is_not_what_honest_ones_need(talk: Talk, others: Network) -> None:

@@ -25,8 +25,9 @@ from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.keys import NULL_KEY, PublicKey
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operation_authority import (
+    TransactionKeys,
     Verified,
-    is_signed_plainly,
+    is_signed_by_one_key,
     left_to_agents,
     require_agents,
     verify_operations,
@@ -86,10 +87,11 @@ class World(NamedTuple):
         self, operations: tuple[Operation, ...], keys: tuple[PublicKey, ...], *, allow_unused: bool = False
     ) -> Verified:
         asked = [required_authorities((operation,)) for operation in operations]
-        return verify_operations(operations, asked, keys, self.accounts, self.agent_keys, allow_unused=allow_unused)
+        signed = TransactionKeys(keys, self.accounts)
+        return verify_operations(operations, asked, signed, self.agent_keys, allow_unused=allow_unused)
 
     def asks_again(self, operation: Operation, keys: tuple[PublicKey, ...]) -> tuple[AccountName, ...]:
-        names = left_to_agents(required_authorities((operation,)), keys, self.accounts)
+        names = left_to_agents(required_authorities((operation,)), TransactionKeys(keys, self.accounts))
         return (*names.active, *names.regular)
 
 
@@ -228,7 +230,7 @@ def test_an_approval_is_not_carried_over_to_the_next_operation() -> None:
 
 
 def test_what_only_agents_sign_is_asked_again_and_what_keys_sign_is_not() -> None:
-    plainly = [is_signed_plainly(required_authorities((transfer(),)), keys, WORLD.accounts) for keys in ((A,), (G,))]
+    plainly = [is_signed_by_one_key(required_authorities((transfer(),)), keys, WORLD.accounts) for keys in ((A,), (G,))]
     assert plainly == [True, False]
     assert WORLD.asks_again(transfer(), (G,)) == ("alice",)
     assert WORLD.asks_again(transfer(), (A, G)) == ()
@@ -291,7 +293,7 @@ def test_one_operation_of_one_account_without_agents_needs_what_it_always_needed
         before = refusal_code(lambda: verify_authority([operation], keys, world.accounts))  # noqa: B023 - called at once
         now = refusal_code(lambda: world.verify([operation], keys))  # noqa: B023 - called at once
         assert now == before
-        plainly = is_signed_plainly(required_authorities((operation,)), keys, world.accounts)
+        plainly = is_signed_by_one_key(required_authorities((operation,)), keys, world.accounts)
         assert not plainly or now == 0
 
 
@@ -328,5 +330,5 @@ def test_for_whoever_is_left_to_agents_an_agent_has_signed(
         world.check((operation,), keys, allow_unused=True)
     except RuleViolation:
         return
-    names = left_to_agents(required_authorities((operation,)), keys, world.accounts)
+    names = left_to_agents(required_authorities((operation,)), TransactionKeys(keys, world.accounts))
     require_agents(operation, names, keys, world.agent_keys)

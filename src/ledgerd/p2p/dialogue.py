@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ledgerd.basics.printable import printable
+from ledgerd.p2p.shared.allowances import MEMBERS_OF_A_SIGNATURE
 from ledgerd.p2p.shared.budget import TokenBucket
 from ledgerd.p2p.shared.core import Core
 from ledgerd.p2p.shared.modes import Cause, Mode
@@ -194,7 +195,12 @@ class Dialogue:
         everybody = self._trusted_signatures if allowance.standing > 0 else self._signatures
         if not everybody.take(cost, core.now):
             return
-        if core.chain.accept_transaction(transaction):
+        is_accepted = core.chain.accept_transaction(transaction)
+        looks = core.chain.members_looked_at // MEMBERS_OF_A_SIGNATURE
+        if looks:
+            allowance.signatures.take(looks, core.now)
+            everybody.take(looks, core.now)
+        if is_accepted:
             allowance.standing = min(allowance.standing + 1, MOST_STANDING)
             peer.was_useful(core.now)
             mempool.add(transaction, is_provisional=core.mode is Mode.SYNC)
@@ -202,4 +208,4 @@ class Dialogue:
         else:
             allowance.standing = max(allowance.standing - REFUSED_COST, -MOST_STANDING)
             mempool.refuse(transaction, core.now)
-            allowance.signatures.take(REFUSED_COST * cost, core.now)
+            allowance.signatures.take(REFUSED_COST * (cost + looks), core.now)

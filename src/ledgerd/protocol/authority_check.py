@@ -1,27 +1,21 @@
 """Whether the keys that signed are the ones that operations require (spec 01, section 10).
 
-Members are counted in their order and counting stops at the threshold, so a later key stays unused, and an unused key
-fails the transaction: order is part of the rule.
+How an authority and its members are walked is in `signing`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from typing import NamedTuple, Self
 
 from ledgerd.protocol.authority import Authority
+from ledgerd.protocol.authority_web import Web
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.keys import PublicKey
+from ledgerd.protocol.lookups import GetAuthority, Lookups
 from ledgerd.protocol.names import AccountName, word_order
 from ledgerd.protocol.operations.base import Authorities, Operation
-
-GetAuthority = Callable[[AccountName], Authority]
-
-MAX_DEPTH = 2
-"""How deep the members of members are looked up."""
-
-PRE_APPROVED = AccountName("temp")
-"""The account whose active and regular authority need no signature (spec 01, section 10.2, quirk)."""
+from ledgerd.protocol.signing import Signing
 
 
 class MissingAuthority(RuleViolation):
@@ -99,68 +93,8 @@ class Accounts(NamedTuple):
     active: GetAuthority
     master: GetAuthority
     regular: GetAuthority
-
-
-class Signing:
-    """The signatures and approvals given, which of them were used, and the look-up of members."""
-
-    def __init__(
-        self, get: GetAuthority, provided: Iterable[PublicKey], *, available: Collection[PublicKey] = ()
-    ) -> None:
-        self.get = get
-        self.used = dict.fromkeys(provided, False)
-        self.available = available
-        self.approved: dict[AccountName, bool] = {PRE_APPROVED: True}
-
-    def copy(self) -> Signing:
-        """The same, to be marked without marking this one."""
-        other = Signing(self.get, (), available=self.available)
-        other.used, other.approved = self.used.copy(), self.approved.copy()
-        return other
-
-    def signed(self, key: PublicKey) -> bool:
-        """Whether a key has signed (or could sign); it counts as used from now on."""
-        if key in self.used or key in self.available:
-            self.used[key] = True
-            return True
-        return False
-
-    def name_satisfied(self, name: AccountName) -> bool:
-        """Whether an account has approved, or its authority is reached."""
-        if name in self.approved:
-            self.approved[name] = True
-            return True
-        return self.satisfied(self.get(name))
-
-    def satisfied(self, authority: Authority, depth: int = 0) -> bool:
-        """Whether an authority is reached. Marks that a failing branch has left stay."""
-        threshold, total = authority.weight_threshold, 0
-        for key, weight in authority.key_auths.items():
-            if self.signed(key):
-                total += weight
-                if total >= threshold:
-                    return True
-        for name, weight in authority.account_auths.items():
-            if name not in self.approved:
-                if depth == MAX_DEPTH or not self.satisfied(self.get(name), depth + 1):
-                    continue
-                self.approved[name] = True
-            total += weight
-            if total >= threshold:
-                return True
-        # The reference adds weights in 32 bits, which 16-bit weights cannot overflow in a transaction's size.
-        return total >= threshold
-
-    def require_all_used(self) -> None:
-        """Raise for a signature or an approval that was not used."""
-        if not all(self.used.values()):
-            raise IrrelevantSignature("Unnecessary signature(s) detected")
-        if not all(self.approved.values()):
-            raise IrrelevantApproval("Unnecessary approval(s) detected")
-
-    def used_keys(self) -> set[PublicKey]:
-        """The used keys."""
-        return {key for key, used in self.used.items() if used}
+    lookups: Lookups | None = None
+    """What one check leaves to the next; without it, each begins with nothing."""
 
 
 def required_authorities(operations: Iterable[Operation]) -> Authorities:
@@ -186,7 +120,7 @@ def in_word_order(names: Iterable[AccountName]) -> tuple[AccountName, ...]:
 
 def verify_authority(
     operations: Iterable[Operation],
-    keys: Iterable[PublicKey],
+    keys: Collection[PublicKey],
     accounts: Accounts,
     approvals: Approvals = NO_APPROVALS,
 ) -> None:
@@ -196,16 +130,41 @@ def verify_authority(
 
 def verify_required(
     required: Authorities,
-    keys: Iterable[PublicKey],
+    keys: Collection[PublicKey],
     accounts: Accounts,
     approvals: Approvals = NO_APPROVALS,
 ) -> None:
     """Raise unless the keys and approvals are exactly what is required."""
+    require_satisfied(required, accounts, begin_signing(required, keys, accounts, approvals), approvals)
+
+
+def begin_signing(
+    required: Authorities,
+    keys: Collection[PublicKey],
+    accounts: Accounts,
+    approvals: Approvals = NO_APPROVALS,
+) -> Signing:
+    """What a check of everything that is required begins with."""
     if required.regular:
-        _verify_regular(required, keys, accounts, approvals)
-        return
-    signing = Signing(accounts.active, keys)
-    signing.approved |= dict.fromkeys((*approvals.active, *approvals.master), False)
+        return Signing(Web(accounts.regular, keys, accounts.lookups, approvals.regular))
+    return Signing(Web(accounts.active, keys, accounts.lookups, (*approvals.active, *approvals.master)))
+
+
+def require_satisfied(
+    required: Authorities, accounts: Accounts, signing: Signing, approvals: Approvals = NO_APPROVALS
+) -> None:
+    """Raise unless everything that is required is given, and nothing else; the keys that were used stay marked."""
+    if required.regular:
+        _require_regular(required, accounts, signing)
+    else:
+        _require_other_kinds(required, accounts, signing, approvals)
+    if not signing.has_used_all:
+        raise IrrelevantSignature("Unnecessary signature(s) detected")
+    if signing.idle_approvals:
+        raise IrrelevantApproval("Unnecessary approval(s) detected")
+
+
+def _require_other_kinds(required: Authorities, accounts: Accounts, signing: Signing, approvals: Approvals) -> None:
     for authority in required.other:
         if not signing.satisfied(authority):
             raise MissingOther(authority)
@@ -218,21 +177,18 @@ def verify_required(
         raise MissingActive(missing)
     for name in required.master:
         if name in approvals.master or signing.satisfied(accounts.master(name)):
-            signing.approved[name] = True
+            signing.approve(name)
         else:
             missing.append(name)
     if missing:
         raise MissingMaster(missing)
-    signing.require_all_used()
 
 
-def _verify_regular(required: Authorities, keys: Iterable[PublicKey], accounts: Accounts, approvals: Approvals) -> None:
+def _require_regular(required: Authorities, accounts: Accounts, signing: Signing) -> None:
     """With regular authority, no other may be required in the same transaction."""
     require(not required.active, "required_active.size() == 0: ")
     require(not required.master, "required_master.size() == 0: ")
     require(not required.other, "other.size() == 0: ")
-    signing = Signing(accounts.regular, keys)
-    signing.approved |= dict.fromkeys(approvals.regular, False)
     missing = [
         name
         for name in required.regular
@@ -244,4 +200,3 @@ def _verify_regular(required: Authorities, keys: Iterable[PublicKey], accounts: 
     ]
     if missing:
         raise MissingRegular(missing)
-    signing.require_all_used()

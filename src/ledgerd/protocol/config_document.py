@@ -9,7 +9,7 @@ from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.codec.json_text import Json
 from ledgerd.protocol import constants
 from ledgerd.protocol.assets import SHARES_SYMBOL, TOKEN_SYMBOL
-from ledgerd.protocol.authority_check import MAX_DEPTH
+from ledgerd.protocol.authority_web import MAX_DEPTH
 from ledgerd.protocol.keys import ADDRESS_PREFIX, public_key_text
 from ledgerd.protocol.names import MAX_NAME_BYTES, MIN_NAME_BYTES
 from ledgerd.protocol.parameters import ChainParameters

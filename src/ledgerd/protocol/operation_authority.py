@@ -10,25 +10,63 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from ledgerd.protocol.authority_check import (
-    PRE_APPROVED,
     Accounts,
-    GetAuthority,
     IrrelevantSignature,
     MissingActive,
     MissingAuthority,
     MissingMaster,
     MissingOther,
     MissingRegular,
-    Signing,
 )
+from ledgerd.protocol.authority_web import PRE_APPROVED, Web
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.keys import PublicKey
+from ledgerd.protocol.lookups import GetAuthority
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.agents import NEVER_DELEGABLE
 from ledgerd.protocol.operations.base import Authorities, Operation, name_of
+from ledgerd.protocol.signing import Signing
 
 AgentKeys = Callable[[AccountName, str], Iterable[PublicKey]]
 """The keys of an account's live agents that may sign operations of a name, in the order of the agents."""
+
+
+class TransactionKeys:
+    """The keys that signed a transaction, and what its checks have found out of accounts by them.
+
+    Each operation is checked by itself, so nothing that one has approved counts for another (spec 10, section 4.4,
+    quirk B). But whoever fails while nobody is approved fails for all of them, and is walked once.
+    """
+
+    def __init__(self, keys: Collection[PublicKey], accounts: Accounts) -> None:
+        self.signed = keys
+        self.accounts = accounts
+        self._webs: dict[GetAuthority, Web] = {}
+        self._proved: dict[tuple[AccountName, bool], bool] = {}
+
+    def begin(self, members: GetAuthority) -> Signing:
+        """A check that begins again, with the way of looking members up."""
+        web = self._webs.get(members)
+        if web is None:
+            web = self._webs[members] = Web(members, self.signed, self.accounts.lookups)
+        return Signing(web)
+
+    def proves(self, name: AccountName, *, regular: bool = False) -> bool:
+        """Whether an account has signed by itself, as far as agents are not asked (spec 10, section 4.4, step 1)."""
+        known = self._proved.get((name, regular))
+        if known is None:
+            known = self._proved[name, regular] = self._is_proved(name, regular=regular)
+        return known
+
+    def _is_proved(self, name: AccountName, *, regular: bool) -> bool:
+        """Each attempt begins again, and the active authority's members are asked for their active ones (quirk A)."""
+        accounts = self.accounts
+        members = accounts.regular if regular else accounts.active
+        return (
+            self.begin(members).name_satisfied(name)
+            or (regular and self.begin(accounts.active).satisfied(accounts.active(name)))
+            or self.begin(members).satisfied(accounts.master(name))
+        )
 
 
 class Verified(NamedTuple):
@@ -42,8 +80,7 @@ class Verified(NamedTuple):
 def verify_operations(
     operations: Sequence[Operation],
     asked: Sequence[Authorities],
-    keys: Collection[PublicKey],
-    accounts: Accounts,
+    keys: TransactionKeys,
     agent_keys: AgentKeys,
     *,
     allow_unused: bool = False,
@@ -59,58 +96,43 @@ def verify_operations(
         )
     used: set[PublicKey] = set()
     is_plain = []
+    checked: dict[tuple[object, ...], bool] = {}
     for operation, required in zip(operations, asked, strict=True):
-        signing = _plain(required, keys, accounts)
-        is_plain.append(signing is not None)
-        if signing is None:
-            signing = _Check(operation, required, keys, accounts, agent_keys).run()
-        used |= signing.used_keys()
-    if not allow_unused and not used.issuperset(keys):
+        # The same operation that asks for the same accounts again uses the same keys.
+        same = () if required.other else (type(operation), *required)
+        if not same or same not in checked:
+            check = _Check(operation, required, keys, agent_keys)
+            used |= check.run().used_keys
+            checked[same] = check.is_plain
+        is_plain.append(checked[same])
+    if not allow_unused and not used.issuperset(keys.signed):
         raise IrrelevantSignature("Unnecessary signature detected")
     return Verified(frozenset(used), tuple(is_plain))
 
 
-def is_signed_plainly(required: Authorities, keys: Collection[PublicKey], accounts: Accounts) -> bool:
-    """Whether a transaction of one operation needs no further check: the usual case, which is cheap.
-
-    Most are signed with one key, which is enough by itself.
-    """
-    if len(keys) == 1 and not required.master and not required.other:
-        names = required.active or required.regular
-        if len(required.active) + len(required.regular) == 1 and names[0] != PRE_APPROVED:
-            authority = (accounts.regular if required.regular else accounts.active)(names[0])
-            (key,) = keys
-            if authority.key_auths.get(key, -1) >= authority.weight_threshold:
-                return True
-    signing = _plain(required, keys, accounts)
-    return signing is not None and all(signing.used.values())
-
-
-def _plain(required: Authorities, keys: Collection[PublicKey], accounts: Accounts) -> Signing | None:
-    """One account is required, and its own members satisfy its authority."""
-    active, master, regular, other = required
-    if master or other or len(active) + len(regular) != 1:
-        return None
-    signing = Signing(accounts.regular if regular else accounts.active, keys)
-    return signing if signing.name_satisfied((active or regular)[0]) else None
+def is_signed_by_one_key(required: Authorities, keys: Collection[PublicKey], accounts: Accounts) -> bool:
+    """Whether one key has signed, and is enough for all that is required: the usual case, which is cheap."""
+    if len(keys) != 1 or required.master or required.other or len(required.active) + len(required.regular) != 1:
+        return False
+    (name,), (key,) = required.active or required.regular, keys
+    if name == PRE_APPROVED:
+        return False
+    authority = (accounts.regular if required.regular else accounts.active)(name)
+    return authority.key_auths.get(key, -1) >= authority.weight_threshold
 
 
 class _Check:
     """The check of one operation. Its marks of used keys do not affect the next one."""
 
     def __init__(
-        self,
-        operation: Operation,
-        required: Authorities,
-        keys: Collection[PublicKey],
-        accounts: Accounts,
-        agent_keys: AgentKeys,
+        self, operation: Operation, required: Authorities, keys: TransactionKeys, agent_keys: AgentKeys
     ) -> None:
         self.operation = operation
         self.required = required
-        self.accounts = accounts
+        self.accounts = accounts = keys.accounts
         self.agent_keys = agent_keys
-        self.signing = Signing(accounts.regular if required.regular else accounts.active, keys)
+        self.signing = keys.begin(accounts.regular if required.regular else accounts.active)
+        self.is_plain = not (required.master or required.other) and len(required.active) + len(required.regular) == 1
 
     def run(self) -> Signing:
         """Raise for the first missing authority; otherwise return what was used."""
@@ -134,7 +156,11 @@ class _Check:
         and an agent has signed (spec 10, section 4.4, quirk C).
         """
         attempt = self.signing.copy()
-        if attempt.name_satisfied(name) or any(attempt.satisfied(get(name)) for get in higher):
+        if attempt.name_satisfied(name):
+            self.signing = attempt
+            return
+        self.is_plain = False
+        if any(attempt.satisfied(get(name)) for get in higher):
             self.signing = attempt
         elif self.required.master or not any(
             self.signing.signed(key) for key in _keys_of_agents(self.operation, name, self.agent_keys)
@@ -148,21 +174,11 @@ def _keys_of_agents(operation: Operation, name: AccountName, agent_keys: AgentKe
     return () if title in NEVER_DELEGABLE else agent_keys(name, title)
 
 
-def left_to_agents(required: Authorities, keys: Collection[PublicKey], accounts: Accounts) -> Authorities:
+def left_to_agents(required: Authorities, keys: TransactionKeys) -> Authorities:
     """The names that need an agent, when each is checked by itself (spec 10, section 4.4, step 1)."""
     return Authorities(
-        active=tuple(name for name in required.active if not _is_proved(name, keys, accounts)),
-        regular=tuple(name for name in required.regular if not _is_proved(name, keys, accounts, regular=True)),
-    )
-
-
-def _is_proved(name: AccountName, keys: Collection[PublicKey], accounts: Accounts, *, regular: bool = False) -> bool:
-    """Each attempt begins again, and the active authority's members are asked for their active ones (quirk A)."""
-    members = accounts.regular if regular else accounts.active
-    return (
-        Signing(members, keys).name_satisfied(name)
-        or (regular and Signing(accounts.active, keys).satisfied(accounts.active(name)))
-        or Signing(members, keys).satisfied(accounts.master(name))
+        active=tuple(name for name in required.active if not keys.proves(name)),
+        regular=tuple(name for name in required.regular if not keys.proves(name, regular=True)),
     )
 
 

@@ -21,7 +21,9 @@ from ledgerd.protocol.operations.custom import Custom
 from ledgerd.protocol.operations.transfers import Transfer
 from ledgerd.protocol.parameters import MAINNET
 from ledgerd.protocol.transaction import Transaction, unsigned_transaction
+from ledgerd.rpc.api.database_api.authorities import TOO_MANY
 from tests.chain.ledgers import ALICE, BOB, CAROL, authority_for, change, create_account, fresh_ledger
+from tests.chain.webs import everybody
 from tests.rpc.api.serving import answers_of
 
 Ask = Callable[..., Any]
@@ -140,3 +142,37 @@ def test_accounts_to_verify_must_exist(ask: Ask) -> None:
     assert ask("verify_account_authority", "", [])["error"]["message"] == "Assert Exception (10)\nname.size() > 0: \n"
     missing = ask("verify_account_authority", "nobody", [])["error"]["message"]
     assert missing == "Assert Exception (10)\naccount: no such account\n"
+
+
+# -- authorities of very many members
+
+
+@pytest.fixture
+def ask_about_web(tmp_path: Path) -> Iterator[Ask]:
+    """Accounts that list each other, with more members in all than are looked at."""
+    ledger, shape = fresh_ledger(tmp_path), everybody(75)
+    for name in shape.names:
+        create_account(ledger, name)
+    for name in shape.names:
+        authority = shape.authority(name)
+        change(ledger, authority_for(ledger, name), active=authority, regular=authority)
+    with answers_of(ledger, tmp_path) as answers:
+        yield partial(answers, "database_api")
+
+
+@pytest.mark.parametrize(
+    ("method", "further"),
+    [("get_potential_signatures", ()), ("get_required_signatures", ([],)), ("verify_authority", ())],
+)
+def test_of_accounts_that_list_each_other_so_many_members_are_looked_at(
+    ask_about_web: Ask, method: str, further: tuple[Any, ...]
+) -> None:
+    regular = Custom(required_active_auths=(), required_regular_auths=everybody(75).names[:1], id="V", json="{}")
+    for operation in (transfer("m0000"), regular):
+        error = ask_about_web(method, transaction(operation, signers=("spare",)), *further)["error"]
+        assert error == {"code": -32600, "message": TOO_MANY}
+
+
+def test_the_authority_of_an_account_of_very_many_members_is_not_verified(ask_about_web: Ask) -> None:
+    error = ask_about_web("verify_account_authority", "m0000", [])["error"]
+    assert error == {"code": -32600, "message": TOO_MANY}

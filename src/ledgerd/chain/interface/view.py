@@ -172,6 +172,11 @@ class ChainView:
             return False
         return True
 
+    @property
+    def members_looked_at(self) -> int:
+        """Keys and members of authorities, for the latest transaction that was pushed."""
+        return self._parts.pending.members_looked_at
+
     # -- branches
 
     def is_known(self, block_id: BlockId) -> bool:

@@ -21,6 +21,7 @@ from ledgerd.chain.events import (
 from ledgerd.chain.ledger.holdings import BlockChanges, Mark
 from ledgerd.codec.lazy import lazy
 from ledgerd.protocol.authority_check import Accounts
+from ledgerd.protocol.lookups import Lookups
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.base import VirtualOperation
@@ -127,10 +128,13 @@ class Ledger:
         self.network = network
         self.editing: Editor = store.editing
         """`with ledger.editing(a, b):` before any field of theirs is assigned."""
+        self.lookups = Lookups()
+        """What checks of authorities know of accounts, and the bound on what they may look at."""
         self.authorities = Accounts(
             active=lambda name: store.at(AUTHORITY_BY_ACCOUNT, name).active,
             master=lambda name: store.at(AUTHORITY_BY_ACCOUNT, name).master,
             regular=lambda name: store.at(AUTHORITY_BY_ACCOUNT, name).regular,
+            lookups=self.lookups,
         )
         """Where the authority check looks accounts up."""
         self.cursor = BlockCursor()

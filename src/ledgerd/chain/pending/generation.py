@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.chain.pending.pending import Pending
+from ledgerd.chain.rules.transactions.member_bound import bounding_members
 from ledgerd.chain.rules.transactions.transactions import apply_transaction
 from ledgerd.chain.rules.validators.slots import scheduled_validator, slot_at
 from ledgerd.protocol.block import (
@@ -164,7 +165,7 @@ class BlockFilling:
 
     def _try(self, transaction: Transaction) -> None:
         try:
-            with self._ledger.store.begin() as attempt:
+            with self._ledger.store.begin() as attempt, bounding_members(self._ledger):
                 apply_transaction(self._ledger, transaction, self._skip)
                 attempt.squash()
         except RuleViolation as broken:

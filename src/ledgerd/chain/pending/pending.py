@@ -9,11 +9,13 @@ from typing import Protocol
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import SkipFlags
 from ledgerd.chain.pending.simulation import SimulatedEffects, simulate
+from ledgerd.chain.rules.transactions.member_bound import BeyondMemberBound, bounding_members
 from ledgerd.chain.rules.transactions.signability import require_usable
-from ledgerd.chain.rules.transactions.transactions import apply_transaction, require_new
+from ledgerd.chain.rules.transactions.transactions import apply_transaction, require_new, require_timely
 from ledgerd.chain.rules.validators.slots import slot_time
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.identifiers import TransactionId
+from ledgerd.protocol.lookups import MOST_MEMBERS
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.transaction import Transaction
 from ledgerd.state.objects.transactions import TRANSACTION_BY_ID
@@ -38,6 +40,11 @@ SIMULATION_SECONDS = 0.05
 SWEEP_SECONDS = 0.02
 """Looking through those that were not applied again."""
 
+MEMBERS_OF_REFUSED = 100
+"""Keys and members that are looked at for a transaction that is refused in any case: the reference says first whose
+authority is missing, and so do we where that is soon found out.
+"""
+
 MAX_PENDING = 20_000
 """Transactions that may wait; the reference has no limit here."""
 
@@ -60,6 +67,8 @@ class Pending:
     def __init__(self, ledger: Ledger, clock: Clock) -> None:
         self.transactions: list[Transaction] = []
         self.observers: list[PendingObserver] = []
+        self.members_looked_at = 0
+        """Keys and members of authorities, for the latest transaction that was pushed."""
         self._ledger = ledger
         self._clock = clock
         self._session: Session | None = None
@@ -73,20 +82,33 @@ class Pending:
 
     def push(self, transaction: Transaction, skip: SkipFlags) -> None:
         """Accept a new transaction, or raise the rule that it breaks."""
+        self.members_looked_at = 0
         self._require_fitting(transaction)
         if len(self.transactions) >= MAX_PENDING:
             raise PendingFull(f"{MAX_PENDING} transactions are waiting already")
         require_usable(self._ledger, transaction)
+        refusal = self._refusal_of_time(transaction, skip)
         self._ledger.is_producing = True
         try:
-            self._add(transaction, skip)
+            self._add(transaction, skip, MOST_MEMBERS if refusal is None else MEMBERS_OF_REFUSED)
+        except BeyondMemberBound as beyond:
+            raise refusal or beyond from None
         finally:
             self._ledger.is_producing = False
+            self.members_looked_at = self._ledger.lookups.looked
+
+    def _refusal_of_time(self, transaction: Transaction, skip: SkipFlags) -> RuleViolation | None:
+        try:
+            require_timely(self._ledger, transaction, skip)
+        except RuleViolation as refusal:
+            return refusal
+        return None
 
     def simulate(self, transaction: Transaction) -> SimulatedEffects:
         """What a transaction would do if it were pushed now, or the rule that it breaks; nothing of it stays."""
         self._require_fitting(transaction)
-        return simulate(self._ledger, transaction, self.deadline(SIMULATION_SECONDS))
+        with bounding_members(self._ledger):
+            return simulate(self._ledger, transaction, self.deadline(SIMULATION_SECONDS))
 
     def _require_fitting(self, transaction: Transaction) -> None:
         limit = self._ledger.globals.maximum_block_size - ROOM_BESIDE_TRANSACTION
@@ -179,7 +201,7 @@ class Pending:
                 return
             if self._ledger.store.lookup(TRANSACTION_BY_ID, transaction.id) is None:
                 try:
-                    self._add(transaction, skip)
+                    self._add(transaction, skip, MOST_MEMBERS)
                 except RuleViolation:
                     continue
 
@@ -199,7 +221,7 @@ class Pending:
         until = self._clock() + seconds
         return lambda: self._clock() > until
 
-    def _add(self, transaction: Transaction, skip: SkipFlags) -> None:
+    def _add(self, transaction: Transaction, skip: SkipFlags, members: int) -> None:
         ledger = self._ledger
         if self._session is None:
             self._session = ledger.store.begin()
@@ -207,7 +229,8 @@ class Pending:
         ledger.cursor.time = slot_time(ledger, 1)
         try:
             with ledger.store.begin() as session:
-                apply_transaction(ledger, transaction, skip)
+                with bounding_members(ledger, members):
+                    apply_transaction(ledger, transaction, skip)
                 if self.observers:
                     rows = ledger.store.changed_rows(session)
                     for observer in self.observers:

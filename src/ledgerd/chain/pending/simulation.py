@@ -15,8 +15,9 @@ from ledgerd.chain.rules.transactions.signability import require_usable
 from ledgerd.chain.rules.transactions.signers import check_signers
 from ledgerd.chain.rules.transactions.transactions import apply_transaction
 from ledgerd.chain.rules.validators.slots import slot_time
-from ledgerd.protocol.authority_check import MissingAuthority, MissingOther, Signing
+from ledgerd.protocol.authority_check import MissingAuthority, MissingOther
 from ledgerd.protocol.names import NO_NAME, AccountName
+from ledgerd.protocol.operation_authority import TransactionKeys
 from ledgerd.state.objects.accounts import ACCOUNTS
 
 if TYPE_CHECKING:
@@ -114,9 +115,10 @@ def _not_reached(
     ledger: Ledger, transaction: Transaction, keys: Collection[PublicKey], is_late: Callable[[], bool]
 ) -> Iterator[NeededAuthority]:
     required, accounts = transaction.required, ledger.authorities
+    signed = TransactionKeys(keys, accounts)
     for authority in required.other:
         _require_time(is_late)
-        if not Signing(accounts.active, keys).satisfied(authority):
+        if not signed.begin(accounts.active).satisfied(authority):
             yield NeededAuthority("other")
     roles = (
         ("regular", required.regular, accounts.regular, (accounts.regular, accounts.active, accounts.master)),
@@ -126,7 +128,7 @@ def _not_reached(
     for role, names, members, own in roles:
         for name in names:
             _require_time(is_late)
-            if not any(Signing(members, keys).satisfied(get(name)) for get in own):
+            if not any(signed.begin(members).satisfied(get(name)) for get in own):
                 yield NeededAuthority(role, name)
 
 

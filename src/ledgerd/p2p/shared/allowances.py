@@ -21,6 +21,9 @@ REPEATED, REPEATED_A_SECOND = 200, 15
 are the repeated ones alone where it refuses them, which costs ten times as much besides.
 """
 
+MEMBERS_OF_A_SIGNATURE = 50
+"""So many keys and members of authorities take about as long to look at as a key takes to recover."""
+
 
 class Allowance:
     """The rate limits of one address."""

@@ -146,6 +146,10 @@ class ChainAccess(Standing, Protocol):
     def accept_transaction(self, transaction: Transaction) -> bool:
         """Push a transaction; whether the chain has accepted it."""
 
+    @property
+    def members_looked_at(self) -> int:
+        """Keys and members of authorities, for the latest transaction that was pushed."""
+
 
 class ChainPeers:
     """The chain as the peer protocol sees it."""
@@ -317,3 +321,8 @@ class ChainPeers:
         except RuleViolation:
             return False
         return True
+
+    @property
+    def members_looked_at(self) -> int:
+        """Also for one that was refused."""
+        return self._chain.members_looked_at

@@ -21,7 +21,7 @@ from ledgerd.protocol.authority_check import (
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.keys import PublicKey, public_key_text
 from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operation_authority import AgentKeys, verify_operations
+from ledgerd.protocol.operation_authority import AgentKeys, TransactionKeys, verify_operations
 from ledgerd.protocol.operations.agents import NEVER_DELEGABLE
 from ledgerd.protocol.operations.base import name_of
 from ledgerd.protocol.transaction import Transaction
@@ -109,8 +109,7 @@ class Signers:
             verify_operations(
                 transaction.operations,
                 transaction.required_each,
-                keys,
-                self._accounts,
+                TransactionKeys(keys, self._accounts),
                 self._agent_keys,
                 allow_unused=True,
             )

@@ -6,6 +6,7 @@ from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.protocol.authority import Authority, authority_of
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.accounts import AccountMetadata, AccountUpdate
+from ledgerd.protocol.operations.recovery import ChangeRecoveryAccount
 from tests.chain.ledgers import ALICE, BOB, CAROL, authority_for, carry_out, change, create_account, key_of, refuses
 from tests.chain.proposing import active, approval, find, pays, proposal, stored
 
@@ -134,3 +135,16 @@ def test_an_account_that_is_gone_cannot_be_asked(ledger: Ledger) -> None:
     ledger.store.remove(authority_for(ledger, BOB))
 
     refuses(ledger, active(CAROL), "unknown key: ")
+
+
+def test_a_key_of_an_account_whose_master_authority_is_given_is_idle(ledger: Ledger) -> None:
+    """Who has signed as master counts inside of others' authorities without its active keys (spec 01, section 10.2)."""
+    master = key_of("master of bob")
+    change(ledger, authority_for(ledger, BOB), master=authority_of(master))
+    change(ledger, authority_for(ledger, CAROL), master=Authority(1, {BOB: 1}, {}))
+    carry_out(ledger, proposal(*(ChangeRecoveryAccount(name, ALICE, ()) for name in (BOB, CAROL))))
+    keys = tuple(sorted((master, key_of(BOB))))
+
+    refuses(ledger, approval(key_approvals_to_add=keys), IDLE_KEY)
+    carry_out(ledger, approval(key_approvals_to_add=(master,)))
+    assert find(ledger) is None

@@ -27,12 +27,13 @@ from ledgerd.node.parts.clients.broadcasts import (
     QuotaExceeded,
 )
 from ledgerd.node.time_source import MICRO, TimeSource
-from ledgerd.p2p.shared.allowances import SIGNATURES, UNPROVEN_BLOCKS, Allowance
+from ledgerd.p2p.shared.allowances import MEMBERS_OF_A_SIGNATURE, SIGNATURES, UNPROVEN_BLOCKS, Allowance
 from ledgerd.p2p.turns import SHARE_SECONDS
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.identifiers import BlockId
+from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.operations.transfers import Transfer
 from ledgerd.protocol.transaction import Transaction
 from ledgerd.rpc.call.errors import PlainError
@@ -128,6 +129,20 @@ def test_signatures_are_charged_to_who_sends_them(network: Network) -> None:
     for amount in range(2, 60):
         send(broadcasts, payment(network, amount), "203.0.113.2")
     assert len(network.chain.waiting) == 58
+
+
+def test_members_that_are_looked_at_are_charged_as_signatures_are(
+    network: Network, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is refused for its authority; those who send others' transactions are not charged for it."""
+    broadcasts, looks = broadcasts_of(network), 100
+    monkeypatch.setattr(Chain, "members_looked_at", looks * MEMBERS_OF_A_SIGNATURE)
+    false = network.signed(Transfer(VIZ, VIZ, tokens(1), ""), key=PrivateKey(b"\1" * 32))
+    answers = flood(broadcasts, false, "203.0.113.1", 5)
+
+    allowed = SIGNATURES // ((looks + 1) * (1 + REFUSED_COST)) + 1
+    assert [each == LOCKED for each in answers] == [False] * allowed + [True] * (5 - allowed)
+    send(broadcasts, payment(network, 2), "203.0.113.2")
 
 
 def test_of_what_all_clients_have_each_one_keeps_a_part(network: Network) -> None:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from ledgerd.chain.rules.transactions.proposal_execution import approvals_of, operations_of
 from ledgerd.protocol.authority_check import (
-    Accounts,
     Approvals,
     IrrelevantApproval,
     IrrelevantSignature,
@@ -14,13 +13,12 @@ from ledgerd.protocol.authority_check import (
     MissingAuthority,
     MissingMaster,
     MissingRegular,
-    Signing,
+    begin_signing,
+    require_satisfied,
     required_authorities,
-    verify_authority,
 )
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations import Authorities
 from ledgerd.protocol.operations.proposals import ProposalUpdate
 from ledgerd.state.objects.proposals import Proposal
 
@@ -43,20 +41,21 @@ def require_relevant(ledger: Ledger, proposal: Proposal, operation: ProposalUpda
     useful: set[PublicKey] = set()
     for _ in range(MAX_ROUNDS):
         approvals = _with_assumed(approvals_of(proposal), assumed)
+        signing = begin_signing(required, keys, accounts, approvals)
         try:
-            verify_authority(operations, keys, accounts, approvals)
+            require_satisfied(required, accounts, signing, approvals)
         except MissingAuthority as missing:
             if assumed.get(type(missing)):
                 raise
             assumed[type(missing)] = missing.accounts
-            useful |= _used_keys(required, keys, accounts, approvals, until=type(missing))
+            useful |= signing.used_keys
         except IrrelevantSignature:
-            idle = set(keys) - _used_keys(required, keys, accounts, approvals)
+            idle = set(keys) - signing.used_keys
             if not useful.issuperset(idle.intersection(operation.key_approvals_to_add)):
                 raise
             return
         except IrrelevantApproval:
-            if not _idle_approvals(required, approvals).isdisjoint(_added(operation)):
+            if not signing.idle_approvals.isdisjoint(_added(operation)):
                 raise
             return
         else:
@@ -77,41 +76,3 @@ def _added(operation: ProposalUpdate) -> set[AccountName]:
         *operation.master_approvals_to_add,
         *operation.regular_approvals_to_add,
     }
-
-
-def _idle_approvals(required: Authorities, approvals: Approvals) -> set[AccountName]:
-    """Approvals of accounts that no operation names: those reached inside of others' authorities do not count.
-
-    Approvals of the kind that is not looked at are neither idle nor of use (spec 02, section 15.3, quirk).
-    """
-    if required.regular:
-        return set(approvals.regular).difference(required.regular)
-    return {*approvals.active, *approvals.master}.difference(required.active, required.master)
-
-
-def _used_keys(
-    required: Authorities,
-    keys: tuple[PublicKey, ...],
-    accounts: Accounts,
-    approvals: Approvals,
-    until: type[MissingAuthority] | None = None,
-) -> set[PublicKey]:
-    """The keys that the check of authorities had asked for when it was over, or found somebody missing."""
-    if required.regular:
-        signing = Signing(accounts.regular, keys)
-        signing.approved |= dict.fromkeys(approvals.regular, False)
-        for name in required.regular:
-            _ = (
-                signing.name_satisfied(name)
-                or signing.satisfied(accounts.active(name))
-                or signing.satisfied(accounts.master(name))
-            )
-        return signing.used_keys()
-    signing = Signing(accounts.active, keys)
-    signing.approved |= dict.fromkeys((*approvals.active, *approvals.master), False)
-    for name in required.active:
-        _ = signing.name_satisfied(name) or signing.satisfied(accounts.master(name))
-    if until is not MissingActive:
-        for name in required.master:
-            _ = name in approvals.master or signing.satisfied(accounts.master(name))
-    return signing.used_keys()

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.protocol.authority import Authority
-from ledgerd.protocol.authority_check import MAX_DEPTH, IrrelevantSignature
+from ledgerd.protocol.authority_check import IrrelevantSignature
+from ledgerd.protocol.authority_web import MAX_DEPTH
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.transaction import Transaction

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from ledgerd.chain.rules.accounts.agents import agent_keys
 from ledgerd.protocol.authority_check import MissingActive, verify_required
 from ledgerd.protocol.block_exceptions import EXCEPTED_BLOCKS
-from ledgerd.protocol.operation_authority import is_signed_plainly, left_to_agents, require_agents, verify_operations
+from ledgerd.protocol.operation_authority import (
+    TransactionKeys,
+    is_signed_by_one_key,
+    left_to_agents,
+    require_agents,
+    verify_operations,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -44,7 +50,7 @@ def check_signers(ledger: Ledger, transaction: Transaction, keys: Collection[Pub
     if ledger.hardfork(15):
         return _check_operations(ledger, transaction, keys)
     required = transaction.required
-    if not required.other and is_signed_plainly(required, keys, ledger.authorities):
+    if is_signed_by_one_key(required, keys, ledger.authorities):
         return NOTHING_LEFT
     try:
         verify_required(required, keys, ledger.authorities)
@@ -57,10 +63,11 @@ def check_signers(ledger: Ledger, transaction: Transaction, keys: Collection[Pub
 def _check_operations(ledger: Ledger, transaction: Transaction, keys: Collection[PublicKey]) -> LeftToAgents:
     """Nothing is looked at twice for operations that their accounts' own keys have signed in the plain way."""
     operations, asked, accounts = transaction.operations, transaction.required_each, ledger.authorities
-    if len(asked) == 1 and is_signed_plainly(asked[0], keys, accounts):
+    if len(asked) == 1 and is_signed_by_one_key(asked[0], keys, accounts):
         return NOTHING_LEFT
+    signed = TransactionKeys(keys, accounts)
     try:
-        is_plain = verify_operations(operations, asked, keys, accounts, agent_keys(ledger.store, ledger.now)).is_plain
+        is_plain = verify_operations(operations, asked, signed, agent_keys(ledger.store, ledger.now)).is_plain
     except MissingActive:
         if not _is_excepted(ledger):
             raise
@@ -70,7 +77,7 @@ def _check_operations(ledger: Ledger, transaction: Transaction, keys: Collection
     left = {}
     for place, operation in enumerate(operations):
         if not is_plain[place]:
-            names = left_to_agents(asked[place], keys, accounts)
+            names = left_to_agents(asked[place], signed)
             if names.active or names.regular:
                 left[place] = SignedByAgents(operation, names, keys)
     return left

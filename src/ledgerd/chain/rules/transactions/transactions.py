@@ -60,9 +60,15 @@ def check_transaction(
         transaction.check(ledger.network)
     is_signed = not skip & (Skip.TRANSACTION_SIGNATURES | Skip.AUTHORITIES)
     left_to_agents = check_signers(ledger, transaction, keys) if is_signed else NOTHING_LEFT
+    require_timely(ledger, transaction, skip)
+    return left_to_agents
+
+
+def require_timely(ledger: Ledger, transaction: Transaction, skip: SkipFlags) -> None:
+    """Refuse a transaction that refers to another branch, has expired, or expires too late."""
     globals_ = ledger.globals
     if globals_.head_block_number == 0:
-        return left_to_agents
+        return
     if not skip & Skip.REFERENCED_BLOCK:
         block_id = ledger.store.get(BLOCK_SUMMARIES, transaction.ref_block_num).block_id
         require(
@@ -75,7 +81,6 @@ def check_transaction(
         "trx.expiration <= now + fc::seconds(CHAIN_MAX_TIME_UNTIL_EXPIRATION): ",
     )
     require(now < transaction.expiration, "now < trx.expiration: ")
-    return left_to_agents
 
 
 def count_bandwidth(ledger: Ledger, transaction: Transaction) -> None:

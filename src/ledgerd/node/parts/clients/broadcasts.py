@@ -19,7 +19,7 @@ from ledgerd.chain.pending.pending import ROOM_BESIDE_TRANSACTION
 from ledgerd.codec import codec_of
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.time_source import MICRO, TimeSource
-from ledgerd.p2p.shared.allowances import Allowance, Allowances
+from ledgerd.p2p.shared.allowances import MEMBERS_OF_A_SIGNATURE, Allowance, Allowances
 from ledgerd.p2p.shared.budget import SharedBudget
 from ledgerd.p2p.shared.chain_access import MAX_SIZE_AHEAD
 from ledgerd.p2p.turns import Turns
@@ -274,10 +274,19 @@ class Broadcasts:
         try:
             chain.push_transaction(transaction)
         except RuleViolation:
-            allowance.signatures.take(REFUSED_COST * count, self._now)
+            allowance.signatures.take(REFUSED_COST * (count + self._charge_looks(asked.share, allowance)), self._now)
             raise
+        self._charge_looks(asked.share, allowance)
         for action in self.after_transaction:
             action(transaction)
+
+    def _charge_looks(self, share: str, allowance: Allowance) -> int:
+        """Authorities of many members cost as much as signatures."""
+        looks = self._chain.chain.members_looked_at // MEMBERS_OF_A_SIGNATURE
+        if looks:
+            allowance.signatures.take(looks, self._now)
+            self._signatures.take(share, looks, self._now)
+        return looks
 
     def _push_block(self, asked: Broadcast, allowance: Allowance) -> None:
         """What its size and header say is looked at first: a whole block takes many times longer to decode."""

@@ -7,41 +7,40 @@ Since hardfork 15 each operation is checked by itself, and agents count.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from ledgerd.chain.rules.accounts.agents import agent_keys
 from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.authority_check import (
-    Accounts,
-    GetAuthority,
-    MissingAuthority,
-    MissingOther,
-    Signing,
-)
+from ledgerd.protocol.authority_check import Accounts, MissingAuthority, MissingOther
 from ledgerd.protocol.authority_check import verify_authority as verify
+from ledgerd.protocol.authority_web import Web
 from ledgerd.protocol.constants import MAX_TRANSACTION_SIZE
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.keys import PublicKey
+from ledgerd.protocol.lookups import MOST_MEMBERS, GetAuthority, Lookups, TooManyMembers
 from ledgerd.protocol.names import NO_NAME, AccountName
-from ledgerd.protocol.operation_authority import AgentKeys, verify_operations
+from ledgerd.protocol.operation_authority import AgentKeys, TransactionKeys, verify_operations
 from ledgerd.protocol.operations import Authorities, Operation
 from ledgerd.protocol.operations.base import name_of
 from ledgerd.protocol.operations.proposals import SortedKeys
 from ledgerd.protocol.operations.transfers import Transfer
+from ledgerd.protocol.signing import Signing
 from ledgerd.protocol.transaction import Transaction
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
 from ledgerd.rpc.call.counts import exactly
 from ledgerd.rpc.call.errors import INVALID_REQUEST, PlainError
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.errors import UnknownKey
-from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME, AUTHORITY_BY_ACCOUNT
+from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME, AUTHORITY_BY_ACCOUNT, AccountAuthority
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES
 
 if TYPE_CHECKING:
     from ledgerd.protocol.authority import Authority
     from ledgerd.state.view import View
+
+TOO_MANY = f"The authorities of this transaction have more than {MOST_MEMBERS} keys and members to look at"
 
 _MISSING = (MissingAuthority, MissingOther)
 
@@ -55,32 +54,30 @@ def get_transaction_hex(view: ApiView, transaction: Transaction) -> str:  # noqa
 @DATABASE_API.method(args=exactly(2))
 def get_required_signatures(view: ApiView, transaction: Transaction, available_keys: SortedKeys) -> SortedKeys:
     """The keys, of those that a signer has, that must sign a transaction."""
-    available = set(available_keys)
-    if _has_agents(view.state):
-        return tuple(_required_of_operations(view, transaction, available))
-    used = _walk(view, transaction, available, _accounts(view.state))
-    return tuple(used & available)
+    available, accounts = set(available_keys), _accounts(view.state)
+    with _refusals():
+        if _has_agents(view.state):
+            return tuple(_required_of_operations(view, transaction, available, accounts))
+        return tuple(_walk(view, transaction, available, accounts) & available)
 
 
-def _required_of_operations(view: ApiView, transaction: Transaction, available: set[PublicKey]) -> set[PublicKey]:
+def _required_of_operations(
+    view: ApiView, transaction: Transaction, available: set[PublicKey], accounts: Accounts
+) -> set[PublicKey]:
     """If the keys suffice, those that are used; else every key that counts in some way."""
-    candidates = available | _signature_keys(view, transaction)
+    candidates = TransactionKeys(available | _signature_keys(view, transaction), accounts)
+    agents = _agents(view.state)
+
+    def used(operations: tuple[Operation, ...], asked: tuple[Authorities, ...]) -> frozenset[PublicKey]:
+        return verify_operations(operations, asked, candidates, agents, allow_unused=True).used
+
     with suppress(*_MISSING):
-        return available & _used(view.state, transaction.operations, transaction.required_each, candidates)
-    useful = _walk(view, transaction, available, _accounts(view.state))
+        return available & used(transaction.operations, transaction.required_each)
+    useful = _walk(view, transaction, available, accounts)
     for operation, required in zip(transaction.operations, transaction.required_each, strict=True):
         with suppress(*_MISSING):
-            useful |= _used(view.state, (operation,), (required,), candidates)
+            useful |= used((operation,), (required,))
     return useful & available
-
-
-def _used(
-    state: View, operations: tuple[Operation, ...], asked: tuple[Authorities, ...], keys: set[PublicKey]
-) -> frozenset[PublicKey]:
-    try:
-        return verify_operations(operations, asked, keys, _accounts(state), _agents(state), allow_unused=True).used
-    except UnknownKey as error:
-        raise PlainError(error.what) from None
 
 
 @DATABASE_API.method(args=exactly(1))
@@ -97,7 +94,11 @@ def get_potential_signatures(view: ApiView, transaction: Transaction) -> SortedK
 
         return collected
 
-    _walk(view, transaction, (), Accounts(*map(collecting, accounts)))
+    collected = Accounts(
+        collecting(accounts.active), collecting(accounts.master), collecting(accounts.regular), accounts.lookups
+    )
+    with _refusals():
+        _walk(view, transaction, (), collected)
     if _has_agents(view.state):
         agents = _agents(view.state)
         for operation, required in zip(transaction.operations, transaction.required_each, strict=True):
@@ -117,28 +118,40 @@ def _walk(
 ) -> set[PublicKey]:
     """Marks the keys that a check of authorities uses, of present and of possible signatures."""
     required = transaction.required
-    signed = _signature_keys(view, transaction)
-    try:
-        if required.regular:
-            signing = Signing(accounts.regular, signed, available=available)
-            require(not required.master, "!required_master.size(): ")
-            require(not required.active, "!required_active.size(): ")
-            _ask(signing.name_satisfied, required.regular)
-            return signing.used_keys()
-        signing = Signing(accounts.active, signed, available=available)
-        _ask(signing.satisfied, required.other)
-        _ask(signing.name_satisfied, required.active)
-        by_master = Signing(accounts.master, signed, available=available)
-        _ask(by_master.name_satisfied, required.master)
-    except UnknownKey as error:
-        raise PlainError(error.what) from None
-    return signing.used_keys() | by_master.used_keys()
+    keys = _signature_keys(view, transaction).union(available)
+
+    def begin(get: GetAuthority) -> Signing:
+        return Signing(Web(get, keys, accounts.lookups))
+
+    if required.regular:
+        signing = begin(accounts.regular)
+        require(not required.master, "!required_master.size(): ")
+        require(not required.active, "!required_active.size(): ")
+        _ask(signing.name_satisfied, required.regular)
+        return signing.used_keys
+    signing = begin(accounts.active)
+    _ask(signing.satisfied, required.other)
+    _ask(signing.name_satisfied, required.active)
+    by_master = begin(accounts.master)
+    _ask(by_master.name_satisfied, required.master)
+    return signing.used_keys | by_master.used_keys
 
 
 def _ask(is_satisfied: Callable[..., bool], asked: Collection[object]) -> None:
     """Check each authority, which marks the keys that are used."""
     for each in asked:
         is_satisfied(each)
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """What is no violation of a rule, as the answer has it."""
+    try:
+        yield
+    except UnknownKey as error:
+        raise PlainError(error.what) from None
+    except TooManyMembers:
+        raise PlainError(TOO_MANY, INVALID_REQUEST) from None
 
 
 @DATABASE_API.method(args=exactly(1))
@@ -157,25 +170,18 @@ def verify_account_authority(view: ApiView, account: AccountName, signers: Sorte
 
 
 def _verified(view: ApiView, transaction: Transaction) -> bool:
-    signed = _signature_keys(view, transaction)
-    if _has_agents(view.state):
+    signed, accounts = _signature_keys(view, transaction), _accounts(view.state)
+    with _refusals():
+        if _has_agents(view.state):
+            keys = TransactionKeys(signed, accounts)
+            verify_operations(transaction.operations, transaction.required_each, keys, _agents(view.state))
+            return True
         try:
-            verify_operations(
-                transaction.operations,
-                transaction.required_each,
-                signed,
-                _accounts(view.state),
-                _agents(view.state),
-            )
+            verify(transaction.operations, signed, accounts)
         except UnknownKey as error:
-            raise PlainError(error.what) from None
-        return True
-    try:
-        verify(transaction.operations, signed, _accounts(view.state))
-    except UnknownKey as error:
-        raise error.under() from None
-    except RuleViolation as error:
-        raise error.under().under() from None
+            raise error.under() from None
+        except RuleViolation as error:
+            raise error.under().under() from None
     return True
 
 
@@ -198,8 +204,17 @@ def _agents(state: View) -> AgentKeys:
 
 
 def _accounts(state: View) -> Accounts:
+    lookups = Lookups(MOST_MEMBERS)
+
+    def known(name: AccountName) -> AccountAuthority:
+        found = state.at(AUTHORITY_BY_ACCOUNT, name)
+        # To decode all three takes longer than to look at the one that is asked for.
+        lookups.count(sum(len(each.account_auths) for each in (found.master, found.active, found.regular)))
+        return found
+
     return Accounts(
-        active=lambda name: state.at(AUTHORITY_BY_ACCOUNT, name).active,
-        master=lambda name: state.at(AUTHORITY_BY_ACCOUNT, name).master,
-        regular=lambda name: state.at(AUTHORITY_BY_ACCOUNT, name).regular,
+        active=lambda name: known(name).active,
+        master=lambda name: known(name).master,
+        regular=lambda name: known(name).regular,
+        lookups=lookups,
     )
