@@ -78,7 +78,7 @@ class Traffic:
         """That of the account's agent, if there is one that may sign this."""
         names = operation.authorities().active
         agent = node.chain.parts.store.lookup(AGENT_BY_ACCOUNT, names[0], AGENT) if names else None
-        if agent is None or name_of(type(operation)) not in agent.operation_names:
+        if agent is None or not agent.may_sign(name_of(type(operation))):
             return None
         may_sign = agent.is_live(node.chain.head_time) and self._random.random() < AGENTS
         return agent_key(agent.account) if may_sign else None

@@ -23,9 +23,10 @@ class AgentPermission(Entity):
     expiration: Time = FOR_EVER
     addons: str = ""
 
-    @property
-    def operation_names(self) -> frozenset[str]:
-        return frozenset(filter(None, self.operations.split(SEPARATOR)))
+    def may_sign(self, operation: str) -> bool:
+        """Whether it may sign operations of a name."""
+        wanted = f"{SEPARATOR}{operation}{SEPARATOR}"
+        return bool(operation) and wanted in f"{SEPARATOR}{self.operations}{SEPARATOR}"
 
     def is_live(self, now: int) -> bool:
         """Whether it has not expired."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.transactions.signability import IDLE, require_usable
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.authority import Authority
@@ -17,6 +18,8 @@ from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.accounts import AccountUpdate
 from ledgerd.protocol.operations.transfers import Transfer
 from ledgerd.protocol.transaction import Transaction
+from ledgerd.state.objects.agents import AGENT_PERMISSIONS, AgentPermission
+from tests.chain.ledgers import ALICE, BOB, create_account, key_of
 from tests.chain.networks import VIZ, VIZ_KEY, Network
 from tests.p2p.noise import noise
 
@@ -72,3 +75,18 @@ def test_an_account_that_is_not_there_has_no_keys(network: Network) -> None:
     nobody = replace(network.signed(Transfer("nobody", VIZ, tokens(1), "")), signatures=noise(IDLE + 1))  # type: ignore[arg-type]
     with pytest.raises(IrrelevantSignature):
         require_usable(ledger, nobody)
+
+
+def test_the_keys_of_agents_may_sign_too(ledger_at: Callable[[int], Ledger]) -> None:
+    """Two accounts with 16 agents each may have 34 signatures of use, though they have two keys of their own."""
+    ledger = ledger_at(15)
+    for name in (ALICE, BOB):
+        create_account(ledger, name)
+        for number in range(16):
+            agent = AgentPermission(account=name, agent_name=AccountName(f"a{number}"))
+            agent.agent_key, agent.operations = key_of(f"{name} {number}"), "transfer"
+            ledger.store.create(AGENT_PERMISSIONS, agent)
+    operations = tuple(Transfer(name, ALICE, tokens(1), "") for name in (ALICE, BOB))
+    require_usable(ledger, Transaction(0, 0, 0, operations, (), noise(34)))
+    with pytest.raises(IrrelevantSignature):
+        require_usable(ledger, Transaction(0, 0, 0, operations, (), noise(34 + 1 + IDLE)))

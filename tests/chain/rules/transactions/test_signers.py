@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import Skip
+from ledgerd.chain.rules.accounts import agents
+from ledgerd.chain.rules.accounts.agents import agents_of
+from ledgerd.chain.rules.transactions.signers import check_signers
 from ledgerd.chain.rules.transactions.transactions import apply_transaction
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.authority import Authority, authority_of
@@ -26,6 +29,7 @@ from ledgerd.protocol.operations.transfers import Transfer
 from ledgerd.protocol.transaction import Transaction
 from ledgerd.state.objects.agents import AGENT_PERMISSIONS, AgentPermission
 from ledgerd.state.objects.proposals import PROPOSALS
+from ledgerd.state.view import View
 from tests.chain.ledgers import (
     ALICE,
     BOB,
@@ -223,3 +227,20 @@ def test_the_principal_pays_with_its_bandwidth(ledger: Ledger) -> None:
     before = ledger.account(ALICE).lifetime_bandwidth
     assert send(ledger, pay(), by=(G,)) == ""
     assert ledger.account(ALICE).lifetime_bandwidth > before
+
+
+def test_the_agents_of_an_account_are_read_once_for_all_operations_of_a_transaction(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[AccountName] = []
+
+    def counted(state: View, principal: AccountName) -> Iterator[AgentPermission]:
+        read.append(principal)
+        return agents_of(state, principal)
+
+    monkeypatch.setattr(agents, "agents_of", counted)
+    transaction = Transaction(0, 0, NOW + 60, tuple(pay() for _ in range(50)), (), ())
+    left = check_signers(ledger, transaction, {key_of(G)})
+    assert (len(left), read) == (50, [ALICE])
+    left[49].ask_again(ledger)
+    assert read == [ALICE, ALICE], "as they are by now"

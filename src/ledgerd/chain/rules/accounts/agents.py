@@ -22,12 +22,14 @@ def agents_of(state: View, principal: AccountName) -> Iterator[AgentPermission]:
 
 
 def agent_keys(state: View, now: int) -> AgentKeys:
-    """Where the check of signatures looks agents up, at the time of the head block."""
+    """Where a check of signatures looks agents up, at the time of the head block; those of an account are read once."""
+    known: dict[AccountName, tuple[AgentPermission, ...]] = {}
 
     def keys(principal: AccountName, operation: str) -> Iterator[PublicKey]:
-        for agent in agents_of(state, principal):
-            if agent.is_live(now) and operation in agent.operation_names:
-                yield agent.agent_key
+        agents = known.get(principal)
+        if agents is None:
+            agents = known[principal] = tuple(agents_of(state, principal))
+        return (each.agent_key for each in agents if each.is_live(now) and each.may_sign(operation))
 
     return keys
 

@@ -5,9 +5,10 @@ Whether the signatures suffice is not asked here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.rules.accounts.agents import agents_of
 from ledgerd.protocol.authority import Authority
 from ledgerd.protocol.authority_check import IrrelevantSignature
 from ledgerd.protocol.authority_web import MAX_DEPTH
@@ -20,11 +21,11 @@ IDLE = 16
 """Signatures beyond those that could be used: up to so many the rules decide, in their order and with their texts."""
 
 MOST_ACCOUNTS = 256
-"""Accounts whose authorities are looked at; with more, the signatures are taken to be of use."""
+"""Authorities and accounts with agents that are looked at; with more, the signatures are taken to be of use."""
 
 
 def require_usable(ledger: Ledger, transaction: Transaction) -> None:
-    """Refuse a transaction with more signatures than the authorities that it asks for have keys.
+    """Refuse a transaction with more signatures than the authorities that it asks for, and their agents, have keys.
 
     The rules would recover all the keys first, and then say the same, or that an authority is missing.
     """
@@ -32,11 +33,21 @@ def require_usable(ledger: Ledger, transaction: Transaction) -> None:
     if count <= 0:
         return
     keys: set[PublicKey] = set()
-    for met, authority in enumerate(_authorities(ledger, transaction)):
-        keys.update(authority.key_auths)
+    for met, usable in enumerate(_usable(ledger, transaction)):
+        keys.update(usable)
         if len(keys) >= count or met >= MOST_ACCOUNTS:
             return
     raise IrrelevantSignature("Unnecessary signature(s) detected")
+
+
+def _usable(ledger: Ledger, transaction: Transaction) -> Iterator[Iterable[PublicKey]]:
+    """The keys of each authority and of the agents of each account."""
+    for authority in _authorities(ledger, transaction):
+        yield authority.key_auths
+    if ledger.hardfork(15):
+        required = transaction.required
+        for name in (*required.active, *required.regular):
+            yield [agent.agent_key for agent in agents_of(ledger.store, name)]
 
 
 def _authorities(ledger: Ledger, transaction: Transaction) -> Iterator[Authority]:
