@@ -230,7 +230,6 @@ def test_an_error_stands_for_its_own_request() -> None:
         async with pool_to(server) as pool:
             (found,) = await pool.ask(PING)
             assert isinstance(found, ErrorAnswer)
-            with pytest.raises(ErrorAnswer, match="no"):
-                await pool.one("a", "b")
+            assert str(found) == "no"
 
     play(scene)

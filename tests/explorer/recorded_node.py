@@ -87,7 +87,9 @@ class RecordedExplorer:
         return reply.body.decode()
 
     def ask(self, api: str, method: str, *arguments: object) -> Any:
-        return asyncio.run(self.node.one(api, method, *arguments))
+        (found,) = asyncio.run(self.node.ask(NodeCall(api, method, arguments)))
+        assert not isinstance(found, ErrorAnswer)
+        return found
 
 
 @contextmanager

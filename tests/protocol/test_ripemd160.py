@@ -62,6 +62,5 @@ def test_where_openssl_has_ripemd160_it_is_used() -> None:
 
 
 def test_the_other_hashes_are_those_of_their_names() -> None:
-    assert hashing.sha224(b"abc").hex() == "23097d223405d8228642a477bda255b32aadbce4bda0b3f7e36c9da7"
     assert hashing.sha256(b"abc").hex() == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
     assert hashing.sha512(b"abc").hex().startswith("ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a")

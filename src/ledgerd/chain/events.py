@@ -122,11 +122,6 @@ class AccountChange(NamedTuple):
     before: Amounts
     after: Amounts
 
-    @property
-    def changed(self) -> tuple[tuple[Held, int], ...]:
-        """The holdings that are others now, each with its new value."""
-        return tuple((each, self.after[each]) for each in Held if self.after[each] != self.before[each])
-
 
 class PenaltyChange(NamedTuple):
     """The part of its votes that a validator does without from here on; zero when the last penalty has ended."""

@@ -128,18 +128,6 @@ class NodePool:
             self.failures += 1
             raise NodeAway(str(problem) or "what it answers is no JSON-RPC") from None
 
-    async def one(self, api: str, method: str, *arguments: object) -> Any:  # noqa: ANN401 - JSON
-        """The result of one request.
-
-        Raises:
-            ErrorAnswer: The node answers with an error.
-            NodeAway: As above.
-        """
-        (found,) = await self.ask(NodeCall(api, method, arguments))
-        if isinstance(found, ErrorAnswer):
-            raise found
-        return found
-
     async def _place(self) -> None:
         """Wait until fewer connections are in use than may be."""
         if self._in_use < MOST_CONNECTIONS:

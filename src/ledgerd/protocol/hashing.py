@@ -8,11 +8,6 @@ from collections.abc import Callable
 from ledgerd.protocol import ripemd160 as portable
 
 
-def sha224(data: bytes) -> bytes:
-    """28 bytes; block ids are made of it."""
-    return hashlib.sha224(data).digest()
-
-
 def sha256(data: bytes) -> bytes:
     """32 bytes; digests, transaction ids and checksums are made of it."""
     return hashlib.sha256(data).digest()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.evaluation import apply_operation
 from ledgerd.chain.ledger.ledger import Ledger
@@ -13,7 +11,6 @@ from ledgerd.chain.rules.transactions.signers import NOTHING_LEFT, LeftToAgents,
 from ledgerd.protocol.authority_check import in_word_order
 from ledgerd.protocol.constants import MAX_TIME_UNTIL_EXPIRATION
 from ledgerd.protocol.errors import require
-from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.transaction import Transaction
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, KNOWN_TRANSACTIONS, TRANSACTION_BY_ID, KnownTransaction
 
@@ -26,18 +23,13 @@ def require_new(is_new: bool) -> None:
     )
 
 
-def apply_transaction(
-    ledger: Ledger,
-    transaction: Transaction,
-    skip: SkipFlags,
-    keys: Collection[PublicKey] | None = None,
-) -> None:
-    """Apply a transaction on top of all before it. `keys` are those that signed, where they are known already."""
+def apply_transaction(ledger: Ledger, transaction: Transaction, skip: SkipFlags) -> None:
+    """Apply a transaction on top of all before it."""
     ledger.cursor.begin_transaction(transaction.id)
     is_new = bool(skip & Skip.TRANSACTION_DUPES) or ledger.store.lookup(TRANSACTION_BY_ID, transaction.id) is None
     if not skip & Skip.REFUSAL_OF_DUPES:
         require_new(is_new)
-    left_to_agents = check_transaction(ledger, transaction, skip, keys)
+    left_to_agents = check_transaction(ledger, transaction, skip)
     count_bandwidth(ledger, transaction)
     if is_new and not skip & Skip.TRANSACTION_DUPES:
         ledger.store.create(
@@ -52,14 +44,12 @@ def apply_transaction(
         ledger.cursor.operation_in_transaction += 1
 
 
-def check_transaction(
-    ledger: Ledger, transaction: Transaction, skip: SkipFlags, keys: Collection[PublicKey] | None = None
-) -> LeftToAgents:
+def check_transaction(ledger: Ledger, transaction: Transaction, skip: SkipFlags) -> LeftToAgents:
     """What can be said of a transaction before any of it is applied; and what is to be asked again on the way."""
     if not skip & Skip.OPERATION_CHECKS:
         transaction.check(ledger.network)
     is_signed = not skip & (Skip.TRANSACTION_SIGNATURES | Skip.AUTHORITIES)
-    left_to_agents = check_signers(ledger, transaction, keys) if is_signed else NOTHING_LEFT
+    left_to_agents = check_signers(ledger, transaction) if is_signed else NOTHING_LEFT
     require_timely(ledger, transaction, skip)
     return left_to_agents
 
