@@ -116,11 +116,13 @@ class Vector(Kind):
         source.index = outer
 
     def text(self, source: Source, value: str) -> str:
+        """A JSON array."""
         item = source.fresh("e")
         inner = self.element.text(source, item)
         return f"'[' + ','.join([{inner} for {item} in {self.canonical(source, value)}]) + ']'"
 
     def parse(self, value: object) -> tuple[Any, ...]:
+        """A JSON array."""
         return tuple(parse_elements(value, self.element.parse))
 
     def default(self) -> tuple[Any, ...]:
@@ -236,6 +238,7 @@ class SortedMap(Kind):
         source.indent -= 1
 
     def text(self, source: Source, value: str) -> str:
+        """A JSON array of pairs."""
         key, item = source.fresh("e"), source.fresh("e")
         pair = f"'[' + {self.key.text(source, key)} + ',' + {self.value.text(source, item)} + ']'"
         items = f"{source.bind(self.sort)}({value}).items()"
@@ -278,6 +281,7 @@ class FixedArray(Kind):
         return [part for i in range(self.size) for part in self.element.parts(f"{value}[{i}]")]
 
     def text(self, source: Source, value: str) -> str:
+        """A JSON array."""
         item = source.fresh("e")
         return f"'[' + ','.join([{self.element.text(source, item)} for {item} in {value}]) + ']'"
 

@@ -31,7 +31,7 @@ class Reading:
 
 
 class Kind(ABC):
-    """One type on the wire and in JSON."""
+    """One type on the wire and in JSON. What `text` and `parse` say of themselves stands in docs/protocol/types.md."""
 
     letters = ""
     """The `struct` letters of a kind of fixed size; empty where the size varies."""

@@ -94,6 +94,7 @@ class Boolean(Kind):
         return f"{source.bind(BOOLEANS)}[{parts[0]}]"
 
     def text(self, source: Source, value: str) -> str:  # noqa: ARG002
+        """The JSON words."""
         return f"('true' if {value} else 'false')"
 
     def parse(self, value: object) -> bool:

@@ -73,6 +73,7 @@ class Text(Kind):
         write_bytes(source, raw)
 
     def text(self, source: Source, value: str) -> str:
+        """A JSON string."""
         return f"{source.bind(quote)}({value})"
 
     def show(self, source: Source, target: str) -> None:
@@ -123,6 +124,7 @@ class ByteVector(Kind):
         write_bytes(source, raw)
 
     def text(self, source: Source, value: str) -> str:  # noqa: ARG002
+        """Lower-case hex."""
         return f"f'\"{{{value}.hex()}}\"'"
 
     def parse(self, value: object) -> bytes:

@@ -22,6 +22,7 @@ class TimeKind(Unsigned):
         return f"({never} if {value} == 0 else f'\"{{{source.bind(time_text)}({value})}}\"')"
 
     def parse(self, value: object) -> int:
+        """The calendar text."""
         return parse_time_text(as_string(value))
 
 

@@ -88,6 +88,7 @@ class VersionKind(Unsigned):
         return f"f'\"{{{source.bind(version_text)}({value})}}\"'"
 
     def parse(self, value: object) -> int:
+        """The dotted text."""
         return parse_version_text(as_string(value))
 
 

@@ -59,6 +59,7 @@ class NamesInMemory(Vector):
         super().__init__(NAME_KIND)
 
     def text(self, source: Source, value: str) -> str:
+        """The names one after the other."""
         return f"{source.bind(_hex_of_names)}({value})"
 
     def parse(self, value: object) -> tuple[AccountName, ...]:
@@ -79,6 +80,7 @@ class FlagsInMemory(Vector):
         super().__init__(Boolean())
 
     def text(self, source: Source, value: str) -> str:
+        """The bytes one after the other."""
         return f"{source.bind(_hex_of_flags)}({value})"
 
     def parse(self, value: object) -> tuple[bool, ...]:

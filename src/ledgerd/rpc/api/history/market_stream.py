@@ -30,7 +30,7 @@ def market_tags() -> frozenset[int]:
 
 
 class MarketMessage(StreamMessage, frozen=True):
-    """One message of a subscription to a market."""
+    """One message: the name of the subscription, or blocks that were taken back, or what happened in blocks."""
 
     prices: tuple[Kline, ...] | None
 
