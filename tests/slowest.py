@@ -105,7 +105,6 @@ SLOWEST = (
     "history/test_rebuild.py",
     "clients/test_viz_js_markets.py",
     "state/test_copying.py",
-    "state/test_conversion.py",
 )
 """As measured; a file that is missing here is only run later. What begins with replays stands behind those that make
 them."""

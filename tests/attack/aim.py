@@ -34,6 +34,8 @@ class Aim(msgspec.Struct, frozen=True):
     key: str
     """The published key of accounts with some tokens, for attacks of those who pay."""
     holders: tuple[str, ...]
+    web: tuple[str, ...] = ()
+    """Accounts that list each other, where a kind needs them."""
 
     @property
     def head(self) -> BlockId:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.attack.kind import Kind
-from tests.attack.kinds import blocks, connections, payers, requests, servers, talk
+from tests.attack.kinds import blocks, connections, payers, requests, servers, talk, webs
 
 KINDS: tuple[type[Kind], ...] = (
     blocks.Branches,
@@ -34,6 +34,12 @@ KINDS: tuple[type[Kind], ...] = (
     connections.Smuggling,
     connections.SlowRequests,
     payers.Proposals,
+    webs.WebOfClients,
+    webs.WebOfPeers,
+    webs.WebPayments,
+    webs.WebPaymentsOfPeers,
+    webs.WebQuestions,
+    webs.WebProposals,
     servers.Snapshots,
     servers.LyingTime,
     payers.OrdinaryPeers,

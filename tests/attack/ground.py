@@ -46,6 +46,8 @@ class Ground:
         self.chosen = chosen
         self.plan = plan
         self.network = network
+        self.web: tuple[str, ...] = ()
+        """The accounts that list each other, once they are founded."""
         self.snapshots, self.liar, *self.time_servers = ports
 
     @property
@@ -89,6 +91,7 @@ class Ground:
             names=tuple(self.plan.keys.validators),
             key=PUBLISHED_ACCOUNTS_KEY,
             holders=holders[:HOLDERS],
+            web=self.web,
         )
         path = self.folder / "aim.json"
         write_aim(path, aim)

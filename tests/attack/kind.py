@@ -37,6 +37,8 @@ class Kind:
     pause: ClassVar[float] = 0.2
     """Seconds between two rounds of one attacker."""
     is_hostile: ClassVar[bool] = True
+    needs_web: ClassVar[bool] = False
+    """Whether it needs accounts that list each other."""
 
     def __init__(self, aim: Aim, number: int, source: str) -> None:
         self.aim = aim

@@ -37,6 +37,7 @@ from tests.attack.kept import Kept, Terms, read_figures, rows
 from tests.attack.kind import Kind, Side
 from tests.attack.measure import Memory, folder_bytes, processor_seconds
 from tests.attack.timed_node import times_of, turns_of
+from tests.attack.web import found_web
 from tests.long_runs.main import commit_of
 
 LOOK_SECONDS = 2.0
@@ -186,6 +187,8 @@ def play(name: str, kinds: Sequence[type[Kind]], seconds: float, folder: Path, c
     """One run on a network of its own."""
     most = None if chosen.max_connections == "default" else int(chosen.max_connections)
     with ground(folder, Chosen(max_connections=most)) as made:
+        if any(kind.needs_web for kind in kinds):
+            found_web(made)
         try:
             run = Play(name, made, seconds, chosen.transactions, chosen.nice)
             return run.run(shares_of(kinds, chosen.peers, chosen.clients))

@@ -21,6 +21,7 @@ from tests.attack.kind import Side
 from tests.attack.kinds.servers import LyingTime
 from tests.attack.measure import Memory
 from tests.attack.run import shares_of
+from tests.attack.web import found_web
 
 SLOW_BLOCKS = 6.0
 """Seconds of a slot here: a machine that is busy with other tests has time for it."""
@@ -29,6 +30,8 @@ TRANSACTIONS = 20
 SECONDS = 9.0
 LOG_BYTES = 200_000
 """Of a few rounds of every kind; with a line for each refusal it is many times that."""
+WEB = 75
+"""Accounts that list each other: with more members in all than are looked at."""
 LARGE = ("large-requests", "batches", "client-large-answers")
 """These come one after the other."""
 
@@ -55,6 +58,7 @@ async def attacked(aim: Aim, company: Company) -> tuple[Heard, int]:
 
 def test_a_few_rounds_of_every_kind_cost_no_slot_no_block_of_memory_and_no_honest_transaction(field: Ground) -> None:
     watch, node = field.network.watch, field.network.processes[0]
+    found_web(field, WEB)
     aim = read_aim(field.aim())
     load = Load(TRANSACTIONS, SECONDS)
     company = Company(aim, load_of(aim, load), SECONDS, settles=2.5 * SLOW_BLOCKS)

@@ -24,8 +24,6 @@ MASTER, STRANGER = PrivateKey(sha256(b"master of the web")), PrivateKey(sha256(b
 A_BLOCK = 25
 """Transactions that make the web, in a block."""
 
-Members = dict[AccountName, int]
-
 
 class Shape(NamedTuple):
     """The names of a web, and the authority of each."""

@@ -12,7 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ledgerd.chain.events import AFTER_TRANSACTIONS, NO_TRANSACTION, AppliedOperation, BlockApplied
-from ledgerd.codec import codec_of
+from ledgerd.codec import codec_of, kind_of, record_kind
+from ledgerd.codec.kinds import Kind
+from ledgerd.codec.numbers import Int64
 from ledgerd.history.columns.typed_columns import amount_of, typed_columns, vote_of
 from ledgerd.protocol.assets import TOKEN_SYMBOL, Asset, shares, tokens
 from ledgerd.protocol.identifiers import NO_BLOCK
@@ -45,16 +47,14 @@ ENDS = (-(1 << 63), (1 << 63) - 1)
 def odd_ones_of(usual: Operation) -> Iterator[Operation]:
     """An operation with each odd value in each of its texts, amounts and large numbers."""
     yield usual
-    for field, annotation in type(usual).__annotations__.items():
-        odd: tuple[object, ...] = ()
-        if annotation == "str":
-            odd = ODD_TEXTS
-        elif annotation == "Int64":
-            odd = ENDS
-        elif annotation == "Asset":
-            odd = tuple(Asset(end, TOKEN_SYMBOL) for end in ENDS)
-        for value in odd:
-            yield msgspec.structs.replace(usual, **{field: value})
+    values: dict[Kind, tuple[object, ...]] = {
+        kind_of(str): ODD_TEXTS,
+        kind_of(Int64): ENDS,
+        kind_of(Asset): tuple(Asset(end, TOKEN_SYMBOL) for end in ENDS),
+    }
+    for field in record_kind(type(usual)).fields:
+        for value in values.get(field.kind, ()):
+            yield msgspec.structs.replace(usual, **{field.attribute: value})
 
 
 def put(made: Told, operations: list[Operation]) -> None:

@@ -171,17 +171,19 @@ def verify_account_authority(view: ApiView, account: AccountName, signers: Sorte
 
 def _verified(view: ApiView, transaction: Transaction) -> bool:
     signed, accounts = _signature_keys(view, transaction), _accounts(view.state)
-    with _refusals():
-        if _has_agents(view.state):
-            keys = TransactionKeys(signed, accounts)
+    if _has_agents(view.state):
+        keys = TransactionKeys(signed, accounts)
+        with _refusals():
             verify_operations(transaction.operations, transaction.required_each, keys, _agents(view.state))
-            return True
-        try:
-            verify(transaction.operations, signed, accounts)
-        except UnknownKey as error:
-            raise error.under() from None
-        except RuleViolation as error:
-            raise error.under().under() from None
+        return True
+    try:
+        verify(transaction.operations, signed, accounts)
+    except TooManyMembers:
+        raise PlainError(TOO_MANY, INVALID_REQUEST) from None
+    except UnknownKey as error:
+        raise error.under() from None
+    except RuleViolation as error:
+        raise error.under().under() from None
     return True
 
 
