@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from weakref import WeakKeyDictionary
 
 from ledgerd.protocol.authority import Authority
 from ledgerd.protocol.member_graph import MemberGraph
@@ -30,7 +31,8 @@ class Lookups:
         self.looked = 0
         """Keys and members, since the bound was set."""
         self._most = most
-        self._graphs: dict[GetAuthority, MemberGraph] = {}
+        self._graphs = WeakKeyDictionary[GetAuthority, MemberGraph]()
+        """Ways that count their own looks refer to this: no circle keeps what they read from."""
 
     def graph(self, get: GetAuthority) -> MemberGraph:
         """Of one way of looking members up: for one check, as the next one may get another."""
