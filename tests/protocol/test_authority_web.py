@@ -8,7 +8,7 @@ import pytest
 
 from ledgerd.protocol.authority import Authority
 from ledgerd.protocol.authority_check import Accounts, MissingActive
-from ledgerd.protocol.authority_web import MOST_KEPT, Failures, Web
+from ledgerd.protocol.authority_web import RESULT_LANES, WalkState, Web
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.lookups import Lookups
 from ledgerd.protocol.names import AccountName
@@ -16,6 +16,7 @@ from ledgerd.protocol.operation_authority import TransactionKeys, left_to_agents
 from ledgerd.protocol.operations.base import Authorities
 from ledgerd.protocol.signing import Signing
 from tests.chain.webs import Shape, chain_in_web, everybody
+from tests.garbage import nothing_stays
 from tests.protocol.random_webs import OPERATIONS
 
 COUNT = 40
@@ -86,18 +87,46 @@ def test_where_one_after_the_other_is_approved_few_are_walked_again(monkeypatch:
     assert web.walked <= 8 * COUNT
 
 
-def test_the_outcomes_of_so_many_walks_are_kept() -> None:
+def test_where_the_same_are_approved_each_time_nobody_is_walked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many operations, each of another account that asks the same members."""
+    shape = chain_in_web(4 * COUNT)
+    web = CountingWeb(shape, monkeypatch)
+    (key,) = shape.authority(AccountName("l0000")).key_auths
+    shared, asking = Web(web.get, (key,), web.lookups), [name for name in shape.names if name.startswith("t")]
+    Signing(shared).name_satisfied(asking[0])
+    before = web.walked
+    for name in asking:
+        Signing(shared).name_satisfied(name)
+
+    assert web.walked - before <= 5 * len(asking)
+
+
+def test_what_is_remembered_of_a_web_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ledgerd.protocol.authority_web.MOST_LANES", 10 * RESULT_LANES)
     web = Web(lambda _: Authority(1, {}, {}), ())
-    for place in range(MOST_KEPT + 5):
+    for place in range(20):
         Signing(web).name_satisfied(AccountName(f"n{place}"))
-    assert len(web.firsts) == 5
+    assert len(web.beginning.results[0]) == 10
 
 
 def test_what_an_account_lacks_is_set_and_told_for_each_by_itself() -> None:
     web = Web(lambda _: Authority(1, {}, {}), ())
     first, second = (web.account(AccountName(name)) for name in ("a", "b"))
-    failures = Failures(0)
+    state = WalkState(0)
     for met, lacking in ((first, 2**32), (second, 1), (first, 3), (second, 0)):
-        failures.measure(met, lacking)
-        assert failures.lacking(met) == lacking
-    assert failures.lacking(first) == 3
+        state.measure(met, lacking)
+        assert state.lacking(met) == lacking
+    assert state.lacking(first) == 3
+
+
+def test_what_a_check_knows_goes_with_it_without_a_search_for_cycles() -> None:
+    """A block has hundreds of checks, each of which may know megabytes."""
+    shape = chain_in_web(4 * COUNT)
+    known = {name: shape.authority(name) for name in shape.names}
+    (key,) = known[AccountName("l0000")].key_auths
+    accounts = Accounts(known.__getitem__, known.__getitem__, known.__getitem__)
+    with nothing_stays(50_000):
+        for _ in range(5):
+            keys = TransactionKeys((key,), accounts)
+            assert not keys.proves(shape.names[-1])
+            del keys

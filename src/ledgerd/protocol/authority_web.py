@@ -2,7 +2,8 @@
 
 An account that failed would be walked again each time it is met, and its members with it: k accounts that list each
 other make k times k times k steps of that. What failed fails again while nobody else is approved, so it is remembered.
-When one more account is approved, only those are walked again whom that may satisfy. The walk itself is in `signing`.
+When one more account is approved, only those are walked again whom that may satisfy; and what comes of a walk is known
+where the same have been approved. The walk itself is in `signing`.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ MAX_DEPTH = 2
 PRE_APPROVED = AccountName("temp")
 """The account whose active and regular authority need no signature (spec 01, section 10.2, quirk)."""
 
-MOST_KEPT = 1_000
-"""Walks from the top whose outcome is remembered."""
+MOST_LANES, RESULT_LANES = 2_000_000, 30
+"""What a web remembers, in lanes of its states; the result of a walk takes as much memory as so many."""
 
 
 class Met:
@@ -57,20 +58,25 @@ class Met:
                     return
 
 
-class Failures:
-    """Which accounts are known to fail while certain others are approved."""
+class WalkState:
+    """Who is approved, and who is known to fail then: the same for all checks in which the same have been approved."""
 
-    __slots__ = ("at", "lanes", "marking", "measured")
+    __slots__ = ("approved", "failing", "lanes", "later", "marking", "measured", "results")
 
-    def __init__(self, keys: int) -> None:
-        self.at = [0] * (MAX_DEPTH + 1)
-        """By the depth at which they are met."""
+    def __init__(self, approved: int) -> None:
+        self.approved = approved
+        self.failing = [0] * (MAX_DEPTH + 1)
+        """By the depth at which they are met, the accounts that were walked in vain."""
         self.lanes = 0
         """In the lane of each account, what it has."""
         self.measured = 0
         """The accounts whose lanes are right."""
-        self.marking = [0] * keys
+        self.marking: list[int] = []
         """For each key, the accounts that mark it when they fail at depth 1."""
+        self.later: dict[AccountName, WalkState] = {}
+        """When one more is approved."""
+        self.results: tuple[dict[Met, WalkResult], ...] = ({}, {})
+        """By depth, what has come of walks that began here and may have approved others."""
 
     def lacking(self, met: Met) -> int:
         """What an account lacks whose lane is right."""
@@ -81,27 +87,22 @@ class Failures:
         self.lanes += FULL - lacking - (self.lanes >> met.shift & (1 << LANE) - 1) << met.shift
         self.measured |= met.bit
 
-    def after(self, approved: AccountName, graph: MemberGraph) -> Failures:
-        """Those that still fail when one more account is approved."""
-        later = Failures(0)
+    def after(self, name: AccountName, graph: MemberGraph) -> WalkState:
+        """The state when one more account is approved. Whom that may satisfy is not known to fail any more."""
+        later = WalkState(self.approved | graph.bit(name))
         later.measured = self.measured
         later.marking = self.marking.copy()
-        later.lanes = self.lanes + graph.column(approved).weights
-        _, settled, deepest = self.at
-        for name in graph.names(later.lanes & ~self.lanes & graph.full, LANE):
-            deepest &= ~graph.bits[name]
-            settled &= ~(graph.bits[name] | graph.column(name).owners)
-        later.at = [0, settled, deepest]
+        later.lanes = self.lanes + graph.column(name).weights
+        _, settled, deepest = self.failing
+        for ripe in graph.names(later.lanes & ~self.lanes & graph.full, LANE):
+            deepest &= ~graph.bits[ripe]
+            settled &= ~(graph.bits[ripe] | graph.column(ripe).owners)
+        later.failing = [0, settled, deepest]
         return later
 
-    def forget_marks(self) -> None:
-        """Have walks at depth 1 made again, for the keys that they mark."""
-        self.at[1] = 0
-        self.marking = [0] * len(self.marking)
 
-
-WalkResult = tuple[bool, int, Failures, int]
-"""Whether an authority was reached, and who is approved, who is known to fail and which keys are used then."""
+WalkResult = tuple[bool, WalkState | None, int]
+"""Whether an authority was reached, the state then if it is another one, and the keys that were used."""
 
 
 class Web:
@@ -117,20 +118,19 @@ class Web:
         self.lookups = lookups or Lookups()
         self.graph = self.lookups.graph(get)
         self.keys = {key: place for place, key in enumerate(keys)}
-        self.approved = self.graph.bit(PRE_APPROVED)
-        """Those who are approved before anybody is asked."""
         self.approvals = frozenset(approvals)
+        approved = self.graph.bit(PRE_APPROVED)
         for name in self.approvals:
-            self.approved |= self.graph.bit(name)
-        self.failures = Failures(len(self.keys))
-        """While they are the only ones."""
+            approved |= self.graph.bit(name)
+        self.beginning = WalkState(approved)
+        """Before anybody is asked."""
+        self.beginning.marking = [0] * len(self.keys)
         self.marks = 0
         """The keys that anybody marks who was met."""
         self.holders = [0] * len(self.keys)
         """For each key, the accounts that mark it."""
-        self.firsts: dict[Met, WalkResult] = {}
-        """What has come of walks from the top that began while nobody else was approved."""
         self._get = get
+        self._kept = 0
         self._unmeasured: list[Met] = []
         self._accounts: dict[AccountName, Met] = {}
         self._authorities: dict[int, Met] = {}
@@ -159,7 +159,7 @@ class Web:
     def _met(self, authority: Authority, members: int) -> Met:
         self.lookups.count(1 + len(authority.key_auths) + len(authority.account_auths))
         met = Met(authority, members, self.keys)
-        met.lacking_alone = self.lacking(met, self.approved)
+        met.lacking_alone = self.lacking(met, self.beginning.approved)
         self.marks |= met.marks
         return met
 
@@ -171,14 +171,35 @@ class Web:
         weights = met.authority.account_auths
         return met.lacking - sum([weights[name] for name in self.graph.chosen(members, met.authority)])
 
-    def measure(self) -> None:
-        """Set the lanes of all who were met, before the first account is approved."""
-        for met in self._unmeasured:
-            self.failures.measure(met, met.lacking_alone)
-        self._unmeasured.clear()
+    def after(self, state: WalkState, name: AccountName) -> WalkState:
+        """The state when one more account is approved that was walked."""
+        later = state.later.get(name)
+        if later is None:
+            later = self._after(state, name)
+            if self._may_keep(len(self.graph.bits)):
+                state.later[name] = later
+        return later
 
-    def keep(self, met: Met, result: WalkResult) -> None:
-        """Remember what has come of a walk from the top."""
-        if len(self.firsts) >= MOST_KEPT:
-            self.firsts.clear()
-        self.firsts[met] = result
+    def after_approval(self, state: WalkState, name: AccountName) -> WalkState:
+        """The state when one more account is approved that was not walked: its owners do not mark its keys."""
+        later = self._after(state, name)
+        if any(holders & self.graph.bits[name] for holders in self.holders):
+            later.failing[1] = 0
+            later.marking = [0] * len(self.keys)
+        return later
+
+    def _after(self, state: WalkState, name: AccountName) -> WalkState:
+        if state is self.beginning:
+            for met in self._unmeasured:
+                state.measure(met, met.lacking_alone)
+            self._unmeasured.clear()
+        return state.after(name, self.graph)
+
+    def keep(self, state: WalkState, met: Met, depth: int, result: WalkResult) -> None:
+        """Remember what has come of a walk."""
+        if self._may_keep(RESULT_LANES):
+            state.results[depth][met] = result
+
+    def _may_keep(self, lanes: int) -> bool:
+        self._kept += lanes
+        return self._kept <= MOST_LANES

@@ -31,8 +31,8 @@ class Lookups:
         self.looked = 0
         """Keys and members, since the bound was set."""
         self._most = most
-        self._graphs: WeakKeyDictionary[GetAuthority, MemberGraph] = WeakKeyDictionary()
-        """They go with the functions, which may refer to this: what reads a state is not to be kept by a circle."""
+        self._graphs = WeakKeyDictionary[GetAuthority, MemberGraph]()
+        """Ways that count their own looks refer to this: no circle keeps what they read from."""
 
     def graph(self, get: GetAuthority) -> MemberGraph:
         """Of one way of looking members up: for one check, as the next one may get another."""
