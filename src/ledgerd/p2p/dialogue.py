@@ -166,9 +166,7 @@ class Dialogue:
         self._core.good(peer)
 
     def _soft_ban(self, peer: Peer, ban: SoftBan) -> None:
-        """The peer has banned us for a time. We limit the time that we respect, and clean the text before logging
-        it.
-        """
+        """The time that we respect is limited, and the text is cleaned before it is logged."""
         reason = printable(ban.reason[:REASON_LENGTH])[:REASON_LENGTH]
         peer.refusal = min(ban.ban_duration_sec, LONGEST_REFUSAL)
         self._core.close(peer, f"remote: {reason}")

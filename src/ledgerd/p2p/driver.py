@@ -93,21 +93,17 @@ class PeerConnection(asyncio.Protocol):
         self._driver.gone(self)
 
     def pause_writing(self) -> None:
-        """The send buffer is full: do not read further requests."""
         self.hold("it does not read")
 
     def resume_writing(self) -> None:
-        """The send buffer has emptied."""
         self.release("it does not read")
 
     def hold(self, why: str) -> None:
-        """Stop reading the socket, for this reason."""
         if not self._holds and self.transport is not None and not self.transport.is_closing():
             self.transport.pause_reading()
         self._holds.add(why)
 
     def release(self, why: str) -> None:
-        """Read the socket again, unless another reason remains."""
         was_held = bool(self._holds)
         self._holds.discard(why)
         if was_held and not self._holds and self.transport is not None and not self.transport.is_closing():
@@ -120,7 +116,6 @@ class PeerConnection(asyncio.Protocol):
 
     @property
     def waiting(self) -> int:
-        """The size of the send buffer."""
         return 0 if self.transport is None else self.transport.get_write_buffer_size()
 
     def send(self, number: int, frame: bytes) -> bool:
@@ -163,7 +158,6 @@ class Driver:
     # -- life
 
     async def start(self, listen: Endpoint | None) -> None:
-        """Listen, and begin to dial; without an endpoint, only dial."""
         if listen is not None and listen.port:
             try:
                 self.listening = await asyncio.get_running_loop().create_server(
@@ -184,16 +178,13 @@ class Driver:
 
     @property
     def port(self) -> int:
-        """The port that is listened on; 0 where none is."""
         return int(self.listening.sockets[0].getsockname()[1]) if self.listening is not None else 0
 
     @property
     def queued(self) -> int:
-        """The size of all send buffers together."""
         return sum(connection.waiting for connection in self._connections.values())
 
     def round_trips(self) -> Iterator[tuple[int, float]]:
-        """The round trips to peers in seconds, by the peers' ids, as TCP measures them, where the system tells."""
         for peer, connection in self._connections.items():
             plug = None if connection.transport is None else connection.transport.get_extra_info("socket")
             if plug is not None and (measured := round_trip(plug)) is not None:
@@ -243,7 +234,6 @@ class Driver:
             await asyncio.sleep(0)
 
     def _step(self) -> bool:
-        """Apply one waiting block and handle one message; whether there may be more of either."""
         is_more = self.network.work(self._clock())
         peer = self._turns.next()
         if peer is None:
@@ -323,7 +313,6 @@ class Driver:
     # -- actions of the state machine
 
     def run_actions(self) -> None:
-        """Carry out the actions of the state machine; to be called after each of its events."""
         while actions := self.network.actions():
             for action in actions:
                 match action:
@@ -354,7 +343,6 @@ class Driver:
         return SPARED_BYTES - connection.waiting
 
     def _is_too_much(self, connection: PeerConnection, size: int) -> bool:
-        """Whether to disconnect this slow peer, because all send buffers together are too large."""
         if connection.waiting + size <= SPARED_BYTES or connection.waiting == 0:
             return False
         return size + self.queued > ALL_QUEUED_BYTES
@@ -401,7 +389,6 @@ class Driver:
             self._dials.pop(peer, None)
 
     def _close(self, peer: int) -> None:
-        """Close a connection once its send buffer is empty, or after a timeout."""
         dial = self._dials.pop(peer, None)
         if dial is not None and dial is not asyncio.current_task():
             dial.cancel()

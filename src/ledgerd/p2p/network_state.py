@@ -86,7 +86,6 @@ class NetworkState:
         return peer.id
 
     def connected(self, now: float, number: int, address: str) -> bool:
-        """A dialled connection is established, at this address. Returns `False` to close it."""
         self.core.now = now
         peer = self.core.find(number)
         if peer is None or peer.life is not Life.CONNECTING:
@@ -99,7 +98,6 @@ class NetworkState:
         return True
 
     def lost(self, now: float, number: int) -> None:
-        """A connection has closed, or a dial has failed."""
         self.core.now = now
         peer = self.core.find(number)
         if peer is not None:
@@ -123,7 +121,6 @@ class NetworkState:
             peer.receive(data, now)
 
     def hear(self, now: float, number: int) -> bool:
-        """Handle the next message of a peer, or a part of a long one; whether there may be more."""
         self.core.now = now
         peer = self.core.find(number)
         said = None
@@ -140,7 +137,6 @@ class NetworkState:
         return said is not None
 
     def _take_message(self, peer: Peer, message: Message) -> None:
-        """Handle a message, after which the peer may be fit for the transactions of our clients."""
         was_fit = is_fit(peer)
         self.dialogue.hear(peer, message)
         if not was_fit and is_fit(peer):
@@ -152,7 +148,6 @@ class NetworkState:
         return self.intake.is_unwanted(peer, frame)
 
     def waiting_message(self, number: int) -> int | None:
-        """The number of a peer's next message, if it has arrived whole."""
         peer = self.core.find(number)
         return peer.next_number if peer is not None and peer.is_connected else None
 
@@ -176,9 +171,6 @@ class NetworkState:
         return sum(peer.address == address and peer.life is not Life.CLOSED for peer in self.core.peers())
 
     def _has_room_for(self, host: str) -> bool:
-        """Whether an inbound connection is within the limits: some are reserved for outbound ones, and each subnet has
-        a limit.
-        """
         core, settings = self.core, self.core.settings
         if core.bans.is_banned(host, core.now):
             return False
@@ -198,10 +190,7 @@ class NetworkState:
         return not is_full or self._has_given_way(incoming)
 
     def _has_given_way(self, incoming: list[Peer]) -> bool:
-        """Disconnect an inbound peer for a new one: the one without a useful message for the longest time.
-
-        Peers that were useful lately, and those that connected a moment ago, stay.
-        """
+        """The one that was useful the longest time ago leaves; who was lately, or came just now, stays."""
         core = self.core
         idle = [peer for peer in incoming if core.now - max(peer.heard_at, peer.since) > IDLE_SECONDS]
         useless = [peer for peer in idle if peer.useful_at is None or core.now - peer.useful_at > USEFUL_SECONDS]
@@ -233,7 +222,6 @@ class NetworkState:
     # -- the periodic task (spec 04, section 21)
 
     def tick(self, now: float) -> None:
-        """To be called every five seconds."""
         core, intake = self.core, self.intake
         core.now = now
         self._dial()
@@ -263,7 +251,6 @@ class NetworkState:
             contact.peer = core.dial(contact.endpoint).id
 
     def _uncross(self) -> None:
-        """Close one of two connections to a node, where each side has dialled the other at once."""
         for peer in self.core.peers():
             loser = loser_of_crossing(self.core, peer)
             if loser is not None:
@@ -302,7 +289,6 @@ class NetworkState:
     # -- work on blocks that have arrived
 
     def work(self, now: float) -> bool:
-        """Apply the next waiting block; `True` if there may be more. Call it between other events."""
         self.core.now = now
         is_more = self.intake.work()
         self._bury()
@@ -314,7 +300,6 @@ class NetworkState:
         self.intake.precomputed(batch)
 
     def watch_sync(self, now: float) -> None:
-        """Call about once a second during a sync: a stalled peer is noticed sooner than by `tick`."""
         core = self.core
         core.now = now
         if core.mode is Mode.SYNC:
@@ -332,19 +317,13 @@ class NetworkState:
         self.intake.applied(block)
 
     def broadcast_transaction(self, now: float, transaction: Transaction) -> None:
-        """Send a transaction of a client or of this node that the chain has accepted (spec 04, section 14.3), also one
-        that was sent before.
-        """
+        """Of a client or of this node, accepted by the chain, and perhaps sent before (spec 04, section 14.3)."""
         self.core.now = now
         self.intake.mempool.add(transaction, is_provisional=self.core.mode is Mode.SYNC)
         self.intake.offers.add(transaction)
 
     def resync_from_lib(self, now: float) -> None:
-        """The producer has detected a minority fork: request blocks from the last irreversible one (spec 04, section
-        19).
-
-        The producer calls this four times a second meanwhile; a resync that is running is not restarted.
-        """
+        """Called four times a second on a minority fork; a resync that runs is not restarted (spec 04, section 19)."""
         self.core.now = now
         is_under_way = self.core.mode is Mode.SYNC and not self.intake.ranges.is_idle
         if is_under_way or now - self._resynced_at < RESYNC_SECONDS:
@@ -357,9 +336,7 @@ class NetworkState:
         self.intake.ranges.plan()
 
     def ask_again(self, now: float) -> None:
-        """Forget what peers have done wrong, and ask for the blocks after the irreversible one: first those peers that
-        have shown to be on the way of the network, if there are any.
-        """
+        """Forgive all peers, and ask from the irreversible block on, first those that have proven their branch."""
         core, proven = self.core, self.intake.survey.proven_peers
         core.now = now
         core.bans.forgive_all()
@@ -377,7 +354,6 @@ class NetworkState:
         self.intake.gaps.go_back()
 
     def trigger_resync(self, now: float) -> None:
-        """Send a new hello to every peer: our head has changed."""
         self.core.now = now
         for peer in self.core.live():
             self.core.send(peer, our_hello(self.core))
@@ -389,5 +365,4 @@ class NetworkState:
 
     @property
     def live_count(self) -> int:
-        """The number of peers past their handshake: the connections that the node reports."""
         return sum(1 for _ in self.core.live())

@@ -26,7 +26,6 @@ def _fork(status: int) -> str:
 
 
 def peer_report(core: Core, now: float) -> Iterator[str]:
-    """The lines, from a moment on the thread of the chain."""
     uptime, chain, peers = int(now - core.started), core.chain, core.peers()
     yield (
         f"=== DLT P2P Stats | status={'SYNC' if core.mode is Mode.SYNC else 'FWD'} fork={_fork(core.fork_status)} "

@@ -40,7 +40,6 @@ class Turns(Generic[K]):
         return key in self._waiting
 
     def wait(self, key: K, allowance: Allowance, *, is_block: bool) -> None:
-        """Add a sender with a message, which may be a block; it keeps its position if it is waiting already."""
         if key not in self._waiting:
             allowance.spent = max(allowance.spent, self._level)
         self._waiting[key] = allowance, is_block
@@ -58,11 +57,7 @@ class Turns(Generic[K]):
         return key
 
     def charge(self, key: K, seconds: float) -> None:
-        """Add the time spent on a sender since `next`; next time it comes after its equals.
-
-        What was useful is free: who brings the blocks and transactions that all others need must not come after those
-        who cost less because they bring nothing.
-        """
+        """What was useful is free: who brings what all others need must not come after those who bring nothing."""
         allowance, is_block = self._waiting.pop(key)
         if allowance.useful == self._useful:
             allowance.spent += seconds

@@ -27,5 +27,4 @@ class WebserverSettings(msgspec.Struct, frozen=True):
 
     @property
     def cached_answers(self) -> int:
-        """The size of the answer cache; 0 if it is disabled."""
         return self.cache_size if self.cache_enabled else 0

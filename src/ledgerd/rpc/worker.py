@@ -65,7 +65,6 @@ MakeService = Callable[[Link, Limits, msgspec.Raw], Service]
 
 
 async def serve(order: WorkerArguments) -> None:
-    """Serve until the node sends a stop or the link is lost."""
     loop = asyncio.get_running_loop()
     stopping = asyncio.Event()
     # Ctrl-C sends SIGINT to the whole process group: the node handles it.
@@ -95,7 +94,6 @@ async def serve(order: WorkerArguments) -> None:
 
 
 def _fitting(limits: Limits) -> Limits:
-    """Limit the connections to the files that the system allows."""
     wanted = limits.files if limits.connections else UNBOUNDED
     allowed = files_allowed(wanted)
     if allowed >= wanted:
@@ -104,7 +102,6 @@ def _fitting(limits: Limits) -> Limits:
 
 
 def attach(service: Service, link: Link, stopping: asyncio.Event) -> None:
-    """Connect a service to the events of the main process."""
 
     def head(_: bytes) -> None:
         service.dispatcher.move_on()

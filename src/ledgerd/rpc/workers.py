@@ -125,14 +125,12 @@ class Workers:
             await slot.serves.wait()
 
     async def stop(self) -> None:
-        """Ask every worker to finish its requests and end; kill those that do not."""
         await self._work.stop()
         for slot in self.slots:
             for plug, _ in slot.sockets:
                 plug.close()
 
     async def _live(self, slot: Slot, working: Working) -> None:
-        """Run one process of a slot from its start to its end."""
         try:
             child, link = await self._launch(slot, working)
             try:
@@ -167,7 +165,6 @@ class Workers:
         return child, link
 
     async def _watched(self, child: Child, link: WorkerLink) -> str:
-        """Wait until a worker has ended or hangs; returns which, as text."""
         loop = asyncio.get_running_loop()
         heartbeats, start_deadline = 0, loop.time() + START_SECONDS
         while True:

@@ -61,7 +61,6 @@ class SignerSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def run_signer(settings: SignerSettings) -> int:
-    """Run until asked to stop; returns the exit code."""
     forbid_dumps()
     with ExitStack() as stack:
         folder = stack.enter_context(SignerFolder(settings.folder))
@@ -87,7 +86,6 @@ def unsigned(folder: SignerFolder) -> Iterator[None]:
 
 
 def keys_of(path: Path) -> dict[PublicKey, PrivateKey]:
-    """The keys of a file that nobody else may open."""
     try:
         found = read_key_file(path)
     except KeyFileFault as fault:
@@ -100,7 +98,6 @@ def keys_of(path: Path) -> dict[PublicKey, PrivateKey]:
 
 
 async def live(settings: SignerSettings, folder: SignerFolder, keys: dict[PublicKey, PrivateKey]) -> int:
-    """Serve until a signal comes or a part fails; note a clean stop."""
     supervisor, part = Supervisor(), SignerPart(settings, folder, keys)
     supervisor.take(part)
     stopping = asyncio.Event()
@@ -138,7 +135,6 @@ class SignerPart(Part):
         return (lambda: 0) if ntp is None else (lambda: ntp.known.offset)
 
     async def start(self) -> None:
-        """Listen, and keep the clock right."""
         settings = self._settings
         if self._ntp is not None:
             ntp = self._ntp
@@ -168,7 +164,6 @@ class SignerPart(Part):
         return listener.listen(place.endpoint)
 
     async def stop(self) -> None:
-        """Sign nothing more."""
         await self.work.stop()
         if self._listening is not None:
             self._listening.close()

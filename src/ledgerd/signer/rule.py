@@ -82,11 +82,9 @@ class SigningRule:
         return 0 if self._last is None else self._last.timestamp
 
     def problem(self, clock: ClockReading) -> str:
-        """Why nothing is signed at this time; empty where something would be."""
         return self._held(clock.now // SECOND + 1, clock).reason
 
     def judge(self, key: PublicKey, header: BlockHeader, clock: ClockReading) -> Judgement:
-        """Sign a header with a key, or say why not."""
         private = self._keys.get(key)
         if private is None:
             return Judgement(SigningVerdict.NO_KEY, f"this signer does not hold the key {public_key_text(key)}")
@@ -132,7 +130,6 @@ class SigningRule:
             self._waits_since = clock.settings
 
     def _held(self, slot: int, clock: ClockReading) -> Judgement:
-        """What the clock says of a new slot."""
         self._wait(clock)
         if clock.doubt:
             return Judgement(SigningVerdict.CLOCK, clock.doubt)

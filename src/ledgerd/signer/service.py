@@ -50,7 +50,6 @@ class SigningService:
 
     @property
     def problem(self) -> str:
-        """Why nothing is signed now; empty where something would be."""
         return self._rule.problem(self._clock())
 
     def answer(self, question: SigningQuestion | StatusQuestion) -> SignerAnswer:

@@ -33,7 +33,6 @@ class Health:
 
     @property
     def news(self) -> HealthNews:
-        """All of it as it is now."""
         return HealthNews(self.down, self.warnings)
 
     @property
@@ -58,7 +57,6 @@ class Health:
         self._tell(is_new=is_new)
 
     def set_up(self, part: str, name: str) -> None:
-        """Record that something of a part works again."""
         with self._lock:
             is_new = self._down.pop((part, name), None) is not None
         self._tell(is_new=is_new)

@@ -28,5 +28,4 @@ def lasting_modules() -> Iterator[None]:
 
 
 def search_rarely() -> None:
-    """Search for cycles less often, in a process that decodes and applies blocks."""
     gc.set_threshold(SEARCHED_AT)

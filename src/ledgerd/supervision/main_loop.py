@@ -11,7 +11,6 @@ T = TypeVar("T")
 
 
 def on_a_loop(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Run a coroutine on the fastest event loop that the platform has."""
     if sys.platform == "win32":
         return asyncio.run(main())
     import uvloop  # noqa: PLC0415 - it does not exist for Windows

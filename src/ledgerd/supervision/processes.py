@@ -30,7 +30,6 @@ ChildStream = int | IO[bytes] | None
 
 
 def module_command(module: str) -> tuple[str, ...]:
-    """The command line that runs a module of this program."""
     return (sys.executable, "-m", module)
 
 
@@ -93,7 +92,6 @@ class Child:
 
     @property
     def code(self) -> int | None:
-        """Its exit code; None while it runs."""
         return self._process.poll()
 
     @property
@@ -108,7 +106,6 @@ class Child:
             self.release()
 
     def release(self) -> None:
-        """Close the pipe to its standard input."""
         if self._process.stdin is not None:
             with suppress(OSError):
                 self._process.stdin.close()
@@ -122,14 +119,12 @@ class Child:
             self._process.kill()
 
     def wait(self, seconds: float) -> int | None:
-        """Block until it ends and return the exit code; None after the timeout."""
         try:
             return self._process.wait(seconds)
         except subprocess.TimeoutExpired:
             return None
 
     def wait_or_kill(self, seconds: float) -> int:
-        """Block until it ends; kill it after the timeout."""
         code = self.wait(seconds)
         if code is None:
             self.kill()

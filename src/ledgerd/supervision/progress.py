@@ -32,7 +32,6 @@ class ProgressStep(NamedTuple):
 
 
 def shown(step: ProgressStep) -> dict[str, object]:
-    """The `extra` of the call that logs a step."""
     return {"progress": step}
 
 
@@ -85,7 +84,6 @@ def many(count: int, what: str) -> str:
 
 
 def duration(seconds: float) -> str:
-    """The two largest units of a time."""
     whole = round(seconds)
     for size, unit, next_size, next_unit in ((86_400, "d", 3_600, "h"), (3_600, "h", 60, "min"), (60, "min", 1, "s")):
         if whole >= size:

@@ -27,7 +27,6 @@ class Tasks:
         return len(self._running)
 
     def begin(self, coroutine: Coroutine[Any, Any, T], name: str | None = None) -> asyncio.Task[T]:
-        """Run a coroutine as a task. Its exception goes to the owner."""
         task = asyncio.get_running_loop().create_task(coroutine, name=name)
         self._running.add(task)
         task.add_done_callback(self._done)
@@ -64,7 +63,6 @@ async def stream_server(
 
 
 async def all_of(coroutines: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
-    """Run coroutines concurrently and return their results; if one fails, the others are cancelled."""
     loop = asyncio.get_running_loop()
     tasks = [loop.create_task(each) for each in coroutines]
     try:

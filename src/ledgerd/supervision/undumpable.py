@@ -13,11 +13,7 @@ _SET_DUMPABLE = 4
 
 
 def forbid_dumps() -> None:
-    """Write no core file from now on; on Linux, let only root read this memory or attach to the process.
-
-    Raises:
-        OSError: The system refuses.
-    """
+    """Write no core file from now on; on Linux, let only root read this memory or attach to the process."""
     if sys.platform != "win32":
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":

@@ -31,7 +31,6 @@ class Bans:
         return len(self._scores) + len(self._until)
 
     def offend(self, address: str, now: float) -> bool:
-        """Count an offence; `True` if the address is to be banned."""
         is_full = self._count(subnet_of(address), now) > SUBNET_LIMIT
         return self._count(charged_as(address), now) > ADDRESS_LIMIT or is_full
 

@@ -85,11 +85,9 @@ class Core:
         return (peer for peer in self.peers() if peer.is_live)
 
     def trusted(self) -> Iterator[Peer]:
-        """The live peers whose claimed heights are used."""
         return (peer for peer in self.live() if peer.doubted_until <= self.now)
 
     def is_anybody_ahead(self, by: int = 0) -> bool:
-        """Whether a trusted peer has more blocks than we."""
         return any(self.height_of(peer) > self.chain.head_number + by for peer in self.trusted())
 
     def height_of(self, peer: Peer) -> int:
@@ -98,7 +96,6 @@ class Core:
         return min(peer.head_number, self.chain.head_number) if is_beaten else peer.head_number
 
     def reach_of(self, peer: Peer) -> int:
-        """The same for the highest block that a peer claims to have."""
         return self.height_of(peer) if self.now < peer.beaten_until else peer.reach
 
     @property
@@ -112,7 +109,6 @@ class Core:
         return sum(peer.is_connected for peer in self._peers.values())
 
     def add(self, endpoint: Endpoint, *, is_incoming: bool) -> Peer:
-        """Add a peer, with an id that is never used again."""
         allowance = self.allowances.of(plain_address(endpoint.host), self.now)
         peer = Peer(self._next_id, endpoint, self.now, allowance, is_incoming=is_incoming)
         self._next_id += 1
@@ -126,7 +122,6 @@ class Core:
     # -- actions
 
     def take_actions(self) -> list[Action]:
-        """The actions since the last call."""
         actions, self._actions = self._actions, []
         return actions
 
@@ -148,7 +143,6 @@ class Core:
         return peer
 
     def close(self, peer: Peer, reason: str) -> None:
-        """Close a connection; `take_closed` then returns its peer."""
         if peer.life is not Life.CLOSED:
             peer.advance(LifeEvent.ENDED, self.now)
             self._actions.append(Close(peer.id, reason))
@@ -156,7 +150,6 @@ class Core:
             tell(peer.endpoint, f"closing: {reason}")
 
     def take_closed(self) -> list[Peer]:
-        """The peers whose connections we have closed since the last call."""
         closed, self._closed = self._closed, []
         return closed
 

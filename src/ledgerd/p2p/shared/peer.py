@@ -140,21 +140,17 @@ class Peer:
 
     @property
     def reach(self) -> int:
-        """The highest block that it claims to have."""
         return max(self.latest, self.head_number)
 
     @property
     def buffered(self) -> int:
-        """The bytes of its unfinished frame."""
         return len(self._frames)
 
     def unfinished_for(self, now: float) -> float:
-        """The seconds since the first byte of its unfinished frame."""
         began = self._frames.waiting_since
         return 0.0 if began is None else now - began
 
     def advance(self, event: LifeEvent, now: float) -> bool:
-        """Take the transition for an event; `False` if there is none."""
         following = LIFE.get((self.life, event))
         if following is None:
             return False
@@ -167,12 +163,10 @@ class Peer:
         return True
 
     def was_useful(self, now: float) -> None:
-        """A block of its was applied, or a transaction accepted."""
         self.useful_at = now
         self.allowance.useful += 1
 
     def receive(self, data: bytes, now: float) -> None:
-        """Take received bytes; `next_said` returns their messages."""
         self.heard_at = now
         self._frames.receive(data, now)
 
@@ -182,11 +176,7 @@ class Peer:
         is_unwanted: Callable[[Frame], bool] = lambda _: False,
         reader_of: Callable[[Frame], ReplyReader | None] = lambda _: None,
     ) -> Message | PeerFault | Unfinished | None:
-        """The next message, if it has arrived whole. After a fault other than `UnknownType`, nothing more can be read.
-
-        An unwanted message is skipped without decoding, and a long one is decoded in parts: two megabytes of blocks
-        would take a while.
-        """
+        """An unwanted message is skipped, a long one decoded in parts; after most faults nothing more can be read."""
         try:
             while self._reply is None and (frame := self._frames.next_frame(now)) is not None:
                 if is_unwanted(frame):
@@ -211,7 +201,6 @@ class Peer:
 
     @property
     def next_number(self) -> int | None:
-        """The number of the next message, if it has arrived whole."""
         return self._frames.next_number if self._reply is None else self._reply.number
 
     def describe(self, hello: Hello) -> None:
@@ -225,7 +214,6 @@ class Peer:
         self.node_status = hello.node_status
 
     def knows(self, block_id: BlockId) -> None:
-        """Remember that it has this block, so that the block is not pushed to it."""
         self.known_blocks.append(block_id)
 
     def doubt(self, now: float) -> None:
@@ -240,6 +228,5 @@ class Peer:
         self.beaten_until = now + min(BEATEN_SECONDS * self.fork_batches, LONGEST_BEATEN)
 
     def trust(self) -> None:
-        """It sent something useful: use its claims again."""
         self.failures = 0
         self.doubted_until = 0.0

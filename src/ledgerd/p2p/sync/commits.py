@@ -18,7 +18,6 @@ class CommitSchedule:
         self._since = core.now
 
     def note(self, batch: Batch) -> None:
-        """Count a batch that was applied."""
         if not self._blocks:
             self._since = self._core.now
         self._blocks += batch.count

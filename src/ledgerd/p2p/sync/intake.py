@@ -66,7 +66,6 @@ class Intake:
     # -- the mode
 
     def turn(self, cause: Cause | None) -> bool:
-        """Change the mode, if the table has a transition for this cause."""
         core = self._core
         mode = None if cause is None else TRANSITIONS.get((core.mode, cause))
         if mode is None:
@@ -117,7 +116,6 @@ class Intake:
             log.warning("no peer has block %(block)d: a snapshot may be needed", {"block": core.chain.head_number + 1})
 
     def report(self) -> None:
-        """Log the progress of a sync from time to time."""
         core = self._core
         ahead = [reach for peer in core.trusted() if (reach := core.reach_of(peer)) > core.chain.head_number]
         target = max(ahead, default=core.chain.head_number)
@@ -154,7 +152,6 @@ class Intake:
             self._ask_below(peer, block)
 
     def _ask_below(self, peer: Peer, block: Block) -> None:
-        """Request the missing parents of an unlinked block."""
         core = self._core
         if core.chain.is_linked(block.id):
             return
@@ -264,7 +261,6 @@ class Intake:
             self.hear_of_height()
 
     def blocks_of_gap(self, peer: Peer, reply: GapFillReply) -> None:
-        """Queue blocks of a gap fill, if they were requested; those for the survey are only looked at."""
         core = self._core
         core.good(peer)
         if self._is_for_survey(peer, reply):
@@ -281,11 +277,9 @@ class Intake:
         return number in self.survey.numbers_of(peer) and number not in self.gaps.numbers
 
     def waits_for(self, batch: Batch) -> bool:
-        """Whether a batch is the next to be applied, and nothing else is being applied."""
         return not self.is_busy and self.ranges.is_next(batch)
 
     def precomputed(self, batch: Batch) -> None:
-        """What can be computed ahead of a batch is there, or will not come."""
         batch.is_precomputed = True
         self._next_ready()
 
@@ -306,11 +300,9 @@ class Intake:
 
     @property
     def waiting(self) -> int:
-        """The number of waiting batches, without those of ranges."""
         return len(self._batches)
 
     def work(self) -> bool:
-        """Apply one waiting block; `True` if others wait."""
         if self._batch is None:
             self._next_ready()
         if self._batch is None and self._batches:

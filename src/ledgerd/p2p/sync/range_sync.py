@@ -56,7 +56,6 @@ class RangeSync:
 
     @property
     def is_idle(self) -> bool:
-        """Whether no range is requested, waiting or being applied."""
         return not self._ranges.outstanding and not self._ranges.ready and self._applying is None
 
     @property
@@ -65,7 +64,6 @@ class RangeSync:
 
     @property
     def has_more(self) -> bool:
-        """Whether the next batch has arrived."""
         return bool(self._ranges.ready) and min(self._ranges.ready) <= self._next_turn
 
     def is_next(self, batch: Batch) -> bool:
@@ -81,12 +79,10 @@ class RangeSync:
         self._is_back = False
 
     def go_back(self) -> None:
-        """A batch did not link to our head: start at the irreversible block."""
         self.stop()
         self._goes_back = True
 
     def forget(self, peer: Peer) -> None:
-        """A peer has disconnected: its range is requested from others."""
         self._ends.pop(peer.id, None)
         self._passed.pop(peer.id, None)
         self._ranges.unanswered(peer.id)
@@ -94,7 +90,6 @@ class RangeSync:
     # -- asking
 
     def plan(self) -> None:
-        """Ask every idle peer for the lowest range that it has."""
         core = self._core
         if core.mode is not Mode.SYNC:
             return
@@ -147,7 +142,6 @@ class RangeSync:
         return start, end
 
     def _second_of(self, peer: Peer) -> tuple[int, int] | None:
-        """The overdue range of another peer, which delays all later ones."""
         patience = max(IMPATIENT_SECONDS, IMPATIENT_TIMES * self._range_seconds)
         requested = self._ranges.overdue(self._core.now, patience)
         if requested is None or not self._may_ask(peer, requested.start) or self._reach(peer) < requested.end:
@@ -155,7 +149,6 @@ class RangeSync:
         return requested.start, requested.end
 
     def _is_full(self) -> bool:
-        """Whether the limit on requested ranges or on their expected bytes is reached."""
         ranges = self._ranges
         expected = ranges.waiting_bytes + ranges.outstanding * self._range_bytes
         is_far = ranges.next > self._next_turn + RANGE_BLOCKS * RANGES_AHEAD
@@ -181,7 +174,6 @@ class RangeSync:
         return peer.earliest == 0 or peer.earliest <= number
 
     def needs_snapshot(self) -> bool:
-        """Whether a peer is ahead, but no peer has the next block."""
         head = self._core.chain.head_number
         ahead = [peer for peer in self._core.trusted() if self._core.reach_of(peer) > head]
         return bool(ahead) and not any(self._has(peer, head + 1) for peer in ahead)
@@ -196,7 +188,6 @@ class RangeSync:
         return range(0) if piece is None else range(piece.start, piece.end + 1)
 
     def receive(self, peer: Peer, reply: BlockRangeReply) -> bool:
-        """Take a reply; whether it answers the request."""
         core, ranges = self._core, self._ranges
         requested = ranges.asked.pop(peer.id, None)
         if requested is None:
@@ -219,7 +210,6 @@ class RangeSync:
         return True
 
     def _take(self, peer: Peer, requested: RequestedRange, reply: BlockRangeReply) -> None:
-        """Keep the blocks that follow one another; request the rest of the range again."""
         ranges = self._ranges
         run = linked_run(reply.blocks)
         batch = Batch(Origin.RANGE, peer.id, run, is_last=reply.is_last and len(run) == len(reply.blocks))
@@ -244,7 +234,6 @@ class RangeSync:
             self._core.ask(Precompute(batch))
 
     def _pass(self, peer: Peer, start: int, end: int) -> None:
-        """Make a range a hole: other peers are asked for it."""
         if start <= end:
             self._passed[peer.id] = start
             self._ranges.hole(start, end)
@@ -303,7 +292,6 @@ class RangeSync:
         self._pass(peer, number, batch.last)
 
     def expire(self) -> None:
-        """Ignore peers that did not answer in time."""
         ranges = self._ranges
         for number, requested in list(ranges.asked.items()):
             if self._core.now - requested.asked_at > ANSWER_SECONDS:
@@ -324,10 +312,7 @@ class RangeSync:
 
 
 def linked_run(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
-    """The first blocks of a reply that follow one another.
-
-    A reference node leaves out blocks that it lacks, and may send blocks of several branches.
-    """
+    """A reference node leaves out blocks that it lacks, and may send blocks of several branches."""
     for place in range(1, len(blocks)):
         if blocks[place].previous != blocks[place - 1].id:
             return blocks[:place]

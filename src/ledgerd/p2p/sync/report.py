@@ -15,7 +15,6 @@ class SyncReport:
         self._line: ProgressLine | None = None
 
     def begins(self, head: int, target: int) -> bool:
-        """Whether the next step is the first of a sync that is worth a line."""
         return self._line is None and target - head >= WORTH_A_LINE
 
     def step(self, now: float, head: int, target: int, peers: int) -> ProgressStep | None:

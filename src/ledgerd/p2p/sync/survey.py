@@ -55,13 +55,11 @@ class NetworkSight(NamedTuple):
 
     @property
     def is_ahead_known(self) -> bool:
-        """Whether the network is known to be far ahead of us: by signatures, or from two trusted peers."""
         is_shown = self.signers >= self.needed > 0 or self.trusted >= TRUSTED_NEEDED
         return is_shown and self.highest >= self.head + FAR_BLOCKS
 
     @property
     def is_in_step(self) -> bool:
-        """Whether our own chain is that of the network, as far as its latest blocks tell."""
         return not self.is_ahead_known and self.own_signers >= self.needed and self.age <= RECENT_SECONDS
 
 
@@ -99,11 +97,9 @@ class Survey:
 
     @property
     def needed(self) -> int:
-        """Two thirds of the places of a round: 14 of 21."""
         return -(-len(self._core.chain.scheduled) * 2 // 3)
 
     def sight(self) -> NetworkSight:
-        """What is seen now."""
         chain, trusted = self._core.chain, sorted(self._claims_of_trusted().values(), reverse=True)
         highest = max(self._top, trusted[1] if len(trusted) > 1 else 0)
         claiming = sum(self._is_far(peer.claimed) for peer in self._core.live())
@@ -129,7 +125,6 @@ class Survey:
         return len(found & scheduled)
 
     def _claims_of_trusted(self) -> dict[str, int]:
-        """By name, the heights of trusted peers that are far ahead."""
         found: dict[str, int] = {}
         for peer in self._core.live():
             name = self._trusted_name(peer)
@@ -149,7 +144,6 @@ class Survey:
 
     @property
     def proven_peers(self) -> frozenset[int]:
-        """The ids of peers that have shown a proven run, and of trusted ones that are far ahead."""
         names = self._claims_of_trusted()
         trusted = {peer.id for peer in self._core.live() if self._trusted_name(peer) in names}
         return frozenset(self._proven_by | trusted)
@@ -157,7 +151,6 @@ class Survey:
     # -- asking
 
     def look(self) -> None:
-        """Call this every few seconds: asks some of the peers that claim to be far ahead."""
         core = self._core
         if core.chain.lib_number != self._stands[0]:
             self._stands = core.chain.lib_number, core.now
@@ -190,7 +183,6 @@ class Survey:
         return range(0) if asked is None else asked.numbers
 
     def confirm(self, number: int, block_id: BlockId) -> None:
-        """Find out from now on whether a block is part of a chain that two thirds of the validators have signed."""
         self._wanted = number, block_id
         self._agreeing.clear()
         self.is_confirmed = None
@@ -200,7 +192,6 @@ class Survey:
     # -- answers
 
     def receive(self, peer: Peer, reply: GapFillReply) -> bool:
-        """Take a reply; whether it answers a request of this survey."""
         asked = self._asked.pop(peer.id, None)
         if asked is None:
             return False
@@ -230,7 +221,6 @@ class Survey:
             self.is_confirmed = True
 
     def _signers_of(self, run: list[Block]) -> set[AccountName]:
-        """Who of our schedule has signed blocks of a run, with the keys of our head."""
         chain = self._core.chain
         scheduled = frozenset(chain.scheduled)
         return {
@@ -244,7 +234,6 @@ class Survey:
 
 
 def run_of(blocks: tuple[Block, ...]) -> list[Block]:
-    """The last blocks that follow one another: what stands on top of the rest."""
     run: list[Block] = []
     for block in blocks:
         if run and block.previous != run[-1].id:

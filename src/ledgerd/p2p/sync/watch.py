@@ -34,7 +34,6 @@ class SyncWatchdog:
             core.last_block_at = core.now
 
     def take_reset(self) -> bool:
-        """Whether to lift all bans now."""
         wants, self.wants_reset = self.wants_reset, False
         if wants:
             self._retries = 0

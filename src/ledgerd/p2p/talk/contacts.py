@@ -37,7 +37,6 @@ class Contact:
         """When it was last connected, or first heard of."""
 
     def ended(self, connected_for: float | None, now: float, random: Random, *, keeps_backoff: bool = False) -> None:
-        """A connection or a dial has ended: back off, longer each time."""
         self.peer = None
         if connected_for is None:
             self.failures += 1
@@ -55,12 +54,10 @@ class Contact:
         self.next_attempt = now + self.backoff + jitter
 
     def refused(self, seconds: int, now: float) -> None:
-        """The peer has banned us for a time: back off as long, up to our longest back-off."""
         self.backoff = min(max(seconds, FIRST_BACKOFF), LONGEST_BACKOFF)
         self.next_attempt = max(self.next_attempt, now + self.backoff)
 
     def restart(self, now: float) -> None:
-        """End the back-off."""
         self.backoff = FIRST_BACKOFF
         self.next_attempt = now
 
@@ -82,11 +79,9 @@ class Contacts:
         return list(self._contacts.values())
 
     def at(self, endpoint: Endpoint) -> Contact | None:
-        """The contact of an endpoint."""
         return self._contacts.get(endpoint)
 
     def of_peer(self, peer: int) -> Contact | None:
-        """The endpoint that a peer was dialled at."""
         return next((contact for contact in self._contacts.values() if contact.peer == peer), None)
 
     def hear_of(self, endpoint: Endpoint, node_id: NodeId, now: float) -> Contact | None:
@@ -103,7 +98,6 @@ class Contacts:
         return contact
 
     def _has_given_way(self) -> bool:
-        """Drop the endpoint that failed most often in a row, and that a peer told; whether there was one."""
         failed = [each for each in self._contacts.values() if each.failures and not each.is_seed and each.peer is None]
         if not failed:
             return False
@@ -111,7 +105,6 @@ class Contacts:
         return True
 
     def due(self, now: float) -> list[Contact]:
-        """The contacts to be dialled now."""
         return [each for each in self._contacts.values() if each.peer is None and now >= each.next_attempt]
 
     def forget_lost(self, now: float, hours: int) -> None:
@@ -123,13 +116,11 @@ class Contacts:
                 del self._contacts[contact.endpoint]
 
     def restart(self, now: float) -> None:
-        """Dial all contacts at once, since no peer is left."""
         for contact in self._contacts.values():
             if contact.peer is None:
                 contact.restart(now)
 
     def restart_seeds(self, now: float) -> None:
-        """Dial the seed nodes at once."""
         for contact in self._contacts.values():
             if contact.is_seed and contact.peer is None:
                 contact.restart(now)

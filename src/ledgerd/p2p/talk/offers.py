@@ -81,7 +81,6 @@ class Offers:
 
     @property
     def pending(self) -> int:
-        """How many are pending, as of the last block or tick."""
         return sum(not offer.left_at for offer in self._offers.values())
 
     @property
@@ -93,7 +92,6 @@ class Offers:
     # -- what happens to them
 
     def add(self, transaction: Transaction) -> None:
-        """Send a client's transaction, after those before it, and keep it as far as there is room."""
         self._drop(transaction.id)
         core = self._core
         peers = [(peer, self._progress.get(peer.id) or self.serve(peer)) for peer in push_set(core, None)]
@@ -108,13 +106,11 @@ class Offers:
                 progress.sent = self._last
 
     def heard(self, transaction_id: TransactionId) -> None:
-        """A peer has sent a transaction."""
         number = self._numbers.get(transaction_id)
         if number is not None:
             self._offers[number].is_heard = True
 
     def include(self, transaction_id: TransactionId) -> None:
-        """A block has a transaction."""
         number = self._numbers.get(transaction_id)
         if number is not None:
             self._offers[number].left_at = self._core.chain.head_number
@@ -126,7 +122,6 @@ class Offers:
     # -- what is sent
 
     def look_after(self) -> None:
-        """At each tick: send what was not sent yet, and repeat what is due."""
         self._review()
         head = self._core.chain.head_number
         for peer in push_set(self._core, None):
@@ -137,12 +132,11 @@ class Offers:
             progress.repeated = self._send(peer, progress.repeated, progress.round_end, limit, head - FRESH_BLOCKS)
 
     def serve_all(self) -> None:
-        """Send every fit peer what was not sent over its connection."""
         for peer in push_set(self._core, None):
             self.serve(peer)
 
     def serve(self, peer: Peer) -> OfferProgress:
-        """The same for one that is fit, as far as its limit goes; the rest follows at a tick."""
+        """As far as its limit goes; the rest follows at a tick."""
         head = self._core.chain.head_number
         progress = self._progress.setdefault(peer.id, OfferProgress(head))
         progress.sent = self._send(peer, progress.sent, self._last, peer.allowance.offered, head)
@@ -187,7 +181,6 @@ class Offers:
         return is_fitting()
 
     def _review(self) -> None:
-        """Compare them with what is pending in the chain; drop what has expired, or left for good."""
         if not self._offers:
             return
         chain = self._core.chain

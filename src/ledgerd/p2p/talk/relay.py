@@ -9,20 +9,15 @@ from ledgerd.protocol.identifiers import BlockId
 
 
 def _is_exchanging(peer: Peer) -> bool:
-    """Whether something is pushed to a peer."""
     return peer.life is Life.ACTIVE and peer.exchange
 
 
 def is_fit(peer: Peer) -> bool:
-    """Whether transactions are."""
     return _is_exchanging(peer) and peer.node_status != SYNC
 
 
 def push_set(core: Core, exclude: Peer | None, *, block_id: BlockId | None = None) -> list[Peer]:
-    """The peers that exchange with us, in the order of their connections, each node once.
-
-    A block goes to those that do not know it yet, a transaction to those that are not syncing.
-    """
+    """A block goes to those that do not know it yet, a transaction to those that are not syncing; to each node once."""
     chosen, met = [], set()
     for peer in core.peers():
         if peer is exclude or not _is_exchanging(peer):
@@ -37,7 +32,6 @@ def push_set(core: Core, exclude: Peer | None, *, block_id: BlockId | None = Non
 
 
 def push_block(core: Core, frame: bytes, number: int, block_id: BlockId, exclude: Peer | None) -> int:
-    """Push an applied block, and remember which peers know it; returns their number."""
     peers = push_set(core, exclude, block_id=block_id)
     for peer in peers:
         core.send_frame(peer, number, frame)
@@ -46,7 +40,6 @@ def push_block(core: Core, frame: bytes, number: int, block_id: BlockId, exclude
 
 
 def push_transaction(core: Core, message: TransactionMessage, exclude: Peer | None) -> int:
-    """Push a transaction; returns the number of peers."""
     peers = push_set(core, exclude)
     frame = message.frame if peers else b""
     for peer in peers:

@@ -22,7 +22,6 @@ class Frame(NamedTuple):
 
 
 def pack_frame(number: int, payload: bytes) -> bytes:
-    """The bytes of a frame; raises an error for a payload that peers would not accept."""
     if len(payload) > MAX_PAYLOAD:
         raise ValueError(f"a payload of {len(payload)} bytes fits no frame")
     return HEADER.pack(len(payload), number) + payload
@@ -49,11 +48,7 @@ class FrameReader:
         self._buffer += data
 
     def next_frame(self, now: float) -> Frame | None:
-        """The next frame, if it has arrived whole.
-
-        Raises:
-            FrameTooLarge: The bytes after it cannot be read.
-        """
+        """After `FrameTooLarge` nothing more can be read."""
         buffer = self._buffer
         if len(buffer) < HEADER.size:
             return None

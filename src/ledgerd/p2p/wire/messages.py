@@ -248,12 +248,7 @@ HELLO_SIZE = 95
 
 
 def read_message(frame: Frame) -> Message:
-    """The message in a frame; bytes after its last field are ignored (spec 04, section 2).
-
-    Raises:
-        UnknownType: No message has this number.
-        Undecodable: The payload is too short, or has an invalid value.
-    """
+    """Bytes after its last field are ignored (spec 04, section 2)."""
     kind = MESSAGES.get(frame.number)
     if kind is None:
         raise UnknownType(f"a message of type {frame.number}")

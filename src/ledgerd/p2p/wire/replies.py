@@ -42,11 +42,7 @@ class ReplyReader:
         """Whether it holds more than is read of it."""
 
     def read(self) -> BlockRangeReply | GapFillReply | None:
-        """Read some more blocks; the reply when that was all.
-
-        Raises:
-            Undecodable: It is too short, holds what no field may, or a block with more bytes than any may have.
-        """
+        """Read some more blocks; the reply when that was all."""
         try:
             if self._left is None:
                 self._begin()

@@ -127,7 +127,6 @@ _FIELDS_OF_OTHERS = {*_AUTHORITY_FIELDS, "json_metadata", "validator_votes"}
 
 
 def _runs(names: Callable[[str], bool]) -> list[list[str]]:
-    """Runs of neighbouring fields that satisfy a condition, in the order of the record."""
     runs: list[list[str]] = []
     for is_one, run in groupby(AccountRecord.__struct_fields__, key=names):
         if is_one:
@@ -182,7 +181,6 @@ def _print_account(packed: bytes) -> _PrintedAccount:
 
 
 def _print_authority(packed: bytes) -> tuple[str, str, str]:
-    """The texts of a row: the name of its account, its three authorities, and its time."""
     owner, signers, update = _authority_pieces()(packed, 0, Reading())
     return owner, signers, update
 
@@ -235,12 +233,10 @@ def past_account_text(past: PastAccount) -> str:
 
 
 def _quoted(names: Iterable[AccountName]) -> str:
-    """Names in the order of text."""
     return ",".join(map(quote, sorted(names, key=text_order)))
 
 
 def _votes_of(state: View, account: int) -> str:
-    """The names of the validators that an account votes for itself, in the order of text."""
     voted = state.peek_all(VALIDATOR_VOTE_BY_ACCOUNT, voted_validator, lower=(account,), upper=(account,))
     names = [name for name in state.derived_all(_owner_of, VALIDATORS.by_id, list(voted)) if name is not None]
     return _quoted(names)

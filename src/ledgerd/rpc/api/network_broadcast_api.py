@@ -95,7 +95,6 @@ async def _confirmed(node: Node, transaction: Transaction, max_block_age: int) -
 
 
 def _confirmation(transaction: Transaction, included: Inclusion) -> Confirmation | None:
-    """The confirmation of a transaction by a block, if it has or outdates the transaction."""
     if transaction.id in included.transaction_ids:
         place = included.transaction_ids.index(transaction.id)
         return Confirmation(transaction.id, included.block_num, place, expired=False)

@@ -159,11 +159,9 @@ class StatusBoard:
         self.details = b""
 
     def take_status(self, payload: bytes) -> None:
-        """Take an event of the topic `STATUS`."""
         self.status = payload
 
     def take_details(self, payload: bytes) -> None:
-        """Take an event of the topic `DETAILS`."""
         self.details = payload
 
 

@@ -64,13 +64,11 @@ class ShownProperties(msgspec.Struct, frozen=True):
 
 
 def hardfork_of_properties(state: View) -> int:
-    """The last applied hardfork that added properties."""
     hardforks = state.get(HARDFORK_PROPERTIES, 0)
     return next(hardfork for hardfork, _ in VERSIONS if hardforks.has(hardfork))
 
 
 @lru_cache(maxsize=1024)
 def shown(properties: ChainPropertiesInit, hardfork: int) -> ShownProperties:
-    """The properties that are in force since a hardfork."""
     version = dict(VERSIONS)[hardfork]
     return ShownProperties(*(getattr(properties, field) for field in version.__struct_fields__))

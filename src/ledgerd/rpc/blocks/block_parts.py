@@ -67,7 +67,6 @@ class TransactionPart(NamedTuple):
 
 
 def opening_of(packed: bytes) -> BlockOpening:
-    """Read the header of a block, and how many transactions follow."""
     header, end = codec_of(SignedHeader).decode_from(packed, 0)
     return BlockOpening(header, *read_varint(packed, end, Reading()))
 

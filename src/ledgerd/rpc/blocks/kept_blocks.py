@@ -34,7 +34,6 @@ class KeptBlocks:
         return next((found for log in self._logs if (found := log.read(number)) is not None), None)
 
     def block(self, state: View, number: int) -> Block | None:
-        """A block, if the node has it."""
         packed = self.packed(state, number)
         return None if packed is None else codec_of(Block).decode_exactly(packed)
 

@@ -40,7 +40,6 @@ class BlockInfo(msgspec.Struct, frozen=True):
 
     @property
     def is_known(self) -> bool:
-        """Whether the block was recorded."""
         return self.block_id != NO_BLOCK
 
 
@@ -66,7 +65,6 @@ class BlockRecorder(Observer):
         self.put(start, records)
 
     def put(self, start: int, records: bytes | bytearray) -> None:
-        """Write packed records from a number on."""
         if records:
             self._file.seek(start * _FORM.size)
             self._file.write(records)
@@ -87,7 +85,6 @@ class BlockRecords:
         self._path = folder / FILE_NAME
 
     def scan(self, start: int, end: int) -> Iterator[BlockInfo]:
-        """One for each number from the start to before the end."""
         if end <= start:
             return
         raw = self.read(start, end).ljust((end - start) * _FORM.size, b"\0")
@@ -95,7 +92,6 @@ class BlockRecords:
             yield BlockInfo(BlockId(block_id), size, average, slot, irreversible) if any(block_id) else UNKNOWN
 
     def read(self, start: int, end: int) -> bytes:
-        """The complete records in the file, from the start to before the end, packed."""
         try:
             with self._path.open("rb") as file:
                 file.seek(start * _FORM.size)

@@ -47,13 +47,11 @@ class RequestBudget:
         self._names += count
 
     def require_room(self, count: int) -> None:
-        """Refuse an unfinished answer of too many bytes."""
         most = self._limits.answer_bytes
         if 0 < most < self._bytes + count:
             self._refuse(f"An answer to a request or batch has at most {most} bytes", "webserver-max-answer-size")
 
     def take_bytes(self, count: int) -> None:
-        """Count the bytes of a finished answer."""
         self.require_room(count)
         self._bytes += count
 
@@ -88,7 +86,6 @@ class BoundsMet:
         """How often each limit was reached since the start."""
 
     def note(self, option: str, address: str) -> None:
-        """Count a client that has reached a limit."""
         self.totals[option] += 1
         counts = self._counts.setdefault(option, Counter())
         is_known = address in counts or sum(map(len, self._counts.values())) < MOST_NOTED
@@ -96,7 +93,6 @@ class BoundsMet:
 
     @property
     def are_untold(self) -> bool:
-        """Whether there is something to log."""
         return bool(self._counts)
 
     def line(self, now: float) -> str:

@@ -63,7 +63,6 @@ class AnswerCache:
         return b"%b%b}" % (kept.opening, identity)
 
     def keep(self, body: bytes, identity: str, opening: bytes, method: str = "") -> None:
-        """Cache the answer of a method that was given to a request with this id."""
         if not self._entries or len(body) > LONGEST_REQUEST or len(opening) > LONGEST_ANSWER:
             return
         template, found = split_id(body)
@@ -80,14 +79,12 @@ class AnswerCache:
             self._bytes += len(template)
 
     def clear(self) -> None:
-        """Drop all answers, since there is a new head."""
         self.tell_hits()
         self._openings.clear()
         self._by_beginning.clear()
         self._bytes = 0
 
     def tell_hits(self) -> None:
-        """Tell how often answers were taken since the last time."""
         if self.hit is not None:
             for kept in self._openings.values():
                 if kept.hits:

@@ -113,11 +113,9 @@ class Method:
 
     @cached_property
     def codec(self) -> Codec[object]:
-        """The codec of the result, compiled at its first use."""
         return codec_of(self.result)
 
     def arguments(self, given: list[Json]) -> list[object]:
-        """The decoded arguments, read in their order; the first invalid one is the error."""
         self.count.check(len(given))
         taken: list[object] = []
         for index, parameter in enumerate(self.parameters):

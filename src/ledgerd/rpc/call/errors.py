@@ -75,13 +75,11 @@ class ErrorObject(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The object, its keys in the reference's order."""
         data = f',"data":{self.data}' if self.data else ""
         return f'{{"code":{self.code},"message":{quote(self.message)}{data}}}'
 
 
 def error_object(error: PlainError | RuleViolation | DecodeError, now: int) -> ErrorObject:
-    """The error object for an exception, at a time in seconds since 1970."""
     if isinstance(error, PlainError):
         return ErrorObject(error.code, error.message[:MOST_SHOWN], error.data)
     name, what = _words(error)
@@ -101,13 +99,11 @@ class _Room:
         self._left = left
 
     def taken(self, text: str) -> str:
-        """A text, cut at the remaining characters."""
         text = text[: self._left]
         self._left -= len(text)
         return text
 
     def shown(self, data: dict[str, Json]) -> dict[str, Json]:
-        """The values of a layer, cut at the remaining characters, under all of its names."""
         return {name: self._value(value) for name, value in data.items()}
 
     def _value(self, value: Json) -> Json:

@@ -64,11 +64,9 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def files(self) -> int:
-        """The number of files that a worker may have open."""
         return self.connections + OWN_FILES
 
     def within(self, files: int) -> Limits:
-        """The limits, with at most as many connections as files may be open."""
         if files >= self.files and self.connections:
             return self
         fitting = max(1, files - OWN_FILES)

@@ -32,7 +32,6 @@ _WIDE = re.compile(rb"[\xf0-\xff]")
 
 
 def read_request(body: bytes) -> Json:
-    """The JSON of a body that is not large."""
     return parse(body, unicode_escapes=True, max_odd_values=MOST_ODD_VALUES, max_odd_escapes=MOST_ODD_ESCAPES)
 
 

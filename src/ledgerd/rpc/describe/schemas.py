@@ -73,12 +73,10 @@ class Schemas:
         return schema
 
     def _variant(self, kind: Variant) -> Schema:
-        """The tag or the name of an alternative, then its value."""
         names = kind.names if isinstance(kind, NamedVariant) else {}
         return any_of(*(tuple_of({"const": names.get(tag, tag)}, self.of(each)) for tag, each in kind.kinds.items()))
 
     def _scalar(self, kind: Kind) -> Schema:
-        """The schema of a scalar: a number, one of some words, or a text."""
         printed = _printed_default(kind)
         if isinstance(printed, bool):
             return {"type": "boolean"}
@@ -106,7 +104,6 @@ class Schemas:
         return {"$ref": f"{PLACE}{name}"}
 
     def _object(self, kind: RecordKind) -> Schema:
-        """All fields; those that may be absent are not required."""
         properties: Schema = {}
         required: list[Json] = []
         for field in kind.fields:
@@ -119,6 +116,5 @@ class Schemas:
 
 
 def _printed_default(kind: Kind) -> object:
-    """The default value of a type, as JSON."""
     printed: object = json.loads(Codec[object](kind).to_json(kind.default()))
     return printed

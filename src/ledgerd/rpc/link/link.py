@@ -86,7 +86,6 @@ class Link(asyncio.Protocol):
     # -- what a worker uses
 
     async def ask(self, topic: str, payload: bytes) -> bytes:
-        """Send a request to the main process and await its answer."""
         if self.lost.is_set() or len(self._questions) >= MAX_QUESTIONS:
             raise Unreachable("the link is down" if self.lost.is_set() else "too many questions are open")
         self._next_question += 1
@@ -118,7 +117,6 @@ class Link(asyncio.Protocol):
         self._callbacks[topic] = callback
 
     def beat(self) -> None:
-        """Send heartbeats from now on, as long as the loop runs."""
         self._send(Alive())
         self._beat = asyncio.get_running_loop().call_later(ALIVE_SECONDS, self.beat)
 

@@ -36,7 +36,6 @@ class Subscription(AsyncGenerator[bytes, None]):
         self._is_over = False
 
     def __len__(self) -> int:
-        """Events that wait to be taken."""
         return len(self._events)
 
     def tell(self, event: bytes) -> None:
@@ -72,7 +71,6 @@ class Subscription(AsyncGenerator[bytes, None]):
         return event
 
     async def athrow(self, *args: Any) -> bytes:  # noqa: ANN401 - as generators declare it
-        """Raise an exception in place of the next event."""
         await self.aclose()
         raise args[0]
 
@@ -130,7 +128,6 @@ class Subscribers:
                 self._tell()
 
     def _tell_on(self) -> None:
-        """Tell the next subscribers, and the others in the next round of the loop."""
         if self._untold:
             self._tell()
         if self._untold:

@@ -141,11 +141,9 @@ class Switchboard:
         self._waiting_bytes = 0
 
     def link(self, on_heartbeat: Callable[[], None]) -> WorkerLink:
-        """The protocol of a new worker's link; the function is called at each heartbeat."""
         return WorkerLink(self, on_heartbeat)
 
     def join(self, link: WorkerLink) -> None:
-        """Register a worker, and send it the present state of each topic."""
         self._links.add(link)
         for topic, payload in self._standing.items():
             link.send(frame(TopicEvent(topic, payload)))
@@ -157,7 +155,6 @@ class Switchboard:
         self._links.discard(link)
 
     def is_heard(self, topic: str) -> bool:
-        """Whether a worker subscribes to a topic, so that its events have to be made."""
         return any(topic in link.topics for link in self._links)
 
     def publish(self, topic: str, payload: bytes) -> None:

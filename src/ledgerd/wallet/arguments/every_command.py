@@ -57,7 +57,6 @@ def command_parser(add_more: Callable[[Parts], None] = lambda _: None) -> Parser
 def carry_out(
     parser: Parser, words: Sequence[str], prepare: Callable[[argparse.Namespace], None] = lambda _: None
 ) -> int:
-    """Carry a command out, print its result or its error, and give the exit code."""
     chosen = parser.parse_args(joined_amounts(words))
     prepare(chosen)
     try:

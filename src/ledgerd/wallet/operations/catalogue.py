@@ -18,12 +18,10 @@ VIRTUAL_RULE = "false: This is a virtual operation"
 
 
 def command_of(operation: type[Operation]) -> str:
-    """The command that sends an operation: its name with dashes."""
     return name_of(operation).replace("_", "-")
 
 
 def rule_against(operation: type[Operation]) -> str | None:
-    """The rule that refuses an operation whoever sends it; None for one that may be sent."""
     if operation.VIRTUAL:
         return VIRTUAL_RULE
     return f"{name_of(operation)} is deprecated as of HF 4" if operation.DEPRECATED else None

@@ -86,10 +86,7 @@ def _on_sale(
 
 
 def _named(view: ApiView, for_sale: Index[Account], prefix: str) -> list[Account]:
-    """The accounts for sale whose names begin so, in the order of names.
-
-    The reference looks through all accounts named so, and stops after 100,000; this looks at those for sale alone.
-    """
+    """The reference reads all accounts named so, and stops after 100,000; this reads those for sale alone."""
     accounts = view.state.scan(for_sale, lower=(True,), upper=(True,))
     return sorted((each for each in accounts if each.name.startswith(prefix)), key=lambda each: text_order(each.name))
 
@@ -97,11 +94,7 @@ def _named(view: ApiView, for_sale: Index[Account], prefix: str) -> list[Account
 def _in_order_of_sale(
     view: ApiView, offset: int, limit: int, is_wanted: Callable[[Account], bool]
 ) -> tuple[AccountOnSale, ...]:
-    """A page of the accounts that satisfy a condition.
-
-    The offset is counted as in the reference, which tests the account after each one that it passes: so the first
-    account is counted even if it does not satisfy the condition.
-    """
+    """The offset is counted as in the reference, which tests each account but the first."""
     candidates = view.state.scan(ACCOUNT_BY_ON_SALE, lower=(True,), upper=(True,))
     current = next(candidates, None)
     while offset and current is not None:

@@ -116,7 +116,6 @@ def _keys_of_agents(operation: Operation, required: Authorities, agents: AgentKe
 def _walk(
     view: ApiView, transaction: Transaction, available: Collection[PublicKey], accounts: Accounts
 ) -> set[PublicKey]:
-    """Marks the keys that a check of authorities uses, of present and of possible signatures."""
     required = transaction.required
     keys = _signature_keys(view, transaction).union(available)
 
@@ -138,7 +137,6 @@ def _walk(
 
 
 def _ask(is_satisfied: Callable[..., bool], asked: Collection[object]) -> None:
-    """Check each authority, which marks the keys that are used."""
     for each in asked:
         is_satisfied(each)
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 @cache
 def market_tags() -> frozenset[int]:
-    """The operations that concern a market."""
     naming = [each for each in OPERATIONS if market_field(each)]
     concerning: tuple[type[Operation], ...] = (*naming, *named_rows(), PmCreateMarket)
     return frozenset(map(tag_of, concerning))
@@ -68,7 +67,6 @@ class MarketStream(HistoryStream):
         self._state: View | None = None
 
     def advance(self) -> tuple[str, bool]:
-        """Look at some more blocks, beside the state as it is now."""
         with self._reading() as self._state:
             return super().advance()
 
@@ -94,6 +92,5 @@ class MarketStream(HistoryStream):
         return own is None or own.packed.startswith(view.mark_of(head))
 
     def _more(self, first: int, last: int) -> str:
-        """The price points of the blocks; none where the plugin does not run, or they were removed."""
         points = [] if self._state is None else points_of_blocks(self._state, self._market, first, last)
         return f',"prices":[{",".join(points)}]'

@@ -36,12 +36,6 @@ _ID = re.compile(r"([0-9]{1,10})(?:-([0-9]{1,10})-([0-9a-f]{16}))?")
 
 
 def events_of(node: Node, query: bytes, last_id: bytes) -> AsyncGenerator[bytes, None]:
-    """The events that a request asks for.
-
-    Raises:
-        DecodeError: A parameter cannot be read.
-        RuleViolation: It is not understood.
-    """
     from_block, filter_, reversible = _asked(query)
     resumed = last_id.decode("latin-1").strip()
     stream = EventStream(node.service(Subscriptions).history, filter_.wanted, from_block, reversible=reversible)
@@ -61,7 +55,6 @@ async def _events(node: Node, stream: EventStream) -> AsyncGenerator[bytes, None
 
 
 def _asked(query: bytes) -> tuple[int, Filter, bool]:
-    """The first block, the filter, and whether reversible blocks are told."""
     try:
         pairs = parse_qsl(query.decode("ascii"), keep_blank_values=True, max_num_fields=MOST_PARAMETERS)
     except ValueError:
@@ -87,7 +80,6 @@ class EventStream(HistoryStream):
         """Whether the client has first to hear that blocks were undone."""
 
     def resume(self, position: str) -> None:
-        """Go on behind what a client was told."""
         found = _ID.fullmatch(position)
         if found is None or int(found[1]) >= LAST_NUMBER:
             raise RuleViolation("Last-Event-ID: this is no id of this stream")

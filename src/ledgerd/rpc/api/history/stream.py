@@ -111,7 +111,6 @@ class HistoryStream:
 
 
 async def messages_of(stream: HistoryStream, name: str, main: MainProcess) -> AsyncGenerator[str, None]:
-    """Every message of a stream, until its client disconnects or the node stops."""
     yield stream.opening(name)
     is_heard = True
     while is_heard:
@@ -145,7 +144,6 @@ class Subscriptions:
 
     @contextmanager
     def entered(self, task: asyncio.Task[object] | None) -> Iterator[str]:
-        """Register a subscription within the block, and give its name."""
         name = secrets.token_hex(8)
         if task is not None:
             self._tasks[name] = task

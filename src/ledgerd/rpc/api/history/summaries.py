@@ -144,7 +144,6 @@ def _texts(operations: Iterable[str]) -> str:
 def transaction_summary(
     view: HistoryView, identifier: TransactionId, place: TransactionPlace, packed: bytes, part: slice
 ) -> SummedUpTransaction:
-    """A transaction at a place that the history knows, with a part of its operations."""
     block, number = place
     opening = opening_of(packed)
     found = part_at(packed, identifier, view.offsets_of(place), part)

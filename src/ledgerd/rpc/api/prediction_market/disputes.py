@@ -162,7 +162,6 @@ class _Weights:
         self.of_pool = properties.shares_for(self._value) if self._value > 0 else 0
 
     def of(self, voter: AccountName) -> int:
-        """Of an account, which must exist."""
         own = self._state.at(ACCOUNT_BY_NAME, voter).effective_shares
         if self._value <= 0:
             return own

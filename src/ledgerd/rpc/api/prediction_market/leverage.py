@@ -201,7 +201,6 @@ def _leverage(collateral: int, loan: int) -> int:
 def _obstacles(
     market: PmMarket, outcome: int, collateral: int, room: _Room, properties: ChainPropertiesHf14, now: int
 ) -> Iterator[FailedConstraint]:
-    """Why the pool lends nothing, whatever the size of the loan."""
     end = market.betting_expiration
     rules = (
         (not properties.pm_leverage_enabled, "leverage_disabled", "Leverage is disabled by governance"),
@@ -236,7 +235,6 @@ def _obstacles(
 def _stops(
     reserves: Reserves, collateral: int, outcome: int, most: int, limits: LeverageLimits
 ) -> Iterator[LeverageStop]:
-    """The twelfths of a loan, those that make no difference left out."""
     last = 0
     for part in range(1, STOPS + 1) if most > 0 else ():
         loan = quotient128(most * part, STOPS)
@@ -259,7 +257,6 @@ def _stops(
 
 
 def _priced(view: ApiView, position: int) -> tuple[PmLeveragePosition, int]:
-    """A position, and what its tokens would give now."""
     found = view.state.find(PM_LEVERAGE_POSITIONS, position)
     if found is None:
         raise RuleViolation("p != nullptr: Position not found")

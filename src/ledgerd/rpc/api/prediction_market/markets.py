@@ -67,12 +67,10 @@ def list_markets(
 
 
 def _covered(view: ApiView, status: int) -> Ids:
-    """The markets of a status whose oracles have insurance enough, by their ids."""
     return id_list(view, ("covered", status), lambda: sorted(covered_markets(view, status)))
 
 
 def _expiring(view: ApiView, status: int, *, show_risky: bool, end: int) -> Iterable[int]:
-    """The markets of a status that still take bets, those whose time is over soonest first."""
     now = head_time(view)
 
     def found() -> Iterator[int]:

@@ -64,7 +64,6 @@ def list_oracles(view: ApiView, from_: UInt32, limit: UInt32) -> tuple[PmOracle,
 
 
 def oracle_record(view: ApiView, oracle: PmOracle) -> OracleRecord:
-    """An oracle with what is worked out of its row and its open markets."""
     waiting, oldest = of_this_head(view, ("late", oracle.owner), lambda: _late_markets(view, oracle.owner))
     hist = oracle.resolution_time_hist
     score = reliability_score(oracle, head_time(view))
@@ -72,7 +71,6 @@ def oracle_record(view: ApiView, oracle: PmOracle) -> OracleRecord:
 
 
 def _late_markets(view: ApiView, oracle: AccountName) -> tuple[int, int]:
-    """How many markets wait for an oracle's word, and for how long the first of them does."""
     now, count, oldest = head_time(view), 0, 0
     for market in view.state.scan_ids(MARKET_BY_ORACLE_STATUS, lower=(oracle, ACTIVE), upper=(oracle, ACTIVE)):
         sums = view.state.peek(PM_MARKETS, market, market_sums)

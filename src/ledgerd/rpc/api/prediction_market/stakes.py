@@ -84,7 +84,6 @@ def get_market_outcomes(view: ApiView, market: Int64) -> tuple[PmOutcome, ...]:
 
 
 def outcomes_of(view: ApiView, market: int) -> tuple[PmOutcome, ...]:
-    """In their order."""
     return tuple(view.state.scan(OUTCOME_BY_MARKET, lower=(market,), upper=(market,)))
 
 
@@ -95,7 +94,6 @@ def get_market_weight_sums(view: ApiView, market: Int64) -> WeightSums:
 
 
 def weight_sums_of(view: ApiView, market: PmMarket) -> WeightSums:
-    """The sums of a market; those of its sides stay while the head does."""
     labels = {each.outcome_index: each.label for each in outcomes_of(view, market.id)}
     sides = _sides(view, market)
     outcomes = []
@@ -113,7 +111,6 @@ def _sides(view: ApiView, market: PmMarket) -> dict[int, Side]:
 
 
 def _sum_sides(view: ApiView, market: PmMarket) -> dict[int, Side]:
-    """Bets that stand, and those that have won, by their side."""
     amounts: dict[int, int] = {}
     weights: dict[int, int] = {}
     bets = view.state.peek_all(BET_BY_MARKET, bet_weight, lower=(market.id,), upper=(market.id,))

@@ -77,7 +77,6 @@ def _list_of_parts(joined: str) -> str:
 
 @cache
 def metadata_printer(*names: str) -> Callable[[PmMarketMeta], str]:
-    """Prints these fields of what is stored of a market as an object, its lists as lists."""
     stored = {field.attribute: field for field in record_kind(PmMarketMeta).fields}
     for name in ("tags", "banned_jurisdictions"):
         stored[name] = stored[name]._replace(kind=_JoinedParts())
@@ -85,7 +84,6 @@ def metadata_printer(*names: str) -> Callable[[PmMarketMeta], str]:
 
 
 def metadata_text(meta: PmMarketMeta) -> str:
-    """What is said of a market, as an object of its own."""
     return metadata_printer(*MarketMetadata.__struct_fields__)(meta)
 
 

@@ -40,7 +40,6 @@ class IdLists:
         self.bytes = 0
 
     def get(self, head: tuple[bytes, int], key: Hashable, make: Callable[[], Iterable[int]]) -> Ids:
-        """The list of a key, made when it is first asked for."""
         if head != self._head:
             self._drop(head)
         digest = _digest_of(key)
@@ -67,12 +66,10 @@ def _digest_of(key: Hashable) -> bytes:
 
 
 def id_list(view: ApiView, key: Hashable, make: Callable[[], Iterable[int]]) -> Ids:
-    """All ids of an order, which stay while the head does."""
     return view.node.memory(IdLists).get(head_of(view), key, make)
 
 
 def range_ids(view: ApiView, index: Index[Any], key: Key, *, newest: bool, first: int, limit: int) -> Iterable[int]:
-    """A page of the ids under a key, from the first or from the last of them on."""
     if first + limit <= NEAR:
         return page(view.state.scan_ids(index, lower=key, upper=key, reverse=newest), first, limit)
     ids = id_list(view, (index.title, key), lambda: view.state.scan_ids(index, lower=key, upper=key))

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 
 def medians(view: ApiView) -> ChainPropertiesHf14:
-    """The properties that the scheduled validators agree on."""
     return of_this_head(view, "medians", lambda: view.state.get(VALIDATOR_SCHEDULES, 0).median_props)
 
 
@@ -35,7 +34,6 @@ def _is_risky(view: ApiView, name: AccountName) -> bool:
 
 
 def covered_markets(view: ApiView, status: int) -> Iterator[int]:
-    """The markets of a status whose oracles have insurance enough."""
     covered = [oracle.owner for oracle in view.state.scan(ORACLE_BY_OWNER) if not is_below_floor(view, oracle)]
     keys = [(oracle, status) for oracle in covered]
     return chain.from_iterable(view.state.scan_ids(MARKET_BY_ORACLE_STATUS, lower=key, upper=key) for key in keys)
