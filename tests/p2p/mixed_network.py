@@ -11,7 +11,7 @@ from ledgerd.chain.chain import Chain
 from ledgerd.chain.rules.validators.slots import scheduled_validator, slot_at, slot_time
 from ledgerd.p2p.network_state import NetworkState
 from ledgerd.p2p.shared.actions import Close, Dial, Send
-from ledgerd.p2p.shared.chain_access import ChainPeers
+from ledgerd.p2p.shared.chain_access import ChainAccess
 from ledgerd.p2p.shared.settings import Settings
 from ledgerd.p2p.wire.messages import NodeId
 from ledgerd.protocol.block import Block
@@ -32,7 +32,7 @@ class Ours:
         self.chain = chain
         random = Random(1)  # noqa: S311 - the same in every run
         node_id = NodeId(b"\3" + name.ljust(32, b"\0"))
-        self.network = NetworkState(ChainPeers(chain, now), Settings(seeds=seeds), node_id, random, now)
+        self.network = NetworkState(ChainAccess(chain, now), Settings(seeds=seeds), node_id, random, now)
 
     def push(self, block: Block, now: float) -> None:
         self.network.broadcast_block(now, block)

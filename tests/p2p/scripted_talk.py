@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from ledgerd.chain.chain import Chain
 from ledgerd.p2p.network_state import NetworkState
 from ledgerd.p2p.shared.actions import Close, Dial, Send
-from ledgerd.p2p.shared.chain_access import ChainPeers
+from ledgerd.p2p.shared.chain_access import ChainAccess
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.settings import Settings
 from ledgerd.p2p.wire.frames import FrameReader
@@ -28,7 +28,7 @@ class Talk:
         self.chain = chain
         self.now = float(chain.head_time + 3)
         random = Random(1)  # noqa: S311 - the same in every run
-        self.network = NetworkState(ChainPeers(chain, self.now), settings or Settings(), OWN_ID, random, self.now)
+        self.network = NetworkState(ChainAccess(chain, self.now), settings or Settings(), OWN_ID, random, self.now)
         self.sent: dict[int, list[Message]] = {}
         self.closed: dict[int, str] = {}
         self.dialled: dict[int, Endpoint] = {}

@@ -15,7 +15,7 @@ import pytest
 
 from ledgerd.p2p.network_state import NetworkState
 from ledgerd.p2p.shared.actions import Dial, Send
-from ledgerd.p2p.shared.chain_access import ChainPeers
+from ledgerd.p2p.shared.chain_access import ChainAccess
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.settings import Settings
 from ledgerd.p2p.wire.frames import Frame
@@ -78,7 +78,9 @@ class Role:
         settings = Settings(seeds=(LISTENER, OTHER), has_emergency_key=by == "listener")
         own = hello_of(name, by)
         random = Random(1)  # noqa: S311 - the same in every run
-        self.network = NetworkState(ChainPeers(self.chain, 0), settings, own.node_id, random, self.now(self.said[0].at))
+        self.network = NetworkState(
+            ChainAccess(self.chain, 0), settings, own.node_id, random, self.now(self.said[0].at)
+        )
         self.sent: dict[int, list[bytes]] = {}
 
     def now(self, at: float) -> float:

@@ -46,9 +46,7 @@ REASON_LENGTH = 100
 LONGEST_REFUSAL = 3600
 REFUSED_COST = 10
 SIGNATURES_AT_ONCE, SIGNATURES_A_SECOND = 5_000, 1_000
-"""The limit on signatures of transactions, over all peers; a second one of the same size is for addresses whose
-transactions are mostly accepted.
-"""
+"""Signatures of transactions, over all peers; as many again for addresses whose transactions are mostly accepted."""
 MOST_STANDING = 1_000
 
 

@@ -1,7 +1,6 @@
 """The sockets of the network state machine: listening, dialling, deadlines, back-pressure (spec 04, section 22).
 
-It decides nothing: it passes bytes and time to `NetworkState` and carries out the actions that this returns. Everything
-runs on one event loop; a peer that does not read is disconnected.
+It decides nothing: it passes bytes and time to `NetworkState`, and carries out the actions that this returns.
 """
 
 from __future__ import annotations
@@ -41,9 +40,7 @@ SPARED = frozenset({ForkStatus.NUMBER, TransactionMessage.NUMBER})
 DIAL_SECONDS = 5
 CLOSING_SECONDS = 2
 BACKLOG = 256
-"""Connections that the system keeps until they are accepted, and that are accepted in a round of the loop: with more,
-newcomers wait for seconds to try again.
-"""
+"""Connections that wait, and that are accepted in a round of the loop: beyond, newcomers wait for seconds."""
 
 TURN_SECONDS = 0.02
 """Seconds of work before control returns to the event loop."""
@@ -52,9 +49,7 @@ SYNC_SECONDS = 1
 PRECOMPUTE_SECONDS = 0.25
 
 Precomputer = Callable[[Sequence["Block"], int], Coroutine[object, object, None]]
-"""Computes in other processes what the bytes of blocks decide, and stores it for the rules; who signed transactions
-only above the block of a number.
-"""
+"""Computes ahead, in other processes; who signed transactions only above the block of a number."""
 
 
 NetworkSleep = Callable[[float], Awaitable[None]]
@@ -218,9 +213,7 @@ class Driver:
             self.run_actions()
 
     async def _work(self) -> None:
-        """Apply blocks and handle messages in short turns. In between, the event loop serves the sockets and other work
-        of the thread, block production first.
-        """
+        """In short turns, between which the loop serves sockets and other work, block production first."""
         loop = asyncio.get_running_loop()
         while True:
             await self._work_asked.wait()

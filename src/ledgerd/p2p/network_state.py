@@ -1,7 +1,4 @@
-"""The network as one state machine: events of sockets, clock and node go in, actions come out.
-
-Connections, the periodic task and the work on blocks are here; the handling of messages is in `dialogue`.
-"""
+"""The network as one state machine: events of sockets, clock and node go in, actions come out."""
 
 from __future__ import annotations
 
@@ -42,8 +39,7 @@ CONNECTING_SECONDS, HANDSHAKING_SECONDS = 5, 10
 FRAME_SECONDS = 60
 """Seconds after which a peer with an unfinished frame is disconnected."""
 SILENT_SECONDS = 600
-"""Seconds without a message after which a peer is disconnected for a new one, when the connections are at their limit.
-"""
+"""After so long without a message a peer is disconnected for a new one, when the connections are at their limit."""
 IDLE_SECONDS, USEFUL_SECONDS = 60, 3600
 """An inbound peer that has sent no message, and nothing new, for these times may be disconnected for a new one."""
 BLOCKED_SECONDS = 3600
@@ -56,10 +52,7 @@ STATUS_TICKS = 12
 
 
 class NetworkState:
-    """The state of the peer-to-peer network as this node sees it.
-
-    It reads no clock: the caller passes the time.
-    """
+    """The peer-to-peer network as this node sees it. It reads no clock: the caller passes the time."""
 
     def __init__(self, chain: ChainAccess, settings: Settings, node_id: NodeId, random: Random, now: float) -> None:
         self.core = Core(chain, settings, node_id, random, now)

@@ -1,7 +1,4 @@
-"""Which peer's message is handled next: the one whose address has cost the least time so far.
-
-So a flood of messages delays only its senders. Among addresses of equal cost, blocks come first.
-"""
+"""Which peer's message is next: of the address that has cost the least time, so that a flood delays its senders."""
 
 from __future__ import annotations
 
@@ -27,9 +24,7 @@ class Turns(Generic[K]):
     def __init__(self) -> None:
         self._waiting: dict[K, tuple[Allowance, bool]] = {}
         self._level = 0.0
-        """The cost of the address that was handled last; a new address begins with it, so that idle time gives no
-        advantage.
-        """
+        """The cost of the address that was last; a new one begins with it, so that idle time gives no advantage."""
         self._useful = 0
         """What that address had brought before."""
 

@@ -1,8 +1,4 @@
-"""An API worker: a process that reads the state and serves clients, until the node ends.
-
-`workers` starts it and writes its arguments to standard input: the inherited sockets, and the function of the node that
-assembles its service.
-"""
+"""An API worker: a process that reads the state and serves clients, until the node ends. `workers` starts it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The rule by which headers are signed, whatever is asked for and however often: never two for one slot.
-
-It is pure but for the record that it is given, which is on the disk before a signature leaves; times are handed in.
-"""
+"""The rule by which headers are signed: never two for one slot, whatever is asked for. Times are handed in."""
 
 from __future__ import annotations
 

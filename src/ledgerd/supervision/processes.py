@@ -20,9 +20,8 @@ NOTHING = subprocess.DEVNULL
 PIPE = subprocess.PIPE
 
 RETURNS_MEMORY = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": "524288", "MALLOC_TRIM_THRESHOLD_": "4194304"}
-"""Environment for a process that serves strangers, read by glibc: blocks of 512 KB and more go back to the system when
-they are freed. By default the first large block moves that limit to 32 MB, and the memory of later ones stays. A page
-of a hundred markets is smaller: to get its blocks from the system takes longer than to make it.
+"""For glibc, in a process that serves strangers: blocks of 512 KB and more go back to the system. By default the first
+large one moves that limit to 32 MB, and the memory of later ones stays; smaller ones would take too long to get.
 """
 
 ChildStream = int | IO[bytes] | None
@@ -65,11 +64,7 @@ class Child:
         has_own_session: bool = False,
         environment: Mapping[str, str] | None = None,
     ) -> Child:
-        """Start a process that inherits these descriptors and no others; what the environment has already wins over
-        `environment`.
-
-        In its own session it does not get Ctrl-C's SIGINT. Raises `OSError` if descriptors or memory run out.
-        """
+        """It inherits only these descriptors; our own environment wins. A session of its own gets no Ctrl-C."""
         process = subprocess.Popen(  # noqa: S603 - our own program
             command,
             stdin=stdin,

@@ -1,8 +1,4 @@
-"""How far long work is, as a line: height, rate and the time that is left. Reads no clock, and writes nothing.
-
-A line goes to the log with `extra=shown(step)`: on a terminal it is written over the one before, elsewhere only some
-are written.
-"""
+"""How far long work is, as a line: on a terminal it replaces the one before, elsewhere some are written. No clock."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Task groups: the owner gets the exception of each failed task, and can cancel all of them.
-
-Every task of this program is created here.
-"""
+"""Task groups, the only place that makes tasks: their owner gets the exception of each, and can cancel all of them."""
 
 from __future__ import annotations
 

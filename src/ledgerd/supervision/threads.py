@@ -1,7 +1,4 @@
-"""Threads with an owner, and calls on other threads.
-
-Every thread of this program is made here.
-"""
+"""Threads with an owner, the only ones of this program, and calls on other threads."""
 
 from __future__ import annotations
 

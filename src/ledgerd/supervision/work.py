@@ -1,8 +1,4 @@
-"""The tasks, threads and processes of one part, and what follows when one ends without being asked.
-
-It is restarted, with growing pauses and a log line each time, or it ends the program with the reason: each part
-declares which. Too many failed starts end the program as well.
-"""
+"""The tasks, threads and processes of one part: what ends without being asked is restarted, or ends the program."""
 
 from __future__ import annotations
 

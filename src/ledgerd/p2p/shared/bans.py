@@ -1,7 +1,4 @@
-"""Offences by address and subnet, which expire, and bans (spec 04, sections 17 and 27, item 11).
-
-The reference forgets a ban with the connection that it closes; here it also holds for new connections.
-"""
+"""Offences, which expire, and bans, by address and subnet, of later ones too (spec 04, sections 17 and 27, item 11)."""
 
 from __future__ import annotations
 

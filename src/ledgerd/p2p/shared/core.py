@@ -1,7 +1,4 @@
-"""The state that all parts of the network state share: peers, time, mode, actions, good marks and strikes.
-
-`dialogue` calls the part that handles a message.
-"""
+"""The state that all parts of the network state share: peers, time, mode, actions, good marks and strikes."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Blocks of peers, which are pushed to the chain: single ones, ranges and gap fills. They also decide on the mode of
-the node (spec 04, sections 9 to 13).
-"""
+"""Blocks of peers, which are pushed to the chain, and the mode of the node (spec 04, sections 9 to 13)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Requests ranges of blocks from several peers at once, and has them applied in order (spec 04, section 10).
 
-The reference asks every peer for the same range, and begins at the irreversible block each time. Here a range begins
-where the one before ended, and at the irreversible block only after a block did not link. The range of a peer that is
-slow, stalls or lies is requested from another one.
+The reference asks every peer for the same range, from the irreversible block on. Here a range begins where the one
+before ended, and that of a peer that is slow, stalls or lies is requested from another one.
 """
 
 from __future__ import annotations

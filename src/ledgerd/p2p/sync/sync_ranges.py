@@ -1,7 +1,6 @@
-"""The ranges of a sync: those that are requested from a peer, those to be requested again, and those that have arrived.
+"""The ranges of a sync: requested ones, those to be requested again, and those that have arrived.
 
-Ranges never overlap, except that an overdue one may be requested from a second peer. `range_sync` decides which peer is
-asked for which range.
+They never overlap, except that an overdue one may be requested from a second peer.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Transactions that are relayed: each once, none that the chain refuses, and a limited number (spec 04, section 14).
-
-It only filters what is relayed; blocks are made from the pending transactions of the chain.
-"""
+"""Transactions that are relayed: each once, none that the chain refuses, and a limited number (spec 04, section 14)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The exchange of endpoints with peers (spec 04, section 16).
-
-Only requested lists are accepted, as hints of endpoints to dial.
-"""
+"""The exchange of endpoints with peers (spec 04, section 16): requested ones alone, as hints of endpoints to dial."""
 
 from __future__ import annotations
 

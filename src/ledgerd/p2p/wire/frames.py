@@ -1,7 +1,4 @@
-"""Frames: size, message number, payload. Splits a byte stream into frames (spec 04, section 2).
-
-Payloads are decoded in `messages`.
-"""
+"""Frames: size, message number, payload, split from a byte stream (spec 04, section 2)."""
 
 from __future__ import annotations
 
@@ -28,11 +25,7 @@ def pack_frame(number: int, payload: bytes) -> bytes:
 
 
 class FrameReader:
-    """The receive buffer of one connection.
-
-    Memory grows with received bytes, not with the size in a header. If frames are taken out after each read, at most
-    one unfinished frame is buffered.
-    """
+    """The receive buffer of one connection: it grows with received bytes, not with the size in a header."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()

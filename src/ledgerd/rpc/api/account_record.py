@@ -111,9 +111,7 @@ class AccountRecord(msgspec.Struct, gc=False):
 
 
 AccountText = Annotated[str, Printed(AccountRecord)]
-"""The JSON text of an account record. It is joined from the cached texts of its rows, without an object for the
-record.
-"""
+"""JSON text, joined from the cached texts of the rows without an object for the record."""
 
 _AUTHORITY_FIELDS = {
     "master_authority": "master",

@@ -1,7 +1,6 @@
-"""`network_broadcast_api`: transactions and blocks for the network (spec 05, section 10).
+"""`network_broadcast_api`: transactions and blocks for the network (spec 05, section 10), pushed by the main process.
 
-The main process pushes them to the chain and sends them to peers; the requests to it are in `rpc.link.topics`. A
-transaction that breaks a rule is answered with that rule, where the reference reports nothing.
+A transaction that breaks a rule is answered with that rule, where the reference reports nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""`node_api`: the status of this node, for monitoring, and what a transaction would do. Not in the reference.
-
-The main process answers; the topics of the requests are at the end of this module. Addresses of peers are not given.
-"""
+"""`node_api`: the status of this node, without addresses of peers, and what a transaction would do."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""How a node stands, as the page at `GET /` shows it: what everybody may know, and what only its operator may.
-
-The main process makes both; workers keep the latest.
-"""
+"""The status of a node for everybody, and its details for the operator: made by the main process, kept by workers."""
 
 from __future__ import annotations
 

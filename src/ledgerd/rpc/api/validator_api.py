@@ -1,6 +1,4 @@
-"""`validator_api`: the validators and their schedule, with the methods' present and former names (spec 05, section
-11).
-"""
+"""`validator_api`: validators and their schedule; methods have former names too (spec 05, section 11)."""
 
 from __future__ import annotations
 

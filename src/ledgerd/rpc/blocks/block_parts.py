@@ -1,6 +1,4 @@
-"""Parts of a block's bytes, for readers to whom the whole block would be too much work: of one with two megabytes, a
-second of it. Nothing here finds the bytes.
-"""
+"""Parts of a block's bytes: to decode a whole one of two megabytes takes a second."""
 
 from __future__ import annotations
 
@@ -72,9 +70,7 @@ def opening_of(packed: bytes) -> BlockOpening:
 
 
 def part_at(packed: bytes, identifier: TransactionId, offsets: Sequence[int], wanted: slice) -> TransactionPart | None:
-    """A transaction whose operations begin at these offsets, without the work for operations that are not wanted;
-    nothing where they are not all of its operations.
-    """
+    """Decodes the wanted operations alone; None where the offsets are not those of all its operations."""
     count = pack_varint(len(offsets))
     if not offsets or packed[offsets[0] - len(count) : offsets[0]] != count:
         return None

@@ -15,10 +15,7 @@ if TYPE_CHECKING:
 
 
 class KeptBlocks:
-    """The blocks of the trunk, from the block log or the rolling block log.
-
-    Call it with the present state: a block is written to the log before it leaves the state.
-    """
+    """The blocks of the trunk. Call it with the present state: a block is in a log before it leaves the state."""
 
     def __init__(self, *logs: BlockLogReader) -> None:
         self._logs = logs

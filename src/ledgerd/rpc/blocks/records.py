@@ -1,7 +1,6 @@
-"""The records of `block_info`, one of a fixed size for each block, in a file.
+"""The records of `block_info`, which the reference keeps in memory: of a fixed size each, in a file.
 
-The reference keeps these in memory only. The main process writes the file before each commit; workers read it. A block
-that was never seen is a hole in the file, which reads as zeros.
+The main process writes it before each commit, workers read it; a block that was never seen is a hole, read as zeros.
 """
 
 from __future__ import annotations

@@ -153,10 +153,7 @@ class Api:
         aliases: Sequence[str] = (),
         examples: Sequence[Sequence[Json]] = (),
     ) -> Callable[[Function], Function]:
-        """Declare a method by its function, and under its name.
-
-        Answers of functions are cached until the next block; `cached=False` if they depend on more than the head.
-        """
+        """Answers of functions are cached until the next block; `cached=False` if they depend on more than the head."""
 
         def declare(function: Function) -> Function:
             for name in (function.__name__, *aliases):

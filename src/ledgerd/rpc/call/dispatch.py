@@ -1,8 +1,4 @@
-"""From the bytes of a request to the bytes of its answer (spec 05, section 5), without connections.
-
-What cannot be answered at once is returned as `Later`, an iterator that the connection runs, and closes when the client
-disconnects.
-"""
+"""From the bytes of a request to the bytes of its answer (spec 05, section 5), without connections."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The envelope of a request and its answer (spec 05, section 5): method, arguments and id.
-
-`dispatch` looks the method up.
-"""
+"""The envelope of a request and its answer (spec 05, section 5): method, arguments and id."""
 
 from __future__ import annotations
 

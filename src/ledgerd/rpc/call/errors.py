@@ -1,6 +1,4 @@
-"""Errors for clients: code, message and data as the reference sends them (spec 05, section 6). The texts of single
-rules are with the rules.
-"""
+"""Errors for clients: code, message and data as the reference sends them (spec 05, section 6)."""
 
 from __future__ import annotations
 
@@ -141,9 +139,7 @@ def _layers(error: RuleViolation | DecodeError) -> list[Layer]:
 
 
 def _entry(layer: Layer, is_thrown: bool, now: int) -> str:
-    """One entry of the stack, without file and line, which cannot equal those of the reference (spec 05, section
-    6.3). It was thrown, or added by a caller.
-    """
+    """Without file and line, which cannot equal those of the reference (spec 05, section 6.3)."""
     level = "error" if is_thrown else "warn"
     return (
         f'{{"context":{{"level":"{level}","file":"","line":0,"method":"","hostname":"","thread_name":"",'

@@ -1,7 +1,4 @@
-"""The limits on clients of a worker: sizes, times and counts. Each is an option of the node.
-
-Counts are for one worker process: an address that is limited to 100 connections may have 100 with each worker.
-"""
+"""The limits on clients, each an option, counted by each worker process by itself."""
 
 from __future__ import annotations
 
@@ -18,9 +15,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     body_bytes: int = 32_000_000
     """A request, over HTTP or WebSocket."""
     held_bytes: int = 48_000_000
-    """Buffered requests of all clients, besides some bytes of each: those that have not arrived whole, or wait to be
-    answered.
-    """
+    """Buffered requests of all clients, besides some bytes of each."""
     held_answer_bytes: int = 64_000_000
     """Buffered answers of all clients: incomplete batches, and what was not sent yet; zero for any size."""
     header_bytes: int = 16_000

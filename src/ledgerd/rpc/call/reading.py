@@ -36,9 +36,7 @@ def read_request(body: bytes) -> Json:
 
 
 class LargeBatch:
-    """The requests of a large batch, each of which is read when its turn comes: read together, many batches that are
-    answered at the same time would take many times their bytes.
-    """
+    """The requests of a large batch, each read when its turn comes: together they would take many times their bytes."""
 
     def __init__(self, body: bytes, places: list[tuple[int, int]]) -> None:
         self._body = body

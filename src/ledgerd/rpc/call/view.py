@@ -1,7 +1,4 @@
-"""What API methods use of the node: the state of the last commit, the network, and the main process.
-
-Methods get everything through these two classes, so that tests can replace the node.
-"""
+"""What API methods use of the node: the state of the last commit, the network, the main process, and its services."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The types of arguments and results as JSON Schema (draft 7), for `openrpc.json`.
-
-A schema describes what the node prints; the other forms that it reads (such as numbers in quotes) are left out.
-"""
+"""The types of arguments and results as JSON Schema (draft 7), for `openrpc.json`: as the node prints them."""
 
 from __future__ import annotations
 

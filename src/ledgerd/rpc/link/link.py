@@ -1,7 +1,4 @@
-"""A worker's end of the link to the main process: requests with answers, and events with their subscribers.
-
-The messages are those of `frames`; the other end is `switchboard`.
-"""
+"""A worker's end of the link to the main process: requests with answers, and events with their subscribers."""
 
 from __future__ import annotations
 

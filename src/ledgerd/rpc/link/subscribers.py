@@ -21,9 +21,7 @@ MOST_UNTOLD = 8
 
 
 class Subscription(AsyncGenerator[bytes, None]):
-    """The events of one subscriber. It subscribes at once; a generator function would do so at its first `asend`,
-    and miss earlier events.
-    """
+    """The events of one subscriber, from now on: a generator function would subscribe at its first `asend`."""
 
     # There are thousands of them: each further object of one is another for the search for cycles, which stops all.
     __slots__ = ("_events", "_is_over", "_leave", "_waiter")

@@ -1,8 +1,4 @@
-"""The main process's end of the links to its workers: requests go to the handler of their topic, events to the workers
-that subscribed. The other end is `link`.
-
-It runs on the event loop of the main thread.
-"""
+"""The main process's end of the links to workers: requests go to handlers, events to the workers that subscribed."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Topics between API methods and the main process, and the types of their payloads.
-
-The node answers requests with handlers of its switchboard, and publishes the events there.
-"""
+"""Topics between API methods and the main process, and the types of their payloads."""
 
 from __future__ import annotations
 

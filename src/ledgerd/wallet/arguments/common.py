@@ -27,10 +27,7 @@ Parts = Any
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors show no private key: somebody may have typed one as an argument.
-
-    What takes long to declare is declared when the command is used.
-    """
+    """A parser whose errors show no private key, and that declares what takes long when the command is used."""
 
     declare_later: Callable[[], None] | None = None
 

@@ -1,7 +1,4 @@
-"""The wallet's file: one password, whole changes, and several wallets on it at once.
-
-A change reads the file again under a lock, so that what another process has added is kept, and replaces it as a whole.
-"""
+"""The wallet's file: one password, whole changes, and several wallets on it at once: a change reads it again."""
 
 from __future__ import annotations
 

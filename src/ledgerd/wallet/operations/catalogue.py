@@ -1,7 +1,4 @@
-"""The operations that a person may send, under the names of their commands, and the rules that refuse the others.
-
-All of it follows from the declarations in `protocol.operations`, so that a new operation is a command by itself.
-"""
+"""The operations that a person may send, by the names of their commands: all that are declared but some."""
 
 from __future__ import annotations
 

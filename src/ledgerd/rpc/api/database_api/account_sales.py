@@ -1,6 +1,5 @@
-"""Accounts and subaccounts that can be bought (spec 05, sections 9.26 to 9.28; spec 10, section 10.4).
-
-Without a prefix, a list is in the order in which the accounts came to be for sale, and with one in that of their names.
+"""Accounts and subaccounts for sale (spec 05, sections 9.26 to 9.28; spec 10, section 10.4), in order of sale,
+or, with a prefix, of names.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
 """The keys that must sign a transaction, and checks of signatures (spec 05, sections 9.19 to 9.23; spec 10, sections
-4.6 and 10.5).
-
-Since hardfork 15 each operation is checked by itself, and agents count.
+4.6 and 10.5). Since hardfork 15 each operation is checked by itself, and agents count.
 """
 
 from __future__ import annotations

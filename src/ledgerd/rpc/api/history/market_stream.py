@@ -39,10 +39,7 @@ def _placed(row: PmPlacedMarkets) -> dict[tuple[int, int, int], int]:
 
 
 def market_of(state: View, operation: Operation, place: OperationPlace) -> int | None:
-    """The market that an operation concerns; none where that was not recorded, and the row that it names is gone.
-
-    A row goes with its market, long after it was paid out.
-    """
+    """None where that was not recorded, and the row that it names is gone, long after its market was paid out."""
     field = market_field(type(operation))
     if field is not None:
         named: int = getattr(operation, field)

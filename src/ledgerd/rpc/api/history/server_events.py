@@ -1,7 +1,6 @@
 """The stream of operations as Server-Sent Events: `GET /history/events`, resumed by the id of the last event.
 
-An id says how far the client was told: `N` is an irreversible block; `N-I-M` one that could still be undone, with the
-irreversible one of then and what distinguishes it from others of its number.
+An id is `N` for an irreversible block, and `N-I-M` for another: with the irreversible one of then, and its mark.
 """
 
 from __future__ import annotations

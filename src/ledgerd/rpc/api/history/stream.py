@@ -47,9 +47,7 @@ class HistoryStream:
         self._is_reversible = reversible
         self._next = next_block
         self._told_from = next_block
-        """The first block that no message has covered. Blocks between it and the next one had no selected
-        operations.
-        """
+        """The first block that no message has covered."""
         self._marks: dict[int, bytes] = {}
         """The marks of the sent blocks that are reversible."""
 
@@ -133,10 +131,7 @@ async def messages_of(stream: HistoryStream, name: str, main: MainProcess) -> As
 
 
 class Subscriptions:
-    """The subscriptions of one worker, by random names, and the history that they are told of.
-
-    That has each block as soon as it is the head, also where others are asked for what was before.
-    """
+    """The subscriptions of one worker, by random names, and their history, which has every block at once."""
 
     def __init__(self, history: History) -> None:
         self.history = history

@@ -1,7 +1,4 @@
-"""Blocks and transactions in a few words, and parts of their operations, for readers who show one page of them.
-
-What is not asked for is not printed, and where the history knows the places of what is asked for, nothing else is read.
-"""
+"""Blocks and transactions in short, and parts of their operations, for readers who show one page of them."""
 
 from __future__ import annotations
 

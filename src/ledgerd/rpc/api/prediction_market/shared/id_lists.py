@@ -29,10 +29,7 @@ E = TypeVar("E", bound=Entity)
 
 
 class IdLists:
-    """Lists of ids by what they are lists of, all of one head block.
-
-    What a client asks for may be long, so lists are found by its digest, and never by what was sent.
-    """
+    """Lists of ids of one head block, by the digest of what they are lists of: what a client asks for may be long."""
 
     def __init__(self) -> None:
         self._head: tuple[bytes, int] = (b"", 0)
