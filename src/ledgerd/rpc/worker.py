@@ -18,12 +18,8 @@ from ledgerd.rpc.http.connection import HttpConnection, Speech
 from ledgerd.rpc.http.listeners import accept_on
 from ledgerd.rpc.http.service import Service
 from ledgerd.rpc.link.link import HEAD, STOP, Link
-from ledgerd.supervision.descriptors import files_allowed
-from ledgerd.supervision.loading import lasting_modules
-from ledgerd.supervision.main_loop import on_a_loop
-from ledgerd.supervision.niceness import give_way
-from ledgerd.supervision.orders import order_of
 from ledgerd.supervision.tasks import first_of
+from ledgerd.supervision.this_process import files_allowed, give_way, lasting_modules, on_a_loop, read_arguments
 
 
 class ListeningSocket(msgspec.Struct, frozen=True):
@@ -118,7 +114,7 @@ def _parts(name: str) -> MakeService:
 
 def main() -> None:
     give_way(YIELDING)
-    order = order_of(sys.stdin.buffer.read(), WorkerArguments)
+    order = read_arguments(sys.stdin.buffer.read(), WorkerArguments)
     on_a_loop(partial(serve, order))
 
 

@@ -31,10 +31,9 @@ from ledgerd.signer.locks import lock_key, lock_key_file
 from ledgerd.signer.rule import SigningRule
 from ledgerd.signer.service import SigningService
 from ledgerd.signer.serving import PathListener, TlsListener, listen_on_path
-from ledgerd.supervision.main_loop import on_a_loop
 from ledgerd.supervision.part import Part, Supervisor
 from ledgerd.supervision.tasks import first_of
-from ledgerd.supervision.undumpable import forbid_dumps
+from ledgerd.supervision.this_process import forbid_dumps, on_a_loop
 from ledgerd.supervision.work import Ending, Work
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import resource
 import sys
 from pathlib import Path
 
-from ledgerd.supervision.undumpable import forbid_dumps
+from ledgerd.supervision.this_process import forbid_dumps
 
 MLOCK_NOW, MLOCK_LATER, MLOCK_ON_USE = 1, 2, 4
 """What is in memory, what comes later; both only when it is used, so that nothing is read for its sake."""

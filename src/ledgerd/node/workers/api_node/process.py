@@ -16,9 +16,9 @@ from ledgerd.node.workers.settings import MetricsWorkerSettings, WorkerSettings,
 from ledgerd.protocol.chain_file import parameters_of
 from ledgerd.replica.order import FollowOrder
 from ledgerd.rpc.link.switchboard import Switchboard
-from ledgerd.supervision.main_loop import on_a_loop
 from ledgerd.supervision.part import Part, Supervisor
 from ledgerd.supervision.tasks import first_of
+from ledgerd.supervision.this_process import on_a_loop
 from ledgerd.supervision.work import Work
 
 if TYPE_CHECKING:
