@@ -10,21 +10,17 @@ import contextlib
 import logging
 import socket
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from ledgerd.metrics.meters.round_trips import round_trip
-from ledgerd.p2p.network_state import TICK_SECONDS
+from ledgerd.p2p.network_state import TICK_SECONDS, NetworkState
 from ledgerd.p2p.shared.actions import Close, Dial, Precompute, Send
+from ledgerd.p2p.shared.batches import Batch
 from ledgerd.p2p.shared.notices import tell
 from ledgerd.p2p.turns import BLOCKS, Turns
 from ledgerd.p2p.wire.messages import ForkStatus, TransactionMessage
+from ledgerd.protocol.block import Block
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.supervision.tasks import Tasks
-
-if TYPE_CHECKING:
-    from ledgerd.p2p.network_state import NetworkState
-    from ledgerd.p2p.shared.batches import Batch
-    from ledgerd.protocol.block import Block
 
 log = logging.getLogger(__name__)
 

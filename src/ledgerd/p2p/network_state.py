@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from typing import TYPE_CHECKING
+from random import Random
 
 from ledgerd.basics.addresses import charged_as
 from ledgerd.metrics.table.peers import FRAME_TOO_LARGE
@@ -24,13 +24,9 @@ from ledgerd.p2p.wire.endpoints import plain_address, subnet_of
 from ledgerd.p2p.wire.faults import FrameTooLarge, PeerFault, UnknownType
 from ledgerd.p2p.wire.frames import Frame
 from ledgerd.p2p.wire.messages import BlockReply, Message, NodeId, block_frame
+from ledgerd.protocol.block import Block
 from ledgerd.protocol.endpoint import Endpoint
-
-if TYPE_CHECKING:
-    from random import Random
-
-    from ledgerd.protocol.block import Block
-    from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.transaction import Transaction
 
 log = logging.getLogger(__name__)
 

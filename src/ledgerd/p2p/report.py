@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from ledgerd.p2p.shared.core import Core
 from ledgerd.p2p.shared.modes import Mode
-from ledgerd.p2p.shared.peer import Life
-
-if TYPE_CHECKING:
-    from ledgerd.p2p.shared.core import Core
-    from ledgerd.p2p.shared.peer import Peer
+from ledgerd.p2p.shared.peer import Life, Peer
 
 FORKS = ("NORMAL", "LOOKING", "MINORITY")
 LIVES = {

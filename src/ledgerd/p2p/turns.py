@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
+from ledgerd.p2p.shared.allowances import Allowance
 from ledgerd.p2p.wire.messages import BlockRangeReply, BlockReply, GapFillReply
-
-if TYPE_CHECKING:
-    from ledgerd.p2p.shared.allowances import Allowance
 
 K = TypeVar("K", bound=Hashable)
 

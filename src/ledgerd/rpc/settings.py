@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import msgspec
 
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.rpc.call.limits import Limits
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.endpoint import Endpoint
 
 
 class WebserverSettings(msgspec.Struct, frozen=True):

@@ -7,7 +7,7 @@ import socket
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -18,13 +18,11 @@ from ledgerd.rpc.http.listeners import listen
 from ledgerd.rpc.link.frames import TopicEvent, frame
 from ledgerd.rpc.link.link import STOP
 from ledgerd.rpc.link.switchboard import Switchboard, WorkerLink
+from ledgerd.rpc.settings import WebserverSettings
 from ledgerd.rpc.worker import ListeningSocket, WorkerArguments
 from ledgerd.supervision.processes import PIPE, RETURNS_MEMORY, Child, module_command
 from ledgerd.supervision.tasks import first_of
 from ledgerd.supervision.work import Ended, Work, Working
-
-if TYPE_CHECKING:
-    from ledgerd.rpc.settings import WebserverSettings
 
 COMMAND = module_command("ledgerd.rpc.worker")
 

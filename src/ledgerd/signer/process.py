@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -21,8 +20,10 @@ from ledgerd.producer.ntp_client import NtpClient
 from ledgerd.producer.settings import NtpSettings, keyring
 from ledgerd.producer.signer_place import PlaceFault, SignerPlace, TlsFiles, tls_context
 from ledgerd.producer.signing_frames import MOST_NAMED
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.protocol.keys import public_key_text
+from ledgerd.protocol.keys import PrivateKey, PublicKey, public_key_text
+from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.time_text import time_text
 from ledgerd.signer.clients import Clients
 from ledgerd.signer.clock import CheckedClock
@@ -35,11 +36,6 @@ from ledgerd.supervision.part import Part, Supervisor
 from ledgerd.supervision.tasks import first_of
 from ledgerd.supervision.this_process import forbid_dumps, on_a_loop
 from ledgerd.supervision.work import Ending, Work
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.endpoint import Endpoint
-    from ledgerd.protocol.keys import PrivateKey, PublicKey
-    from ledgerd.protocol.names import AccountName
 
 log = logging.getLogger(__name__)
 

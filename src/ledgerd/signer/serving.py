@@ -14,19 +14,16 @@ import sys
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from hashlib import sha256
-from typing import TYPE_CHECKING, cast
+from pathlib import Path
+from typing import cast
 
 from ledgerd.producer.signing_frames import FrameBuffer, FrameFault, packed_answer, read_question
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.signer.clients import Clients
+from ledgerd.signer.service import SigningService
 from ledgerd.supervision.line_rates import LineRate, limited
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ledgerd.protocol.endpoint import Endpoint
-    from ledgerd.signer.service import SigningService
-    from ledgerd.supervision.work import Work
+from ledgerd.supervision.work import Work
 
 log = logging.getLogger(__name__)
 

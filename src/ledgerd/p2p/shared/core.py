@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from random import Random
 
 from ledgerd.basics.addresses import Exemption
 from ledgerd.metrics.meters.peers import PeerMeter
@@ -12,19 +12,15 @@ from ledgerd.metrics.table.peers import OFFENCES
 from ledgerd.p2p.shared.actions import Action, Close, Dial, Send
 from ledgerd.p2p.shared.allowances import Allowances
 from ledgerd.p2p.shared.bans import Bans
+from ledgerd.p2p.shared.chain_access import ChainAccess
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.notices import tell
 from ledgerd.p2p.shared.peer import Life, LifeEvent, Peer
+from ledgerd.p2p.shared.settings import Settings
 from ledgerd.p2p.wire.endpoints import plain_address
 from ledgerd.p2p.wire.messages import NORMAL, Message, NodeId, SoftBan
 from ledgerd.protocol.constants import BLOCK_INTERVAL
-
-if TYPE_CHECKING:
-    from random import Random
-
-    from ledgerd.p2p.shared.chain_access import ChainAccess
-    from ledgerd.p2p.shared.settings import Settings
-    from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.protocol.endpoint import Endpoint
 
 STRIKES = 10
 BAN_SECONDS = 3600

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import msgspec
 
-if TYPE_CHECKING:
-    from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.protocol.endpoint import Endpoint
 
 
 class Settings(msgspec.Struct, frozen=True):

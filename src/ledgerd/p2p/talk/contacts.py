@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from random import Random
 
 from ledgerd.p2p.wire.messages import NO_NODE, NodeId
 from ledgerd.protocol.endpoint import Endpoint
-
-if TYPE_CHECKING:
-    from random import Random
 
 FIRST_BACKOFF, LONGEST_BACKOFF = 30, 3600
 STABLE_SECONDS = 300

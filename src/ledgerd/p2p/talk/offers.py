@@ -9,18 +9,15 @@ limited by its address (`p2p.shared.allowances`): another node counts what we se
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING
 
+from ledgerd.p2p.shared.budget import TokenBucket
+from ledgerd.p2p.shared.core import Core
+from ledgerd.p2p.shared.peer import Peer
 from ledgerd.p2p.talk.relay import push_set
 from ledgerd.p2p.wire.frames import pack_frame
 from ledgerd.p2p.wire.messages import TransactionMessage
-
-if TYPE_CHECKING:
-    from ledgerd.p2p.shared.budget import TokenBucket
-    from ledgerd.p2p.shared.core import Core
-    from ledgerd.p2p.shared.peer import Peer
-    from ledgerd.protocol.identifiers import TransactionId
-    from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.identifiers import TransactionId
+from ledgerd.protocol.transaction import Transaction
 
 ROUND_BLOCKS = 10
 FRESH_BLOCKS = 5

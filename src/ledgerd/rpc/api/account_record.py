@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import groupby
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
 
+from ledgerd.chain.log.histories import PastAccount
 from ledgerd.codec import array_of, record_kind
 from ledgerd.codec.json_text import quote
 from ledgerd.codec.kinds import Reading
@@ -36,10 +37,7 @@ from ledgerd.state.objects.accounts import (
 from ledgerd.state.objects.arrays import PROXY_DEPTH
 from ledgerd.state.objects.validators import VALIDATOR_VOTE_BY_ACCOUNT, VALIDATORS, Validator, voted_validator
 from ledgerd.state.tables import ObjectId
-
-if TYPE_CHECKING:
-    from ledgerd.chain.log.histories import PastAccount
-    from ledgerd.state.view import View
+from ledgerd.state.view import View
 
 
 class AccountRecord(msgspec.Struct, gc=False):

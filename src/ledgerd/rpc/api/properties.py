@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -18,9 +17,7 @@ from ledgerd.protocol.properties import (
     ChainPropertiesInit,
 )
 from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES
-
-if TYPE_CHECKING:
-    from ledgerd.state.view import View
+from ledgerd.state.view import View
 
 VERSIONS: Sequence[tuple[int, type[ChainPropertiesInit]]] = (
     (13, ChainPropertiesHf13),

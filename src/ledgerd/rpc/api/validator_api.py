@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import islice, takewhile
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import msgspec
 
@@ -33,10 +33,7 @@ from ledgerd.state.objects.validators import (
     WORK_SIZE,
     Validator,
 )
-from ledgerd.state.tables import ObjectId
-
-if TYPE_CHECKING:
-    from ledgerd.state.tables import Index
+from ledgerd.state.tables import Index, ObjectId
 
 VALIDATOR_API = Api("validator_api", "Validators, the votes for them, and whose turn it is.", former_name="witness_api")
 

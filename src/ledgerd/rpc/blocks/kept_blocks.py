@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.codec import codec_of
 from ledgerd.protocol.block import Block
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.reversible import REVERSIBLE_BY_NUMBER
-
-if TYPE_CHECKING:
-    from ledgerd.chain.log.block_log import BlockLogReader
-    from ledgerd.state.view import View
+from ledgerd.state.view import View
 
 
 class KeptBlocks:

@@ -6,8 +6,8 @@ The main process writes it before each commit, workers read it; a block that was
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -15,9 +15,6 @@ from ledgerd.chain.events import BlockApplied, Event
 from ledgerd.chain.interface.observer import Observer
 from ledgerd.codec.numbers import UInt32, UInt64
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _FORM = struct.Struct("<20sIIQI")
 RECORD_BYTES = _FORM.size

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import islice
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -21,9 +20,7 @@ from ledgerd.rpc.call.counts import either
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.accounts import ACCOUNT_BY_ON_SALE, ACCOUNT_BY_SUBACCOUNT_ON_SALE, Account
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
-
-if TYPE_CHECKING:
-    from ledgerd.state.tables import Index
+from ledgerd.state.tables import Index
 
 MOST_SALES = 1000
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
 
 from ledgerd.chain.rules.accounts.agents import agent_keys
 from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.authority import Authority
 from ledgerd.protocol.authority_check import Accounts, MissingAuthority, MissingOther
 from ledgerd.protocol.authority_check import verify_authority as verify
 from ledgerd.protocol.authority_web import Web
@@ -33,10 +33,7 @@ from ledgerd.state.errors import UnknownKey
 from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME, AUTHORITY_BY_ACCOUNT, AccountAuthority
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.authority import Authority
-    from ledgerd.state.view import View
+from ledgerd.state.view import View
 
 TOO_MANY = f"The authorities of this transaction have more than {MOST_MEMBERS} keys and members to look at"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
 
 from ledgerd.chain.log.histories import History, HistoryView, OperationPlace, Wanted
 from ledgerd.codec.numbers import Int64
@@ -13,12 +12,10 @@ from ledgerd.protocol.operations.base import tag_of
 from ledgerd.protocol.operations.markets import PmCreateMarket
 from ledgerd.rpc.api.history.stream import HistoryStream, StreamMessage
 from ledgerd.rpc.api.prediction_market.klines import Kline, points_of_blocks
+from ledgerd.rpc.call.view import OpenView
 from ledgerd.state.objects.market_records import PLACED_BY_BLOCK, PmPlacedMarkets
 from ledgerd.state.objects.reversible import REVERSIBLE_BY_NUMBER
-
-if TYPE_CHECKING:
-    from ledgerd.rpc.call.view import OpenView
-    from ledgerd.state.view import View
+from ledgerd.state.view import View
 
 
 @cache

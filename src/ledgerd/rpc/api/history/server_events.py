@@ -10,17 +10,14 @@ import hashlib
 import re
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
 from ledgerd.chain.log.histories import History, Wanted
+from ledgerd.codec.json_text import Json
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.rpc.api.history.filter import Filter
 from ledgerd.rpc.api.history.stream import HistoryStream, Subscriptions, messages_of
-
-if TYPE_CHECKING:
-    from ledgerd.codec.json_text import Json
-    from ledgerd.rpc.call.view import Node
+from ledgerd.rpc.call.view import Node
 
 EVENTS_PATH = b"/history/events"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, compress, islice
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
 
@@ -53,9 +53,7 @@ from ledgerd.state.objects.market_records import (
     meta_numbers,
 )
 from ledgerd.state.objects.markets import MARKET_BY_STATUS, PM_MARKETS, market_sums
-
-if TYPE_CHECKING:
-    from ledgerd.state.view import View
+from ledgerd.state.view import View
 
 HOT_TAGS = 20
 ANY_STATUS = -1

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Iterable
+from typing import Annotated
 
 import msgspec
 
@@ -22,11 +23,7 @@ from ledgerd.state.objects.market_records import (
     PmRecentPoints,
     points_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ledgerd.state.view import View
+from ledgerd.state.view import View
 
 
 class Kline(msgspec.Struct, frozen=True):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import msgspec
 
@@ -12,6 +13,7 @@ from ledgerd.pricing.constant_product import Reserves, buy
 from ledgerd.pricing.leverage import LeverageLimits, cancel_value, max_loan, threshold, worst_value
 from ledgerd.pricing.widths import int64, mul_div, quotient128, truncated_quotient
 from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.market_properties import ChainPropertiesHf14
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.times import Time
 from ledgerd.rpc.api.prediction_market.declared import NEWEST, OLDEST, PREDICTION_MARKET_API, require_page
@@ -29,11 +31,6 @@ from ledgerd.state.objects.leverage import (
     PmLeveragePosition,
 )
 from ledgerd.state.objects.markets import ACTIVE, PM_MARKETS, PmMarket
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ledgerd.protocol.market_properties import ChainPropertiesHf14
 
 BINARY = 0
 STOPS = 12

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from ledgerd.codec.numbers import Int8, Int64, UInt32
 from ledgerd.protocol.errors import RuleViolation
@@ -33,10 +32,8 @@ from ledgerd.state.objects.markets import (
     PmMarket,
     market_sums,
 )
-
-if TYPE_CHECKING:
-    from ledgerd.state.tables import Index, Key
-    from ledgerd.state.view import View
+from ledgerd.state.tables import Index, Key
+from ledgerd.state.view import View
 
 
 @PREDICTION_MARKET_API.method(args=exactly(1, "_S"), examples=[[0]])

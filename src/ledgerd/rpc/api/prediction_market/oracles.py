@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import msgspec
 
@@ -21,9 +21,6 @@ from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.disputes import CREATOR_BAN_BY_ACCOUNT, PmCreatorBan
 from ledgerd.state.objects.markets import ACTIVE, MARKET_BY_ORACLE_STATUS, PM_MARKETS, market_sums
 from ledgerd.state.objects.oracles import ORACLE_BY_OWNER, PM_ORACLES, PmOracle
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 BEGINNERS_SCORE = 6_000
 EXPERIENCED = 20

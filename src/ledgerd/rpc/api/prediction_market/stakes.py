@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -36,9 +37,6 @@ from ledgerd.state.objects.markets import (
     PmOutcome,
 )
 from ledgerd.state.objects.settlements import DEFERRED_CLAIM_BY_MARKET, PmDeferredClaim
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 BINARY = 0
 BINARY_LABELS = ("A", "B")

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
 
 from ledgerd.codec import record_kind
 from ledgerd.codec.json_text import quote
 from ledgerd.codec.records import RecordKind
+from ledgerd.codec.source import Source
 from ledgerd.codec.strings import Text
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.rpc.api.kinds import Printed
+from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.market_records import META_BY_MARKET, PmMarketMeta
 from ledgerd.state.objects.markets import PM_MARKETS, PmMarket
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from ledgerd.codec.source import Source
-    from ledgerd.rpc.call.view import ApiView
-    from ledgerd.state.view import View
+from ledgerd.state.view import View
 
 
 class MarketMetadata(msgspec.Struct, frozen=True):

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Hashable, Iterable
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from ledgerd.protocol.hashing import sha256
 from ledgerd.rpc.api.prediction_market.declared import page
 from ledgerd.rpc.api.prediction_market.shared.remembered import head_of
-from ledgerd.state.tables import Entity
-
-if TYPE_CHECKING:
-    from ledgerd.rpc.call.view import ApiView
-    from ledgerd.state.tables import Index, Key, Table
+from ledgerd.rpc.call.view import ApiView
+from ledgerd.state.tables import Entity, Index, Key, Table
 
 NEAR = 1_000
 """A page that ends within so many rows is read where it stands."""

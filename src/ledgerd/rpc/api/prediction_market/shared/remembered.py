@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TypeVar, cast
 
+from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, DynamicGlobalProperty
-
-if TYPE_CHECKING:
-    from ledgerd.rpc.call.view import ApiView
 
 T = TypeVar("T")
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import chain
-from typing import TYPE_CHECKING
 
+from ledgerd.protocol.market_properties import ChainPropertiesHf14
+from ledgerd.protocol.names import AccountName
 from ledgerd.rpc.api.prediction_market.shared.remembered import of_this_head
+from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.market_records import OPEN_BOOK_BY_ORACLE
 from ledgerd.state.objects.markets import MARKET_BY_ORACLE, MARKET_BY_ORACLE_STATUS
 from ledgerd.state.objects.oracles import ORACLE_BY_OWNER, PmOracle
 from ledgerd.state.objects.validators import VALIDATOR_SCHEDULES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ledgerd.protocol.market_properties import ChainPropertiesHf14
-    from ledgerd.protocol.names import AccountName
-    from ledgerd.rpc.call.view import ApiView
 
 
 def medians(view: ApiView) -> ChainPropertiesHf14:
