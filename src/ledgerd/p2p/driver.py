@@ -39,7 +39,6 @@ BACKLOG = 256
 """Connections that wait, and that are accepted in a round of the loop: beyond, newcomers wait for seconds."""
 
 TURN_SECONDS = 0.02
-"""Seconds of work before control returns to the event loop."""
 WAITS = "its messages wait"
 SYNC_SECONDS = 1
 PRECOMPUTE_SECONDS = 0.25
@@ -49,7 +48,6 @@ Precomputer = Callable[[Sequence["Block"], int], Coroutine[object, object, None]
 
 
 NetworkSleep = Callable[[float], Awaitable[None]]
-"""Waits so many seconds by the clock of the network."""
 
 
 class PeerConnection(asyncio.Protocol):
@@ -62,7 +60,6 @@ class PeerConnection(asyncio.Protocol):
         self.is_gone = False
         """Whether the connection has ended while messages from it are still to be handled."""
         self._holds: set[str] = set()
-        """The reasons why its socket is not read now."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         if not isinstance(transport, asyncio.Transport):

@@ -24,7 +24,6 @@ class Turns(Generic[K]):
         self._level = 0.0
         """The cost of the address that was last; a new one begins with it, so that idle time gives no advantage."""
         self._useful = 0
-        """What that address had brought before."""
 
     def __len__(self) -> int:
         return len(self._waiting)

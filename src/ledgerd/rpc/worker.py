@@ -28,7 +28,6 @@ class ListeningSocket(msgspec.Struct, frozen=True):
     descriptor: int
     speech: Speech
     host: str
-    """The host in the option."""
 
 
 class WorkerArguments(msgspec.Struct, frozen=True):
@@ -42,7 +41,6 @@ class WorkerArguments(msgspec.Struct, frozen=True):
     link: int
     listeners: tuple[ListeningSocket, ...]
     number: int = 0
-    """Which of the workers it is."""
 
 
 YIELDING = 5

@@ -53,7 +53,6 @@ class Slot:
 
     def __init__(self, name: str, number: int, sockets: list[tuple[socket.socket, ClientEndpoint]]) -> None:
         self.name = name
-        """Its name in the log and in `/ready`."""
         self.number = number
         self.sockets = sockets
         self.process: Child | None = None
@@ -83,10 +82,8 @@ class Workers:
         self._limits = limits or Limits()
         self.silent_seconds = SILENT_SECONDS
         self.slots: list[Slot] = []
-        """The workers, once they were started."""
         self._work = work
         self.name = "API worker"
-        """What one of them is called in the log."""
         self.inherited: tuple[int, ...] = ()
         """Descriptors that each worker inherits besides its sockets; set them before the start."""
         self.starts = 0

@@ -11,9 +11,7 @@ class HealthNews(NamedTuple):
     """The whole health at a change."""
 
     down: Mapping[str, str]
-    """The parts that are down, each with the reason."""
     warnings: tuple[str, ...] = ()
-    """What the operator has to see to, while the program still works."""
 
 
 class Health:

@@ -23,7 +23,6 @@ class LineRate(NamedTuple):
 
 
 USUAL = LineRate()
-"""The rate of every place in the code that names none."""
 
 
 def limited(rate: LineRate) -> dict[str, object]:

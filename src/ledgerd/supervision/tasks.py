@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 OnFailure = Callable[[BaseException], None]
-"""Called with the exception of a failed task, on its loop."""
 
 
 class Tasks:

@@ -48,7 +48,6 @@ class Core:
         self.bans = Bans(self.exemption)
         self.allowances = Allowances(self.exemption)
         self.meter: PeerMeter | None = None
-        """Counts messages and blocks, where the node has metrics."""
         self.last_block_at: float | None = None
         """When a block from the network was last accepted, or the mode turned to SYNC."""
         self.catch_up_begins: Callable[[int], None] | None = None

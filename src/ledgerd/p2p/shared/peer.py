@@ -50,7 +50,6 @@ class LifeEvent(Enum):
     WELCOMED = auto()
     """Its hello lets the connection continue: either side recognises the other, or one of them is syncing."""
     ANSWERED = auto()
-    """It has answered our hello."""
     ASKED = auto()
     DELIVERED = auto()
     ENDED = auto()
@@ -77,7 +76,6 @@ class Peer:
     def __init__(self, number: int, endpoint: Endpoint, now: float, allowance: Allowance, *, is_incoming: bool) -> None:
         self.id = number
         self.allowance = allowance
-        """The rate limits of its address."""
         self.endpoint = endpoint
         self.address = plain_address(endpoint.host)
         """The IP address of its host; for a dialled name, known after the connection is established."""
@@ -86,7 +84,6 @@ class Peer:
         self.connected_at: float | None = None
         self.heard_at = now
         self.is_greeted = False
-        """Whether its hello has arrived."""
 
         # What it claims, without proof.
         self.node_id: NodeId = NO_NODE
@@ -110,9 +107,7 @@ class Peer:
         self.strikes = 0
         self.fork_batches = 0
         self.failures = 0
-        """Requests in a row without a useful answer."""
         self.doubted_until = 0.0
-        """Its claimed height is ignored until then."""
         self.useful_at: float | None = None
         """When it last sent a new block or transaction that was accepted."""
         self.pushed_late: float | None = None
@@ -125,10 +120,8 @@ class Peer:
         self.refusal: int | None = None
         """The seconds of the soft ban that it sent, if any."""
         self.owes_peers = False
-        """Whether it has not answered our request for peers yet."""
         self._frames = FrameReader()
         self._reply: ReplyReader | None = None
-        """The long message that is being decoded."""
 
     @property
     def is_live(self) -> bool:

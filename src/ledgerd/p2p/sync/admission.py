@@ -32,7 +32,6 @@ class Admission:
     def __init__(self, core: Core) -> None:
         self._core = core
         self._early: list[tuple[Allowance | None, Block]] = []
-        """Blocks from the future, each with the allowance of the address that sent it."""
         self._rejected_number = 0
         self._rejections = 0
         self.quiet_until = 0.0

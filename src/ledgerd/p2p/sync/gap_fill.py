@@ -22,11 +22,9 @@ class GapFill:
         self._admission = admission
         self._asked: int | None = None
         self.numbers: frozenset[int] = frozenset()
-        """What the last request asked for."""
         self._asked_at = -1e9
         self._limit = MOST_BLOCKS
         self._guide: int | None = None
-        """The peer whose branch is being fetched, if any."""
         self._base = 0
         self._begin_at: int | None = None
         """Where the next request begins, if not at the head."""

@@ -35,7 +35,6 @@ class RangeSync:
         self._ranges = SyncRanges()
         self._applying: Batch | None = None
         self._turn = 0
-        """The number whose batch is applied next."""
         self._is_back = False
         """Whether blocks below the head are requested, since another branch may be better."""
         self._goes_back = False
@@ -46,9 +45,7 @@ class RangeSync:
         self._disputed = 0
         """The number for which a peer sent a block that did not link, or that broke a rule."""
         self._range_bytes = BYTES_AHEAD // RANGES_AHEAD
-        """The average size of recent ranges."""
         self._range_seconds = 0.0
-        """The average time of recent ranges."""
 
     def __len__(self) -> int:
         return len(self._ranges)

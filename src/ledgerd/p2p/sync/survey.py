@@ -47,11 +47,9 @@ class NetworkSight(NamedTuple):
     needed: int
     """How many of them prove a run."""
     trusted: int
-    """Trusted peers that claim to be far ahead."""
     own_signers: int
     """Scheduled validators that have made blocks of the last round of our own chain."""
     age: float
-    """Seconds since the time of our head."""
 
     @property
     def is_ahead_known(self) -> bool:
@@ -77,7 +75,6 @@ class Survey:
         self._core = core
         self._asked: dict[int, Asked] = {}
         self._asked_at: dict[int, float] = {}
-        """When each peer was asked last."""
         self._proven_by: set[int] = set()
         """Peers that have shown such a run lately."""
         self._top = 0
@@ -87,7 +84,6 @@ class Survey:
         self._wanted: tuple[int, BlockId] | None = None
         """A block that is to be confirmed."""
         self._agreeing: set[str] = set()
-        """Trusted peers that have it."""
         self.is_confirmed: bool | None = None
         """Whether the wanted block is at the beginning of a proven run, or two trusted peers have it; False where
         another block is in its place, and nothing before that is known.

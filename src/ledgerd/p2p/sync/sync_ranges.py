@@ -28,7 +28,6 @@ class SyncRanges:
         self.holes: list[tuple[int, int]] = []
         """Ranges that were requested and did not arrive, in order."""
         self.ready: dict[int, Batch] = {}
-        """The batches that have arrived, by their first number."""
         self.next = 0
         """The lowest number that was never requested."""
 

@@ -22,7 +22,6 @@ class Contact:
         self.is_seed = is_seed
         self.node_id: NodeId = NO_NODE
         self.peer: int | None = None
-        """The id of its peer, while it is dialled or connected."""
         self.backoff = FIRST_BACKOFF
         self.failures = 0
         """Dials in a row that failed. The reference tries each about every 30 seconds for ever (spec 04, section 6.7);

@@ -37,9 +37,7 @@ class OfferedTransaction:
         self.transaction = transaction
         self.cost = max(1, len(transaction.signatures), -(-len(transaction.packed) // BYTES_OF_UNIT))
         self.since = since
-        """The number of the head when it was sent first."""
         self.is_heard = False
-        """Whether a peer has sent it to us."""
         self.left_at = 0
         """The number of the head when it was seen in a block, or otherwise no longer pending; 0 while it is pending. It
         is kept until that block is irreversible: an undone block gives its transactions back.

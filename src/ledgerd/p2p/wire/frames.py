@@ -30,7 +30,6 @@ class FrameReader:
     def __init__(self) -> None:
         self._buffer = bytearray()
         self.waiting_since: float | None = None
-        """Since when the frame at the front is unfinished."""
 
     def __len__(self) -> int:
         return len(self._buffer)

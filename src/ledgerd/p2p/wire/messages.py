@@ -25,10 +25,8 @@ declare(NodeId, FixedBytes(33, "node id"))
 NO_NODE = NodeId(bytes(33))
 
 SYNC, FORWARD = 0, 1
-"""The modes of a node in messages."""
 
 NORMAL, LOOKING, MINORITY = 0, 1, 2
-"""The fork status of a node in messages."""
 
 
 class Message(msgspec.Struct, frozen=True):

@@ -117,7 +117,6 @@ _AUTHORITY_FIELDS = {
     "regular_authority": "regular",
     "last_master_update": "last_master_update",
 }
-"""The fields that come from the row of the authorities, and their names there."""
 
 _FIELDS_OF_OTHERS = {*_AUTHORITY_FIELDS, "json_metadata", "validator_votes"}
 

@@ -29,9 +29,7 @@ class PeerNetwork(msgspec.Struct, frozen=True):
     mode: str
     """`sync` while it catches up, `forward` at the head of the chain, `alone` if it runs without peers."""
     peers: UInt32
-    """Peers that it exchanges new blocks with."""
     connections: UInt32
-    """Open connections, with those that are being established."""
     fork_status: str
     """`normal`, or during a fork `looking` or `minority`."""
 

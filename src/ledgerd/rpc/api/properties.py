@@ -26,7 +26,6 @@ VERSIONS: Sequence[tuple[int, type[ChainPropertiesInit]]] = (
     (4, ChainPropertiesHf4),
     (0, ChainPropertiesInit),
 )
-"""The hardforks that added properties, the newest first, with the record of each."""
 
 
 class ShownProperties(msgspec.Struct, frozen=True):

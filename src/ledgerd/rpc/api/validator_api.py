@@ -59,7 +59,6 @@ class ValidatorRecord(msgspec.Struct, frozen=True):
     last_confirmed_block_num: UInt64
     signing_key: PublicKey
     props: ShownProperties
-    """The chain properties that it votes for."""
     last_work: Annotated[bytes, FixedBytes(WORK_SIZE, "digest")]
     running_version: Version
     hardfork_version_vote: HardforkVersion

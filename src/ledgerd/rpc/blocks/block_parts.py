@@ -28,7 +28,6 @@ class BlockOpening(NamedTuple):
     header: SignedHeader
     transactions: int
     begin: int
-    """Where the first of them is."""
 
 
 class TransactionReference(msgspec.Struct, frozen=True):
@@ -60,7 +59,6 @@ class TransactionPart(NamedTuple):
     reference: TransactionReference
     signatures: tuple[Signature, ...]
     total: int
-    """Of all its operations."""
     operations: tuple[Operation, ...]
 
 

@@ -27,7 +27,6 @@ class BlockInfo(msgspec.Struct, frozen=True):
 
     block_id: BlockId = NO_BLOCK
     block_size: UInt32 = 0
-    """Of the packed block."""
     average_block_size: UInt32 = 0
     aslot: UInt64 = 0
     """Its slot, counted from the genesis."""

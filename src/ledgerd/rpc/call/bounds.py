@@ -16,7 +16,6 @@ MOST_NOTED = 1_000
 """Pairs of a limit and an address that are counted separately between two lines; others are counted together."""
 
 MOST_NAMED = 3
-"""Addresses that a line names for each limit."""
 
 OTHERS = "other addresses"
 
@@ -83,7 +82,6 @@ class BoundsMet:
         self._counts: dict[str, Counter[str]] = {}
         self._told = -SECONDS_BETWEEN_LINES
         self.totals = Counter[str]()
-        """How often each limit was reached since the start."""
 
     def note(self, option: str, address: str) -> None:
         self.totals[option] += 1

@@ -141,7 +141,6 @@ class Api:
         self.name = name
         self.summary = summary
         self.former_name = former_name
-        """The name that older clients use."""
         self._methods: dict[str, Method] = {}
 
     def method(

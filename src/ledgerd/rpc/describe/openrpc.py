@@ -14,7 +14,6 @@ from ledgerd.rpc.call.declarations import Answering, Api, Method, Parameter
 from ledgerd.rpc.describe.schemas import Schema, Schemas
 
 OPENRPC = "1.3.2"
-"""The version of the OpenRPC specification."""
 
 PLUGIN = "ledgerd"
 
@@ -38,7 +37,6 @@ class Recorded(msgspec.Struct, frozen=True):
     chain: str
     """The recorded chain of `tests/vectors`; empty if the result does not depend on the state."""
     height: int
-    """The head of the chain at the request."""
     params: list[msgspec.Raw]
     result: msgspec.Raw
 

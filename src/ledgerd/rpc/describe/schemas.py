@@ -39,7 +39,6 @@ class Schemas:
 
     def __init__(self) -> None:
         self.records: dict[str, Schema] = {}
-        """By the name of the record."""
         self._classes: dict[str, type] = {}
 
     def of(self, kind: Kind) -> Schema:

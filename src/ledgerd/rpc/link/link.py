@@ -32,7 +32,6 @@ HEAD = "head"
 """The topic of new heads; every worker gets it and clears its answer cache."""
 
 STOP = "stop"
-"""The topic that asks a worker to stop."""
 
 MAX_QUESTIONS = 4_096
 
@@ -63,7 +62,6 @@ class Link(asyncio.Protocol):
 
     def __init__(self, number: int = 0, *, answer_seconds: float = ANSWER_SECONDS) -> None:
         self.number = number
-        """Which of the workers this is."""
         self.lost = asyncio.Event()
         self._transport: asyncio.Transport | None = None
         self._reader = LinkReader()

@@ -29,7 +29,6 @@ class Subscription(AsyncGenerator[bytes, None]):
     def __init__(self, leave: Callable[[Subscription], None]) -> None:
         self._leave = leave
         self._events = deque[bytes | None]()
-        """What is told next; None at the end."""
         self._waiter: asyncio.Future[None] | None = None
         self._is_over = False
 

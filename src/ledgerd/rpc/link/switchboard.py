@@ -43,7 +43,6 @@ MAX_ADDED_UP = 16 * 1024 * 1024
 """Bytes of pending changes kept for workers that start later; above that, a new worker sees only committed state."""
 
 MAX_UNREAD = 64 * 1024 * 1024
-"""The largest send buffer of a worker's link; a worker that reads too slowly is disconnected, and so restarted."""
 
 
 class WorkerLink(asyncio.Protocol):

@@ -26,7 +26,6 @@ HEALTH = "health"
 
 
 STATUS = "status"
-"""An event at each change of how the node stands: a `NodeStatus`."""
 
 DETAILS = "details"
 """The same for the operator: a `NodeDetails`. Only the process of the endpoint for metrics gets it."""
@@ -61,7 +60,6 @@ class HealthReport(msgspec.Struct, frozen=True, array_like=True):
     """What `/ready` tells of the main process."""
 
     down: dict[str, str]
-    """The needed parts that are down, each with the reason."""
     warnings: tuple[str, ...] = ()
 
 

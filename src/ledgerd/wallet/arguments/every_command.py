@@ -33,7 +33,6 @@ GROUPS = {
     "memo": ("encrypted memos", add_memo_commands),
     "show": ("what a node says, in tables", add_show_commands),
 }
-"""Commands of two words, by the first one."""
 
 
 def command_parser(add_more: Callable[[Parts], None] = lambda _: None) -> Parser:

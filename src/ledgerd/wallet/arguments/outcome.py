@@ -10,7 +10,6 @@ from ledgerd.basics.printable import shown_text
 from ledgerd.wallet.commands.result import CommandResult
 
 WIDTH_OF_FILES = 200
-"""Columns where the output is no terminal."""
 
 
 def outcome_words(result: CommandResult) -> str:

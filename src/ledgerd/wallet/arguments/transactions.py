@@ -27,7 +27,6 @@ from ledgerd.wallet.node.client import NodeClient
 from ledgerd.wallet.operations.reading import time_of
 
 NEVER = 0
-"""An agent whose permission does not end."""
 
 
 def add_transaction_commands(parts: Parts) -> None:

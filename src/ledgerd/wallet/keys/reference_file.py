@@ -24,7 +24,6 @@ MOST_BYTES = 2 << 20
 """Of encrypted keys; each takes 85."""
 HASH_SIZE, BLOCK_SIZE, BLOCK_BITS = 64, 16, 128
 KEY_PART, VECTOR_PART = slice(0, 32), slice(32, 48)
-"""Of the hash of the password."""
 
 
 class ReferenceWallet(msgspec.Struct, frozen=True):

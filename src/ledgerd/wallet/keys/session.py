@@ -27,7 +27,6 @@ LONGEST_REFUSAL = 4096
 OF_USERS = Path("/run/user")
 """Where systemd makes a folder for each user who is there, whether a program is told of it or not."""
 LONGEST_SOCKET_PATH = 107
-"""Bytes that the system allows."""
 
 A = TypeVar("A", bound=messages.KeeperAnswer)
 

@@ -34,7 +34,6 @@ class NodeClient:
         self._deadline = Deadline()
         self._socket: ClientConnection | None = None
         self._open = ExitStack()
-        """The WebSocket, to be closed."""
 
     @property
     def is_readable_by_others(self) -> bool:

@@ -31,7 +31,6 @@ class BandwidthUse(msgspec.Struct, frozen=True):
 
     average: int
     since: int
-    """The time of that average."""
     shares: int
     """Its own, less what it has delegated, and what was delegated to it."""
 
@@ -45,7 +44,6 @@ class AccountFacts(msgspec.Struct, frozen=True):
     master: Authority
     memo_key: PublicKey
     bandwidth: BandwidthUse | None = None
-    """Nothing where the node does not tell."""
 
 
 class AgentFacts(msgspec.Struct, frozen=True):

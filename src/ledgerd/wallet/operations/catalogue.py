@@ -25,10 +25,8 @@ def rule_against(operation: type[Operation]) -> str | None:
 
 
 SENDABLE: tuple[type[Operation], ...] = tuple(each for each in OPERATIONS if rule_against(each) is None)
-"""Operations that a person may send, by their tags."""
 
 UNSENDABLE: Mapping[str, str] = {name_of(each): rule for each in OPERATIONS if (rule := rule_against(each)) is not None}
-"""Names of the others, with the rule that refuses each."""
 
 _BY_NAME = {name_of(each): each for each in OPERATIONS}
 

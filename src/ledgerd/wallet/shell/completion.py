@@ -20,7 +20,6 @@ ACCOUNT_WORDS = frozenset({"ACCOUNT", "AUTHOR", "VOTER", "VALIDATOR"})
 MOST_NAMES = 20
 
 NamesLike = Callable[[str], Iterable[str]]
-"""Names of accounts that begin so."""
 
 
 class WalletCompleter(Completer):

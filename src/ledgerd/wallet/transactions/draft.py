@@ -42,7 +42,6 @@ class Draft(msgspec.Struct, frozen=True):
     chain_id: ChainId
     transaction: Transaction
     block: int
-    """The number of the block that it refers to."""
 
     @property
     def unsigned(self) -> bytes:

@@ -22,7 +22,6 @@ class Doubt(msgspec.Struct, frozen=True):
     name: str
     exists: bool
     meant: str = ""
-    """A known account whose name is written almost alike."""
 
 
 def named_accounts(operation: Operation) -> Iterator[tuple[str, str]]:

@@ -37,7 +37,6 @@ class TransactionState(msgspec.Struct, frozen=True):
     """Where a transaction is."""
 
     state: str
-    """One of the four words above."""
     block: int = 0
 
 
@@ -128,7 +127,6 @@ class _Search:
         self._scanned = draft.block
         self._found = 0
         self._too_late = 0
-        """The first block that is too late for it."""
         self._is_over = False
         """Whether it can come into no block any more; that does not change."""
 

@@ -41,7 +41,6 @@ class SigningKeys(msgspec.Struct, frozen=True):
 
     keys: tuple[PublicKey, ...]
     missing: str = ""
-    """Who has not signed, in the network's words; empty where everybody has."""
 
 
 class Signers:
@@ -58,7 +57,6 @@ class Signers:
             regular=lambda name: self.authorities(name)[0],
         )
         self.power: dict[PublicKey, int] = {}
-        """What each key that counts can do."""
         self.agents_told: dict[str, dict[str, list[str]]] = {}
         """Of each account, for each operation, the keys of its agents."""
         self._learn()

@@ -24,7 +24,6 @@ MOST_LOOKED_AT = 5_000
 """Operations that are examined for one page: some milliseconds of work."""
 
 SLICE = 250
-"""Operations that are examined at a time."""
 
 FIRST_SLICE = 32
 """At first as many of an account are examined as the page has room for, or this many, then twice as many each time:

@@ -22,7 +22,6 @@ from ledgerd.rpc.call.view import Node
 EVENTS_PATH = b"/history/events"
 
 RETRY_MILLISECONDS = 1_000
-"""How long a client waits before it connects again."""
 
 MOST_PARAMETERS = 16
 LISTS = frozenset(("types", "accounts"))

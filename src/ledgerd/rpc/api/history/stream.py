@@ -49,7 +49,6 @@ class HistoryStream:
         self._told_from = next_block
         """The first block that no message has covered."""
         self._marks: dict[int, bytes] = {}
-        """The marks of the sent blocks that are reversible."""
 
     def opening(self, name: str) -> str:
         with self._history.reading() as view:

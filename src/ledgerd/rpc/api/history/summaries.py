@@ -45,7 +45,6 @@ class SummedUpBlock(msgspec.Struct, frozen=True):
     validator_signature: Signature
     transactions: UInt32
     operations: UInt32
-    """Those of its transactions."""
     virtual_operations: UInt32
     kinds: tuple[OperationCount, ...]
     """Of the operations of its transactions, the most frequent first."""
@@ -71,7 +70,6 @@ class SummedUpTransaction(msgspec.Struct, frozen=True):
     expiration: Time
     signatures: tuple[Signature, ...]
     count: UInt32
-    """Of its operations."""
     operations: tuple[Operation, ...]
     virtual_operations: OperationTexts
 
@@ -79,7 +77,6 @@ class SummedUpTransaction(msgspec.Struct, frozen=True):
 MOST_BYTES = 1 << 20
 """Of blocks that are decoded for one answer, since the history does not have them; it has at least one block."""
 MOST_READ = 8 << 20
-"""Bytes of all blocks of an answer."""
 
 
 def block_summaries(view: HistoryView, blocks: Iterable[tuple[int, bytes | None]]) -> tuple[SummedUpBlock, ...]:
