@@ -18,6 +18,7 @@ from ledgerd.protocol.block import Block
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.names import AccountName
+from tests.p2p.receiving import receive_all
 from tests.p2p.reference import ReferencePeers
 
 DELAY = 0.05
@@ -183,7 +184,7 @@ class MixedNetwork:
 
     def _arrive(self, end: tuple[str, int] | None, frame: bytes) -> None:
         if end is not None:
-            self.nodes[end[0]].network.received(self.now, end[1], frame)
+            receive_all(self.nodes[end[0]].network, self.now, end[1], frame)
             self._run_actions(end[0])
 
     def _close(self, host: str, number: int, reason: str) -> None:

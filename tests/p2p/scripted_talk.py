@@ -17,6 +17,7 @@ from ledgerd.p2p.wire.frames import FrameReader
 from ledgerd.p2p.wire.messages import Hello, HelloReply, Message, NodeId, read_message
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.identifiers import NO_BLOCK
+from tests.p2p.receiving import receive_all
 
 OWN_ID = NodeId(b"\2" + bytes(31) + b"\1")
 
@@ -76,7 +77,7 @@ class Talk:
         return self.sent.get(peer, [])[before:]
 
     def send_bytes(self, peer: int, data: bytes) -> None:
-        self.network.received(self.now, peer, data)
+        receive_all(self.network, self.now, peer, data)
         self.run_actions()
 
     def wait(self, seconds: float) -> None:

@@ -34,6 +34,7 @@ from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.identifiers import NO_BLOCK
 from tests.p2p.conversations import Said, chain_from_snapshot, conversation
+from tests.p2p.receiving import receive_all
 
 LISTENER, OTHER = Endpoint("10.0.0.1", 2001), Endpoint("10.0.7.2", 2001)
 ASKS_FOR_PEERS = 5110
@@ -114,7 +115,7 @@ class Role:
         return peer
 
     def hear(self, at: float, peer: int, frame: bytes) -> None:
-        self.network.received(self.now(at), peer, frame)
+        receive_all(self.network, self.now(at), peer, frame)
         self.run_actions(at)
 
     def meet_equal(self) -> int:

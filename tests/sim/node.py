@@ -33,6 +33,7 @@ from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.transaction import Transaction
 from tests.chain.networks import GENESIS, SEVEN, SMALL, put_genesis
 from tests.chain.observing import observe
+from tests.p2p.receiving import receive_all
 from tests.sim.clocks import NodeClock
 
 FEW_PEERS = 2
@@ -151,7 +152,7 @@ class Node:
         self.network.lost(self.clock(), peer)
 
     def received(self, peer: int, data: bytes) -> None:
-        self.network.received(self.clock(), peer, data)
+        receive_all(self.network, self.clock(), peer, data)
 
     def tick(self) -> None:
         self.network.tick(self.clock())

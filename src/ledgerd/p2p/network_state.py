@@ -21,9 +21,8 @@ from ledgerd.p2p.talk.contacts import Contacts
 from ledgerd.p2p.talk.handshake import loser_of_crossing, our_hello
 from ledgerd.p2p.talk.relay import is_fit, push_block
 from ledgerd.p2p.wire.endpoints import plain_address, subnet_of
-from ledgerd.p2p.wire.faults import FrameTooLarge, PeerFault, UnknownType
-from ledgerd.p2p.wire.frames import Frame
-from ledgerd.p2p.wire.messages import BlockReply, Message, NodeId, block_frame
+from ledgerd.p2p.wire.frames import Frame, FrameTooLarge, PeerFault, UnknownType
+from ledgerd.p2p.wire.messages import Message, NodeId
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.transaction import Transaction
@@ -90,16 +89,6 @@ class NetworkState:
         peer = self.core.find(number)
         if peer is not None:
             self._forget(peer)
-
-    def received(self, now: float, number: int, data: bytes) -> None:
-        """Take bytes of a peer and handle all whole messages; the peer's faults raise no error."""
-        self.core.now = now
-        peer = self.core.find(number)
-        if peer is None or not peer.is_connected:
-            return
-        peer.receive(data, now)
-        while self.hear(now, number):
-            pass
 
     def take(self, now: float, number: int, data: bytes) -> None:
         """Take bytes of a peer; `hear` handles their messages, one at a time."""
@@ -300,8 +289,7 @@ class NetworkState:
     def broadcast_block(self, now: float, block: Block) -> None:
         """Send a block that this node made or a client brought, and that is applied (spec 04, section 11.2)."""
         self.core.now = now
-        frame = block_frame(block.packed, 0, is_last=True)
-        push_block(self.core, frame, BlockReply.NUMBER, block.id, None)
+        push_block(self.core, block, is_last=True)
         self.intake.applied(block)
 
     def broadcast_transaction(self, now: float, transaction: Transaction) -> None:
@@ -348,7 +336,7 @@ class NetworkState:
 
     def reconnect_seeds(self, now: float) -> None:
         self.core.now = now
-        self.contacts.restart_seeds(now)
+        self.contacts.restart(now, seeds_only=True)
         self._dial()
 
     @property

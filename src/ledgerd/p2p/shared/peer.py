@@ -12,8 +12,7 @@ from enum import Enum, auto
 from ledgerd.p2p.shared.allowances import Allowance
 from ledgerd.p2p.shared.budget import Window
 from ledgerd.p2p.wire.endpoints import plain_address
-from ledgerd.p2p.wire.faults import FrameTooLarge, PeerFault, Undecodable, UnknownType
-from ledgerd.p2p.wire.frames import Frame, FrameReader
+from ledgerd.p2p.wire.frames import Frame, FrameReader, FrameTooLarge, PeerFault, Undecodable, UnknownType
 from ledgerd.p2p.wire.messages import NO_NODE, NORMAL, SYNC, Hello, Message, NodeId, read_message
 from ledgerd.p2p.wire.replies import ReplyReader
 from ledgerd.protocol.endpoint import Endpoint
@@ -143,17 +142,16 @@ class Peer:
         began = self._frames.waiting_since
         return 0.0 if began is None else now - began
 
-    def advance(self, event: LifeEvent, now: float) -> bool:
+    def advance(self, event: LifeEvent, now: float) -> None:
         following = LIFE.get((self.life, event))
         if following is None:
-            return False
+            return
         self.life, self.since = following, now
         if event is LifeEvent.OPENED:
             self.connected_at = now
         if event is LifeEvent.ENDED:
             self._frames.clear()
             self._reply = None
-        return True
 
     def was_useful(self, now: float) -> None:
         self.useful_at = now
@@ -166,8 +164,8 @@ class Peer:
     def next_said(
         self,
         now: float,
-        is_unwanted: Callable[[Frame], bool] = lambda _: False,
-        reader_of: Callable[[Frame], ReplyReader | None] = lambda _: None,
+        is_unwanted: Callable[[Frame], bool],
+        reader_of: Callable[[Frame], ReplyReader | None],
     ) -> Message | PeerFault | Unfinished | None:
         """An unwanted message is skipped, a long one decoded in parts; after most faults nothing more can be read."""
         try:

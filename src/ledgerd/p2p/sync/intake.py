@@ -14,13 +14,10 @@ from ledgerd.p2p.shared.core import Core
 from ledgerd.p2p.shared.modes import TRANSITIONS, Cause, Mode
 from ledgerd.p2p.shared.peer import Life, Peer
 from ledgerd.p2p.sync.admission import Admission
-from ledgerd.p2p.sync.commits import CommitSchedule
-from ledgerd.p2p.sync.fork_tracking import ForkTracking
 from ledgerd.p2p.sync.gap_fill import GapFill
 from ledgerd.p2p.sync.range_sync import RangeSync
-from ledgerd.p2p.sync.report import SyncReport
 from ledgerd.p2p.sync.survey import Survey
-from ledgerd.p2p.sync.watch import SyncWatchdog
+from ledgerd.p2p.sync.watch import CommitSchedule, ForkTracking, SyncReport, SyncWatchdog
 from ledgerd.p2p.talk.handshake import our_status
 from ledgerd.p2p.talk.mempool import Mempool
 from ledgerd.p2p.talk.offers import Offers
@@ -32,7 +29,6 @@ from ledgerd.p2p.wire.messages import (
     GapFillReply,
     GetBlock,
     TransactionMessage,
-    block_frame,
 )
 from ledgerd.p2p.wire.replies import ReplyReader
 from ledgerd.protocol.block import Block, SignedHeader
@@ -101,8 +97,7 @@ class Intake:
         core, watch = self._core, self.watch
         for block in self.admission.early():
             self.enqueue(Batch(Origin.EARLY, 0, (block,)))
-        cause, _ = watch.stagnated()
-        self.turn(cause)
+        self.turn(watch.stagnated())
         self.turn(watch.caught_up())
         self.turn(watch.behind())
         self.turn(watch.stalled())
@@ -180,8 +175,7 @@ class Intake:
         )
         self.applied(block)
         peer.knows(block.id)
-        frame = block_frame(block.packed, message.next_available, is_last=message.is_last)
-        push_block(self._core, frame, BlockReply.NUMBER, block.id, peer)
+        push_block(self._core, block, peer, message.next_available, is_last=message.is_last)
         self.turn(self.watch.caught_up())
 
     def applied(self, block: Block) -> None:

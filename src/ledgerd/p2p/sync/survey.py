@@ -187,13 +187,10 @@ class Survey:
 
     # -- answers
 
-    def receive(self, peer: Peer, reply: GapFillReply) -> bool:
-        asked = self._asked.pop(peer.id, None)
-        if asked is None:
-            return False
-        run = run_of(reply.blocks)
-        if not run or any(block.number not in asked.numbers for block in run):
-            return True
+    def receive(self, peer: Peer, reply: GapFillReply) -> None:
+        asked, run = self._asked.pop(peer.id, None), run_of(reply.blocks)
+        if asked is None or not run or any(block.number not in asked.numbers for block in run):
+            return
         if self._wanted is not None:
             self._take_wanted(peer, run, *self._wanted)
         signers = self._signers_of(run)
@@ -202,7 +199,6 @@ class Survey:
         if self._is_far(run[-1].number) and len(signers) >= self.needed:
             self._top = max(self._top, run[-1].number)
             self._proven_by.add(peer.id)
-        return True
 
     def _take_wanted(self, peer: Peer, run: list[Block], number: int, block_id: BlockId) -> None:
         is_proven, name = len(self._signers_of(run)) >= self.needed, self._trusted_name(peer)

@@ -32,7 +32,7 @@ class Contact:
         self.last_good = now
         """When it was last connected, or first heard of."""
 
-    def ended(self, connected_for: float | None, now: float, random: Random, *, keeps_backoff: bool = False) -> None:
+    def ended(self, connected_for: float | None, now: float, random: Random) -> None:
         self.peer = None
         if connected_for is None:
             self.failures += 1
@@ -43,8 +43,7 @@ class Contact:
         self.last_good = now
         if connected_for > STABLE_SECONDS:
             self.backoff = FIRST_BACKOFF
-        if not keeps_backoff:
-            self.backoff = min(2 * self.backoff, LONGEST_BACKOFF)
+        self.backoff = min(2 * self.backoff, LONGEST_BACKOFF)
         spread = self.backoff // 2
         jitter = random.randrange(spread) - spread // 2 if spread else 0
         self.next_attempt = now + self.backoff + jitter
@@ -73,9 +72,6 @@ class Contacts:
     def all(self) -> list[Contact]:
         """Seeds first, then in the order in which they became known."""
         return list(self._contacts.values())
-
-    def at(self, endpoint: Endpoint) -> Contact | None:
-        return self._contacts.get(endpoint)
 
     def of_peer(self, peer: int) -> Contact | None:
         return next((contact for contact in self._contacts.values() if contact.peer == peer), None)
@@ -111,12 +107,7 @@ class Contacts:
             elif now - contact.last_good > hours * 3600 or now - contact.last_seen > STALE_SECONDS:
                 del self._contacts[contact.endpoint]
 
-    def restart(self, now: float) -> None:
+    def restart(self, now: float, *, seeds_only: bool = False) -> None:
         for contact in self._contacts.values():
-            if contact.peer is None:
-                contact.restart(now)
-
-    def restart_seeds(self, now: float) -> None:
-        for contact in self._contacts.values():
-            if contact.is_seed and contact.peer is None:
+            if contact.peer is None and (contact.is_seed or not seeds_only):
                 contact.restart(now)

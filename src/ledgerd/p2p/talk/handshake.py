@@ -37,17 +37,8 @@ def our_hello(core: Core) -> Hello:
 
 
 def our_status(core: Core) -> ForkStatus:
-    chain = core.chain
-    return ForkStatus(
-        fork_status=core.fork_status,
-        head_block_id=chain.head_id,
-        head_block_num=chain.head_number,
-        lib_block_id=chain.lib_id,
-        lib_block_num=chain.lib_number,
-        dlt_earliest_block=chain.earliest,
-        dlt_latest_block=chain.latest,
-        node_status=core.mode,
-    )
+    hello = our_hello(core)
+    return ForkStatus(*(getattr(hello, field) for field in ForkStatus.__struct_fields__))
 
 
 def answer(core: Core, hello: Hello) -> HelloReply:

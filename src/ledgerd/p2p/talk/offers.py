@@ -89,7 +89,7 @@ class Offers:
     def add(self, transaction: Transaction) -> None:
         self._drop(transaction.id)
         core = self._core
-        peers = [(peer, self._progress.get(peer.id) or self.serve(peer)) for peer in push_set(core, None)]
+        peers = [(peer, self._progress.get(peer.id) or self.serve(peer)) for peer in push_set(core)]
         self._last += 1
         offer = OfferedTransaction(transaction, core.chain.head_number)
         if self._has_room(transaction):
@@ -119,7 +119,7 @@ class Offers:
     def look_after(self) -> None:
         self._review()
         head = self._core.chain.head_number
-        for peer in push_set(self._core, None):
+        for peer in push_set(self._core):
             progress = self.serve(peer)
             if progress.repeated >= progress.round_end and head - progress.round_began >= ROUND_BLOCKS:
                 progress.repeated, progress.round_end, progress.round_began = 0, progress.sent, head
@@ -127,7 +127,7 @@ class Offers:
             progress.repeated = self._send(peer, progress.repeated, progress.round_end, limit, head - FRESH_BLOCKS)
 
     def serve_all(self) -> None:
-        for peer in push_set(self._core, None):
+        for peer in push_set(self._core):
             self.serve(peer)
 
     def serve(self, peer: Peer) -> OfferProgress:

@@ -10,8 +10,7 @@ from ledgerd.codec import DecodeError, codec_of
 from ledgerd.codec.kinds import Reading
 from ledgerd.codec.numbers import UInt32
 from ledgerd.codec.varint import read_varint
-from ledgerd.p2p.wire.faults import Undecodable
-from ledgerd.p2p.wire.frames import Frame
+from ledgerd.p2p.wire.frames import Frame, Undecodable
 from ledgerd.p2p.wire.messages import BlockRangeReply, GapFillReply
 from ledgerd.protocol.block import Block
 
