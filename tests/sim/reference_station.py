@@ -16,7 +16,6 @@ from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.names import AccountName
 from tests.chain.networks import SEVEN, SMALL
-from tests.p2p.receiving import receive_all
 from tests.p2p.reference import ReferencePeers
 from tests.sim.grounds import SECONDS_A_BLOCK
 from tests.sim.station import endpoint_of
@@ -82,7 +81,7 @@ class ReferenceStation:
         self.network.lost(number)
 
     def received(self, peer: int, data: bytes) -> None:
-        receive_all(self.network, self._world.now, self._dialled.get(peer, peer), data)
+        self.network.received(self._world.now, self._dialled.get(peer, peer), data)
 
     def tick(self) -> None:
         self.network.tick(self._world.now)

@@ -40,9 +40,8 @@ from ledgerd.rpc.api.dev_api import (
     STAND,
     Head,
     TakenSnapshot,
-    number_of,
-    packed_answer,
 )
+from ledgerd.rpc.link.topics import packed_topic, unpacked
 from ledgerd.supervision.part import Part
 
 if TYPE_CHECKING:
@@ -107,15 +106,15 @@ class Development(Part):
     def handlers(self) -> dict[str, Handler]:
         return {
             STAND: lambda _: self._answer(self._head),
-            MINE: lambda payload: self._answer(partial(self.mine, number_of(payload))),
-            MOVE_TIME: lambda payload: self._answer(partial(self.move_time, number_of(payload))),
+            MINE: lambda payload: self._answer(partial(self.mine, unpacked(payload, int))),
+            MOVE_TIME: lambda payload: self._answer(partial(self.move_time, unpacked(payload, int))),
             SNAPSHOT: lambda _: self._answer(self.snapshot),
-            REVERT: lambda payload: self._answer(partial(self.revert, number_of(payload))),
+            REVERT: lambda payload: self._answer(partial(self.revert, unpacked(payload, int))),
             FORGET_PENDING: self._forget_pending,
         }
 
     async def _answer(self, job: Callable[[], Head | TakenSnapshot]) -> bytes:
-        return packed_answer(await self._chain.run(job))
+        return packed_topic(await self._chain.run(job))
 
     # -- as a part of the node
 

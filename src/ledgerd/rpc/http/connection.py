@@ -26,7 +26,6 @@ from ledgerd.rpc.http.unread import PARSED_BYTES, PART_BYTES
 from ledgerd.rpc.http.websocket import WebSocketConnection, accept_key
 
 HEALTH = b"/health"
-"""The page that every client may request."""
 
 LARGE_ANSWER = 1 << 20
 """Bytes of an answer that is not copied behind its head."""
@@ -62,7 +61,6 @@ class HttpConnection(Connection):
         self._is_ending = False
         """Whether nothing more is taken, and the connection is closed after the answers."""
         self._has_left = False
-        """Whether the client has half-closed the connection."""
 
     # -- from the transport
 
@@ -92,7 +90,6 @@ class HttpConnection(Connection):
             self.transport.write(whole)
 
     def _may_go_on(self) -> bool:
-        """Whether the next request may be read or answered now."""
         return self._later is None and not self.is_congested and self.turns.has_time()
 
     def _account(self) -> None:
@@ -189,7 +186,6 @@ class HttpConnection(Connection):
         return self.asker if found == self.host else Asker(found, found)
 
     def _is_for_health(self, request: Request) -> bool:
-        """Whether `/health` is requested, on an endpoint that serves HTTP."""
         return (
             request.path.partition(b"?")[0] == HEALTH
             and request.method in {b"GET", b"HEAD"}
@@ -357,7 +353,6 @@ class HttpConnection(Connection):
         successor.begin()
 
     def _hand_over(self, handshake: Handshake) -> None:
-        """Continue as a WebSocket, with the bytes after the handshake."""
         accept = accept_key(handshake.headers)
         if accept is None or self._later is not None or self._waiting:
             self._end_after(responses.refusal(400))

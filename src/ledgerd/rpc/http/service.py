@@ -29,7 +29,6 @@ from ledgerd.supervision.tasks import Tasks
 log = logging.getLogger(__name__)
 
 PageRoutes = Mapping[bytes, Callable[[], Page]]
-"""The page of each path for GET."""
 
 NegotiatedRoutes = Mapping[bytes, Callable[[bytes], Page]]
 """The same for pages in several formats: what is called gets the `Accept` of the request."""
@@ -69,7 +68,6 @@ class Connection(asyncio.Protocol):
         self.charged = asker.address
         """The address that the connection counts for; empty for a trusted proxy, which many clients share."""
         self.is_spare = False
-        """Whether it is above the limits."""
         self.is_congested = False
         """Whether the send buffer is full, because the client does not read."""
         self.steps = 0
@@ -84,7 +82,6 @@ class Connection(asyncio.Protocol):
         self._waits_for_turn = False
 
     def progress(self) -> int:
-        """The client's progress; an unchanged number means none."""
         return self.steps
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -134,13 +131,11 @@ class Connection(asyncio.Protocol):
             self.service.loop.call_soon(self.read_on)
 
     def read_on(self) -> None:
-        """Read, unless what has arrived is to be parsed first (back-pressure)."""
         if self.may_read and not self.transport.is_closing():
             self.transport.resume_reading()
 
     @property
     def may_read(self) -> bool:
-        """Whether little of what has arrived waits."""
         return self.unread.size < READ_TURN_BYTES
 
     def go_on_later(self) -> None:
@@ -156,7 +151,6 @@ class Connection(asyncio.Protocol):
 
     @property
     def arrived_bytes(self) -> int:
-        """Bytes of whole requests that wait to be answered."""
         return 0
 
     @abstractmethod
@@ -192,7 +186,6 @@ class Connection(asyncio.Protocol):
 
     @property
     def untaken(self) -> int:
-        """Bytes of answers that the client has not taken, as far as they were counted."""
         return self._untaken
 
     def keep_untaken(self) -> None:
@@ -202,12 +195,10 @@ class Connection(asyncio.Protocol):
             self.service.relieve()
 
     def keep(self, size: int) -> None:
-        """So many bytes of answers are kept here now."""
         self.service.dispatcher.held.change(self.asker.share, size - self._untaken)
         self._untaken = size
 
     def wait_for(self, answers: int) -> None:
-        """So many unfinished answers are waited for here now."""
         self.service.late_answers.change(self.asker.share, answers - self.late_answers)
         self.late_answers = answers
 
@@ -250,9 +241,7 @@ class Service:
         self._connections: ConnectionTable[Connection] = ConnectionTable(limits.connections, limits.address_connections)
         self._spare: ConnectionTable[Connection] = ConnectionTable(0, 0)
         self.requests_held = HeldAmounts(limits.held_bytes)
-        """Buffered bytes of requests of all connections."""
         self.late_answers = HeldAmounts(limits.all_late_answers)
-        """Unfinished answers of all connections, with subscriptions."""
         self.received = self.sent = self.accepted = 0
         """Bytes from and to clients, and their connections, since the start."""
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -270,16 +259,13 @@ class Service:
 
     @property
     def connections(self) -> dict[Connection, None]:
-        """The connections within the limits, in the order in which they came."""
         return self._connections.all
 
     @property
     def spare_connections(self) -> dict[Connection, None]:
-        """The connections above the limits."""
         return self._spare.all
 
     def gate(self, address: str, host: str) -> Gate | None:
-        """The check of origins for a listening address; None where every web page is allowed."""
         if not (self.is_private or is_loopback(address)):
             return None
         open_paths = frozenset[bytes]() if is_loopback(address) else self.open_paths
@@ -310,7 +296,6 @@ class Service:
         return check.is_within
 
     def relieve_requests(self) -> None:
-        """While too much of requests is buffered, refuse the largest of whoever has most."""
         held = self.requests_held
         while held.is_too_much:
             share = held.largest
@@ -366,7 +351,6 @@ class Service:
             self._left.set()
 
     def replace(self, connection: Connection, other: Connection) -> bool:
-        """Replace a connection by another, which may count for another address; whether that is within the limits."""
         if connection.charged != other.charged and not self._has_room(other.charged):
             return False
         self._connections.remove(connection)
@@ -375,7 +359,6 @@ class Service:
 
     @property
     def is_open(self) -> bool:
-        """Whether every request is answered, without a check of rate or state."""
         return not (self.refusal or self.is_stopping or self.limits.address_rate)
 
     def may_ask(self, address: str) -> bool:
@@ -385,11 +368,9 @@ class Service:
         return False
 
     def _charge_batch(self, address: str, requests: int) -> None:
-        """Count the requests of a batch, of which `may_ask` has counted one."""
         self.addresses.charge(address, requests - 1, self.loop.time())
 
     def note(self, option: str, address: str) -> None:
-        """Count a client that has reached a limit, for the log."""
         self.dispatcher.bounds.note(option, address)
         self._watch_on()
 
@@ -408,7 +389,6 @@ class Service:
             self._watch_on()
 
     def look(self, now: float) -> None:
-        """Log the reached limits, and close the connections whose deadline has passed."""
         line = self.dispatcher.bounds.line(now)
         if line:
             log.warning("limits reached by clients: %(limits)s", {"limits": line})
@@ -427,7 +407,6 @@ class Service:
                 connection.expire()
 
     async def stop(self) -> None:
-        """Answer requests in flight, within a deadline, and close every connection."""
         self.is_stopping = True
         for connection in [*self.connections, *self.spare_connections]:
             connection.finish()

@@ -17,7 +17,6 @@ class Unread:
     def __init__(self) -> None:
         self._parts: deque[bytes] = deque()
         self._place = 0
-        """How much of the first part was taken."""
         self.size = 0
 
     def __len__(self) -> int:

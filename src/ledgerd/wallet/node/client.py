@@ -5,14 +5,16 @@ from __future__ import annotations
 import http.client
 import itertools
 import ssl
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
 from ledgerd.basics.printable import printable
 from ledgerd.client.address import SECURE_SOCKET, SECURE_WEB, SOCKET, WEB, NodeAddress, read_address
 from ledgerd.client.envelope import ErrorAnswer, NodeCall, NotAnAnswer, packed, parsed, request_of, result_of
 from ledgerd.client.timely import Deadline, TimelyHTTPConnection, TimelyHTTPSConnection
-from ledgerd.protocol.errors import OperatorError
+from ledgerd.codec.errors import CodecError
+from ledgerd.protocol.errors import OperatorError, RuleViolation
 from ledgerd.wallet.errors import NodeRefused, NodeUnreachable, WalletError
 
 if TYPE_CHECKING:
@@ -63,6 +65,14 @@ class NodeClient:
             raise NodeUnreachable(f"{self.url} does not answer as a node does") from None
         except ErrorAnswer as error:
             raise NodeRefused(printable(error.message), error.data) from None
+
+    @contextmanager
+    def understood(self) -> Iterator[None]:
+        """While an answer is read: one of another form than a node's is refused."""
+        try:
+            yield
+        except (LookupError, TypeError, ValueError, ArithmeticError, CodecError, RuleViolation):
+            raise NodeUnreachable(f"{self.url} does not answer as a node does") from None
 
     def close(self) -> None:
         """Close the connection; the next request makes a new one."""

@@ -25,7 +25,7 @@ from ledgerd.rpc.api.node_api import (
     SimulatedTransaction,
 )
 from ledgerd.rpc.call.errors import PlainError
-from ledgerd.rpc.link.topics import Broadcast, broadcast_of
+from ledgerd.rpc.link.topics import Broadcast, unpacked
 
 if TYPE_CHECKING:
     from ledgerd.chain.pending.simulation import SimulatedEffects
@@ -68,7 +68,7 @@ class Simulations:
         """Say what a transaction would do, as JSON."""
         if not self._is_on:
             raise PlainError(OFF)
-        asked = broadcast_of(payload)
+        asked = unpacked(payload, Broadcast)
         if len(asked.packed) > MOST_BYTES:
             raise PlainError(TOO_LARGE)
         try:
