@@ -14,6 +14,7 @@ from functools import partial
 from ledgerd.protocol.parameters import MAINNET
 from ledgerd.rpc.api.node_api import NODE_API, OPERATOR_API
 from ledgerd.rpc.api.node_status import (
+    LatestStatus,
     NodeDetails,
     NodeStatus,
     PeerCounts,
@@ -21,7 +22,6 @@ from ledgerd.rpc.api.node_status import (
     PoolFacts,
     Problem,
     SlotFacts,
-    StatusBoard,
     SyncFacts,
     WatchedFacts,
     WatchedSlotFacts,
@@ -134,15 +134,15 @@ class SampleNode:
         self.urls: list[str] = []
         self.reason = ""
         """What `/ready` says to be wrong."""
-        self._board = StatusBoard()
+        self._board = LatestStatus()
         self._take(details)
         self._queues: dict[asyncio.Queue[bytes], str] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopping = asyncio.Event()
 
     def _take(self, details: NodeDetails) -> None:
-        self._board.take_status(packed_topic(details.status))
-        self._board.take_details(packed_topic(details))
+        self._board.receive_status(packed_topic(details.status))
+        self._board.receive_details(packed_topic(details))
 
     def show(self, details: NodeDetails) -> None:
         """Show another state, at once."""
@@ -177,7 +177,7 @@ class SampleNode:
 
     async def _serve(self, began: threading.Event) -> None:
         self._loop = loop = asyncio.get_running_loop()
-        node = Node(MAINNET, nothing_to_read, self, {StatusBoard: self._board})
+        node = Node(MAINNET, nothing_to_read, self, {LatestStatus: self._board})
         public = person_page((NODE_API,), LINKS)
         routes: tuple[PageRoutes, ...] = ({b"/": lambda: public, b"/ready": self._ready}, {b"/": operator_page})
         servers, services = [], []

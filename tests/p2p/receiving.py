@@ -6,6 +6,6 @@ from ledgerd.p2p.network_state import NetworkState
 
 
 def receive_all(network: NetworkState, now: float, peer: int, data: bytes) -> None:
-    network.take(now, peer, data)
-    while network.hear(now, peer):
+    network.receive(now, peer, data)
+    while network.handle_next(now, peer):
         pass

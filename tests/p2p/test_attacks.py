@@ -336,10 +336,10 @@ def test_a_reply_of_many_blocks_is_decoded_in_parts_and_others_are_heard_between
     said = talk.say(peer, status)
     assert any(isinstance(message, GapFillRequest) for message in said)
     network, head = talk.network, talk.chain.head_number
-    network.take(talk.now, peer, GapFillReply(tuple(blocks)).frame)
+    network.receive(talk.now, peer, GapFillReply(tuple(blocks)).frame)
     turns = 0
     while network.waiting_message(peer) is not None:
-        assert network.hear(talk.now, peer)
+        assert network.handle_next(talk.now, peer)
         assert talk.chain.head_number == head
         turns += 1
     assert turns >= len(blocks) - 1

@@ -164,7 +164,7 @@ def test_a_peer_list_is_limited_in_length_and_by_subnet(talk: Talk) -> None:
 def test_contacts_are_bounded(talk: Talk) -> None:
     contacts = talk.network.contacts
     for number in range(1000):
-        contacts.hear_of(Endpoint(f"62.{number % 250}.{number // 250}.1", 2001), NO_NODE, talk.now)
+        contacts.add(Endpoint(f"62.{number % 250}.{number // 250}.1", 2001), NO_NODE, talk.now)
     assert len(contacts) == CONTACTS
     contacts.forget_lost(talk.now + 9 * 3600, 8)
     assert len(contacts) == 0

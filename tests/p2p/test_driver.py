@@ -146,8 +146,8 @@ def test_a_read_of_very_many_messages_is_heard_in_turns(others: Network, monkeyp
             if len(heard) == messages + 1:
                 all_heard.set()
 
-        original = driver.network.dialogue.hear
-        driver.network.dialogue.hear = hear  # type: ignore[method-assign]  # which goes on to hear
+        original = driver.network.dialogue.handle
+        driver.network.dialogue.handle = hear  # type: ignore[method-assign]  # which goes on to hear
         loop.call_soon(count)
         _, writer = await asyncio.open_connection("127.0.0.1", driver.port)
         writer.write(Hello(node_id=NodeId(bytes(32) + b"\7")).frame + NotAvailable(1).frame * messages)

@@ -158,7 +158,7 @@ class Main:
 
     def publish(self, event: bytes) -> None:
         for subscription in self.listeners:
-            subscription.tell(event)
+            subscription.deliver(event)
 
 
 def dispatcher(main: Any = None, *, entries: int = 10_000, limits: Limits | None = None) -> Dispatcher:

@@ -61,7 +61,7 @@ async def working(
     settings: Little | None = None, silent_seconds: float = 20.0
 ) -> AsyncIterator[tuple[Workers, Server, Supervisor]]:
     supervisor, web = Supervisor(), Web(settings, 2)
-    supervisor.take(web)
+    supervisor.add(web)
     web.workers.silent_seconds = silent_seconds
     await web.start()
     try:

@@ -33,7 +33,7 @@ def play(scene: Callable[[], Awaitable[None]]) -> None:
 
 def test_a_child_hears_that_its_parent_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     parents = [7, 7, 1]
-    monkeypatch.setattr(processes, "LOOK_SECONDS", 0)
+    monkeypatch.setattr(processes, "POLL_SECONDS", 0)
     monkeypatch.setattr("os.getppid", lambda: parents.pop(0))
     play(lambda: parent_ended(7))
     assert parents == []
@@ -97,7 +97,7 @@ def test_a_child_inherits_what_it_is_given_and_nothing_else() -> None:
     with ours, other, unwanted:
         with theirs:
             child = Child.start((sys.executable, "-c", program), stdin=PIPE, inherited=(theirs.fileno(),))
-            child.tell(f"{theirs.fileno()} {unwanted.fileno()}".encode())
+            child.write(f"{theirs.fileno()} {unwanted.fileno()}".encode())
         ours.settimeout(PATIENCE)
         assert ours.recv(100) == b"[True, False]"
         assert child.wait(PATIENCE) == 0
@@ -106,7 +106,7 @@ def test_a_child_inherits_what_it_is_given_and_nothing_else() -> None:
 def test_a_child_that_has_ended_hears_nothing_and_that_is_no_fault() -> None:
     child = started("", stdin=PIPE)
     assert child.wait(PATIENCE) == 0
-    child.tell(b"hello")
+    child.write(b"hello")
     child.release()
 
 

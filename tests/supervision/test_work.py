@@ -38,7 +38,7 @@ def play(scene: Scene, ending: Ending = Ending.COMES_BACK, *, is_needed: bool = 
     async def body() -> None:
         clock, supervisor = Clock(), Supervisor()
         station = Station(ending, clock, is_needed=is_needed)
-        supervisor.take(station)
+        supervisor.add(station)
         async with asyncio.timeout(PATIENCE):
             await scene(station, supervisor, clock)
             await station.stop()
@@ -152,7 +152,7 @@ def test_a_failure_before_anybody_watches_is_not_lost() -> None:
     async def scene() -> None:
         station, supervisor = Station(Ending.COMES_BACK, Clock()), Supervisor()
         station.work.fail(OSError("early"))
-        supervisor.take(station)
+        supervisor.add(station)
         assert str(await supervisor.failed()) == "early"
 
     asyncio.run(scene())

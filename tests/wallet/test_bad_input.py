@@ -15,7 +15,7 @@ from ledgerd.protocol.identifiers import BlockId, ChainId
 from ledgerd.protocol.time_text import time_text
 from ledgerd.wallet import command_line, errors
 from ledgerd.wallet.commands import sending
-from ledgerd.wallet.node.checks import NodeStanding
+from ledgerd.wallet.node.checks import ChainStatus
 from ledgerd.wallet.node.seen import SeenChain, remember
 from ledgerd.wallet.transactions.draft import ROLES, draft_of, save
 from tests.wallet.commands.test_sending import TRANSFER, Keys, answers
@@ -90,7 +90,7 @@ def larger_fee(desk: Desk) -> int:
 
 def expired_file(desk: Desk) -> int:
     now = int(time.time())
-    standing = NodeStanding(
+    standing = ChainStatus(
         ChainId(bytes.fromhex(CHAIN)), BlockId(HEAD.to_bytes(4, "big") + bytes(16)), HEAD, now - 120, HEAD - 10
     )
     save(desk.folder / "old.json", draft_of(standing, 60, [TRANSFER]), {}, {})

@@ -41,7 +41,7 @@ def run_explorer(settings: ExplorerSettings, until: Wait | None = None) -> int:
 async def live(settings: ExplorerSettings, until: Wait | None = None) -> int:
     """Serve until a signal comes or a part fails."""
     supervisor, part = Supervisor(), ExplorerPart(settings)
-    supervisor.take(part)
+    supervisor.add(part)
     stopping = asyncio.Event()
     for each in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(each, stopping.set)

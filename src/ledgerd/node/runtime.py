@@ -101,7 +101,7 @@ class Runtime:
             raise
 
     async def _start(self, part: Part) -> None:
-        self._supervisor.take(part)
+        self._supervisor.add(part)
         self._started.append(part)
         await part.start()
 

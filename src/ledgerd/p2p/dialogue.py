@@ -80,7 +80,7 @@ class Dialogue:
             GapFillReply: intake.blocks_of_gap,
         }
 
-    def hear(self, peer: Peer, message: Message) -> None:
+    def handle(self, peer: Peer, message: Message) -> None:
         """Handle a message; before the hello no other is accepted (spec 04, section 27, item 4)."""
         core = self._core
         if not peer.is_greeted and not isinstance(message, Hello | SoftBan):
@@ -124,7 +124,7 @@ class Dialogue:
             peer.advance(LifeEvent.ANSWERED, core.now)
         core.good(peer)
         if peer.exchange and core.height_of(peer) > core.chain.head_number + BEHIND_BLOCKS:
-            self._intake.turn(Cause.ANSWERED_FROM_AHEAD)
+            self._intake.change_mode(Cause.ANSWERED_FROM_AHEAD)
         self._ask()
 
     def _ask(self) -> None:
@@ -137,7 +137,7 @@ class Dialogue:
         partners = [peer for peer in core.live() if peer.exchange and peer.head_number > 0]
         is_nobody_ahead = bool(partners) and all(core.reach_of(peer) <= head for peer in core.trusted())
         if head > 0 and is_nobody_ahead and intake.ranges.is_idle and not intake.is_busy:
-            intake.turn(Cause.NOBODY_AHEAD)
+            intake.change_mode(Cause.NOBODY_AHEAD)
 
     def _fork_status(self, peer: Peer, status: ForkStatus) -> None:
         """Spec 04, section 15."""
@@ -154,7 +154,7 @@ class Dialogue:
         core.good(peer)
         self._intake.ranges.plan()
         if core.height_of(peer) > core.chain.head_number + BEHIND_BLOCKS:
-            self._intake.hear_of_height()
+            self._intake.request_gap()
 
     def _soft_ban(self, peer: Peer, ban: SoftBan) -> None:
         """The time that we respect is limited, and the text is cleaned before it is logged."""
@@ -170,7 +170,7 @@ class Dialogue:
         cost = max(1, len(transaction.signatures))
         if not peer.allowance.signatures.take(cost, core.now):
             return
-        self._intake.offers.heard(transaction.id)
+        self._intake.offers.record_received(transaction.id)
         verdict = mempool.judge(transaction, core.now)
         if verdict is Admitted.UNFIT:
             core.strike(peer, "a transaction that is expired, expires too late or is too large")
@@ -185,16 +185,16 @@ class Dialogue:
         if not everybody.take(cost, core.now):
             return
         is_accepted = core.chain.accept_transaction(transaction)
-        looks = core.chain.members_looked_at // MEMBERS_OF_A_SIGNATURE
-        if looks:
-            allowance.signatures.take(looks, core.now)
-            everybody.take(looks, core.now)
+        lookups = core.chain.members_looked_at // MEMBERS_OF_A_SIGNATURE
+        if lookups:
+            allowance.signatures.take(lookups, core.now)
+            everybody.take(lookups, core.now)
         if is_accepted:
             allowance.standing = min(allowance.standing + 1, MOST_STANDING)
-            peer.was_useful(core.now)
+            peer.record_useful(core.now)
             mempool.add(transaction, is_provisional=core.mode is Mode.SYNC)
             push_transaction(core, message, peer)
         else:
             allowance.standing = max(allowance.standing - REFUSED_COST, -MOST_STANDING)
             mempool.refuse(transaction, core.now)
-            allowance.signatures.take(REFUSED_COST * (cost + looks), core.now)
+            allowance.signatures.take(REFUSED_COST * (cost + lookups), core.now)

@@ -15,7 +15,7 @@ from ledgerd.metrics.meters.round_trips import round_trip
 from ledgerd.p2p.network_state import TICK_SECONDS, NetworkState
 from ledgerd.p2p.shared.actions import Close, Dial, Precompute, Send
 from ledgerd.p2p.shared.batches import Batch
-from ledgerd.p2p.shared.notices import tell
+from ledgerd.p2p.shared.notices import log_peer
 from ledgerd.p2p.turns import BLOCKS, Turns
 from ledgerd.p2p.wire.messages import ForkStatus, TransactionMessage
 from ledgerd.protocol.block import Block
@@ -174,8 +174,8 @@ class Driver:
 
     def round_trips(self) -> Iterator[tuple[int, float]]:
         for peer, connection in self._connections.items():
-            plug = None if connection.transport is None else connection.transport.get_extra_info("socket")
-            if plug is not None and (measured := round_trip(plug)) is not None:
+            raw = None if connection.transport is None else connection.transport.get_extra_info("socket")
+            if raw is not None and (measured := round_trip(raw)) is not None:
                 yield peer, measured
 
     async def stop(self) -> None:
@@ -226,7 +226,7 @@ class Driver:
             return is_more
         loop = asyncio.get_running_loop()
         began = loop.time()
-        self.network.hear(self._clock(), peer)
+        self.network.handle_next(self._clock(), peer)
         self._turns.charge(peer, loop.time() - began)
         self.run_actions()
         self._queue(peer)
@@ -246,13 +246,13 @@ class Driver:
         if connection is not None:
             connection.release(WAITS)
             if connection.is_gone:
-                self._part(connection)
+                self._disconnected(connection)
 
     # -- events of sockets
 
     def made(self, connection: PeerConnection) -> None:
         now = self._clock()
-        with self._telling_failures():
+        with self._reporting_failures():
             if connection.peer is None:
                 connection.peer = self.network.accepted(now, connection.remote)
                 is_wanted = connection.peer is not None
@@ -267,24 +267,24 @@ class Driver:
     def received(self, connection: PeerConnection, data: bytes) -> None:
         if connection.peer not in self._connections:
             return
-        with self._telling_failures():
-            self.network.take(self._clock(), connection.peer, data)
+        with self._reporting_failures():
+            self.network.receive(self._clock(), connection.peer, data)
             self._queue(connection.peer)
 
     def gone(self, connection: PeerConnection) -> None:
         """A connection has ended; the messages that arrived before are still handled."""
         connection.is_gone = True
         if connection.peer not in self._turns:
-            self._part(connection)
+            self._disconnected(connection)
 
-    def _part(self, connection: PeerConnection) -> None:
+    def _disconnected(self, connection: PeerConnection) -> None:
         if connection.peer is not None and self._connections.pop(connection.peer, None) is not None:
-            with self._telling_failures():
+            with self._reporting_failures():
                 self.network.lost(self._clock(), connection.peer)
                 self.run_actions()
 
     @contextlib.contextmanager
-    def _telling_failures(self) -> Iterator[None]:
+    def _reporting_failures(self) -> Iterator[None]:
         """Pass an exception on to `ended`: in a callback of the event loop it would only be logged."""
         try:
             yield
@@ -318,7 +318,7 @@ class Driver:
         if connection is None or connection.transport is None:
             return
         if self._is_too_much(connection, len(frame)) or not connection.send(number, frame):
-            tell(connection.remote, "reads too slowly")
+            log_peer(connection.remote, "reads too slowly")
             connection.transport.abort()
 
     def _room(self, peer: int) -> int:
@@ -358,7 +358,7 @@ class Driver:
 
     def _precomputed(self, batch: Batch) -> None:
         if not batch.is_precomputed:
-            with self._telling_failures():
+            with self._reporting_failures():
                 self.network.precomputed(self._clock(), batch)
                 self.run_actions()
 

@@ -57,8 +57,8 @@ class NetworkState:
         self._resynced_at = -1e9
 
     def actions(self) -> list[Action]:
-        self._bury()
-        return self.core.take_actions()
+        self._forget_closed()
+        return self.core.drain_actions()
 
     # -- connections
 
@@ -90,32 +90,32 @@ class NetworkState:
         if peer is not None:
             self._forget(peer)
 
-    def take(self, now: float, number: int, data: bytes) -> None:
-        """Take bytes of a peer; `hear` handles their messages, one at a time."""
+    def receive(self, now: float, number: int, data: bytes) -> None:
+        """Keep bytes of a peer; `handle_next` handles their messages, one at a time."""
         self.core.now = now
         peer = self.core.find(number)
         if peer is not None and peer.is_connected:
             peer.receive(data, now)
 
-    def hear(self, now: float, number: int) -> bool:
+    def handle_next(self, now: float, number: int) -> bool:
         self.core.now = now
         peer = self.core.find(number)
-        said = None
+        message = None
         if peer is not None and peer.is_connected:
             intake = self.intake
-            said = peer.next_said(
+            message = peer.next_message(
                 now, lambda frame: self._is_unwanted(peer, frame), lambda frame: intake.reader_of(peer, frame)
             )
-            if isinstance(said, PeerFault):
-                self._blame(peer, said)
-            elif isinstance(said, Message) and peer.is_connected:
-                self._take_message(peer, said)
-        self._bury()
-        return said is not None
+            if isinstance(message, PeerFault):
+                self._handle_fault(peer, message)
+            elif isinstance(message, Message) and peer.is_connected:
+                self._handle(peer, message)
+        self._forget_closed()
+        return message is not None
 
-    def _take_message(self, peer: Peer, message: Message) -> None:
+    def _handle(self, peer: Peer, message: Message) -> None:
         was_fit = is_fit(peer)
-        self.dialogue.hear(peer, message)
+        self.dialogue.handle(peer, message)
         if not was_fit and is_fit(peer):
             self.intake.offers.serve(peer)
 
@@ -130,10 +130,10 @@ class NetworkState:
 
     def _greet(self, peer: Peer) -> None:
         peer.advance(LifeEvent.OPENED, self.core.now)
-        peer.heard_at = self.core.now
+        peer.received_at = self.core.now
         self.core.send(peer, our_hello(self.core))
 
-    def _blame(self, peer: Peer, fault: PeerFault) -> None:
+    def _handle_fault(self, peer: Peer, fault: PeerFault) -> None:
         if isinstance(fault, UnknownType):
             self.core.strike(peer, str(fault))
             return
@@ -162,23 +162,23 @@ class NetworkState:
                 return False
         reserved = min(settings.reserved_outbound, settings.max_connections // 4)
         is_full = len(incoming) >= settings.max_connections - reserved or core.connections >= settings.max_connections
-        return not is_full or self._has_given_way(incoming)
+        return not is_full or self._has_evicted_one(incoming)
 
-    def _has_given_way(self, incoming: list[Peer]) -> bool:
+    def _has_evicted_one(self, incoming: list[Peer]) -> bool:
         """The one that was useful the longest time ago leaves; who was lately, or came just now, stays."""
         core = self.core
-        idle = [peer for peer in incoming if core.now - max(peer.heard_at, peer.since) > IDLE_SECONDS]
+        idle = [peer for peer in incoming if core.now - max(peer.received_at, peer.since) > IDLE_SECONDS]
         useless = [peer for peer in idle if peer.useful_at is None or core.now - peer.useful_at > USEFUL_SECONDS]
         if not useless:
             return False
         crowds = Counter(subnet_of(peer.address) for peer in incoming)
-        leaving = min(useless, key=lambda peer: (-crowds[subnet_of(peer.address)], peer.heard_at, peer.id))
+        leaving = min(useless, key=lambda peer: (-crowds[subnet_of(peer.address)], peer.received_at, peer.id))
         core.close(leaving, "silent for too long, and its place is needed")
-        self._bury()
+        self._forget_closed()
         return True
 
-    def _bury(self) -> None:
-        for peer in self.core.take_closed():
+    def _forget_closed(self) -> None:
+        for peer in self.core.drain_closed():
             self._forget(peer)
 
     def _forget(self, peer: Peer) -> None:
@@ -201,20 +201,20 @@ class NetworkState:
         core.now = now
         self._dial()
         self._time_out()
-        self._uncross()
+        self._close_crossing()
         intake.ranges.expire()
         intake.mempool.clean(now, drops_unanchored=core.mode is Mode.FORWARD)
-        intake.look_after()
-        intake.offers.look_after()
+        intake.tick()
+        intake.offers.tick()
         self.dialogue.exchange.ask()
         if self._ticks % CLEANING_TICKS == 0:
             self.contacts.forget_lost(now, core.settings.peer_max_disconnect_hours)
-        if intake.watch.take_reset():
+        if intake.watch.pop_reset():
             self.forgive_all()
         self._ticks += 1
         if self._ticks % STATUS_TICKS == 0:
             log.info("%s", self.status_line())
-        self._bury()
+        self._forget_closed()
 
     def _dial(self) -> None:
         core = self.core
@@ -225,7 +225,7 @@ class NetworkState:
                 continue
             contact.peer = core.dial(contact.endpoint).id
 
-    def _uncross(self) -> None:
+    def _close_crossing(self) -> None:
         for peer in self.core.peers():
             loser = loser_of_crossing(self.core, peer)
             if loser is not None:
@@ -241,7 +241,7 @@ class NetworkState:
             )
             if is_late or peer.unfinished_for(core.now) > FRAME_SECONDS:
                 core.close(peer, "lifecycle timeout")
-            elif peer.is_live and is_short and core.now - peer.heard_at > SILENT_SECONDS:
+            elif peer.is_live and is_short and core.now - peer.received_at > SILENT_SECONDS:
                 core.close(peer, "silent for too long")
 
     def forgive_all(self) -> None:
@@ -266,7 +266,7 @@ class NetworkState:
     def work(self, now: float) -> bool:
         self.core.now = now
         is_more = self.intake.work()
-        self._bury()
+        self._forget_closed()
         return is_more
 
     def precomputed(self, now: float, batch: Batch) -> None:
@@ -305,7 +305,7 @@ class NetworkState:
         self._resynced_at = now
         self.intake.fork_tracking.reset()
         self.intake.ranges.go_back()
-        self.intake.turn(Cause.RESYNC)
+        self.intake.change_mode(Cause.RESYNC)
         self.trigger_resync(now)
         self.intake.ranges.plan()
 

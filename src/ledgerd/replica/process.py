@@ -24,7 +24,7 @@ from ledgerd.supervision.this_process import on_a_loop
 async def live(part: FollowPart, until: Coroutine[Any, Any, object], started: Callable[[], None]) -> None:
     """Follow until something ends or it fails."""
     supervisor = Supervisor()
-    supervisor.take(part)
+    supervisor.add(part)
     await part.start()
     started()
     await first_of(until, supervisor.failed())

@@ -54,28 +54,28 @@ log = logging.getLogger(__name__)
 MakeService = Callable[[Link, Limits, msgspec.Raw], Service]
 
 
-async def serve(order: WorkerArguments) -> None:
+async def serve(arguments: WorkerArguments) -> None:
     loop = asyncio.get_running_loop()
     stopping = asyncio.Event()
     # Ctrl-C sends SIGINT to the whole process group: the node handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     loop.add_signal_handler(signal.SIGTERM, stopping.set)
-    link = Link(order.number)
-    await loop.create_connection(lambda: link, sock=socket.socket(fileno=order.link))
-    fitting = _fitting(order.limits)
-    service = _parts(order.parts)(link, fitting, order.settings)
-    if fitting.connections != order.limits.connections:
-        told = {"files": fitting.files, "accepted": fitting.connections, "wanted": order.limits.connections}
+    link = Link(arguments.number)
+    await loop.create_connection(lambda: link, sock=socket.socket(fileno=arguments.link))
+    fitting = _fitting(arguments.limits)
+    service = _parts(arguments.parts)(link, fitting, arguments.settings)
+    if fitting.connections != arguments.limits.connections:
+        told = {"files": fitting.files, "accepted": fitting.connections, "wanted": arguments.limits.connections}
         log.warning(
             "the limit of open files is %(files)d: this API worker accepts %(accepted)d connections, not %(wanted)d",
             told,
         )
     attach(service, link, stopping)
     servers = []
-    for each in order.listeners:
-        plug = socket.socket(fileno=each.descriptor)
-        gate = service.gate(plug.getsockname()[0], each.host)
-        servers += await accept_on(plug, partial(HttpConnection, service, each.speech, gate))
+    for each in arguments.listeners:
+        sock = socket.socket(fileno=each.descriptor)
+        gate = service.gate(sock.getsockname()[0], each.host)
+        servers += await accept_on(sock, partial(HttpConnection, service, each.speech, gate))
     link.beat()
     await first_of(link.lost.wait(), stopping.wait())
     for server in servers:
@@ -94,7 +94,7 @@ def _fitting(limits: Limits) -> Limits:
 def attach(service: Service, link: Link, stopping: asyncio.Event) -> None:
 
     def head(_: bytes) -> None:
-        service.dispatcher.move_on()
+        service.dispatcher.head_changed()
 
     def stop(_: bytes) -> None:
         stopping.set()
@@ -112,8 +112,8 @@ def _parts(name: str) -> MakeService:
 
 def main() -> None:
     give_way(YIELDING)
-    order = read_arguments(sys.stdin.buffer.read(), WorkerArguments)
-    on_a_loop(partial(serve, order))
+    arguments = read_arguments(sys.stdin.buffer.read(), WorkerArguments)
+    on_a_loop(partial(serve, arguments))
 
 
 if __name__ == "__main__":

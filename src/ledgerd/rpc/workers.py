@@ -91,7 +91,7 @@ class Workers:
 
     @property
     def addresses(self) -> list[tuple[str, int]]:
-        return [plug.getsockname()[:2] for plug, _ in self.slots[0].sockets]
+        return [sock.getsockname()[:2] for sock, _ in self.slots[0].sockets]
 
     @property
     def processes(self) -> list[int]:
@@ -122,8 +122,8 @@ class Workers:
     async def stop(self) -> None:
         await self._work.stop()
         for slot in self.slots:
-            for plug, _ in slot.sockets:
-                plug.close()
+            for sock, _ in slot.sockets:
+                sock.close()
 
     async def _live(self, slot: Slot, working: Working) -> None:
         try:
@@ -145,14 +145,14 @@ class Workers:
         ours, theirs = socket.socketpair()
         with theirs, ExitStack() as failing:
             failing.callback(ours.close)
-            listeners = tuple(ListeningSocket(plug.fileno(), each.speech, each.host) for plug, each in slot.sockets)
+            listeners = tuple(ListeningSocket(sock.fileno(), each.speech, each.host) for sock, each in slot.sockets)
             link_end = theirs.fileno()
             order = WorkerArguments(self._parts, self._settings, self._limits, link_end, listeners, slot.number)
             inherited = (link_end, *self.inherited, *(each.descriptor for each in listeners))
             self.starts += 1
             slot.process = child = Child.start(COMMAND, stdin=PIPE, inherited=inherited, environment=RETURNS_MEMORY)
             failing.callback(child.kill)
-            child.tell(msgspec.json.encode(order))
+            child.write(msgspec.json.encode(order))
             ours.setblocking(False)
             link = self._board.link(heartbeat)
             await asyncio.get_running_loop().create_connection(lambda: link, sock=ours)

@@ -37,11 +37,11 @@ class SignerFolder:
         self._mark, self._path = folder / MARK, folder / FILE
         with ExitStack() as stack:
             stack.enter_context(lock_folder(folder))
-            self.has_stopped_cleanly = self._take_mark()
+            self.has_stopped_cleanly = self._consume_mark()
             self.record = SignerRecord(folder, has_stopped_cleanly=self.has_stopped_cleanly)
             self._close: Callable[[], None] = stack.pop_all().close
 
-    def _take_mark(self) -> bool:
+    def _consume_mark(self) -> bool:
         """Whether the last stop was clean; from now on, until the next one, it was not."""
         try:
             mark = msgspec.json.decode(self._mark.read_bytes(), type=CleanStop)

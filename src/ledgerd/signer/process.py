@@ -94,7 +94,7 @@ def keys_of(path: Path) -> dict[PublicKey, PrivateKey]:
 
 async def live(settings: SignerSettings, folder: SignerFolder, keys: dict[PublicKey, PrivateKey]) -> int:
     supervisor, part = Supervisor(), SignerPart(settings, folder, keys)
-    supervisor.take(part)
+    supervisor.add(part)
     stopping = asyncio.Event()
     for each in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(each, stopping.set)

@@ -52,10 +52,10 @@ class SigningService:
             return SignerAnswer(question.number, SigningVerdict.STATUS, msgspec.json.encode(status))
         before = self._rule.last_slot
         judged = self._rule.judge(question.key, question.header, self._clock())
-        self._tell(question, judged, is_new=self._rule.last_slot != before)
+        self._log(question, judged, is_new=self._rule.last_slot != before)
         return SignerAnswer(question.number, judged.verdict, judged.signature or judged.reason.encode())
 
-    def _tell(self, question: SigningQuestion, judged: Judgement, *, is_new: bool) -> None:
+    def _log(self, question: SigningQuestion, judged: Judgement, *, is_new: bool) -> None:
         header = question.header
         if judged.verdict is SigningVerdict.SIGNED:
             if is_new:

@@ -125,18 +125,18 @@ class TlsListener:
     def listen(self, endpoint: Endpoint) -> socket.socket:
         family = socket.AF_INET6 if ":" in endpoint.host else socket.AF_INET
         try:
-            plug = socket.create_server(endpoint, family=family, backlog=BACKLOG)
+            sock = socket.create_server(endpoint, family=family, backlog=BACKLOG)
         except OSError as problem:
             raise OperatorError(f"tls://{endpoint} cannot be listened on: {problem.strerror}") from problem
-        plug.setblocking(False)
-        self._work.keep("connections", lambda _: self._accept(plug))
-        return plug
+        sock.setblocking(False)
+        self._work.keep("connections", lambda _: self._accept(sock))
+        return sock
 
-    async def _accept(self, plug: socket.socket) -> None:
+    async def _accept(self, sock: socket.socket) -> None:
         loop = asyncio.get_running_loop()
         while True:
             try:
-                accepted, address = await loop.sock_accept(plug)
+                accepted, address = await loop.sock_accept(sock)
             except OSError as problem:
                 log.warning(
                     "no connection can be opened: %(reason)s", {"reason": str(problem)}, extra=limited(STRANGERS)
@@ -189,23 +189,23 @@ def user_of(descriptor: int) -> int:
     """The user at the other end of a Unix socket. Where the system does not tell, the file's mode lets in our own."""
     if sys.platform != "linux":
         return os.getuid()
-    with socket.socket(fileno=os.dup(descriptor)) as plug:
-        credentials = plug.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    with socket.socket(fileno=os.dup(descriptor)) as sock:
+        credentials = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
     return int(_CREDENTIALS.unpack(credentials)[1])
 
 
 class PathListener:
     """A Unix socket, and the file that is its own."""
 
-    def __init__(self, path: Path, plug: socket.socket) -> None:
-        self._path, self._plug = path, plug
+    def __init__(self, path: Path, sock: socket.socket) -> None:
+        self._path, self._sock = path, sock
         self._own = _identity(path)
         self._server: asyncio.AbstractServer | None = None
 
     async def begin(self, service: SigningService, clients: Clients, users: Collection[int]) -> None:
         identify, loop = users_only(users), asyncio.get_running_loop()
         self._server = await loop.create_unix_server(
-            lambda: AskingConnection(service, clients, identify), sock=self._plug, backlog=BACKLOG
+            lambda: AskingConnection(service, clients, identify), sock=self._sock, backlog=BACKLOG
         )
 
     def close(self) -> None:
@@ -232,15 +232,15 @@ def _identity(path: Path) -> tuple[int, int]:
 def bound_socket(path: Path, mode: int, option: str = "--listen") -> socket.socket:
     """A socket at a path, which an option names; a file that a process of ours has left there goes."""
     _make_room(path, option)
-    plug, before = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM), os.umask(ALL_MODES & ~mode)
+    sock, before = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM), os.umask(ALL_MODES & ~mode)
     try:
-        plug.bind(str(path))
+        sock.bind(str(path))
     except OSError as problem:
-        plug.close()
+        sock.close()
         raise OperatorError(f"{path} cannot be listened on: {problem.strerror}") from problem
     finally:
         os.umask(before)
-    return plug
+    return sock
 
 
 def _make_room(path: Path, option: str) -> None:

@@ -46,21 +46,21 @@ class Health:
                 self._warnings[part, name] = text
             else:
                 self._warnings.pop((part, name), None)
-        self._tell(is_new=is_new)
+        self._notify(is_new=is_new)
 
     def set_down(self, part: str, name: str, reason: str) -> None:
         with self._lock:
             is_new = self._down.get((part, name)) != reason
             self._down[part, name] = reason
-        self._tell(is_new=is_new)
+        self._notify(is_new=is_new)
 
     def set_up(self, part: str, name: str) -> None:
         with self._lock:
             is_new = self._down.pop((part, name), None) is not None
-        self._tell(is_new=is_new)
+        self._notify(is_new=is_new)
 
-    def _tell(self, *, is_new: bool) -> None:
+    def _notify(self, *, is_new: bool) -> None:
         if is_new:
             news = self.news
-            for tell in self.changed:
-                tell(news)
+            for notify in self.changed:
+                notify(news)

@@ -38,7 +38,7 @@ class Supervisor:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._lock = threading.Lock()
 
-    def take(self, part: Part) -> None:
+    def add(self, part: Part) -> None:
         self.health.changed.append(part.health_changed)
         part.health_changed(self.health.news)
         part.work.belong(self._fail, self.health)

@@ -32,13 +32,13 @@ def module_command(module: str) -> tuple[str, ...]:
     return (sys.executable, "-m", module)
 
 
-LOOK_SECONDS = 1.0
+POLL_SECONDS = 1.0
 
 
 async def parent_ended(parent: int) -> None:
     """Wait, in a child, until another process is the parent: its own is gone."""
     while os.getppid() == parent:  # noqa: ASYNC110 - nothing tells it
-        await asyncio.sleep(LOOK_SECONDS)
+        await asyncio.sleep(POLL_SECONDS)
 
 
 _left: list[subprocess.Popen[bytes]] = []
@@ -75,7 +75,7 @@ class Child:
         )
         return cls(process)
 
-    def leave(self) -> None:
+    def detach(self) -> None:
         """Let it run on when this process ends. If it ends before, it is reaped at the next call."""
         _left[:] = [each for each in _left if each.poll() is None]
         _left.append(self._process)
@@ -92,7 +92,7 @@ class Child:
     def is_running(self) -> bool:
         return self.code is None
 
-    def tell(self, data: bytes) -> None:
+    def write(self, data: bytes) -> None:
         """Write to its standard input, a pipe, and close that; ignored if the child has ended."""
         if self._process.stdin is not None:
             with suppress(BrokenPipeError):

@@ -21,7 +21,7 @@ def driver_of(*peers: MagicMock) -> MagicMock:
     driver.network.core.mode, driver.network.core.fork_status = Mode.SYNC, 2
     driver.network.intake.mempool.__len__.return_value = 3
     driver.network.intake.mempool.size = 900
-    driver.network.intake.offers.pending, driver.network.intake.offers.unheard = 5, 2
+    driver.network.intake.offers.pending, driver.network.intake.offers.unconfirmed = 5, 2
     driver.round_trips.return_value = iter([(1, 0.3), (2, 0.1)] if peers else [])
     return driver
 

@@ -72,7 +72,7 @@ async def production_part(
     time, supervisor = FixedTime(second), Supervisor()
     chain = ChainPart(context_of(ChainPart, configuration, time, network=SEVEN))
     production = part_of(chain, configuration, time)
-    supervisor.take(production)
+    supervisor.add(production)
     await chain.start()
     await production.start()
     try:
@@ -172,7 +172,7 @@ def test_a_node_that_starts_again_in_its_process_has_the_keys_of_now(tmp_path: P
             await production.stop()
             asked = production._configuration  # noqa: SLF001 - what the process was started with
             again = part_of(chain, asked, FixedTime(second_of_head))
-            Supervisor().take(again)
+            Supervisor().add(again)
             await again.start()
             assert again.producer is not None
             assert second.public in again.producer.settings.keys

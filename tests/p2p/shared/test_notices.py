@@ -6,18 +6,18 @@ import logging
 
 import pytest
 
-from ledgerd.p2p.shared.notices import LONGEST, PEER_LINES, tell
+from ledgerd.p2p.shared.notices import LONGEST, PEER_LINES, log_peer
 
 
 def test_lines_of_all_peers_are_of_one_kind(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
-    tell("62.1.1.1:1", "closing")
-    tell("62.1.1.2:1", "banned", logging.WARNING)
+    log_peer("62.1.1.1:1", "closing")
+    log_peer("62.1.1.2:1", "banned", logging.WARNING)
     assert [record.getMessage() for record in caplog.records] == ["62.1.1.1:1: closing", "62.1.1.2:1: banned"]
     assert {getattr(record, "rate", None) for record in caplog.records} == {PEER_LINES}
 
 
 def test_a_line_quotes_so_much_of_the_other_side(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
-    tell("x", "y" * 10_000)
+    log_peer("x", "y" * 10_000)
     assert len(caplog.records[0].getMessage()) < LONGEST + 10

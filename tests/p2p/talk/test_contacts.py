@@ -29,12 +29,12 @@ def test_endpoints_that_are_not_there_are_dialled_ever_less_often_and_give_way()
     contacts = Contacts((SEED,), 0)
     poison = [told(number) for number in range(CONTACTS - 1)]
     for endpoint in poison:
-        assert contacts.hear_of(endpoint, NO_NODE, 0) is not None
+        assert contacts.add(endpoint, NO_NODE, 0) is not None
     honest = told(5_000)
-    assert contacts.hear_of(honest, NO_NODE, 0) is None, "the table is full, and nothing speaks against those in it"
+    assert contacts.add(honest, NO_NODE, 0) is None, "the table is full, and nothing speaks against those in it"
 
     assert dials(contacts, poison[0], DAY) < DAY // LONGEST_BACKOFF + 10
-    assert contacts.hear_of(honest, NO_NODE, DAY) is not None
+    assert contacts.add(honest, NO_NODE, DAY) is not None
     assert honest in contacts
     assert poison[0] not in contacts
     assert len(contacts) == CONTACTS
@@ -45,14 +45,14 @@ def test_a_seed_is_dialled_on_and_never_gives_way() -> None:
 
     assert dials(contacts, SEED, 3_600) == 3_600 // FIRST_BACKOFF
     for number in range(CONTACTS - 1):
-        contacts.hear_of(told(number), NO_NODE, 0)
-    assert contacts.hear_of(told(5_000), NO_NODE, 0) is None
+        contacts.add(told(number), NO_NODE, 0)
+    assert contacts.add(told(5_000), NO_NODE, 0) is None
     assert SEED in contacts
 
 
 def test_one_that_has_answered_once_begins_anew() -> None:
     contacts = Contacts((), 0)
-    contact = contacts.hear_of(told(1), NO_NODE, 0)
+    contact = contacts.add(told(1), NO_NODE, 0)
     assert contact is not None
     for _ in range(5):
         contact.ended(None, 0, Random(1))  # noqa: S311 - the same in every run

@@ -319,11 +319,11 @@ def test_what_blocks_have_makes_room_for_others(talk_with: Begin, others: Networ
 def test_it_is_known_how_many_nobody_has_heard_of(talk: Talk, others: Network) -> None:
     offers = offers_of(talk)
     broadcast(talk, *many(others, 3))
-    assert (offers.pending, offers.unheard) == (3, 3)
+    assert (offers.pending, offers.unconfirmed) == (3, 3)
     peer = talk.meet()
-    assert (offers.pending, offers.unheard) == (3, 0)
+    assert (offers.pending, offers.unconfirmed) == (3, 0)
     talk.network.lost(talk.now, peer)
-    assert (offers.pending, offers.unheard) == (3, 3)
+    assert (offers.pending, offers.unconfirmed) == (3, 3)
 
 
 def test_what_a_peer_has_sent_us_was_heard_of(talk: Talk, others: Network) -> None:
@@ -331,9 +331,9 @@ def test_what_a_peer_has_sent_us_was_heard_of(talk: Talk, others: Network) -> No
     peer = talk.meet()
     talk.say(peer, status(talk, SYNC))
     broadcast(talk, transaction)
-    assert offers.unheard == 1
+    assert offers.unconfirmed == 1
     talk.say(peer, TransactionMessage(transaction))
-    assert (offers.pending, offers.unheard) == (1, 0)
+    assert (offers.pending, offers.unconfirmed) == (1, 0)
 
 
 def test_what_a_block_has_is_no_longer_pending(talk: Talk, others: Network) -> None:
@@ -341,4 +341,4 @@ def test_what_a_block_has_is_no_longer_pending(talk: Talk, others: Network) -> N
     broadcast(talk, transaction)
     talk.now += 3
     talk.say(talk.meet(node_status=SYNC), BlockReply(others.produce()[0], 0, True))
-    assert (offers_of(talk).pending, offers_of(talk).unheard) == (0, 0)
+    assert (offers_of(talk).pending, offers_of(talk).unconfirmed) == (0, 0)

@@ -31,7 +31,7 @@ def dispatcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dispatcher]
 @pytest.fixture(autouse=True, params=[5_000, 40])
 def _bounded(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """As it is, and with so little work for a page that most of them end early."""
-    monkeypatch.setattr(history_pages, "MOST_LOOKED_AT", request.param)
+    monkeypatch.setattr(history_pages, "MOST_EXAMINED", request.param)
     monkeypatch.setattr(history_pages, "SLICE", request.param // 3)
 
 

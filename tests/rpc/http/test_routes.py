@@ -14,7 +14,7 @@ from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
 from ledgerd.protocol.parameters import TESTNET
 from ledgerd.protocol.versions import version_number
 from ledgerd.rpc.api import APIS
-from ledgerd.rpc.api.node_status import NodeStatus, PeerCounts, PoolFacts, StatusBoard, SyncFacts
+from ledgerd.rpc.api.node_status import LatestStatus, NodeStatus, PeerCounts, PoolFacts, SyncFacts
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits
@@ -54,7 +54,7 @@ def health() -> NodeHealth:
 
 @contextmanager
 def pages(
-    folder: Path, clock: Clock, health: NodeHealth, vote: int = 0, board: StatusBoard | None = None
+    folder: Path, clock: Clock, health: NodeHealth, vote: int = 0, board: LatestStatus | None = None
 ) -> Iterator[PageRoutes]:
     """The pages of a node whose head is block 1234, and whose validator votes for a hardfork."""
     ledger = fresh_ledger(folder)
@@ -129,13 +129,13 @@ def test_a_node_whose_head_is_old_is_not_ready(routes: PageRoutes, clock: Clock)
 def test_a_node_that_catches_up_says_how_far_it_is(tmp_path: Path, clock: Clock, health: NodeHealth) -> None:
     clock.now += LONGEST_SILENCE + 1
     peers = PeerCounts("sync", "normal", 5, 3, 1, 1, 2468)
-    board, sync = StatusBoard(), SyncFacts(2468, 617, 2)
+    board, sync = LatestStatus(), SyncFacts(2468, 617, 2)
     status = NodeStatus(1, 0, "testnet", 1234, 0, 1234, 128, False, (), peers, sync, PoolFacts(0, 0, 0))
     with pages(tmp_path, clock, health, board=board) as routes:
         assert "catching_up" not in json.loads(routes[b"/ready"]().body)
-        board.take_status(packed_topic(status))
+        board.receive_status(packed_topic(status))
         told = json.loads(routes[b"/ready"]().body)["catching_up"]
-        board.take_status(packed_topic(replace(status, peers=replace(peers, mode="forward"))))
+        board.receive_status(packed_topic(replace(status, peers=replace(peers, mode="forward"))))
         assert "catching_up" not in json.loads(routes[b"/ready"]().body)
     assert told == {"target": 2468, "percent": 50, "peers": 3, "blocks_a_second": 617, "seconds_left": 2}
 

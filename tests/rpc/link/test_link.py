@@ -17,9 +17,9 @@ from ledgerd.rpc.http.routes import NodeHealth
 from ledgerd.rpc.link import switchboard
 from ledgerd.rpc.link.frames import Reply, TopicEvent, frame
 from ledgerd.rpc.link.link import HEAD, STOP, Link, Unreachable, Violation
-from ledgerd.rpc.link.subscribers import MAX_QUEUED_BYTES, MAX_QUEUED_EVENTS, MOST_UNTOLD, TOLD_AT_ONCE
+from ledgerd.rpc.link.subscribers import DELIVERED_AT_ONCE, MAX_QUEUED_BYTES, MAX_QUEUED_EVENTS, MOST_UNDELIVERED
 from ledgerd.rpc.link.switchboard import Switchboard, WorkerLink
-from ledgerd.rpc.link.topics import HEALTH, WAITING, HealthReport, packed_topic
+from ledgerd.rpc.link.topics import HEALTH, PENDING, HealthReport, packed_topic
 from ledgerd.rpc.worker import attach
 from ledgerd.state.errors import UnknownKey
 from tests.garbage import nothing_stays
@@ -161,7 +161,7 @@ def test_a_lost_link_answers_every_question_and_ends_every_subscription() -> Non
         async with linked(board) as (link, line):
             asking = asyncio.ensure_future(link.ask("never", b""))
             hearing = asyncio.ensure_future(collect(link, "blocks"))
-            await until(lambda: board.is_heard("blocks"))
+            await until(lambda: board.has_subscriber("blocks"))
             line.close()
             with pytest.raises(Unreachable):
                 await asking
@@ -193,7 +193,7 @@ def test_events_come_to_all_who_listen_in_their_order_and_only_while_they_do() -
                 board.publish("blocks", b"%d" % number)
                 board.publish("other", b"x")
             assert await asyncio.gather(*hearing) == [[b"0", b"1", b"2"]] * 3
-            await until(lambda: not board.is_heard("blocks"))
+            await until(lambda: not board.has_subscriber("blocks"))
 
     play(scene)
 
@@ -217,12 +217,12 @@ def test_a_closed_subscription_yields_no_more_events() -> None:
         board = Switchboard({})
         async with linked(board) as (link, _):
             events = link.events("blocks")
-            await until(lambda: board.is_heard("blocks"))
+            await until(lambda: board.has_subscriber("blocks"))
             with pytest.raises(ZeroDivisionError):
                 await events.athrow(ZeroDivisionError())
             assert [event async for event in events] == []
             await events.aclose()
-            await until(lambda: not board.is_heard("blocks"))
+            await until(lambda: not board.has_subscriber("blocks"))
 
     play(scene)
 
@@ -232,7 +232,7 @@ def test_a_subscriber_that_reads_too_slowly_loses_its_subscription() -> None:
         board = Switchboard(HANDLERS)
         async with linked(board) as (link, _):
             async with aclosing(link.events("blocks")) as events:
-                await until(lambda: board.is_heard("blocks"))
+                await until(lambda: board.has_subscriber("blocks"))
                 for _ in range(MAX_QUEUED_EVENTS + 1):
                     board.publish("blocks", b"x")
                 assert await link.ask("double", b"") == b""
@@ -247,7 +247,7 @@ def test_of_large_events_fewer_are_kept_for_a_subscriber_that_reads_too_slowly()
         board = Switchboard(HANDLERS)
         async with linked(board) as (link, _):
             async with aclosing(link.events("blocks")) as events:
-                await until(lambda: board.is_heard("blocks"))
+                await until(lambda: board.has_subscriber("blocks"))
                 for _ in range(20):
                     board.publish("blocks", bytes(MAX_QUEUED_BYTES // 8))
                     assert await link.ask("double", b"") == b""
@@ -257,11 +257,11 @@ def test_of_large_events_fewer_are_kept_for_a_subscriber_that_reads_too_slowly()
     play(scene)
 
 
-@pytest.mark.parametrize("count", [1, MOST_UNTOLD, 3 * MOST_UNTOLD])
+@pytest.mark.parametrize("count", [1, MOST_UNDELIVERED, 3 * MOST_UNDELIVERED])
 def test_very_many_subscribers_are_told_in_parts_and_each_in_the_order_of_events(count: int) -> None:
     async def scene() -> tuple[list[int], list[bytes]]:
         link = Link()
-        subscribers = [link.events("blocks") for _ in range(3 * TOLD_AT_ONCE)]
+        subscribers = [link.events("blocks") for _ in range(3 * DELIVERED_AT_ONCE)]
         for number in range(count):
             link.data_received(frame(TopicEvent("blocks", b"%d" % number)))
         told = [asyncio.ensure_future(anext(each)) for each in subscribers]
@@ -276,7 +276,7 @@ def test_very_many_subscribers_are_told_in_parts_and_each_in_the_order_of_events
 
     seen, heard = play(scene)
     assert heard == [b"%d" % number for number in range(count)]
-    assert len(seen) >= 3 or count > MOST_UNTOLD
+    assert len(seen) >= 3 or count > MOST_UNDELIVERED
 
 
 def test_a_new_head_clears_the_cache_before_subscribers_get_the_block() -> None:
@@ -285,7 +285,7 @@ def test_a_new_head_clears_the_cache_before_subscribers_get_the_block() -> None:
         async with linked(board) as (link, _):
             attach(serves, link, asyncio.Event())
             hearing = asyncio.ensure_future(collect(link, "blocks", 1))
-            await until(lambda: board.is_heard("blocks"))
+            await until(lambda: board.has_subscriber("blocks"))
             serves.dispatcher.cache.keep(b'{"id":1}', "1", b"x")
             serves.dispatcher.node.memory(list).append("kept")
             board.publish(HEAD, b"")
@@ -301,12 +301,12 @@ def test_a_worker_that_comes_later_hears_which_parts_are_down() -> None:
     async def scene() -> None:
         board, health = Switchboard({}), NodeHealth()
         news = HealthReport({"webserver": "API worker 0: it has ended"}, ("the disk is nearly full",))
-        board.stand(HEALTH, packed_topic(news))
+        board.publish_retained(HEALTH, packed_topic(news))
         link = Link()
         link.on(HEALTH, health.take)
         async with linked(board, link):
             await until(lambda: health.report == news)
-            board.stand(HEALTH, packed_topic(HealthReport({})))
+            board.publish_retained(HEALTH, packed_topic(HealthReport({})))
             await until(lambda: not health.report.down)
 
     play(scene)
@@ -316,14 +316,14 @@ def test_a_worker_that_comes_later_hears_which_parts_are_down() -> None:
 def test_a_worker_that_comes_later_hears_of_all_that_waits_or_of_nothing(
     bound: int, heard: list[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(switchboard, "MAX_ADDED_UP", bound)
+    monkeypatch.setattr(switchboard, "MAX_PENDING_BYTES", bound)
     board = Switchboard(HANDLERS)
     for payload in (b"one", b"two", b"", b"three", b"four"):
-        board.publish(WAITING, payload)
+        board.publish(PENDING, payload)
 
     async def scene() -> list[bytes]:
         link, came = Link(), list[bytes]()
-        link.on(WAITING, came.append)
+        link.on(PENDING, came.append)
         async with linked(board, link):
             assert await link.ask("double", b"a") == b"aa"
         return came

@@ -11,7 +11,7 @@ import pytest
 
 from ledgerd.protocol.time_text import time_text
 from ledgerd.wallet.errors import HeadWentBack, NodesDisagree, NodeUnreachable, OtherChain, WalletError, WrongClock
-from ledgerd.wallet.node.checks import NodeStanding, Trust, checked_standing, standing_of
+from ledgerd.wallet.node.checks import ChainStatus, Trust, chain_status, checked_status
 from ledgerd.wallet.node.client import NodeClient
 from ledgerd.wallet.node.seen import SeenChain, file_of, forget, recall
 from tests.wallet.nodes import FakeNode, serving
@@ -50,9 +50,9 @@ def nodes() -> Iterator[ExitStack]:
         yield stack
 
 
-def check(stack: ExitStack, wallet: Path, *nodes: FakeNode, seconds: float = 60, now: int = NOW) -> NodeStanding:
+def check(stack: ExitStack, wallet: Path, *nodes: FakeNode, seconds: float = 60, now: int = NOW) -> ChainStatus:
     clients = [stack.enter_context(NodeClient(stack.enter_context(serving(each)).url)) for each in nodes]
-    return checked_standing(clients, Trust(wallet, seconds, lambda: now))
+    return checked_status(clients, Trust(wallet, seconds, lambda: now))
 
 
 def test_the_first_node_decides_the_chain_and_another_chain_is_refused(nodes: ExitStack, wallet: Path) -> None:
@@ -137,7 +137,7 @@ def test_what_does_not_answer_as_a_node_does_is_none(nodes: ExitStack, wallet: P
         with pytest.raises(NodeUnreachable, match="does not answer as a node does"):
             check(nodes, wallet, node)
     with pytest.raises(NodeUnreachable):
-        standing_of(NodeClient("http://127.0.0.1:9"))
+        chain_status(NodeClient("http://127.0.0.1:9"))
 
 
 def test_without_a_wallet_nothing_is_remembered(nodes: ExitStack, tmp_path: Path) -> None:

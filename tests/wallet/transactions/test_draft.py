@@ -22,7 +22,7 @@ from ledgerd.protocol.operations.transfers import Transfer
 from ledgerd.protocol.signatures import sign
 from ledgerd.protocol.transaction import reference_to
 from ledgerd.wallet.errors import ForeignFile, WalletError
-from ledgerd.wallet.node.checks import NodeStanding
+from ledgerd.wallet.node.checks import ChainStatus
 from ledgerd.wallet.transactions.draft import Draft, draft_of, load, save, signers_offline
 from ledgerd.wallet.transactions.signers import Signers
 from tests.strategies import values_of
@@ -31,14 +31,14 @@ KEY, AGENT = PrivateKey(b"\5" * 32), PrivateKey(b"\6" * 32)
 ALICE, BOB = AccountName("alice"), AccountName("bob")
 CHAIN = ChainId(b"\1" * 32)
 HEAD = BlockId((70_000).to_bytes(4, "big") + bytes(range(16)))
-STANDING = NodeStanding(CHAIN, HEAD, 70_000, 1_700_000_000, 69_990)
+STANDING = ChainStatus(CHAIN, HEAD, 70_000, 1_700_000_000, 69_990)
 TRANSFER = Transfer(ALICE, BOB, tokens(1), "")
 
 
 def told(draft: Draft) -> tuple[Any, Any]:
     """What a node has told of the signers."""
     signers = signers_of(draft)
-    return signers.known, signers.agents_told
+    return signers.known, signers.agents
 
 
 def signers_of(draft: Draft) -> Signers:

@@ -11,12 +11,12 @@ from ledgerd.protocol.keys import PrivateKey, public_key_text
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.transfers import Transfer
 from ledgerd.protocol.signatures import sign
-from ledgerd.wallet.node.checks import NodeStanding
+from ledgerd.wallet.node.checks import ChainStatus
 from ledgerd.wallet.transactions.draft import Draft, draft_of
 from ledgerd.wallet.transactions.review import lines_of, review_of
 
 KEY, OTHER = PrivateKey(b"\5" * 32), PrivateKey(b"\6" * 32)
-STANDING = NodeStanding(ChainId(b"\1" * 32), BlockId(bytes(20)), 0, 1_700_000_000, 0)
+STANDING = ChainStatus(ChainId(b"\1" * 32), BlockId(bytes(20)), 0, 1_700_000_000, 0)
 EVE = AccountName("eve")
 TRANSFER = Transfer(AccountName("alice"), AccountName("bob"), tokens(1), "hello")
 

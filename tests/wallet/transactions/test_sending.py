@@ -148,9 +148,9 @@ def test_it_is_not_sent_only_once_that_is_irreversible() -> None:
     with following(chain, Time(chain)) as follower:
         chain.grow(11)
         assert chain.time_of(chain.head) > DRAFT.transaction.expiration
-        assert follower.look() == TransactionState("pending")
+        assert follower.check() == TransactionState("pending")
         chain.grow(10)
-        assert follower.look() == TransactionState("not sent")
+        assert follower.check() == TransactionState("not sent")
 
 
 def test_a_block_that_is_undone_does_not_count() -> None:
@@ -170,10 +170,10 @@ def test_one_that_another_branch_brings_late_is_found() -> None:
     chain = Chain()
     with following(chain, Time(chain)) as follower:
         chain.grow(15)
-        assert follower.look() == TransactionState("pending")
+        assert follower.check() == TransactionState("pending")
         chain.with_it = {105}
         chain.grow(10)
-        assert follower.look() == TransactionState("irreversible", 105)
+        assert follower.check() == TransactionState("irreversible", 105)
 
 
 def test_a_node_that_stays_silent_leaves_it_unknown() -> None:

@@ -77,7 +77,7 @@ def test_an_agent_signs_where_its_key_is_all_there_is() -> None:
 
     assert asked.choose([AGENT]).keys == (AGENT,)
     assert asked.choose([AGENT, REGULAR]).keys == (REGULAR,)
-    assert asked.agents_told[ALICE].keys() == {"award"}
+    assert asked.agents[ALICE].keys() == {"award"}
     assert signers(TRANSFER, agent="award").choose([AGENT]).missing
     assert signers(NEW_MASTER, agent="account_update").choose([AGENT]).missing
 

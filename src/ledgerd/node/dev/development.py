@@ -31,13 +31,13 @@ from ledgerd.protocol.constants import BLOCK_INTERVAL, BLOCKS_PER_YEAR
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.rpc.api.dev_api import (
+    CHAIN_HEAD,
     FORGET_PENDING,
     MINE,
     MOVE_TIME,
     REVERT,
     REVERTED,
     SNAPSHOT,
-    STAND,
     Head,
     TakenSnapshot,
 )
@@ -105,7 +105,7 @@ class Development(Part):
     @property
     def handlers(self) -> dict[str, Handler]:
         return {
-            STAND: lambda _: self._answer(self._head),
+            CHAIN_HEAD: lambda _: self._answer(self._head),
             MINE: lambda payload: self._answer(partial(self.mine, unpacked(payload, int))),
             MOVE_TIME: lambda payload: self._answer(partial(self.move_time, unpacked(payload, int))),
             SNAPSHOT: lambda _: self._answer(self.snapshot),

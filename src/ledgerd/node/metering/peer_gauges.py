@@ -63,7 +63,7 @@ class PeerGauges:
         self._relayed_bytes.set(mempool.size)
         offers = driver.network.intake.offers
         self._of_clients.set(offers.pending)
-        self._unheard.set(offers.unheard)
+        self._unheard.set(offers.unconfirmed)
 
 
 def _spread(gauges: list[GaugeCell], values: Iterable[float]) -> None:

@@ -32,7 +32,7 @@ from ledgerd.p2p.sync.survey import NetworkSight
 from ledgerd.p2p.wire.messages import NodeId
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.keys import PrivateKey
-from ledgerd.rpc.api.node_api import STANDING, PeerNetwork
+from ledgerd.rpc.api.node_api import PEER_NETWORK, PeerNetwork
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.work import Working
 
@@ -145,7 +145,7 @@ class PeersPart(Part):
     @property
     def handlers(self) -> dict[str, Handler]:
         """The handlers of what `node_api` asks the main process."""
-        return {STANDING: self._answer_network_status}
+        return {PEER_NETWORK: self._answer_network_status}
 
     async def _answer_network_status(self, _payload: bytes) -> bytes:
         return msgspec.msgpack.encode(await self._chain.run(self.network_status))

@@ -31,7 +31,7 @@ from ledgerd.rpc.api.history.server_events import EVENTS_PATH, events_of
 from ledgerd.rpc.api.history.stream import Subscriptions
 from ledgerd.rpc.api.history_api import HISTORY_API
 from ledgerd.rpc.api.node_api import NODE_API
-from ledgerd.rpc.api.node_status import StatusBoard
+from ledgerd.rpc.api.node_status import LatestStatus
 from ledgerd.rpc.api.operation_history import OPERATION_HISTORY
 from ledgerd.rpc.api.state_api import STATE_API
 from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
@@ -82,7 +82,7 @@ def service(
         KeptBlocks: blocks,
         BlockRecords: BlockRecords(logs),
         Storage: Storage(Path(settings.state)),
-        StatusBoard: source.status,
+        LatestStatus: source.status,
         **_histories(source, settings),
     }
     # Only the process of the chain can serve the API of developers.

@@ -25,7 +25,7 @@ from ledgerd.node.workers.known_methods import known_methods
 from ledgerd.node.workers.settings import MetricsWorkerSettings
 from ledgerd.protocol.chain_file import parameters_of
 from ledgerd.rpc.api.node_api import OPERATOR_API
-from ledgerd.rpc.api.node_status import StatusBoard
+from ledgerd.rpc.api.node_status import LatestStatus
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.view import Node, nothing_to_read
 from ledgerd.rpc.http.page.person import operator_page
@@ -86,9 +86,9 @@ def logged_service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
 
 def service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
     settings = msgspec.json.decode(order, type=MetricsWorkerSettings)
-    board = StatusBoard()
-    link.on(DETAILS, board.take_details)
-    node = Node(parameters_of(settings.chain), nothing_to_read, link, {StatusBoard: board})
+    board = LatestStatus()
+    link.on(DETAILS, board.receive_details)
+    node = Node(parameters_of(settings.chain), nothing_to_read, link, {LatestStatus: board})
     page = MetricsPage(SharedMemory(settings.memory), known_methods(), settings.followed)
     link.tasks.begin(page.run())
     routes: PageRoutes = {b"/": operator_page, b"/health": _healthy}

@@ -17,10 +17,10 @@ from ledgerd.history.following import HISTORY_FOLDER
 from ledgerd.history.reader import EmbeddedHistory
 from ledgerd.node.config.options.application import OPERATION_HISTORY
 from ledgerd.rpc.api.dev_api import DEV_API, REVERTED
-from ledgerd.rpc.api.node_status import StatusBoard
+from ledgerd.rpc.api.node_status import LatestStatus
 from ledgerd.rpc.call.cache import MAX_BYTES
-from ledgerd.rpc.link.topics import STATUS, WAITING
-from ledgerd.rpc.link.waiting import WaitingReader
+from ledgerd.rpc.link.pending import PendingReader
+from ledgerd.rpc.link.topics import PENDING, STATUS
 from ledgerd.state.disk import DATA_FILE
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.reader import StateReader
@@ -43,9 +43,9 @@ class NodeSource:
     def __init__(self, link: Link, settings: WorkerSettings) -> None:
         self.main = link
         self._archive, data_dir = Path(settings.archive), Path(settings.data_dir)
-        self._waiting = WaitingReader(StateReader.open(Path(settings.state), STORED_TABLES), STORED_TABLES)
-        self.reading = self._waiting.snapshot
-        self.status = StatusBoard()
+        self._pending = PendingReader(StateReader.open(Path(settings.state), STORED_TABLES), STORED_TABLES)
+        self.reading = self._pending.snapshot
+        self.status = LatestStatus()
         self.history: EmbeddedHistory | None = None
         self._history_file: Path | None = None
         if OPERATION_HISTORY in settings.plugins:
@@ -63,11 +63,11 @@ class NodeSource:
         cache = service.dispatcher.cache
 
         def pending_changed(payload: bytes) -> None:
-            self._waiting.take(payload)
+            self._pending.receive(payload)
             cache.clear()
 
-        self.main.on(WAITING, pending_changed)
-        self.main.on(STATUS, self.status.take_status)
+        self.main.on(PENDING, pending_changed)
+        self.main.on(STATUS, self.status.receive_status)
 
     def begin(self, service: Service) -> None:
         """Watch what nobody publishes."""

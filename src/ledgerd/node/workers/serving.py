@@ -52,7 +52,7 @@ class ApiWorkersPart(Part):
     def _open(self) -> None:
         """From now on something can be published."""
         self._loop = asyncio.get_running_loop()
-        self.board.stand(HEALTH, self._health)
+        self.board.publish_retained(HEALTH, self._health)
 
     async def _serve(self, memory: SharedMemory | None, listening: Sequence[list[socket.socket]] = ()) -> None:
         """Start the workers, on these sockets where some are given; they count in the memory if there is one."""
@@ -78,7 +78,7 @@ class ApiWorkersPart(Part):
     def publish_retained(self, topic: str, payload: bytes) -> None:
         """Publish a value to the workers, and to later ones at their start; from any thread."""
         if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self.board.stand, topic, payload)
+            self._loop.call_soon_threadsafe(self.board.publish_retained, topic, payload)
 
     def health_changed(self, news: HealthNews) -> None:
         self._health = packed_topic(HealthReport(dict(news.down), news.warnings))

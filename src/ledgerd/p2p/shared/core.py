@@ -14,7 +14,7 @@ from ledgerd.p2p.shared.allowances import Allowances
 from ledgerd.p2p.shared.bans import Bans
 from ledgerd.p2p.shared.chain_access import ChainAccess
 from ledgerd.p2p.shared.modes import Mode
-from ledgerd.p2p.shared.notices import tell
+from ledgerd.p2p.shared.notices import log_peer
 from ledgerd.p2p.shared.peer import Life, LifeEvent, Peer
 from ledgerd.p2p.shared.settings import Settings
 from ledgerd.p2p.wire.endpoints import plain_address
@@ -113,7 +113,7 @@ class Core:
 
     # -- actions
 
-    def take_actions(self) -> list[Action]:
+    def drain_actions(self) -> list[Action]:
         actions, self._actions = self._actions, []
         return actions
 
@@ -139,9 +139,9 @@ class Core:
             peer.advance(LifeEvent.ENDED, self.now)
             self._actions.append(Close(peer.id, reason))
             self._closed.append(peer)
-            tell(peer.endpoint, f"closing: {reason}")
+            log_peer(peer.endpoint, f"closing: {reason}")
 
-    def take_closed(self) -> list[Peer]:
+    def drain_closed(self) -> list[Peer]:
         closed, self._closed = self._closed, []
         return closed
 
@@ -153,7 +153,7 @@ class Core:
 
     def strike(self, peer: Peer, why: str) -> None:
         """Count an invalid message. Ten in a row ban the peer, and so do many over a longer time."""
-        tell(peer.endpoint, why)
+        log_peer(peer.endpoint, why)
         peer.strikes += 1
         if self.meter is not None:
             self.meter.struck()
@@ -164,7 +164,7 @@ class Core:
         """Send the reason, close the connection, and ban the address for a while (spec 04, section 17.2)."""
         if peer.life is Life.CLOSED:
             return
-        tell(peer.endpoint, f"banned: {reason}", logging.WARNING)
+        log_peer(peer.endpoint, f"banned: {reason}", logging.WARNING)
         self.send(peer, SoftBan(BAN_SECONDS, reason))
         self.bans.ban(peer.address, self.now, BAN_SECONDS)
         if self.meter is not None:
@@ -189,5 +189,5 @@ class Core:
         since = max(0, int(self.now) - self.chain.head_time)
         return min(number, self.chain.head_number + since // BLOCK_INTERVAL + SLACK_BLOCKS)
 
-    def heard_block(self) -> None:
+    def record_block(self) -> None:
         self.last_block_at = self.now

@@ -15,5 +15,5 @@ LONGEST = 300
 """Characters of a line, which may quote a peer."""
 
 
-def tell(who: object, what: str, level: int = logging.INFO) -> None:
+def log_peer(who: object, what: str, level: int = logging.INFO) -> None:
     log.log(level, "%(peer)s: %(event)s", {"peer": who, "event": what[:LONGEST]}, extra=limited(PEER_LINES))

@@ -81,7 +81,7 @@ class Peer:
         self.is_incoming = is_incoming
         self.life, self.since = Life.CONNECTING, now
         self.connected_at: float | None = None
-        self.heard_at = now
+        self.received_at = now
         self.is_greeted = False
 
         # What it claims, without proof.
@@ -153,15 +153,15 @@ class Peer:
             self._frames.clear()
             self._reply = None
 
-    def was_useful(self, now: float) -> None:
+    def record_useful(self, now: float) -> None:
         self.useful_at = now
         self.allowance.useful += 1
 
     def receive(self, data: bytes, now: float) -> None:
-        self.heard_at = now
+        self.received_at = now
         self._frames.receive(data, now)
 
-    def next_said(
+    def next_message(
         self,
         now: float,
         is_unwanted: Callable[[Frame], bool],
@@ -184,11 +184,11 @@ class Peer:
             return fault
 
     def _read_on(self, reply: ReplyReader) -> Message | Unfinished:
-        said = reply.read()
-        if said is None:
+        message = reply.read()
+        if message is None:
             return Unfinished.YET
         self._reply = None
-        return said
+        return message
 
     @property
     def next_number(self) -> int | None:
@@ -204,7 +204,7 @@ class Peer:
         self.fork_status = hello.fork_status
         self.node_status = hello.node_status
 
-    def knows(self, block_id: BlockId) -> None:
+    def remember_block(self, block_id: BlockId) -> None:
         self.known_blocks.append(block_id)
 
     def doubt(self, now: float) -> None:

@@ -58,10 +58,10 @@ class Admission:
         if outcome is Acceptance.REJECTED and is_assumed_place and peer is not None:
             core.ban(peer, f"block {block.number} is not the one that is assumed to be valid")
         if outcome is Acceptance.ACCEPTED:
-            core.heard_block()
+            core.record_block()
             if peer is not None:
                 peer.trust()
-                peer.was_useful(core.now)
+                peer.record_useful(core.now)
                 peer.exchange = peer.is_aligned = True
         return outcome
 

@@ -53,7 +53,7 @@ class Intake:
 
     # -- the mode
 
-    def turn(self, cause: Cause | None) -> bool:
+    def change_mode(self, cause: Cause | None) -> bool:
         core = self._core
         mode = None if cause is None else TRANSITIONS.get((core.mode, cause))
         if mode is None:
@@ -63,7 +63,7 @@ class Intake:
             {"cause": cause, "before": core.mode.name, "after": mode.name, "block": core.chain.head_number},
         )
         core.mode = mode
-        self.watch.turned()
+        self.watch.mode_changed()
         if mode is Mode.FORWARD:
             self._enter_forward()
         else:
@@ -86,18 +86,18 @@ class Intake:
         self.mempool.confirm()
         self.offers.serve_all()
 
-    def look_after(self) -> None:
+    def tick(self) -> None:
         """The part of the periodic task that watches the sync (spec 04, section 21, steps 6 to 10)."""
         core, watch = self._core, self.watch
         for block in self.admission.early():
             self.enqueue(Batch(Origin.EARLY, 0, (block,)))
-        self.turn(watch.stagnated())
-        self.turn(watch.caught_up())
-        self.turn(watch.behind())
-        self.turn(watch.stalled())
+        self.change_mode(watch.stagnated())
+        self.change_mode(watch.caught_up())
+        self.change_mode(watch.behind())
+        self.change_mode(watch.stalled())
         self.ranges.plan()
-        self.hear_of_height()
-        self.survey.look()
+        self.request_gap()
+        self.survey.tick()
         if core.mode is Mode.SYNC and self.ranges.needs_snapshot() and not self._warned:
             self._warned = True
             log.warning("no peer has block %(block)d: a snapshot may be needed", {"block": core.chain.head_number + 1})
@@ -145,9 +145,9 @@ class Intake:
         peer.beaten_until = 0.0
         if block.number <= core.chain.head_number < core.height_of(peer):
             self.gaps.go_back()
-        self.hear_of_height()
+        self.request_gap()
 
-    def hear_of_height(self) -> None:
+    def request_gap(self) -> None:
         """A peer is higher than known before: request blocks at once, unless ranges are requested already."""
         if self.ranges.is_idle and not self.is_busy:
             self.gaps.ask()
@@ -168,9 +168,9 @@ class Intake:
             },
         )
         self.applied(block)
-        peer.knows(block.id)
+        peer.remember_block(block.id)
         push_block(self._core, block, peer, message.next_available, is_last=message.is_last)
-        self.turn(self.watch.caught_up())
+        self.change_mode(self.watch.caught_up())
 
     def applied(self, block: Block) -> None:
         """Note that a block was applied (spec 04, section 11.5)."""
@@ -223,15 +223,15 @@ class Intake:
         except DecodeError:
             return False
         if header.number > core.chain.head_number + FARTHEST_AHEAD:
-            self._hear_of(peer, header.number)
+            self._record_height(peer, header.number)
             self.ranges.plan()
             return True
         if core.chain.is_linked(header.id):
-            self._hear_of(peer, header.number)
+            self._record_height(peer, header.number)
             return True
         return not core.chain.is_signed(header) and not peer.allowance.pushed.take(len(payload), core.now)
 
-    def _hear_of(self, peer: Peer, number: int) -> None:
+    def _record_height(self, peer: Peer, number: int) -> None:
         peer.head_number = max(peer.head_number, self._core.credible(number))
         peer.claimed = max(peer.claimed, number)
         self._core.good(peer)
@@ -244,7 +244,7 @@ class Intake:
         self._next_ready()
         self.ranges.plan()
         if not reply.blocks:
-            self.hear_of_height()
+            self.request_gap()
 
     def blocks_of_gap(self, peer: Peer, reply: GapFillReply) -> None:
         core = self._core
@@ -274,7 +274,7 @@ class Intake:
         self._batches.append(batch)
 
     def _next_ready(self) -> None:
-        while self._batch is None and (batch := self.ranges.take_ready()) is not None:
+        while self._batch is None and (batch := self.ranges.pop_ready()) is not None:
             if batch.last > self._core.chain.head_number:
                 self._batch = batch
                 return
@@ -341,7 +341,7 @@ class Intake:
         elif peer is not None and peer.reach > core.chain.head_number:
             self.gaps.go_back()
             self.ranges.go_back()
-            if not self.turn(Cause.ON_DEAD_FORK):
+            if not self.change_mode(Cause.ON_DEAD_FORK):
                 self.ranges.plan()
         elif peer is not None:
             core.strike(peer, f"dead-fork block #{block.number} in gap fill")
@@ -349,20 +349,20 @@ class Intake:
     def _finish(self, batch: Batch) -> None:
         core = self._core
         peer = core.find(batch.peer)
-        self.commits.note(batch)
+        self.commits.record(batch)
         if batch.origin is Origin.RANGE:
             self.ranges.ended(batch, peer)
             if not self.ranges.has_more or self.commits.is_due:
                 self.commits.commit()
             is_end = batch.is_last and batch.applied > 0 and self.ranges.is_idle
-            if not (is_end and self.turn(Cause.RANGE_ENDED)):
+            if not (is_end and self.change_mode(Cause.RANGE_ENDED)):
                 self.ranges.plan()
-            self.hear_of_height()
+            self.request_gap()
             return
         self.commits.commit()
         if batch.origin is Origin.GAP:
             self.gaps.follow_up(batch, peer)
-            self.turn(self.watch.caught_up())
+            self.change_mode(self.watch.caught_up())
 
     def forget(self, peer: Peer) -> None:
         self.ranges.forget(peer)

@@ -122,7 +122,7 @@ class RangeSync:
             if not self._may_ask(peer, start) or (is_full and start > self._next_turn):
                 continue
             last = min(end, reach, start + RANGE_BLOCKS - 1)
-            ranges.take_hole(start, end, last)
+            ranges.request_hole(start, end, last)
             return start, last
         if is_full or reach <= head or ranges.next > reach:
             return self._second_of(peer)
@@ -202,10 +202,10 @@ class RangeSync:
             peer.doubt(core.now)
             self._pass(peer, requested.start, requested.end)
             return True
-        self._take(peer, requested, reply)
+        self._keep(peer, requested, reply)
         return True
 
-    def _take(self, peer: Peer, requested: RequestedRange, reply: BlockRangeReply) -> None:
+    def _keep(self, peer: Peer, requested: RequestedRange, reply: BlockRangeReply) -> None:
         ranges = self._ranges
         run = linked_run(reply.blocks)
         batch = Batch(Origin.RANGE, peer.id, run, is_last=reply.is_last and len(run) == len(reply.blocks))
@@ -242,7 +242,7 @@ class RangeSync:
         else:
             self._ranges.hole(last + 1, requested.end)
 
-    def take_ready(self) -> Batch | None:
+    def pop_ready(self) -> Batch | None:
         ready = self._ranges.ready
         first = min(ready, default=None)
         if first is None or first > self._next_turn or not ready[first].is_precomputed:

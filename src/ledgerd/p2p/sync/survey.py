@@ -79,7 +79,7 @@ class Survey:
         """Peers that have shown such a run lately."""
         self._top = 0
         self._signers = 0
-        self._stands: tuple[int, float] = (0, core.now)
+        self._irreversible_since: tuple[int, float] = (0, core.now)
         """The irreversible block, and since when."""
         self._wanted: tuple[int, BlockId] | None = None
         """A block that is to be confirmed."""
@@ -146,15 +146,15 @@ class Survey:
 
     # -- asking
 
-    def look(self) -> None:
+    def tick(self) -> None:
         core = self._core
-        if core.chain.lib_number != self._stands[0]:
-            self._stands = core.chain.lib_number, core.now
+        if core.chain.lib_number != self._irreversible_since[0]:
+            self._irreversible_since = core.chain.lib_number, core.now
         self._asked = {peer: asked for peer, asked in self._asked.items() if core.now - asked.at <= ANSWER_SECONDS}
         if self._top and not self._is_far(self._top):
             self._top = self._signers = 0
             self._proven_by.clear()
-        if self._wanted is None and core.now - self._stands[1] < STANDSTILL_SECONDS:
+        if self._wanted is None and core.now - self._irreversible_since[1] < STANDSTILL_SECONDS:
             return
         due = [peer for peer in core.live() if self._is_due(peer)]
         for peer in sorted(due, key=lambda each: self._asked_at.get(each.id, 0.0))[:ASKED_AT_ONCE]:
@@ -192,7 +192,7 @@ class Survey:
         if asked is None or not run or any(block.number not in asked.numbers for block in run):
             return
         if self._wanted is not None:
-            self._take_wanted(peer, run, *self._wanted)
+            self._check_wanted(peer, run, *self._wanted)
         signers = self._signers_of(run)
         if self._is_far(run[-1].number) and len(signers) >= max(self._signers, 1):
             self._signers = len(signers)
@@ -200,7 +200,7 @@ class Survey:
             self._top = max(self._top, run[-1].number)
             self._proven_by.add(peer.id)
 
-    def _take_wanted(self, peer: Peer, run: list[Block], number: int, block_id: BlockId) -> None:
+    def _check_wanted(self, peer: Peer, run: list[Block], number: int, block_id: BlockId) -> None:
         is_proven, name = len(self._signers_of(run)) >= self.needed, self._trusted_name(peer)
         if run[0].number != number:
             return

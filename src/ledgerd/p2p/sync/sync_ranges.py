@@ -56,7 +56,7 @@ class SyncRanges:
     def forget_below(self, number: int) -> None:
         self.holes = [(max(start, number), end) for start, end in self.holes if end >= number]
 
-    def take_hole(self, start: int, end: int, last: int) -> None:
+    def request_hole(self, start: int, end: int, last: int) -> None:
         self.holes.remove((start, end))
         self.hole(last + 1, end)
 

@@ -27,7 +27,7 @@ class SyncWatchdog:
         self.wants_reset = False
         """Whether to lift all bans and dial all endpoints, because no peer is left."""
 
-    def turned(self) -> None:
+    def mode_changed(self) -> None:
         core = self._core
         self._retries = 0
         self._progress = None
@@ -36,7 +36,7 @@ class SyncWatchdog:
         else:
             core.last_block_at = core.now
 
-    def take_reset(self) -> bool:
+    def pop_reset(self) -> bool:
         wants, self.wants_reset = self.wants_reset, False
         if wants:
             self._retries = 0
@@ -119,7 +119,7 @@ class CommitSchedule:
         self._blocks = self._bytes = 0
         self._since = core.now
 
-    def note(self, batch: Batch) -> None:
+    def record(self, batch: Batch) -> None:
         if not self._blocks:
             self._since = self._core.now
         self._blocks += batch.count

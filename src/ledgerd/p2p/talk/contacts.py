@@ -76,20 +76,20 @@ class Contacts:
     def of_peer(self, peer: int) -> Contact | None:
         return next((contact for contact in self._contacts.values() if contact.peer == peer), None)
 
-    def hear_of(self, endpoint: Endpoint, node_id: NodeId, now: float) -> Contact | None:
+    def add(self, endpoint: Endpoint, node_id: NodeId, now: float) -> Contact | None:
         """Add an endpoint received from a peer; `None` when the limit is reached."""
         known = self._contacts.get(endpoint)
         if known is not None:
             known.last_seen = now
             known.node_id = node_id if node_id != NO_NODE else known.node_id
             return None
-        if len(self._contacts) >= CONTACTS and not self._has_given_way():
+        if len(self._contacts) >= CONTACTS and not self._has_evicted_one():
             return None
         contact = self._contacts[endpoint] = Contact(endpoint, now, is_seed=False)
         contact.node_id = node_id
         return contact
 
-    def _has_given_way(self) -> bool:
+    def _has_evicted_one(self) -> bool:
         failed = [each for each in self._contacts.values() if each.failures and not each.is_seed and each.peer is None]
         if not failed:
             return False

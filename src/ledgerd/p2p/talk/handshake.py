@@ -79,7 +79,7 @@ def loser_of_duplicates(core: Core, peer: Peer) -> Peer | None:
     is_from_elsewhere = other.is_incoming and not peer.is_incoming and peer.address != other.address
     if is_from_elsewhere and peer.endpoint in core.settings.seeds:
         return other
-    return other if core.now - other.heard_at > ALIVE_SECONDS else peer
+    return other if core.now - other.received_at > ALIVE_SECONDS else peer
 
 
 def loser_of_crossing(core: Core, peer: Peer) -> Peer | None:

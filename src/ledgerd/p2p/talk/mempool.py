@@ -63,7 +63,7 @@ class Mempool:
     def judge(self, transaction: Transaction, now: float) -> Admitted:
         """The checks of spec 04, section 14.1, in their order."""
         seconds = int(now)
-        if transaction.id in self._entries or transaction.id in self._done or _whole(transaction) in self._done:
+        if transaction.id in self._entries or transaction.id in self._done or _signed_id(transaction) in self._done:
             return Admitted.NO
         if transaction.expiration < seconds:
             return Admitted.UNFIT
@@ -89,7 +89,7 @@ class Mempool:
 
     def refuse(self, transaction: Transaction, now: float) -> None:
         """It is remembered with its signatures, which its id does not cover: it may be valid with others, or later."""
-        self._remember(_whole(transaction), min(transaction.expiration, int(now) + REFUSED_SECONDS))
+        self._remember(_signed_id(transaction), min(transaction.expiration, int(now) + REFUSED_SECONDS))
 
     def clean(self, now: float, *, drops_unanchored: bool) -> None:
         seconds = int(now)
@@ -128,6 +128,6 @@ class Mempool:
             self._bytes -= entry.size
 
 
-def _whole(transaction: Transaction) -> TransactionId:
+def _signed_id(transaction: Transaction) -> TransactionId:
     """A hash of a transaction with its signatures."""
     return TransactionId(transaction.merkle_digest[:20])

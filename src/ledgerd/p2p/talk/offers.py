@@ -31,13 +31,13 @@ BYTES_OF_UNIT = 512
 class OfferedTransaction:
     """A transaction of a client."""
 
-    __slots__ = ("cost", "is_heard", "left_at", "since", "transaction")
+    __slots__ = ("cost", "is_received", "left_at", "since", "transaction")
 
     def __init__(self, transaction: Transaction, since: int) -> None:
         self.transaction = transaction
         self.cost = max(1, len(transaction.signatures), -(-len(transaction.packed) // BYTES_OF_UNIT))
         self.since = since
-        self.is_heard = False
+        self.is_received = False
         self.left_at = 0
         """The number of the head when it was seen in a block, or otherwise no longer pending; 0 while it is pending. It
         is kept until that block is irreversible: an undone block gives its transactions back.
@@ -79,10 +79,12 @@ class Offers:
         return sum(not offer.left_at for offer in self._offers.values())
 
     @property
-    def unheard(self) -> int:
-        """How many of them no peer has heard of: sent over no connection that still stands, and received over none."""
+    def unconfirmed(self) -> int:
+        """How many no peer has: sent over no connection that is still open, and received over none."""
         sent = max((progress.sent for progress in self._progress.values()), default=0)
-        return sum(number > sent and not offer.left_at and not offer.is_heard for number, offer in self._offers.items())
+        return sum(
+            number > sent and not offer.left_at and not offer.is_received for number, offer in self._offers.items()
+        )
 
     # -- what happens to them
 
@@ -100,10 +102,10 @@ class Offers:
             if progress.sent == self._last - 1 and self._has_sent(peer, offer, peer.allowance.offered):
                 progress.sent = self._last
 
-    def heard(self, transaction_id: TransactionId) -> None:
+    def record_received(self, transaction_id: TransactionId) -> None:
         number = self._numbers.get(transaction_id)
         if number is not None:
-            self._offers[number].is_heard = True
+            self._offers[number].is_received = True
 
     def include(self, transaction_id: TransactionId) -> None:
         number = self._numbers.get(transaction_id)
@@ -116,7 +118,7 @@ class Offers:
 
     # -- what is sent
 
-    def look_after(self) -> None:
+    def tick(self) -> None:
         self._review()
         head = self._core.chain.head_number
         for peer in push_set(self._core):

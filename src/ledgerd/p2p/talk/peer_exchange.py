@@ -95,7 +95,7 @@ class PeerExchange:
             subnet = subnet_of(endpoint.host)
             if endpoint not in self._contacts and crowds.get(subnet, 0) >= settings.peer_exchange_max_per_subnet:
                 continue
-            if self._contacts.hear_of(endpoint, known.node_id, core.now) is not None:
+            if self._contacts.add(endpoint, known.node_id, core.now) is not None:
                 crowds[subnet] = crowds.get(subnet, 0) + 1
 
     def refused(self, peer: Peer) -> None:

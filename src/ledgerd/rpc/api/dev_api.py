@@ -31,7 +31,7 @@ class TakenSnapshot(msgspec.Struct, frozen=True):
 @DEV_API.method(args=exactly(0), cached=False, examples=[[]])
 async def head(node: Node) -> Head:
     """The head of the chain, and its time in seconds."""
-    return unpacked(await node.main.ask(STAND, b""), Head)
+    return unpacked(await node.main.ask(CHAIN_HEAD, b""), Head)
 
 
 @DEV_API.method(args=UNCOUNTED, cached=False, examples=[[5]])
@@ -65,7 +65,7 @@ async def forget_pending(node: Node) -> Nothing:
     return Nothing()
 
 
-STAND = "where the chain stands"
+CHAIN_HEAD = "chain head"
 """A request without arguments, answered with a `Head`."""
 
 MINE = "mine blocks"

@@ -14,7 +14,7 @@ from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.transaction import Transaction
 from ledgerd.rpc.api.kinds import Printed
-from ledgerd.rpc.api.node_status import NodeDetails, NodeStatus, StatusBoard, details_of, status_of
+from ledgerd.rpc.api.node_status import LatestStatus, NodeDetails, NodeStatus, details_of, status_of
 from ledgerd.rpc.call.counts import UNCOUNTED, exactly
 from ledgerd.rpc.call.declarations import Api
 from ledgerd.rpc.call.view import Node
@@ -27,7 +27,7 @@ OPERATOR_API = Api("operator_api", "How this node is, for its operator.")
 SIMULATE = "simulate a transaction"
 """A request with a `Broadcast` of a transaction, answered with the JSON of a `SimulatedTransaction`."""
 
-STANDING = "where the node stands among its peers"
+PEER_NETWORK = "peer network"
 """A request without arguments, answered with a `PeerNetwork`."""
 
 
@@ -45,7 +45,7 @@ class PeerNetwork(msgspec.Struct, frozen=True):
 @NODE_API.method(args=exactly(0), cached=False, examples=[[]])
 async def network(node: Node) -> PeerNetwork:
     """Where the node stands among its peers."""
-    return unpacked(await node.main.ask(STANDING, b""), PeerNetwork)
+    return unpacked(await node.main.ask(PEER_NETWORK, b""), PeerNetwork)
 
 
 @NODE_API.method(args=UNCOUNTED, cached=False, examples=[[]])
@@ -55,7 +55,7 @@ async def follow_status(node: Node, known: UInt32 = 0) -> AsyncGenerator[NodeSta
     Over HTTP the answer is the first of these, so a client that sends the number that it has waits for the next change.
     """
     async with aclosing(node.main.events(STATUS)) as events:
-        latest = node.service(StatusBoard).status
+        latest = node.service(LatestStatus).status
         if latest and status_of(latest).number != known:
             yield status_of(latest)
         async for payload in events:
@@ -126,7 +126,7 @@ async def simulate_transaction(node: Node, transaction: Transaction) -> Simulati
 async def follow(node: Node, known: UInt32 = 0) -> AsyncGenerator[NodeDetails, None]:
     """The details of the node, now if their number is another than the known one, and at each change."""
     async with aclosing(node.main.events(DETAILS)) as events:
-        latest = node.service(StatusBoard).details
+        latest = node.service(LatestStatus).details
         if latest and details_of(latest).status.number != known:
             yield details_of(latest)
         async for payload in events:

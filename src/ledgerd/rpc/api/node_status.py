@@ -143,17 +143,17 @@ class NodeDetails(msgspec.Struct, frozen=True):
     watched: tuple[WatchedFacts, ...] = ()
 
 
-class StatusBoard:
+class LatestStatus:
     """The latest status and details that a worker has got."""
 
     def __init__(self) -> None:
         self.status = b""
         self.details = b""
 
-    def take_status(self, payload: bytes) -> None:
+    def receive_status(self, payload: bytes) -> None:
         self.status = payload
 
-    def take_details(self, payload: bytes) -> None:
+    def receive_details(self, payload: bytes) -> None:
         self.details = payload
 
 

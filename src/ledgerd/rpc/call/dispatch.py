@@ -104,7 +104,7 @@ class Dispatcher:
         self._meter = meter
         self.cache.hit = meter.hits
 
-    def move_on(self) -> None:
+    def head_changed(self) -> None:
         self.cache.clear()
         self.node.forget()
 

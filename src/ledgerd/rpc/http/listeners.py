@@ -49,30 +49,30 @@ def listen(host: str, port: int, workers: int) -> list[socket.socket]:
     return sockets
 
 
-async def accept_on(plug: socket.socket, protocol: Callable[[], asyncio.Protocol]) -> list[asyncio.Server]:
+async def accept_on(sock: socket.socket, protocol: Callable[[], asyncio.Protocol]) -> list[asyncio.Server]:
     """Accept connections of a socket. uvloop accepts one in each round of the loop, which in a flood is too slow: so
     several listen.
     """
     loop = asyncio.get_running_loop()
     # Each listens again, with a backlog of 100 unless it is told.
-    with plug:
-        return [await loop.create_server(protocol, sock=plug.dup(), backlog=BACKLOG) for _ in range(ACCEPTED_AT_ONCE)]
+    with sock:
+        return [await loop.create_server(protocol, sock=sock.dup(), backlog=BACKLOG) for _ in range(ACCEPTED_AT_ONCE)]
 
 
 def _bound(address: tuple[str, int], *, is_shared: bool) -> socket.socket:
     is_ipv6 = ":" in address[0]
-    plug = socket.socket(socket.AF_INET6 if is_ipv6 else socket.AF_INET, socket.SOCK_STREAM)
+    sock = socket.socket(socket.AF_INET6 if is_ipv6 else socket.AF_INET, socket.SOCK_STREAM)
     try:
         if is_ipv6:
             # `[::]` is for IPv6 alone, so that another endpoint may have the same port of IPv4.
-            plug.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-        plug.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if is_shared:
-            plug.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-        plug.bind(address)
-        plug.listen(BACKLOG)
-        plug.setblocking(False)
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        sock.bind(address)
+        sock.listen(BACKLOG)
+        sock.setblocking(False)
     except OSError:
-        plug.close()
+        sock.close()
         raise
-    return plug
+    return sock

@@ -7,7 +7,7 @@ from functools import cache
 
 from ledgerd.chain.rules.validators.unknown_hardforks import unknown_hardfork_votes
 from ledgerd.codec.json_text import Json, dumps
-from ledgerd.rpc.api.node_status import StatusBoard, status_of
+from ledgerd.rpc.api.node_status import LatestStatus, status_of
 from ledgerd.rpc.call.declarations import Api
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.call.view import Node
@@ -45,9 +45,9 @@ def routes_of(
     node: Node,
     clock: Callable[[], float],
     health: NodeHealth | None = None,
-    status: StatusBoard | None = None,
+    status: LatestStatus | None = None,
 ) -> PageRoutes:
-    shown = Pages(apis, node, clock, health or NodeHealth(), status or StatusBoard())
+    shown = Pages(apis, node, clock, health or NodeHealth(), status or LatestStatus())
     return {
         b"/": cache(shown.person),
         b"/health": shown.health,
@@ -64,7 +64,7 @@ class Pages:
     """The pages of a worker."""
 
     def __init__(
-        self, apis: Sequence[Api], node: Node, clock: Callable[[], float], health: NodeHealth, status: StatusBoard
+        self, apis: Sequence[Api], node: Node, clock: Callable[[], float], health: NodeHealth, status: LatestStatus
     ) -> None:
         self._apis = apis
         self._node = node

@@ -119,7 +119,7 @@ class Link(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         try:
             for message in self._reader.feed(data):
-                self._take(message)
+                self._receive(message)
         except LinkFault:
             if self._transport is not None:
                 self._transport.abort()
@@ -136,7 +136,7 @@ class Link(asyncio.Protocol):
 
     # -- messages
 
-    def _take(self, message: LinkMessage) -> None:
+    def _receive(self, message: LinkMessage) -> None:
         match message:
             case Reply(number, payload):
                 answer = self._questions.get(number)
@@ -149,7 +149,7 @@ class Link(asyncio.Protocol):
             case TopicEvent(topic, payload):
                 if topic in self._callbacks:
                     self._callbacks[topic](payload)
-                self._subscribers.tell(topic, payload)
+                self._subscribers.publish(topic, payload)
             case _:
                 raise LinkFault(f"a worker was told {message!r}")
 

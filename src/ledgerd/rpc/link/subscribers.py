@@ -13,10 +13,10 @@ MAX_QUEUED_EVENTS = 256
 MAX_QUEUED_BYTES = 16 << 20
 """Events of a topic that are kept for a subscriber, in bytes; all subscribers keep the same ones."""
 
-TOLD_AT_ONCE = 256
+DELIVERED_AT_ONCE = 256
 """Subscribers that hear of an event before the loop does something else; each then has work of its own."""
 
-MOST_UNTOLD = 8
+MOST_UNDELIVERED = 8
 """Events of which not all subscribers have been told; with more, all are told of the oldest at once."""
 
 
@@ -35,16 +35,13 @@ class Subscription(AsyncGenerator[bytes, None]):
     def __len__(self) -> int:
         return len(self._events)
 
-    def tell(self, event: bytes) -> None:
-        self._add(event)
-
     def end(self) -> None:
         """End after the last event, or before it if there are too many."""
         if len(self._events) >= MAX_QUEUED_EVENTS:
             self._events.popleft()
-        self._add(None)
+        self.deliver(None)
 
-    def _add(self, event: bytes | None) -> None:
+    def deliver(self, event: bytes | None) -> None:
         self._events.append(event)
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
@@ -84,7 +81,7 @@ class Subscribers:
         self._begin = begin
         self._end_topic = end
         self._subscriptions: dict[str, set[Subscription]] = defaultdict(set)
-        self._untold: deque[tuple[str, bytes, Iterator[Subscription]]] = deque()
+        self._undelivered: deque[tuple[str, bytes, Iterator[Subscription]]] = deque()
         """Events of which not all subscribers have been told, in their order."""
         self._is_over = False
 
@@ -114,27 +111,27 @@ class Subscribers:
             for subscription in subscriptions:
                 subscription.end()
 
-    def tell(self, topic: str, payload: bytes) -> None:
+    def publish(self, topic: str, payload: bytes) -> None:
         """Tell everybody who listens to a topic of an event, those of many in several rounds of the loop."""
         subscriptions = self._subscriptions.get(topic)
         if subscriptions:
-            self._untold.append((topic, payload, iter(tuple(subscriptions))))
-            if len(self._untold) == 1:
+            self._undelivered.append((topic, payload, iter(tuple(subscriptions))))
+            if len(self._undelivered) == 1:
                 self._tell_on()
-            while len(self._untold) > MOST_UNTOLD:
+            while len(self._undelivered) > MOST_UNDELIVERED:
                 self._tell()
 
     def _tell_on(self) -> None:
-        if self._untold:
+        if self._undelivered:
             self._tell()
-        if self._untold:
+        if self._undelivered:
             asyncio.get_running_loop().call_soon(self._tell_on)
 
     def _tell(self) -> None:
-        topic, payload, rest = self._untold[0]
+        topic, payload, rest = self._undelivered[0]
         subscriptions = self._subscriptions.get(topic, ())
         room = min(MAX_QUEUED_EVENTS, MAX_QUEUED_BYTES // max(1, len(payload)))
-        told = list(islice(rest, TOLD_AT_ONCE))
+        told = list(islice(rest, DELIVERED_AT_ONCE))
         for subscription in told:
             if subscription not in subscriptions:
                 continue
@@ -142,6 +139,6 @@ class Subscribers:
                 # Back-pressure: a subscriber that reads too slowly is ended, so that its queue stays bounded.
                 subscription.end()
             else:
-                subscription.tell(payload)
-        if len(told) < TOLD_AT_ONCE:
-            self._untold.popleft()
+                subscription.deliver(payload)
+        if len(told) < DELIVERED_AT_ONCE:
+            self._undelivered.popleft()

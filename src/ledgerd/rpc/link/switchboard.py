@@ -25,7 +25,7 @@ from ledgerd.rpc.link.frames import (
     packed_layers,
 )
 from ledgerd.rpc.link.link import HEAD, STOP
-from ledgerd.rpc.link.topics import DETAILS, HEALTH, STATUS, WAITING
+from ledgerd.rpc.link.topics import DETAILS, HEALTH, PENDING, STATUS
 from ledgerd.supervision.tasks import Tasks
 
 log = logging.getLogger(__name__)
@@ -34,12 +34,12 @@ Handler = Callable[[bytes], Awaitable[bytes]]
 
 LOGGED = Layer("the node's log says more", {})
 
-HEARD_BY_ALL = frozenset((DETAILS, HEAD, HEALTH, STATUS, STOP, WAITING))
+SENT_TO_ALL = frozenset((DETAILS, HEAD, HEALTH, STATUS, STOP, PENDING))
 
 MAX_RUNNING = 256
 """Unanswered requests of one worker; with more, its socket is not read (back-pressure)."""
 
-MAX_ADDED_UP = 16 * 1024 * 1024
+MAX_PENDING_BYTES = 16 * 1024 * 1024
 """Bytes of pending changes kept for workers that start later; above that, a new worker sees only committed state."""
 
 MAX_UNREAD = 64 * 1024 * 1024
@@ -53,7 +53,7 @@ class WorkerLink(asyncio.Protocol):
         self._reader = LinkReader()
         self._transport: asyncio.Transport | None = None
         self._tasks = Tasks(self._failed)
-        self.topics = set(HEARD_BY_ALL)
+        self.topics = set(SENT_TO_ALL)
         self.heartbeats = 0
         self._on_heartbeat = on_heartbeat
 
@@ -68,12 +68,12 @@ class WorkerLink(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         try:
             for message in self._reader.feed(data):
-                self._take(message)
+                self._receive(message)
         except LinkFault as fault:
             log.error("the link to an API worker is cut: %(reason)s", {"reason": fault})  # noqa: TRY400 - a traceback does not help the operator
             self.close()
 
-    def _take(self, message: LinkMessage) -> None:
+    def _receive(self, message: LinkMessage) -> None:
         match message:
             case Ask():
                 self._tasks.begin(self._work(message)).add_done_callback(self._worked)
@@ -82,7 +82,7 @@ class WorkerLink(asyncio.Protocol):
             case Subscribe(topic):
                 self.topics.add(topic)
             case Unsubscribe(topic):
-                self.topics -= {topic} - HEARD_BY_ALL
+                self.topics -= {topic} - SENT_TO_ALL
             case Alive():
                 self.heartbeats += 1
                 self._on_heartbeat()
@@ -130,51 +130,51 @@ class Switchboard:
     def __init__(self, handlers: Mapping[str, Handler]) -> None:
         self.handlers = dict(handlers)
         self._links: set[WorkerLink] = set()
-        self._standing: dict[str, bytes] = {}
-        self._waiting: list[bytes] = []
-        """The events of `WAITING` since the last empty one: together the changes of all pending transactions."""
-        self._waiting_bytes = 0
+        self._retained: dict[str, bytes] = {}
+        self._pending: list[bytes] = []
+        """The events of `PENDING` since the last empty one: together the changes of all pending transactions."""
+        self._pending_bytes = 0
 
     def link(self, on_heartbeat: Callable[[], None]) -> WorkerLink:
         return WorkerLink(self, on_heartbeat)
 
     def join(self, link: WorkerLink) -> None:
         self._links.add(link)
-        for topic, payload in self._standing.items():
+        for topic, payload in self._retained.items():
             link.send(frame(TopicEvent(topic, payload)))
-        if self._waiting_bytes <= MAX_ADDED_UP:
-            for framed in self._waiting:
+        if self._pending_bytes <= MAX_PENDING_BYTES:
+            for framed in self._pending:
                 link.send(framed)
 
     def leave(self, link: WorkerLink) -> None:
         self._links.discard(link)
 
-    def is_heard(self, topic: str) -> bool:
+    def has_subscriber(self, topic: str) -> bool:
         return any(topic in link.topics for link in self._links)
 
     def publish(self, topic: str, payload: bytes) -> None:
         """Send an event to its subscribers. A head is published after its commit, before other events of its block."""
         listeners = [link for link in self._links if topic in link.topics]
-        if not listeners and topic != WAITING:
+        if not listeners and topic != PENDING:
             return
         framed = frame(TopicEvent(topic, payload))
-        if topic == WAITING:
-            self._add_up(framed, is_last=not payload)
+        if topic == PENDING:
+            self._keep_pending(framed, is_last=not payload)
         for link in listeners:
             link.send(framed)
 
-    def _add_up(self, framed: bytes, *, is_last: bool) -> None:
+    def _keep_pending(self, framed: bytes, *, is_last: bool) -> None:
         if is_last:
-            self._waiting.clear()
-            self._waiting_bytes = 0
+            self._pending.clear()
+            self._pending_bytes = 0
             return
-        self._waiting_bytes += len(framed)
-        if self._waiting_bytes <= MAX_ADDED_UP:
-            self._waiting.append(framed)
+        self._pending_bytes += len(framed)
+        if self._pending_bytes <= MAX_PENDING_BYTES:
+            self._pending.append(framed)
         else:
-            self._waiting.clear()
+            self._pending.clear()
 
-    def stand(self, topic: str, payload: bytes) -> None:
+    def publish_retained(self, topic: str, payload: bytes) -> None:
         """Publish a value to all workers, and to later ones at their start."""
-        self._standing[topic] = payload
+        self._retained[topic] = payload
         self.publish(topic, payload)

@@ -21,7 +21,7 @@ BROADCAST_BLOCK = "broadcast block"
 """A request: a `Broadcast` with a packed block, to be pushed and sent to peers. The answer is empty."""
 
 
-WAITING = "waiting transactions"
+PENDING = "pending transactions"
 """An event for each new pending transaction: a `PendingChange`; without data when all pending changes were undone."""
 
 

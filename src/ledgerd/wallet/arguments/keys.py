@@ -89,13 +89,13 @@ def add_key_commands(parts: Parts) -> None:
     def derive(chosen: argparse.Namespace) -> CommandResult:
         return keys.derive_keys(path_of(chosen), secret_of(chosen, "secret"), chosen.account, chosen.role or ROLES)
 
-    def take(chosen: argparse.Namespace) -> CommandResult:
+    def import_key(chosen: argparse.Namespace) -> CommandResult:
         secret = secret_of(chosen, "secret")
         if chosen.reference is not None:
             return keys.import_reference(path_of(chosen), secret, chosen.reference, chosen.label)
         return keys.import_key(path_of(chosen), secret, chosen.label)
 
-    def taken(result: CommandResult) -> str:
+    def text_of(result: CommandResult) -> str:
         return show_key(result) if "key" in result else _lines(result) or f"{result['file']} has no keys."
 
     show_key = in_words("{key}")
@@ -105,14 +105,14 @@ def add_key_commands(parts: Parts) -> None:
     making = add_command(
         parts, "new", lambda chosen: keys.new_key(path_of(chosen), chosen.label), show_key, "make a key"
     )
-    taking = add_command(parts, "import", take, taken, "take a private key in WIF", ["secret"])
-    taking.add_argument(
+    importing = add_command(parts, "import", import_key, text_of, "take a private key in WIF", ["secret"])
+    importing.add_argument(
         "--reference",
         type=Path,
         metavar="FILE",
         help="take all keys of this wallet file of the reference instead; the secret is its password",
     )
-    for each in (making, taking):
+    for each in (making, importing):
         each.add_argument("--label", default="", help="what to call it")
     deriving = add_command(parts, "derive", derive, _lines, "make the keys of an account from its password", ["secret"])
     deriving.add_argument("account", metavar="ACCOUNT", help="its name")

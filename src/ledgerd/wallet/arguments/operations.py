@@ -16,7 +16,7 @@ from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.commands.sending import send
 from ledgerd.wallet.errors import WalletError
 from ledgerd.wallet.keys.secret_input import read_secret
-from ledgerd.wallet.node.checks import NodeStanding
+from ledgerd.wallet.node.checks import ChainStatus
 from ledgerd.wallet.operations.catalogue import SENDABLE, command_of, operation_named
 from ledgerd.wallet.operations.fields import fields_of_operation, inner_of, is_asked, is_secret
 from ledgerd.wallet.operations.reading import from_json, from_words, json_from_text
@@ -87,8 +87,8 @@ def _send_words(operation: type[Operation], chosen: argparse.Namespace) -> Comma
         elif (word := getattr(chosen, f"field_{field.name}")) is not None:
             given[field.name] = word
 
-    def make(standing: NodeStanding) -> Sequence[Operation]:
-        return [from_words(operation, given, lambda: standing.head_time)]
+    def make(chain: ChainStatus) -> Sequence[Operation]:
+        return [from_words(operation, given, lambda: chain.head_time)]
 
     from_words(operation, given, lambda: 0)  # what is wrong by itself is said before a node is asked
     return send(choices_of(chosen), make)

@@ -46,18 +46,18 @@ def proposals_words(result: CommandResult) -> str:
     lines = []
     for each in found["proposals"]:
         lines += [
-            f"{_told(each['title'])} by {_told(each['author'])}, until {_told(each['expiration_time'])} UTC",
+            f"{_clean(each['title'])} by {_clean(each['author'])}, until {_clean(each['expiration_time'])} UTC",
             *each["words"],
         ]
         for role in ("active", "master", "regular"):
             needed, given = each[f"required_{role}_approvals"], each[f"available_{role}_approvals"]
             if needed:
-                given_by = ", ".join(map(_told, given)) or "nobody"
-                lines.append(f"needs {role} approval of {', '.join(map(_told, needed))}; given by {given_by}")
+                given_by = ", ".join(map(_clean, given)) or "nobody"
+                lines.append(f"needs {role} approval of {', '.join(map(_clean, needed))}; given by {given_by}")
     return "\n".join(lines) or "No proposals."
 
 
-def _told(value: object) -> str:
+def _clean(value: object) -> str:
     """What a node says, of which nothing begins a line of its own or looks empty."""
     return shown_text(str(value))
 
@@ -82,4 +82,4 @@ def _table(title: str, columns: Iterable[str], rows: Iterable[Iterable[object]])
 def _cell(value: object) -> str:
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
         value = ", ".join(value)
-    return "" if value is None or value == "" else _told(value)
+    return "" if value is None or value == "" else _clean(value)

@@ -10,7 +10,7 @@ from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.commands.sending import Choices, confirmed_and_signed, own_keys, result_of
 from ledgerd.wallet.errors import ExpiredTransaction, KeyNotFound, NotSent, OtherChain, WalletError
 from ledgerd.wallet.keys.session import session_of
-from ledgerd.wallet.node.checks import NodeStanding, chain_words
+from ledgerd.wallet.node.checks import ChainStatus, chain_words
 from ledgerd.wallet.node.client import NodeClient
 from ledgerd.wallet.node.ledger import LedgerReader
 from ledgerd.wallet.node.seen import recall
@@ -56,25 +56,25 @@ def sign(choices: Choices, path: Path, wanted: Sequence[PublicKey]) -> CommandRe
 
 def broadcast(choices: Choices, path: Path) -> CommandResult:
     draft = load(path).draft
-    with choices.checked_nodes() as (nodes, standing):
-        return _broadcast_through(nodes, standing, draft, choices, path)
+    with choices.checked_nodes() as (nodes, chain):
+        return _broadcast_through(nodes, chain, draft, choices, path)
 
 
 def _broadcast_through(
-    nodes: Sequence[NodeClient], standing: NodeStanding, draft: Draft, choices: Choices, path: Path
+    nodes: Sequence[NodeClient], chain: ChainStatus, draft: Draft, choices: Choices, path: Path
 ) -> CommandResult:
-    if standing.chain_id != draft.chain_id:
+    if chain.chain_id != draft.chain_id:
         raise OtherChain(
-            f"{path} is for the chain {chain_words(draft.chain_id)}, the node's is {chain_words(standing.chain_id)}"
+            f"{path} is for the chain {chain_words(draft.chain_id)}, the node's is {chain_words(chain.chain_id)}"
         )
-    if draft.transaction.expiration < standing.head_time:
+    if draft.transaction.expiration < chain.head_time:
         raise ExpiredTransaction(f"the transaction in {path} has expired: nothing was sent, make it again")
     missing = signers_online(draft, LedgerReader(nodes[0])).missing(draft.signed_by)
     review = review_of(draft, (), missing)
     if missing:
-        choices.say("\n".join(lines_of(review)))
+        choices.show("\n".join(lines_of(review)))
         raise KeyNotFound(f"not everybody has signed: {missing}")
-    left = max(0.0, draft.transaction.expiration - standing.head_time)
+    left = max(0.0, draft.transaction.expiration - chain.head_time)
     outcome = TransactionFollower(nodes, draft, left + GRACE_SECONDS).send(choices.until)
     return {**result_of(review), "state": outcome.state, "block": outcome.block}
 
@@ -84,16 +84,16 @@ def status(choices: Choices, named: str) -> CommandResult:
     path = Path(named)
     draft = load(path).draft if path.exists() else None
     number = _id(named) if draft is None else ""
-    with choices.checked_nodes() as (nodes, standing):
+    with choices.checked_nodes() as (nodes, chain):
         if draft is None:
-            return _by_id(nodes[0].call(HISTORY, "get_transaction", number), number, standing.irreversible)
-        return _followed(nodes, standing, draft, choices)
+            return _by_id(nodes[0].call(HISTORY, "get_transaction", number), number, chain.irreversible)
+        return _followed(nodes, chain, draft, choices)
 
 
-def _followed(nodes: Sequence[NodeClient], standing: NodeStanding, draft: Draft, choices: Choices) -> CommandResult:
-    left = max(0.0, draft.transaction.expiration - standing.head_time)
+def _followed(nodes: Sequence[NodeClient], chain: ChainStatus, draft: Draft, choices: Choices) -> CommandResult:
+    left = max(0.0, draft.transaction.expiration - chain.head_time)
     follower = TransactionFollower(nodes, draft, left + GRACE_SECONDS)
-    outcome = follower.look()
+    outcome = follower.check()
     if choices.until is Until.IRREVERSIBLE and outcome.state != NOT_SENT:
         outcome = follower.wait(choices.until)
     if outcome.state == NOT_SENT:

@@ -16,7 +16,7 @@ from ledgerd.protocol.operations.proposals import OperationWrapper, ProposalCrea
 from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.commands.sending import Choices, send
 from ledgerd.wallet.errors import NodesDisagree, OtherChain, WalletError
-from ledgerd.wallet.node.checks import NodeStanding, chain_words
+from ledgerd.wallet.node.checks import ChainStatus, chain_words
 from ledgerd.wallet.node.client import NodeClient
 from ledgerd.wallet.operations.words import words_of
 from ledgerd.wallet.transactions.draft import load
@@ -40,9 +40,9 @@ def create(
     """Propose the operations of these files, whose own expiration and signatures do not matter."""
     drafts = [load(each).draft for each in files]
 
-    def make(standing: NodeStanding) -> Sequence[Operation]:
+    def make(chain: ChainStatus) -> Sequence[Operation]:
         for path, draft in zip(files, drafts, strict=True):
-            if draft.chain_id != standing.chain_id:
+            if draft.chain_id != chain.chain_id:
                 raise OtherChain(f"{path} is for the chain {chain_words(draft.chain_id)}")
         wrapped = tuple(OperationWrapper(each) for draft in drafts for each in draft.transaction.operations)
         return [ProposalCreate(AccountName(author), title, memo, expiration, wrapped, review, ())]
@@ -101,4 +101,4 @@ def _show(choices: Choices, author: str, title: str) -> None:
     if any(each != found[0] for each in found):
         raise NodesDisagree(f"the nodes say different things of the proposal {title} of {author}")
     lines = [line for operations in found[0] for operation in operations for line in words_of(operation)]
-    choices.say("\n".join([f"The proposal {shown_text(title)} of {author}, as the node says:", *lines]))
+    choices.show("\n".join([f"The proposal {shown_text(title)} of {author}, as the node says:", *lines]))

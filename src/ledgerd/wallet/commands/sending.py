@@ -30,7 +30,7 @@ from ledgerd.wallet.errors import (
     WalletError,
 )
 from ledgerd.wallet.keys.session import KeySession, session_of
-from ledgerd.wallet.node.checks import CLOCK_SECONDS, NodeStanding, Trust, checked_standing
+from ledgerd.wallet.node.checks import CLOCK_SECONDS, ChainStatus, Trust, checked_status
 from ledgerd.wallet.node.client import NodeClient
 from ledgerd.wallet.node.dry_run import dry_run
 from ledgerd.wallet.node.ledger import LedgerReader
@@ -89,12 +89,12 @@ class Choices(msgspec.Struct, frozen=True):
         return self.lifetime or (USUAL_LIFETIME if self.file is None else FILE_LIFETIME)
 
     @contextmanager
-    def checked_node(self) -> Iterator[tuple[NodeClient, NodeStanding]]:
-        with self.checked_nodes() as (nodes, standing):
-            yield nodes[0], standing
+    def checked_node(self) -> Iterator[tuple[NodeClient, ChainStatus]]:
+        with self.checked_nodes() as (nodes, chain):
+            yield nodes[0], chain
 
     @contextmanager
-    def checked_nodes(self) -> Iterator[tuple[list[NodeClient], NodeStanding]]:
+    def checked_nodes(self) -> Iterator[tuple[list[NodeClient], ChainStatus]]:
         """All nodes, and where the first one stands, after the checks; says whose answers travel unencrypted."""
         with ExitStack() as stack:
             clients = [stack.enter_context(NodeClient(each)) for each in self.nodes]
@@ -103,26 +103,26 @@ class Choices(msgspec.Struct, frozen=True):
                     sys.stderr.write(
                         f"WARNING: what you ask {each.url} can be read and changed on the way: use https\n"
                     )
-            yield clients, checked_standing(clients, Trust(self.wallet, self.clock_seconds))
+            yield clients, checked_status(clients, Trust(self.wallet, self.clock_seconds))
 
-    def say(self, text: str) -> None:
+    def show(self, text: str) -> None:
         """Show something to a person; with --json, standard output is for the result alone."""
         stream = sys.stderr if self.is_json else sys.stdout
         stream.write(printable_lines(f"{text}\n"))
         stream.flush()
 
 
-def send(choices: Choices, make: Callable[[NodeStanding], Sequence[Operation]]) -> CommandResult:
+def send(choices: Choices, make: Callable[[ChainStatus], Sequence[Operation]]) -> CommandResult:
     session = session_of(choices.wallet)
     if choices.file is None:
         session.status()
-    with choices.checked_nodes() as (nodes, standing):
-        return _send_through(nodes, standing, session, choices, make(standing))
+    with choices.checked_nodes() as (nodes, chain):
+        return _send_through(nodes, chain, session, choices, make(chain))
 
 
 def _send_through(
     nodes: Sequence[NodeClient],
-    standing: NodeStanding,
+    chain: ChainStatus,
     session: KeySession,
     choices: Choices,
     made: Sequence[Operation],
@@ -133,21 +133,21 @@ def _send_through(
     known = known_accounts(operations, session, ledger)
     warnings: list[str] = []
     for place, operation in enumerate(operations):
-        require_valid(operation, standing.chain_id)
-        operations[place] = _looked_through(operation, ledger, known, choices, warnings)
+        require_valid(operation, chain.chain_id)
+        operations[place] = _checked_operation(operation, ledger, known, choices, warnings)
     operations = [with_encrypted_memo(each, ledger, session) for each in operations]
-    draft = draft_of(standing, choices.seconds, operations, time.time())
+    draft = draft_of(chain, choices.seconds, operations, time.time())
     signers = signers_online(draft, ledger)
     fees = tuple(fees_of(draft.transaction.operations, ledger.chain_properties))
     tried = dry_run(node, draft.transaction)
 
     def bandwidth(signatures: int) -> list[str]:
-        return list(bandwidth_lines(draft.transaction, signatures, ledger, standing.head_time))
+        return list(bandwidth_lines(draft.transaction, signatures, ledger, chain.head_time))
 
     if choices.file is not None:
-        save(choices.file, draft, signers.known, signers.agents_told)
+        save(choices.file, draft, signers.known, signers.agents)
         review = review_of(draft, (), signers.missing(()), fees, warnings, tried, bandwidth(1))
-        choices.say("\n".join(lines_of(review)))
+        choices.show("\n".join(lines_of(review)))
         return {**result_of(review), "state": "unsigned", "file": str(choices.file)}
     choice = signers.choose(own_keys(session))
     if choice.missing:
@@ -155,7 +155,7 @@ def _send_through(
     if tried.broken_rule:
         raise NodeRefused(f"the node has tried it out: {tried.broken_rule}. Nothing was signed or sent")
     review = review_of(draft, choice.keys, "", fees, warnings, tried, bandwidth(len(choice.keys)))
-    asked_at, valid = choices.elapsed(), draft.transaction.expiration - max(standing.head_time, time.time())
+    asked_at, valid = choices.elapsed(), draft.transaction.expiration - max(chain.head_time, time.time())
     signed = confirmed_and_signed(draft, choice.keys, session, choices, review, "Sign and send this?")
     if choices.elapsed() - asked_at > valid:
         raise ExpiredTransaction("the transaction expired before it was confirmed: nothing was sent, make it again")
@@ -170,7 +170,7 @@ def confirmed_and_signed(
 ) -> Draft:
     """Show a transaction, ask, and sign exactly the bytes that were shown."""
     if not (choices.is_json and choices.is_yes):
-        choices.say("\n".join(lines_of(review)))
+        choices.show("\n".join(lines_of(review)))
     require_yes(question, is_given=choices.is_yes)
     signatures = session.sign(draft.chain_id, draft.unsigned, keys)
     digest = draft.transaction.signature_digest(draft.chain_id)
@@ -202,7 +202,7 @@ def result_of(review: Review) -> dict[str, object]:
     return found
 
 
-def _looked_through(
+def _checked_operation(
     operation: Operation, ledger: LedgerReader, known: set[str], choices: Choices, warnings: list[str]
 ) -> Operation:
     """The operation with each account that was meant; asks where a name is perhaps mistyped."""
@@ -214,7 +214,7 @@ def _looked_through(
         elif choices.is_yes or "." in doubt.field or not ask(_question(doubt)):
             raise NoSuchAccount(f"there is no account {doubt.name}; did you mean {doubt.meant}? Nothing was sent")
         else:
-            return _looked_through(corrected(operation, doubt), ledger, known, choices, warnings)
+            return _checked_operation(corrected(operation, doubt), ledger, known, choices, warnings)
     return operation
 
 

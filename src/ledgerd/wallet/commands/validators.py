@@ -14,7 +14,7 @@ from ledgerd.protocol.operations.validators import AccountValidatorVote, Validat
 from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.commands.sending import Choices, send
 from ledgerd.wallet.errors import NoSuchAccount, UnknownOutcome, WalletError
-from ledgerd.wallet.node.checks import standing_of
+from ledgerd.wallet.node.checks import chain_status
 from ledgerd.wallet.node.client import NodeClient
 
 API = "validator_api"
@@ -53,13 +53,13 @@ def vote(choices: Choices, voter: str, validator: str, *, is_for: bool) -> Comma
 
 
 def check(choices: Choices, account: str, key: PublicKey | None) -> CommandResult:
-    with choices.checked_node() as (node, standing):
+    with choices.checked_node() as (node, chain):
         found = _record(node, account)
         ranked = node.call(API, "get_validators_by_counted_vote", "", MOST_RANKED)
     names = [each.get("owner") for each in ranked if isinstance(each, dict)] if isinstance(ranked, list) else []
     record = {title: found.get(name) for title, name in SHOWN}
     record["place by votes"] = names.index(account) + 1 if account in names else f"beyond {MOST_RANKED}"
-    problems = list(_problems(found, key, standing.head_number))
+    problems = list(_problems(found, key, chain.head_number))
     return {"title": f"validator {account}", "record": record, "problems": problems}
 
 
@@ -90,17 +90,17 @@ def rotate(
     which keys it has. What one can tell is asked: whether the validator makes blocks now, that the chain has the new
     key, the first block with it, and slots that are missed.
     """
-    with choices.checked_node() as (node, standing):
+    with choices.checked_node() as (node, chain):
         before = _record(node, account)
-        problems = list(_problems(before, None, standing.head_number))
+        problems = list(_problems(before, None, chain.head_number))
     if before["signing_key"] == public_key_text(key):
         raise WalletError(f"{account} has this signing key already")
-    choices.say(
+    choices.show(
         f"The node that makes the blocks of {account} has to have the key {public_key_text(key)} loaded beside the "
         "present one (ledgerd key FILE --add --data-dir DIR)."
     )
     for problem in problems:
-        choices.say(f"PROBLEM: {account}: {problem}")
+        choices.show(f"PROBLEM: {account}: {problem}")
     sent = send(choices, lambda _: [ValidatorUpdate(AccountName(account), str(before["url"]), key)])
     if "block" not in sent:
         return {**sent, "problems": problems}
@@ -138,7 +138,7 @@ class _FirstBlock:
         until, missed = self._clock() + ROTATION_SECONDS, -1
         while self._clock() < until:
             now = _record(self._node, self._account)
-            while number < standing_of(self._node).head_number:
+            while number < chain_status(self._node).head_number:
                 number += 1
                 if self._is_signed_in(number):
                     self._count(_record(self._node, self._account))

@@ -155,7 +155,7 @@ def _start_keeper(path: Path, place: Path, password: int, idle_seconds: float, o
     if line != READY:
         child.wait_or_kill(ANSWER_SECONDS)
         raise _refusal(_refused(line))
-    child.leave()
+    child.detach()
 
 
 def session_of(path: Path) -> KeySession:

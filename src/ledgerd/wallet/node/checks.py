@@ -24,7 +24,7 @@ SHOWN_DIGITS = 16
 WallClock = Callable[[], float]
 
 
-class NodeStanding(msgspec.Struct, frozen=True):
+class ChainStatus(msgspec.Struct, frozen=True):
     """Where a node's chain stands."""
 
     chain_id: ChainId
@@ -42,11 +42,11 @@ class Trust(msgspec.Struct, frozen=True):
     clock: WallClock = time.time
 
 
-def standing_of(node: NodeClient) -> NodeStanding:
+def chain_status(node: NodeClient) -> ChainStatus:
     properties = node.call("database_api", "get_dynamic_global_properties")
     config = node.call("database_api", "get_config")
     with node.understood():
-        return NodeStanding(
+        return ChainStatus(
             ChainId(_hex(config["CHAIN_ID"], CHAIN_ID_SIZE)),
             BlockId(_hex(properties["head_block_id"], BLOCK_ID_SIZE)),
             int(properties["head_block_number"]),
@@ -55,13 +55,13 @@ def standing_of(node: NodeClient) -> NodeStanding:
         )
 
 
-def checked_standing(nodes: Sequence[NodeClient], trust: Trust) -> NodeStanding:
+def checked_status(nodes: Sequence[NodeClient], trust: Trust) -> ChainStatus:
     """The first node's, after all of them have passed the checks."""
     seen = recall(trust.wallet)
-    found, now = [standing_of(node) for node in nodes], trust.clock()
-    for node, standing in zip(nodes, found, strict=True):
-        _check_chain(node, standing, seen, found[0])
-        difference = standing.head_time - now
+    found, now = [chain_status(node) for node in nodes], trust.clock()
+    for node, chain in zip(nodes, found, strict=True):
+        _check_chain(node, chain, seen, found[0])
+        difference = chain.head_time - now
         if abs(difference) > trust.clock_seconds:
             ahead = "ahead of" if difference > 0 else "behind"
             raise WrongClock(
@@ -100,16 +100,16 @@ def chain_words(chain_id: bytes) -> str:
     return f"{chain_id.hex()[:SHOWN_DIGITS]}..."
 
 
-def _check_chain(node: NodeClient, standing: NodeStanding, seen: SeenChain, first: NodeStanding) -> None:
+def _check_chain(node: NodeClient, chain: ChainStatus, seen: SeenChain, first: ChainStatus) -> None:
     expected = ChainId(bytes.fromhex(seen.chain_id)) if seen.chain_id else first.chain_id
-    if standing.chain_id != expected:
+    if chain.chain_id != expected:
         raise OtherChain(
-            f"{node.url} is of the chain {chain_words(standing.chain_id)}, and this wallet is used with "
+            f"{node.url} is of the chain {chain_words(chain.chain_id)}, and this wallet is used with "
             f"{chain_words(expected)}: choose another node, or another wallet with --wallet"
         )
 
 
-def _compare(nodes: Sequence[NodeClient], found: Sequence[NodeStanding], apart_seconds: float) -> None:
+def _compare(nodes: Sequence[NodeClient], found: Sequence[ChainStatus], apart_seconds: float) -> None:
     """What one says is irreversible must be in the chain of all, as far as they have come.
 
     A node on a branch of its own may call little irreversible, so the highest of these blocks is compared. And heads of
@@ -122,16 +122,16 @@ def _compare(nodes: Sequence[NodeClient], found: Sequence[NodeStanding], apart_s
         shown = "; ".join(f"{node.url}: {head}" for node, head in zip(nodes, heads, strict=True))
         raise NodesDisagree(f"the heads of the nodes are of one time and of very different numbers: {shown}")
     number = min(max(each.irreversible for each in found), *heads)
-    ids = [_id_of_block(node, standing, number) for node, standing in zip(nodes, found, strict=True)]
+    ids = [_id_of_block(node, chain, number) for node, chain in zip(nodes, found, strict=True)]
     if len(set(ids)) > 1:
         shown = "; ".join(f"{node.url}: {each.hex()}" for node, each in zip(nodes, ids, strict=True))
         raise NodesDisagree(f"the nodes have different irreversible blocks {number}: {shown}")
 
 
-def _id_of_block(node: NodeClient, standing: NodeStanding, number: int) -> bytes:
+def _id_of_block(node: NodeClient, chain: ChainStatus, number: int) -> bytes:
     """The id of a block: the next one's header names it."""
-    if number == standing.head_number:
-        return standing.head
+    if number == chain.head_number:
+        return chain.head
     header = node.call("database_api", "get_block_header", number + 1)
     try:
         return _hex(header["previous"], BLOCK_ID_SIZE)

@@ -24,7 +24,7 @@ from ledgerd.protocol.signatures import Signature
 from ledgerd.protocol.time_text import time_text
 from ledgerd.protocol.transaction import Transaction, unsigned_transaction
 from ledgerd.wallet.errors import ForeignFile, WalletError
-from ledgerd.wallet.node.checks import NodeStanding
+from ledgerd.wallet.node.checks import ChainStatus
 from ledgerd.wallet.node.ledger import LedgerReader
 from ledgerd.wallet.transactions.signers import Signers
 from ledgerd.wallet.whole_file import replace_whole, write_new
@@ -60,13 +60,13 @@ class Draft(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, transaction=signed)
 
 
-def draft_of(standing: NodeStanding, seconds: float, operations: Iterable[Operation], now: float = 0) -> Draft:
+def draft_of(chain: ChainStatus, seconds: float, operations: Iterable[Operation], now: float = 0) -> Draft:
     """A new transaction: it refers to the head block, and expires so many seconds after it, or after now if later."""
-    latest = standing.head_time + MAX_TIME_UNTIL_EXPIRATION
-    expiration = min(max(standing.head_time, int(now)) + int(seconds), latest)
-    transaction = unsigned_transaction(standing.head, expiration, operations)
+    latest = chain.head_time + MAX_TIME_UNTIL_EXPIRATION
+    expiration = min(max(chain.head_time, int(now)) + int(seconds), latest)
+    transaction = unsigned_transaction(chain.head, expiration, operations)
     again = codec_of(Transaction).decode_exactly(codec_of(Transaction).encode(transaction))
-    return Draft(standing.chain_id, again, standing.head_number)
+    return Draft(chain.chain_id, again, chain.head_number)
 
 
 class DraftFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -14,7 +14,7 @@ from ledgerd.protocol.block import Block
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.transaction import Transaction
 from ledgerd.wallet.errors import NodeRefused, NodeUnreachable, NotSent, UnknownOutcome
-from ledgerd.wallet.node.checks import standing_of
+from ledgerd.wallet.node.checks import chain_status
 from ledgerd.wallet.node.client import NodeClient
 from ledgerd.wallet.transactions.draft import Draft
 
@@ -47,14 +47,14 @@ class TransactionFollower:
         self,
         nodes: Sequence[NodeClient],
         draft: Draft,
-        patience: float,
+        timeout: float,
         clock: Callable[[], float] = time.monotonic,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
         self._node = nodes[0]
         self._searches = [_Search(node, draft) for node in nodes]
         self._draft = draft
-        self._patience = patience
+        self._timeout = timeout
         self._clock = clock
         self._pause = pause
 
@@ -76,7 +76,7 @@ class TransactionFollower:
         while True:
             problem = ""
             try:
-                outcomes = self._looked()
+                outcomes = self._checked()
             except (NodeUnreachable, NodeRefused) as silent:
                 problem = f": {silent}"  # it may have been sent: only the chain can tell
             else:
@@ -87,18 +87,18 @@ class TransactionFollower:
                     return outcome
                 if len({*outcomes}) > 1:
                     problem = f": the nodes say {' and '.join(_words_of(each) for each in outcomes)}"
-            if self._clock() - started > self._patience:
+            if self._clock() - started > self._timeout:
                 raise self._unknown(problem)
             try:
                 self._pause(PAUSE_SECONDS)
             except KeyboardInterrupt:
                 raise self._unknown(": you did not wait") from None
 
-    def look(self) -> TransactionState:
-        return _agreed(self._looked())
+    def check(self) -> TransactionState:
+        return _agreed(self._checked())
 
-    def _looked(self) -> list[TransactionState]:
-        return [each.look() for each in self._searches]
+    def _checked(self) -> list[TransactionState]:
+        return [each.check() for each in self._searches]
 
     def _unknown(self, problem: str) -> UnknownOutcome:
         return UnknownOutcome(
@@ -130,22 +130,22 @@ class _Search:
         self._is_over = False
         """Whether it can come into no block any more; that does not change."""
 
-    def look(self) -> TransactionState:
+    def check(self) -> TransactionState:
         if self._is_over:
             return TransactionState(NOT_SENT)
-        standing = standing_of(self._node)
+        chain = chain_status(self._node)
         if self._found and not self._is_in(self._found):
             self._begin_again()  # its block was undone
-        self._scan(standing.head_number)
-        if not self._found and self._too_late and standing.irreversible >= self._too_late:
+        self._scan(chain.head_number)
+        if not self._found and self._too_late and chain.irreversible >= self._too_late:
             self._begin_again()  # blocks may have been replaced since they were looked at: now they cannot be
-            self._scan(standing.irreversible)
+            self._scan(chain.irreversible)
             if not self._found:
                 self._is_over = True
                 return TransactionState(NOT_SENT)
         if not self._found:
             return TransactionState(PENDING)
-        return TransactionState(IRREVERSIBLE if self._found <= standing.irreversible else IN_A_BLOCK, self._found)
+        return TransactionState(IRREVERSIBLE if self._found <= chain.irreversible else IN_A_BLOCK, self._found)
 
     def _begin_again(self) -> None:
         self._scanned, self._found, self._too_late = self._draft.block, 0, 0

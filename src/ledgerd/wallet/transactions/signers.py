@@ -57,7 +57,7 @@ class Signers:
             regular=lambda name: self.authorities(name)[0],
         )
         self.power: dict[PublicKey, int] = {}
-        self.agents_told: dict[str, dict[str, list[str]]] = {}
+        self.agents: dict[str, dict[str, list[str]]] = {}
         """Of each account, for each operation, the keys of its agents."""
         self._learn()
 
@@ -157,7 +157,7 @@ class Signers:
                     agents = list(self._agent_keys(name, title))
                     self._raise_power(agents, AGENT)
                     if agents:
-                        self.agents_told.setdefault(name, {})[title] = [public_key_text(key) for key in agents]
+                        self.agents.setdefault(name, {})[title] = [public_key_text(key) for key in agents]
 
     def _raise_power(self, keys: Iterable[PublicKey], power: int) -> None:
         for key in keys:

@@ -85,7 +85,7 @@ def part_in(folder: Path, more: dict[str, list[str]] | None = None) -> tuple[Web
 def test_one_that_has_ended_makes_the_node_not_ready_and_one_that_fails_is_a_warning(tmp_path: Path) -> None:
     part, file = part_in(tmp_path)
     supervisor = Supervisor()
-    supervisor.take(part)
+    supervisor.add(part)
     position = HookPosition(next_block=7, behind=12, failures=MANY_FAILURES)
     write_position(file, position)
     part.report_all()

@@ -57,7 +57,7 @@ class Bed:
             cast("ProductionPart", self),
             folder,
         )
-        self.supervisor.take(self.part)
+        self.supervisor.add(self.part)
 
     def _second(self) -> int:
         return self.now

@@ -22,7 +22,7 @@ from ledgerd.node.workers.api_node.forwarding import (
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.transaction import Transaction
-from ledgerd.rpc.api.node_api import SIMULATE, STANDING
+from ledgerd.rpc.api.node_api import PEER_NETWORK, SIMULATE
 from ledgerd.rpc.call.errors import PlainError, error_object
 from ledgerd.rpc.link.topics import BROADCAST_BLOCK, BROADCAST_TRANSACTION, Broadcast, packed_topic
 from ledgerd.supervision.tasks import Tasks, stream_server
@@ -138,7 +138,7 @@ def test_without_a_node_and_for_what_only_a_node_is_asked_the_error_says_so() ->
         with pytest.raises(PlainError, match=NO_NODE):
             await Forwarder("", lambda: 0, lambda: 0.0).ask(BROADCAST_BLOCK, of(BLOCK.packed))
         with pytest.raises(PlainError, match=NOT_HERE):
-            await Forwarder("", lambda: 0, lambda: 0.0).ask(STANDING, b"")
+            await Forwarder("", lambda: 0, lambda: 0.0).ask(PEER_NETWORK, b"")
 
     play(scene)
 

@@ -83,7 +83,7 @@ def busiest(past: Past) -> int:
 
 
 def test_the_points_of_a_market_come_once_and_in_their_order(past: Past, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(history_stream, "LOOKED_AT", 20)
+    monkeypatch.setattr(history_stream, "EXAMINED_AT_ONCE", 20)
     market = busiest(past)
     points = [point for message in past.told(market) for point in message["prices"]]
     with past.reader.snapshot() as state:
@@ -121,7 +121,7 @@ def test_every_market_is_told_of_its_bets_resolution_dispute_and_payouts(past: P
 
 
 def test_who_was_cut_off_goes_on_behind_the_last_block(past: Past, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(history_stream, "LOOKED_AT", 20)
+    monkeypatch.setattr(history_stream, "EXAMINED_AT_ONCE", 20)
     market = busiest(past)
     whole = past.told(market)
     assert len(whole) > 5

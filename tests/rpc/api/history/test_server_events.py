@@ -37,7 +37,7 @@ LONG = "?" + "&".join(f"p{number}=1" for number in range(MOST_PARAMETERS + 1))
 def test_whoever_resumes_has_each_operation_once(seed: int, reversible: bool, looked_at: int) -> None:
     random = Random(seed)  # noqa: S311 - a story, no secret
     with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(history_stream, "LOOKED_AT", looked_at)
+        patch.setattr(history_stream, "EXAMINED_AT_ONCE", looked_at)
         story, subscriber = Story(Path(name), random), Subscriber()
         stream, last_id = EventStream(story.history, ALL, 1, reversible=reversible), ""
         stream.opening("")

@@ -117,7 +117,7 @@ class Story:
 def test_a_stream_tells_each_operation_of_the_final_chain_once(seed: int, reversible: bool, looked_at: int) -> None:
     random = Random(seed)  # noqa: S311 - a story, no secret
     with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(history_stream, "LOOKED_AT", looked_at)
+        patch.setattr(history_stream, "EXAMINED_AT_ONCE", looked_at)
         story, subscriber = Story(Path(name), random), Subscriber()
         stream = HistoryStream(story.history, ALL, 1, reversible=reversible)
         for step in range(60):

@@ -113,7 +113,7 @@ def test_what_was_kept_is_gone_when_the_head_moves_on(tmp_path: Path) -> None:
         assert len(dispatcher.node.memory(IdLists)) == 3
         assert len(dispatcher.node.memory(OfThisHead)) > 0
 
-        dispatcher.move_on()
+        dispatcher.head_changed()
 
         assert len(dispatcher.node.memory(IdLists)) == len(dispatcher.node.memory(OfThisHead)) == 0
         assert len(dispatcher.cache) == 0

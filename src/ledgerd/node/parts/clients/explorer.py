@@ -71,7 +71,7 @@ class ExplorerProcessPart(Part):
             environment=RETURNS_MEMORY,
         )
         self._starts += 1
-        child.tell(msgspec.json.encode(order))
+        child.write(msgspec.json.encode(order))
         working()
         await child.ended()
 

@@ -62,7 +62,7 @@ class WebhooksPart(Part):
 
     async def _send(self, working: Working) -> None:
         child = self._child = Child.start(module_command(PROCESS), stdin=PIPE, has_own_session=True)
-        child.tell(msgspec.json.encode(self._order))
+        child.write(msgspec.json.encode(self._order))
         working()
         await child.ended()
 

@@ -24,7 +24,7 @@ from ledgerd.rpc.link.switchboard import Handler
 from ledgerd.rpc.link.topics import (
     APPLIED_BLOCK,
     INCLUDED,
-    WAITING,
+    PENDING,
     Inclusion,
     PendingChange,
     packed_topic,
@@ -53,17 +53,17 @@ class ChainPublisher(Observer):
     def applied(self, event: BlockApplied) -> None:
         part, block = self._part, event.block
         part.publish(HEAD, b"")
-        if part.board.is_heard(APPLIED_BLOCK):
+        if part.board.has_subscriber(APPLIED_BLOCK):
             part.publish(APPLIED_BLOCK, block.packed)
-        if part.board.is_heard(INCLUDED):
+        if part.board.has_subscriber(INCLUDED):
             ids = tuple(bytes(transaction.id) for transaction in block.transactions)
             part.publish(INCLUDED, packed_topic(Inclusion(block.number, block.timestamp, ids)))
 
     def pending_changed(self, rows: list[Row]) -> None:
-        self._part.publish(WAITING, packed_topic(PendingChange(self._chain.head_number, rows)))
+        self._part.publish(PENDING, packed_topic(PendingChange(self._chain.head_number, rows)))
 
     def pending_dropped(self) -> None:
-        self._part.publish(WAITING, b"")
+        self._part.publish(PENDING, b"")
 
 
 class WebserverPart(ApiWorkersPart):
@@ -116,5 +116,5 @@ class WebserverPart(ApiWorkersPart):
 
     def _observe(self, chain: Chain) -> None:
         self.publish(HEAD, b"")
-        self.publish(WAITING, b"")
+        self.publish(PENDING, b"")
         chain.observe(ChainPublisher(self, chain))

@@ -125,7 +125,7 @@ class MetricsPart(Part):
     def publish_retained(self, topic: str, payload: bytes) -> None:
         """Publish a value to the process that serves the endpoint, also when it starts later; from any thread."""
         if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self.board.stand, topic, payload)
+            self._loop.call_soon_threadsafe(self.board.publish_retained, topic, payload)
 
     async def stop(self) -> None:
         """Serve no more. The memory stays for parts and workers that still count."""

@@ -229,7 +229,7 @@ def _facts_of(peer: Peer, now: float, round_trip: float | None) -> PeerFacts:
         head=peer.head_number,
         irreversible=peer.lib_number,
         strikes=peer.strikes,
-        silent_seconds=max(0, int(now - peer.heard_at)),
+        silent_seconds=max(0, int(now - peer.received_at)),
         round_trip=_milliseconds(round_trip),
         delay=_milliseconds(peer.pushed_late),
     )

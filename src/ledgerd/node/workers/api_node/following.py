@@ -141,7 +141,7 @@ class DirectoryFollower:
                 self._remember(number, after[:ID_BYTES])
         if last < head.number:
             del found[last]  # it is told next time, when the block behind it says what its id is
-        self._subscribers.tell(HEAD, b"")
+        self._subscribers.publish(HEAD, b"")
         for packed in found.values():
             if packed is not None:
                 self._publish_block(packed)
@@ -159,11 +159,11 @@ class DirectoryFollower:
         return head.number
 
     def _publish_block(self, packed: bytes) -> None:
-        self._subscribers.tell(APPLIED_BLOCK, packed)
+        self._subscribers.publish(APPLIED_BLOCK, packed)
         if self._subscribers.are_of(INCLUDED):
             block = codec_of(Block).decode_exactly(packed)
             ids = tuple(bytes(transaction.id) for transaction in block.transactions)
-            self._subscribers.tell(INCLUDED, packed_topic(Inclusion(block.number, block.timestamp, ids)))
+            self._subscribers.publish(INCLUDED, packed_topic(Inclusion(block.number, block.timestamp, ids)))
 
     def _undo(self) -> None:
         for action in self.on_undone:

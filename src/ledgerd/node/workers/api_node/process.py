@@ -56,7 +56,7 @@ async def live(configuration: Configuration, node: str, followed: StreamSettings
     if followed.place is not None:
         parts.insert(0, ReplicaPart(follow_order(configuration, followed)))
     for each in parts:
-        supervisor.take(each)
+        supervisor.add(each)
     stopping = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)

@@ -11,7 +11,7 @@ from ledgerd.node.workers.api_node.directory import DirectoryState
 from ledgerd.node.workers.api_node.following import DirectoryFollower
 from ledgerd.node.workers.api_node.forwarding import Forwarder
 from ledgerd.node.workers.api_node.past import DirectoryHistory
-from ledgerd.rpc.api.node_status import StatusBoard
+from ledgerd.rpc.api.node_status import LatestStatus
 from ledgerd.rpc.call.envelope import NO_ID, error_answer
 from ledgerd.rpc.call.errors import OTHER, ErrorObject
 from ledgerd.rpc.http.responses import Page
@@ -47,7 +47,7 @@ class DirectorySource:
         forwarder = Forwarder(settings.node, lambda: state.head.time if state.head else 0, clock)
         self.main = DirectoryFollower(state, StandingFile(data_dir), blocks, forwarder)
         self.reading = state.snapshot
-        self.status = StatusBoard()
+        self.status = LatestStatus()
         self.history: DirectoryHistory | None = None
         if OPERATION_HISTORY in settings.plugins:
             self.history = DirectoryHistory(data_dir, settings.history)
@@ -78,7 +78,7 @@ class DirectorySource:
         self._changed(service)
 
     def _changed(self, service: Service) -> None:
-        service.dispatcher.move_on()
+        service.dispatcher.head_changed()
         reason = self.main.reason
         refusal = ErrorObject(OTHER, f"{REFUSED}: {reason}")
         service.refusal = error_answer(refusal, NO_ID) if reason else b""

@@ -75,7 +75,7 @@ class MarketStream(HistoryStream):
         """The history is written ahead of the state, whose price points belong to the same message."""
         return min(super()._last(view), self._state.revision if self._state is not None else 0)
 
-    def _may_tell(self, view: HistoryView) -> bool:
+    def _is_ready(self, view: HistoryView) -> bool:
         """Whether the state has the blocks of the history: when a branch is left, it has those of before a little
         longer, whose price points must not be told with what happened in others.
         """

@@ -20,7 +20,7 @@ from ledgerd.rpc.api.history.filter import Filter
 
 NEWEST, OLDEST = "newest", "oldest"
 
-MOST_LOOKED_AT = 5_000
+MOST_EXAMINED = 5_000
 """Operations that are examined for one page: some milliseconds of work."""
 
 SLICE = 250
@@ -107,7 +107,7 @@ def _entries(
 ) -> tuple[Entries, int]:
     """The entries of a walk within bounds, in order, and the last number that was examined."""
     (low, high), (position, is_upward) = bounds, walk
-    stop = min(high, position + MOST_LOOKED_AT - 1) if is_upward else max(low, position - MOST_LOOKED_AT + 1)
+    stop = min(high, position + MOST_EXAMINED - 1) if is_upward else max(low, position - MOST_EXAMINED + 1)
     found: Entries = []
     size = max(limit, FIRST_SLICE)
     while len(found) < limit and (position <= stop if is_upward else position >= stop):
@@ -129,7 +129,7 @@ def blocks_page(view: HistoryView, filter_: Filter, cursor: str, limit: int) -> 
     start, is_upward = walk_of(cursor, low, high)
     found: list[str] = []
     position, looked_at = start, 0
-    while low <= position <= high and len(found) < limit and looked_at < MOST_LOOKED_AT:
+    while low <= position <= high and len(found) < limit and looked_at < MOST_EXAMINED:
         most = min(SLICE, max(limit - len(found), 1))
         operations, reached = view.find_operations(position, high if is_upward else low, wanted, most)
         found = found + operations if is_upward else operations + found

@@ -84,7 +84,7 @@ class EventStream(HistoryStream):
                 self._is_undone = _digest(view.mark_of(told)) != mark
             if self._is_undone:
                 told = min(told, int(found[2]))
-        self._next = self._told_from = told + 1
+        self._next = self._covered_from = told + 1
 
     def opening(self, name: str) -> str:
         text = super().opening(name)
@@ -101,7 +101,7 @@ class EventStream(HistoryStream):
         return super().advance()
 
     def position(self) -> str:
-        told = self._told_from - 1
+        told = self._covered_from - 1
         mark = self._marks.get(told)
         return f"{told}" if mark is None else f"{told}-{min(self._marks) - 1}-{_digest(mark)}"
 

@@ -18,7 +18,7 @@ from ledgerd.codec.numbers import UInt32
 from ledgerd.rpc.call.view import MainProcess
 from ledgerd.rpc.link.link import HEAD
 
-LOOKED_AT = 500
+EXAMINED_AT_ONCE = 500
 """Operations that are examined for one message: about a millisecond of work, before other requests are served."""
 
 SILENT_BLOCKS = 1_000
@@ -46,14 +46,14 @@ class HistoryStream:
         self._wanted = wanted
         self._is_reversible = reversible
         self._next = next_block
-        self._told_from = next_block
+        self._covered_from = next_block
         """The first block that no message has covered."""
         self._marks: dict[int, bytes] = {}
 
     def opening(self, name: str) -> str:
         with self._history.reading() as view:
             if not self._next:
-                self._next = self._told_from = self._last(view) + 1
+                self._next = self._covered_from = self._last(view) + 1
             oldest = view.first_block_since(0)
         return f'{{"subscription":"{name}","next_block":{self._next},"oldest_block":{oldest}}}'
 
@@ -63,26 +63,26 @@ class HistoryStream:
             undone = self._undone_from(view) if self._marks else None
             if undone is not None:
                 self._next = undone
-                if undone < self._told_from:
-                    self._told_from = undone
+                if undone < self._covered_from:
+                    self._covered_from = undone
                     return f'{{"undone_from":{undone}}}', True
             last = self._last(view)
-            if self._next > last or not self._may_tell(view):
+            if self._next > last or not self._is_ready(view):
                 return "", False
-            operations, reached = view.find_operations(self._next, last, self._wanted, LOOKED_AT)
+            operations, reached = view.find_operations(self._next, last, self._wanted, EXAMINED_AT_ONCE)
             irreversible = view.irreversible_number
             for number in range(max(self._next, irreversible + 1), reached + 1):
                 self._marks[number] = view.mark_of(number)
             self._next = reached + 1
-        if not operations and self._next - self._told_from < SILENT_BLOCKS:
+        if not operations and self._next - self._covered_from < SILENT_BLOCKS:
             return "", reached < last
-        first, self._told_from = self._told_from, self._next
+        first, self._covered_from = self._covered_from, self._next
         return (
             f'{{"first_block":{first},"last_block":{reached},"irreversible_block":{irreversible},'
             f'"operations":[{",".join(operations)}]{self._more(first, reached)}}}'
         ), reached < last
 
-    def _may_tell(self, view: HistoryView) -> bool:  # noqa: ARG002
+    def _is_ready(self, view: HistoryView) -> bool:  # noqa: ARG002
         """Whether all that a message is made of is at hand; if not, it will be with the next head."""
         return True
 

@@ -58,11 +58,11 @@ HOT_TAGS = 20
 ANY_STATUS = -1
 LAST = (1 << 63) - 1
 LEAST_STATUS, LARGEST_STATUS = -128, 127
-A_TURN = 4_096
+READ_AT_ONCE = 4_096
 
 
 class CategoryRow(PmMarketMeta):
-    """What is said of a market, its lists as lists, and how it stands, if it is still there."""
+    """The metadata of a market, its lists as lists, and its status, if it is still there."""
 
     volume: ShareAmount | None = None
     status: Int8 | None = None
@@ -157,7 +157,7 @@ def _kept(view: ApiView, wanted: _Wanted) -> Iterable[int]:
     if wanted.is_plain and len(wanted.texts.category_bytes) < CUT_BYTES:
         return _of_category(view.state, wanted.texts)
     if _size_of(view.state, wanted.texts.category) > MOST_LOOKED_UP:
-        return _gone_through(view, wanted)
+        return _examined(view, wanted)
     is_wanted = _condition(view, wanted)
     ids = _of_category(view.state, wanted.texts)
     return (each for each in ids if view.state.peek(PM_MARKET_META, each, is_wanted))
@@ -181,31 +181,31 @@ def _size_of(state: View, category: str) -> int:
 
 def _condition(view: ApiView, wanted: _Wanted) -> Callable[[bytes], bool]:
     """Whether metadata, as its bytes, is of a market that is asked for (spec 11, section 6.4)."""
-    stands = _standing(view, wanted.status)
+    chosen = _with_status(view, wanted.status)
     hidden = frozenset[int]() if wanted.show_risky else hidden_markets(view)
     fits = wanted.texts.condition()
 
     def is_wanted(raw: bytes) -> bool:
         market = meta_market(raw)
-        return market not in hidden and (market in stands.listed) == stands.is_wanted and fits(raw)
+        return market not in hidden and (market in chosen.listed) == chosen.is_wanted and fits(raw)
 
     return is_wanted
 
 
-class _Standing(NamedTuple):
+class _WithStatus(NamedTuple):
     """The markets of a status, or those of any other if they are fewer."""
 
     listed: frozenset[int]
     is_wanted: bool
 
 
-def _standing(view: ApiView, status: int) -> _Standing:
+def _with_status(view: ApiView, status: int) -> _WithStatus:
     if status == ANY_STATUS:
-        return _Standing(frozenset(), is_wanted=False)
+        return _WithStatus(frozenset(), is_wanted=False)
     return of_this_head(view, ("standing", status), lambda: _fewer(view.state, status))
 
 
-def _fewer(state: View, status: int) -> _Standing:
+def _fewer(state: View, status: int) -> _WithStatus:
     """Both are read by turns until one of them ends."""
     own = state.scan_ids(MARKET_BY_STATUS, lower=(status,), upper=(status,))
     before = state.scan_ids(MARKET_BY_STATUS, upper=(status - 1,)) if status > LEAST_STATUS else ()
@@ -214,17 +214,17 @@ def _fewer(state: View, status: int) -> _Standing:
     while True:
         for ids, read, is_wanted in sides:
             count = len(read)
-            read.extend(islice(ids, A_TURN))
-            if len(read) < count + A_TURN:
-                return _Standing(frozenset(read), is_wanted=is_wanted)
+            read.extend(islice(ids, READ_AT_ONCE))
+            if len(read) < count + READ_AT_ONCE:
+                return _WithStatus(frozenset(read), is_wanted=is_wanted)
 
 
-def _gone_through(view: ApiView, wanted: _Wanted) -> Iterator[int]:
+def _examined(view: ApiView, wanted: _Wanted) -> Iterator[int]:
     """The same, read from the whole table."""
-    stands = _standing(view, wanted.status)
+    chosen = _with_status(view, wanted.status)
     hidden = frozenset[int]() if wanted.show_risky else hidden_markets(view)
-    among = stands.listed - hidden if stands.is_wanted else None
-    left_out = hidden | stands.listed
+    among = chosen.listed - hidden if chosen.is_wanted else None
+    left_out = hidden | chosen.listed
     rows = filter(wanted.texts.condition(), view.state.scan_bytes(PM_MARKET_META))
     while some := list(islice(rows, READ_TOGETHER)):
         ids, markets = meta_numbers(some)
@@ -274,13 +274,13 @@ def _rows_text(view: ApiView, ids: Iterable[int], *, is_loaded: bool) -> str:
 
 def _row_text(row: _RowPiece, market: MarketPiece | None, *, is_loaded: bool) -> str:
     volume = f',"volume":{integer_text(0 if market is None else market.bets_sum)}' if is_loaded else ""
-    stands = ""
+    status = ""
     if market is not None:
-        stands = (
+        status = (
             f',"status":{market.status},"payout_status":{market.payout_status},'
             f'"resolved_outcome":{market.resolved_outcome}'
         )
-    return f"{row.begin}{volume}{stands}{row.end}"
+    return f"{row.begin}{volume}{status}{row.end}"
 
 
 @PREDICTION_MARKET_API.method(args=exactly(0, "_S"), examples=[[]])

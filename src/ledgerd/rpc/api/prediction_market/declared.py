@@ -28,7 +28,7 @@ def require_page(limit: int, first: int) -> None:
     require(first <= LAST_FROM, "from <= MAX_PM_PAGE_FROM: ")
 
 
-def require_told_limit(limit: int) -> None:
+def require_limit_explained(limit: int) -> None:
     """The same for the two methods that say what is wrong."""
     require(limit <= MOST_OF_A_PAGE, "limit <= 1000: limit must be <= 1000")
 

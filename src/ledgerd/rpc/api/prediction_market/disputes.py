@@ -169,10 +169,10 @@ def _counted(view: ApiView, dispute: PmDispute, market: PmMarket) -> DisputeVote
     weights = _Weights(view.state, properties)
     votes = tuple(view.state.scan(DISPUTE_VOTE_BY_MARKET, lower=(market.id,), upper=(market.id,)))
     changes = [0] * market.outcome_count
-    said = {True: 0, False: 0}
+    percents = {True: 0, False: 0}
     participation = defense = 0
     for vote in votes:
-        said[vote.vote_outcome == UPHOLD] += abs(vote.vote_percent)
+        percents[vote.vote_outcome == UPHOLD] += abs(vote.vote_percent)
         weight = weights.of(vote.voter)
         participation += weight
         part = truncated_quotient(int64(weight * abs(vote.vote_percent)), HUNDRED_PERCENT)
@@ -180,7 +180,7 @@ def _counted(view: ApiView, dispute: PmDispute, market: PmMarket) -> DisputeVote
             changes[vote.vote_outcome] += part
         else:
             defense += part
-    change, total = sum(changes), said[True] + said[False]
+    change, total = sum(changes), percents[True] + percents[False]
     least = medians(view).pm_dispute_approve_min_percent
     electorate = properties.total_vesting_shares + weights.of_pool
     required = mul_div(electorate, least, HUNDRED_PERCENT)
@@ -191,10 +191,10 @@ def _counted(view: ApiView, dispute: PmDispute, market: PmMarket) -> DisputeVote
         strength = truncated_quotient(changes[outcome] * HUNDRED_PERCENT, participation) if participation else 0
     return DisputeVotes(
         tuple(record_of(DisputeVote, vote) for vote in votes),
-        said[True],
-        said[False],
+        percents[True],
+        percents[False],
         total,
-        total > 0 and said[False] * HUNDRED_PERCENT // total >= least,
+        total > 0 and percents[False] * HUNDRED_PERCENT // total >= least,
         dispute.proposed_outcome,
         participation,
         electorate,

@@ -11,7 +11,7 @@ import msgspec
 from ledgerd.codec.json_text import integer_text
 from ledgerd.codec.numbers import Int64, ShareAmount, UInt8, UInt32
 from ledgerd.rpc.api.kinds import Printed
-from ledgerd.rpc.api.prediction_market.declared import PREDICTION_MARKET_API, require_told_limit
+from ledgerd.rpc.api.prediction_market.declared import PREDICTION_MARKET_API, require_limit_explained
 from ledgerd.rpc.call.counts import from_to
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.market_records import (
@@ -115,7 +115,7 @@ def get_market_kline(view: ApiView, market: Int64, from_: UInt32 = 0, limit: UIn
 
     The reason of a point: 0 bet, 1 cancelled bet, 2 liquidation, 3 settled batch, 4 bet with a loan, 5 end of a loan.
     """
-    require_told_limit(limit)
+    require_limit_explained(limit)
     moved, recent = _newest_end(view.state, market), _recent(view.state, market)
     end = moved + len(recent) - from_
     if end <= 0:

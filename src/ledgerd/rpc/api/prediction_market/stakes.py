@@ -12,7 +12,7 @@ from ledgerd.codec.numbers import Int8, Int16, Int64, ShareAmount, UInt8, UInt32
 from ledgerd.pricing.parimutuel import FeeRates, Winner, expected_payout
 from ledgerd.pricing.widths import int64
 from ledgerd.protocol.names import AccountName
-from ledgerd.rpc.api.prediction_market.declared import NEWEST, OLDEST, PREDICTION_MARKET_API, require_told_limit
+from ledgerd.rpc.api.prediction_market.declared import NEWEST, OLDEST, PREDICTION_MARKET_API, require_limit_explained
 from ledgerd.rpc.api.prediction_market.shared.cards import require_market
 from ledgerd.rpc.api.prediction_market.shared.id_lists import rows_page
 from ledgerd.rpc.api.prediction_market.shared.remembered import of_this_head
@@ -179,7 +179,7 @@ def get_deferred_claims(
     view: ApiView, market: Int64, from_: UInt32 = 0, limit: UInt32 = 100
 ) -> tuple[PmDeferredClaim, ...]:
     """What those who left a market early get of its end, from a claim's id on."""
-    require_told_limit(limit)
+    require_limit_explained(limit)
     claims = view.state.scan(DEFERRED_CLAIM_BY_MARKET, lower=(market, from_), upper=(market,))
     return tuple(islice(claims, limit))
 

@@ -77,7 +77,7 @@ def started(data: Path, *folders: Path, **options: str) -> Outcome:
             chain = ChainPart(context_of(ChainPart, configuration))
             context = context_of(AuditPart, configuration, signing=found.signing)
             part, newer = AuditPart(context, chain), context.newer_state
-            found.supervisor.take(part)
+            found.supervisor.add(part)
             found.supervisor.health.changed.append(lambda news: found.warned.append(news.warnings))
             await chain.start()
             try:

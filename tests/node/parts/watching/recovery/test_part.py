@@ -92,7 +92,7 @@ async def watched(stage: Stage, seconds: int, **options: str) -> tuple[Superviso
     context = context_of(RecoveryPart, configured(stage.folder, **options), given, signing=given)
     part, newer = RecoveryPart(context, given, given), context.newer_state
     supervisor = Supervisor()
-    supervisor.take(part)
+    supervisor.add(part)
     await part.start()
     end = stage.now + seconds
     while stage.now < end and not newer.is_set():  # noqa: ASYNC110 - its time is that of the stage

@@ -1,4 +1,4 @@
-"""Cards: a market with what its creator said of it, as most methods show it (spec 11, section 4.8)."""
+"""Cards: a market with what its creator wrote of it, as most methods show it (spec 11, section 4.8)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ledgerd.state.view import View
 
 
 class MarketMetadata(msgspec.Struct, frozen=True):
-    """What its creator said of a market; nothing where nothing is known."""
+    """What the creator of a market wrote of it; nothing where nothing is known."""
 
     title: str | None
     image: str | None
@@ -37,7 +37,7 @@ class MarketMetadata(msgspec.Struct, frozen=True):
 
 
 class MarketCard(PmMarket):
-    """A market with what is said of it."""
+    """A market with its metadata."""
 
     title: str = ""
     image: str = ""
@@ -117,7 +117,7 @@ PRINTED_TOGETHER = 100
 """Markets, between two looks at how long the answer has become."""
 
 NO_MARKET = "m != nullptr: Market not found"
-_NOTHING_SAID = ',"title":"","image":"","category":"","metadata":{}}'
+_NO_METADATA = ',"title":"","image":"","category":"","metadata":{}}'
 
 
 def market_piece(state: View, market: int) -> MarketPiece | None:
@@ -133,16 +133,18 @@ def card_text(state: View, market: int) -> str | None:
     piece = market_piece(state, market)
     if piece is None:
         return None
-    return piece.text + (state.derived(_meta_piece, META_BY_MARKET, market) or _NOTHING_SAID)
+    return piece.text + (state.derived(_meta_piece, META_BY_MARKET, market) or _NO_METADATA)
 
 
 def cards_text(view: ApiView, markets: Iterable[int]) -> str:
     state, rest, texts = view.state, iter(markets), list[str]()
     while some := list(islice(rest, PRINTED_TOGETHER)):
         pieces = market_pieces(state, some)
-        said = state.derived_all(_meta_piece, META_BY_MARKET, some)
+        metadata = state.derived_all(_meta_piece, META_BY_MARKET, some)
         cards = [
-            piece.text + (meta or _NOTHING_SAID) for piece, meta in zip(pieces, said, strict=True) if piece is not None
+            piece.text + (meta or _NO_METADATA)
+            for piece, meta in zip(pieces, metadata, strict=True)
+            if piece is not None
         ]
         view.grow(sum(map(len, cards)))
         texts += cards

@@ -13,14 +13,14 @@ from ledgerd.state.tables import Table
 from ledgerd.state.view import View
 
 
-class WaitingReader:
+class PendingReader:
     """Reads the last commit, overlaid with the changes that the main process sends."""
 
     def __init__(self, reader: StateReader, tables: Iterable[Table[Any]]) -> None:
         self._reader = reader
         self._overlay = Overlay(tables)
 
-    def take(self, payload: bytes) -> None:
+    def receive(self, payload: bytes) -> None:
         if payload:
             change = unpacked(payload, PendingChange)
             self._overlay.add(change.block_num, change.rows)
