@@ -63,6 +63,8 @@ def ask(member: Member, questions: Sequence[Question]) -> list[Any]:
     try:
         connection.request("POST", "/", json.dumps(body))
         answers = json.loads(connection.getresponse().read())
+        if refused := [each["error"]["message"] for each in answers if "error" in each]:
+            raise Silent(f"{member.name}: {refused[0]}")
         return [each["result"] for each in sorted(answers, key=lambda each: int(each["id"]))]
     except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError) as error:
         raise Silent(f"{member.name}: {error}") from error
