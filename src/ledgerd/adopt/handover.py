@@ -139,7 +139,6 @@ class Handover:
         return was_gone or seen.theirs.presence is Presence.GONE or chain.missed > (self._missed_at_first or 0)
 
     def _is_of_giver(self, seen: HandoverSight, chain: ChainFacts) -> bool:
-        """Whether the validator's latest block was made by the side that gives."""
         last, signed = chain.last, seen.ours.signed
         if last is None:
             return False
@@ -411,7 +410,6 @@ class Handover:
 
 
 def words_of(plan: HandoverPlan) -> Iterator[str]:
-    """What the walk is, before its first step."""
     one, other = ("our node", plan.other) if plan.is_back else (plan.other, "our node")
     way = f"by the new key {plan.key}, without a missed slot" if plan.key else "with the same key: a round is missed"
     yield f"{plan.validator} goes from {one} to {other}, {way}"

@@ -163,11 +163,6 @@ class OurNode:
         self._irreversible_key = ""
 
     def facts(self) -> OurFacts:
-        """What the data directory says.
-
-        Raises:
-            OperatorError: The configuration, or the record of what was signed, cannot be read.
-        """
         settings, loaded = self._settings(), self.folder / LOADED_KEYS
         keys = {public_key_text(key.public) for key in settings.options_keys}
         if loaded.is_file():
@@ -180,20 +175,11 @@ class OurNode:
         return OurFacts(is_running, frozenset(keys if is_running else ()), names, is_current, signed)
 
     def record(self, block: Block) -> None:
-        """Have our node sign nothing for the slots up to that of a block; only while it is stopped.
-
-        Raises:
-            StoreLocked: It runs again.
-        """
+        """Have our node sign nothing for the slots up to that of a block; raises `StoreLocked` while it runs."""
         with lock_writer(self.folder):
             LastSigned(self.folder, self._chain_id).record(block)
 
     def chain(self, validator: str) -> ChainFacts:
-        """What our node answers about the chain.
-
-        Raises:
-            NotComparable: It does not answer, or with nonsense.
-        """
         for _ in range(ATTEMPTS):
             head = head_of(self.node)
             found = self._at(head, validator)
@@ -249,7 +235,6 @@ class OurNode:
         return LastBlock(number, block.timestamp, public_key_text(block.signee), block.header.digest)
 
     def _search(self, head: NodeHead, validator: str) -> None:
-        """Look through the blocks that have become irreversible for declarations of the validator."""
         if self._searched is None:
             self._searched = head.irreversible
         for number in range(self._searched + 1, min(head.irreversible, self._searched + BLOCKS_A_LOOK) + 1):
@@ -279,9 +264,7 @@ class ScheduleTurns(NamedTuple):
 
 
 def turns_of(answer: ScheduleAnswer) -> ScheduleTurns:
-    """The turns of a schedule as nodes answer it: names of 32 bytes each, padded with zeros, in hex (spec 05, section
-    11).
-    """
+    """Names of 32 bytes each, padded with zeros, in hex (spec 05, section 11)."""
     names, count = bytes.fromhex(answer.current_shuffled_validators), answer.num_scheduled_validators
     places = len(names) // NAME_BYTES
     if not 0 < count <= places <= MOST_SLOTS:
@@ -291,10 +274,7 @@ def turns_of(answer: ScheduleAnswer) -> ScheduleTurns:
 
 
 def quiet_slots(turns: ScheduleTurns, aslot: int, head: int, validator: str) -> int:
-    """Slots after the head that are known to be of others; what comes after a round is not known yet.
-
-    Rounds end with blocks whose number the places of a full schedule divide (spec 03, section 17).
-    """
+    """Rounds end with blocks whose number the places of a full schedule divide (spec 03, section 17)."""
     known = turns.places - head % turns.places
     for slot in range(1, known + 1):
         if turns.names[(aslot + slot) % len(turns.names)] == validator:
@@ -303,7 +283,6 @@ def quiet_slots(turns: ScheduleTurns, aslot: int, head: int, validator: str) -> 
 
 
 def _changed(path: Path) -> float:
-    """When a file was written last; 0 where there is none."""
     try:
         return path.stat().st_mtime
     except OSError:

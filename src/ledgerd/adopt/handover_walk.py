@@ -55,7 +55,6 @@ class HandoverWalk:
         return step
 
     def run(self, seconds: float) -> bool:
-        """Walk to the end, for so long at most; whether it was reached."""
         until = time.monotonic() + seconds
         while True:
             step = self.advance()

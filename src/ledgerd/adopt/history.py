@@ -55,11 +55,6 @@ class FoundHistory(NamedTuple):
 
 
 def longest(directory: VizdDirectory, say: Callable[[str], None]) -> FoundHistory:
-    """Choose; what cannot be used is said.
-
-    Raises:
-        AdoptionRefused: Nothing can.
-    """
     whole = _of_full_log(directory.full_log, say)
     later = next(_of_snapshots(directory, say), None)
     if whole is not None and (later is None or whole.last >= later.last or not whole.torn):
@@ -111,7 +106,6 @@ class _Behind(NamedTuple):
 
 
 def _behind(path: Path | None, number: int, say: Callable[[str], None]) -> _Behind | None:
-    """A log that has the block after a snapshot's."""
     if path is None:
         return None
     try:

@@ -25,13 +25,7 @@ class Copying:
         self._writer = ArchiveWriter(archive, size)
 
     def step(self) -> bool:
-        """Copy the next blocks; whether there are more.
-
-        Raises:
-            LogDamaged: A block cannot be read.
-            OperatorError: The archive cannot be written.
-            OSError: The same.
-        """
+        """Copy the next blocks; whether there are more."""
         source = next((each for each in self._logs if each.head_number), None)
         if source is None:
             return False

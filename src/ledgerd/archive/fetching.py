@@ -41,11 +41,7 @@ class PastSource(Protocol):
         """A file that has a block; nothing where there is none."""
 
     def obtain(self, file: SealedFile, path: Path, room: int) -> None:
-        """Write a file, of at most so many bytes; what is there of it already was obtained before.
-
-        Raises:
-            SourceFault: It cannot be had.
-        """
+        """Write a file of at most so many bytes; what is there of it was obtained before. Raises `SourceFault`."""
 
     def close(self) -> None:
         """End the connection."""
@@ -75,13 +71,7 @@ class Fetch:
         self._said = said
 
     def run(self, lowest: int = 1) -> int:
-        """Fetch what is missing down to a block, as far as the source has it; returns the earliest block then.
-
-        Raises:
-            ArchiveRefused: A file is not what it should be.
-            ArchiveUnwritable: The disk is full, or another process fetches too.
-            SourceFault: The source does not give what it has.
-        """
+        """Fetch what is missing down to a block, as far as the source has it; returns the earliest block then."""
         with to_disk(self._arriving):
             self._arriving.mkdir(parents=True, exist_ok=True)
         with self._alone():
@@ -112,7 +102,6 @@ class Fetch:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Nobody else fetches into this archive meanwhile."""
         try:
             lock = lock_writer(self._archive)
         except StoreLocked:
@@ -138,7 +127,6 @@ class Fetch:
             list_sums(self._archive)
 
     def _drop_others(self, file: SealedFile) -> None:
-        """Delete what is left of files that are not wanted any more."""
         for path in self._arriving.iterdir():
             if path.name != file.name:
                 path.unlink()

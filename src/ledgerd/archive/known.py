@@ -48,11 +48,7 @@ class KnownBlocks:
 
 @contextmanager
 def known_blocks(state: Path, logs: Path, archive: Path, *, may_be_whole: bool = False) -> Iterator[KnownBlocks]:
-    """The blocks of a directory, after its log was compared with its state.
-
-    Raises:
-        ArchiveRefused: The log is empty, not that of the state, or whole where that is not meant.
-    """
+    """The blocks of a directory, after its log was compared with its state."""
     whole, log = BlockLogReader.open(logs), RollingBlockLogReader.open(logs)
     past = ArchivedBlocks(archive)
     log.earlier = past

@@ -21,10 +21,7 @@ LINE = re.compile(r"([0-9a-f]{64}) [ *](\S+)", re.ASCII)
 
 
 def list_sums(folder: Path) -> None:
-    """Write the list anew, with the sums that it has of files that are still there.
-
-    A node that writes the archive and a process that fetches may both do so: one after the other.
-    """
+    """Write the list anew; a node that writes the archive and a process that fetches do so one after the other."""
     path = folder / LIST_NAME
     with swapping(folder):
         known = listed(path.read_text(encoding="utf-8", errors="replace")) if path.exists() else {}

@@ -34,11 +34,6 @@ class Proven(NamedTuple):
 
 
 def prove(path: Path, file: SealedFile, last_id: BlockId) -> Proven:
-    """Read every block, and compare ids and merkle roots.
-
-    Raises:
-        ArchiveRefused: Which block is wrong.
-    """
     with path.open("rb") as opened:
         if not opened.seek(0, 2):
             raise ArchiveRefused(f"{file.name} is empty")
@@ -111,7 +106,6 @@ def _proven(entries: _Entries, file: SealedFile, last_id: BlockId) -> Proven:
 
 
 def _fault_in(block: Block, number: int, previous: BlockId | None) -> str:
-    """What is wrong with a block by itself; empty where nothing is."""
     if block.number != number:
         return f"block {block.number} is in its place"
     if block.merkle_root != block.transaction_merkle_root:

@@ -41,13 +41,11 @@ class SealedFile(NamedTuple):
 
     @property
     def kind(self) -> LogKind:
-        """The same as a log."""
         remedy = "delete this file and those beside it that begin with its name, and fetch it again with "
         return LogKind(self.name, OFFSET.size, remedy + "`ledgerd archive fetch`")
 
     @classmethod
     def named(cls, name: str) -> SealedFile | None:
-        """The file of this name; nothing where it is the name of none."""
         found = SEALED_NAME.fullmatch(name)
         if found is None:
             return None
@@ -56,7 +54,6 @@ class SealedFile(NamedTuple):
 
 
 def sealed_files(folder: Path) -> list[SealedFile]:
-    """The files of an archive, in their order; none where the folder is missing."""
     try:
         names = [path.name for path in folder.iterdir()]
     except (FileNotFoundError, NotADirectoryError):
@@ -65,9 +62,7 @@ def sealed_files(folder: Path) -> list[SealedFile]:
 
 
 def seal(source: Path, kind: LogKind, folder: Path, file: SealedFile) -> None:
-    """Move a whole log, that is on the disk, to its place in the archive; that of the blocks last, so that a file with
-    a name is complete.
-    """
+    """Move a whole log to its place; the blocks come last, so that a file with a name is complete."""
     data, index = paths_of(source, kind)
     sealed_data, sealed_index = paths_of(folder, file.kind)
     index.replace(sealed_index)
@@ -97,11 +92,7 @@ class ArchivedBlocks:
         self._open: dict[SealedFile, BlockLogReader] = {}
 
     def read(self, number: int) -> bytes | None:
-        """A block, packed; nothing where no file has it.
-
-        Raises:
-            LogDamaged: Its bytes are not those that were sealed.
-        """
+        """A block, packed; raises `LogDamaged` where its bytes are not those that were sealed."""
         file = self._file_of(number)
         return None if file is None else self._reader(file).read(number)
 
@@ -130,7 +121,6 @@ class ArchivedBlocks:
         return next((file for file in reversed(self._files[:place]) if file.last >= number), None)
 
     def _look(self) -> None:
-        """Take notice of files that were added or deleted."""
         try:
             changed = self._folder.stat().st_mtime_ns
         except OSError:
@@ -155,7 +145,6 @@ class ArchivedBlocks:
 
 
 def merged(files: list[SealedFile]) -> list[SealedFile]:
-    """The ranges of files that follow one another or overlap, each as one."""
     runs: list[SealedFile] = []
     for file in files:
         if runs and file.first <= runs[-1].last + 1:

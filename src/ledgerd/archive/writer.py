@@ -79,6 +79,5 @@ class ArchiveWriter:
 
 
 def unfinished(first: int) -> LogKind:
-    """The unfinished file of the range that begins with a number."""
     remedy = "stop the node and delete this file and those beside it that begin with its name"
     return LogKind(f"blocks-{first:010}", OFFSET.size, remedy)

@@ -68,11 +68,7 @@ class Pair:
         self._sleep = sleep
 
     def common_head(self) -> NodeHead:
-        """The head of both, once it is the same.
-
-        Raises:
-            NotComparable: They do not stand at the same block within a minute.
-        """
+        """The head of both, once it is the same; a minute is waited for that."""
         deadline = self._clock() + LONGEST_WAIT
         while True:
             one, other = head_of(self.first), head_of(self.second)
@@ -107,7 +103,6 @@ class Pair:
         return Compared(None, found)
 
     def has(self, read: Read) -> bool:
-        """Whether both nodes have the method of a question."""
         return not any(answer.is_missing for answer in self._asked(read))
 
     def _asked(self, read: Read) -> tuple[NodeAnswer, NodeAnswer]:
@@ -142,5 +137,4 @@ def _error_words(answer: NodeAnswer) -> str:
 
 
 def _field_of(place: str) -> str:
-    """The last field of a place, without the positions in lists."""
     return place.rpartition(".")[2]

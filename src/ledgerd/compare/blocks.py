@@ -23,11 +23,7 @@ class ComparedBlocks(NamedTuple):
 
 
 def compare_blocks(pair: Pair, last: int) -> ComparedBlocks:
-    """Compare the ids of a thousand blocks, or of as many as both nodes keep.
-
-    Raises:
-        NotComparable: A node lacks blocks in the middle, or names ids that do not fit their numbers.
-    """
+    """Compare the ids of a thousand blocks, or of as many as both nodes keep."""
     first = max(_first_kept(pair.first, last), _first_kept(pair.second, last))
     name = ""
     heads = head_of(pair.first), head_of(pair.second)
@@ -52,7 +48,6 @@ def id_of(node: ComparedNode, number: int, head: NodeHead) -> str:
 
 
 def keeps_all(node: ComparedNode) -> bool:
-    """Whether a node has the first block of the chain."""
     return _header(node, 1) is not None
 
 

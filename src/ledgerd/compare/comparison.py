@@ -68,11 +68,7 @@ class Comparison:
         self.id = ""
 
     def run(self) -> FoundDifference | None:
-        """The first difference; nothing where the nodes are equal.
-
-        Raises:
-            NotComparable: One of them does not answer, contradicts itself, or is of another chain.
-        """
+        """The first difference; nothing where the nodes are equal."""
         self._compare_versions()
         heads = []
         for node in self._nodes:
@@ -166,7 +162,6 @@ class Comparison:
         return None
 
     def _is_shared(self, method: Method) -> bool:
-        """Whether both nodes have a method, asked with arguments that it takes."""
         read = random_read(method, self._seen, self._random)
         return read is not None and self._pair.has(read)
 
@@ -188,11 +183,7 @@ class Comparison:
 
 
 def _require_onward(after: str, names: list[str]) -> None:
-    """Require names in their order, since pages that go back would never end, and none that is too long.
-
-    Raises:
-        NotComparable: They are not.
-    """
+    """Require names in order, since pages that go back would never end, and none that is too long."""
     if any(len(name) > LONGEST_NAME for name in names):
         raise NotComparable(f"what the nodes name after {after!r} is no name of an account")
     if any(one >= other for one, other in pairwise([after, *names])):

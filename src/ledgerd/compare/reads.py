@@ -117,7 +117,6 @@ class Read(NamedTuple):
 
 
 def comparable(apis: Iterable[Api]) -> dict[str, list[Method]]:
-    """The methods that only read, by API, whose answers both nodes should share."""
     found: dict[str, list[Method]] = {}
     for api in apis:
         for method in api:

@@ -68,6 +68,5 @@ class SeenValues:
 
 
 def _add(values: list[str], value: Json) -> None:
-    """Remember a value that is none to fill the memory with."""
     if isinstance(value, str) and len(value) <= LONGEST_SEEN and len(values) < MOST_SEEN:
         values.append(value)

@@ -21,7 +21,6 @@ def wrong(problems: Iterable[str]) -> Iterator[Finding]:
 
 
 def doubtful(remarks: Iterable[str], without_meaning: Iterable[str]) -> Iterator[Finding]:
-    """Options that are allowed, and probably not meant so."""
     for remark in remarks:
         if OPEN_KEYS not in remark:
             yield warning(

@@ -54,5 +54,4 @@ class ExaminedNode(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def local(endpoint: Endpoint) -> Endpoint:
-    """Where a listening endpoint is reached from its own machine."""
     return Endpoint(EVERYWHERE.get(endpoint.host, endpoint.host), endpoint.port)

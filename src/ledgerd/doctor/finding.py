@@ -50,10 +50,8 @@ def _finding(name: str, severity: Severity, what: str, why: str, do: str) -> Fin
 
 
 def error(name: str, *, what: str, why: str, do: str) -> Finding:
-    """A finding because of which the node does not work."""
     return _finding(name, Severity.ERROR, what, why, do)
 
 
 def warning(name: str, *, what: str, why: str, do: str) -> Finding:
-    """A finding with which the node still works."""
     return _finding(name, Severity.WARNING, what, why, do)

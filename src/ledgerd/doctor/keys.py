@@ -79,7 +79,6 @@ class AskedSigner(NamedTuple):
 
 
 def ask(node: ExaminedNode) -> AskedSigner | None:
-    """Ask the signer of a node; nothing where the node holds its keys itself."""
     access = node.signer
     place = None if access is None else access.place
     if access is None or place is None:

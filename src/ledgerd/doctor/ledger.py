@@ -100,7 +100,6 @@ def _log(node: ExaminedNode, state: View) -> Iterator[Finding]:
 
 
 def _mismatch(log: BlockLogReader, state: View, number: int) -> str:
-    """Whether the log's block of a number is another one than the state's."""
     summary = state.find(BLOCK_SUMMARIES, number % BLOCK_SUMMARY_COUNT)
     if summary is None or block_number_of(summary.block_id) != number:
         return ""

@@ -23,7 +23,6 @@ WRONG_CONFIGURATION = "2"
 
 
 def machine(node: ExaminedNode, root: Path = Path("/")) -> Iterator[Finding]:
-    """All findings on the machine; `root` is where its files are read."""
     yield from memory(root)
     yield from descriptors(node, root)
     for unit in units(root):
@@ -31,7 +30,6 @@ def machine(node: ExaminedNode, root: Path = Path("/")) -> Iterator[Finding]:
 
 
 def memory(root: Path) -> Iterator[Finding]:
-    """Whether memory is left, for the whole machine and within the limit of this container or service."""
     available = _available(root / "proc/meminfo")
     limit, used = (_number(root / "sys/fs/cgroup" / name) for name in ("memory.max", "memory.current"))
     if limit is not None and used is not None:
@@ -70,7 +68,6 @@ def few_files(what: str, needed: int) -> Finding:
 
 
 def systemd(unit: Unit, needed: int) -> Iterator[Finding]:
-    """What a unit allows, with its drop-in files."""
     path = unit.path
     files = unit.last("limitnofile").partition(":")[0]
     if files.isdecimal() and int(files) < needed:

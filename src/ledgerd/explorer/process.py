@@ -35,12 +35,10 @@ Wait = Callable[[], Coroutine[Any, Any, object]]
 
 
 def run_explorer(settings: ExplorerSettings, until: Wait | None = None) -> int:
-    """Run until asked to stop, or until something else has come; returns the exit code."""
     return on_a_loop(lambda: live(settings, until))
 
 
 async def live(settings: ExplorerSettings, until: Wait | None = None) -> int:
-    """Serve until a signal comes or a part fails."""
     supervisor, part = Supervisor(), ExplorerPart(settings)
     supervisor.take(part)
     stopping = asyncio.Event()
@@ -85,7 +83,6 @@ class ExplorerPart(Part):
         log.info("the explorer of %(node)s listens on %(place)s", {"node": self._settings.node, "place": place})
 
     async def stop(self) -> None:
-        """Serve no more."""
         for server in self._servers:
             server.close()
         await self.work.stop()

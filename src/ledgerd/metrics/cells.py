@@ -94,5 +94,4 @@ class Cells:
         return HistogramCell(self.numbers, self._place(family, values, FamilyKind.HISTOGRAM), family.buckets)
 
     def release(self) -> None:
-        """Write no more: the memory can be closed."""
         self.numbers.release()

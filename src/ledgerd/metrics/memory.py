@@ -45,7 +45,6 @@ class SharedMemory:
 
     @classmethod
     def create(cls, workers: int) -> SharedMemory:
-        """Make the memory of a node with so many API workers; its descriptor can be inherited."""
         if sys.platform == "linux":
             descriptor = os.memfd_create("ledgerd-metrics")
         else:
@@ -56,7 +55,6 @@ class SharedMemory:
 
     @property
     def workers(self) -> int:
-        """The number of API workers that have a region."""
         return (self._size - FIRST_REGION) // REGION_BYTES - FIRST_WORKER
 
     def region(self, number: int, size: int) -> memoryview[float]:

@@ -65,7 +65,6 @@ class ValidatorPlaces:
                 self._cells.numbers[at] = math.nan if kind is FamilyKind.GAUGE else 0.0
 
     def _numbers_of(self, place: str) -> Iterator[tuple[FamilyKind, int, int]]:
-        """Where the numbers of a place lie: those of each series with it."""
         for placed in self._cells.layout:
             sources = [label.source for label in placed.family.labels]
             if LabelSource.VALIDATORS in sources:

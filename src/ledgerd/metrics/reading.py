@@ -59,7 +59,6 @@ class MetricsReader:
         }
 
     def read(self) -> list[ReadFamily]:
-        """Every family of now, in the order of the table."""
         copied = self._memory.copy()
         names = tuple(copied.names())
         return [ReadFamily(family, [*self._series(family, copied, names)]) for family in FAMILIES]

@@ -36,12 +36,10 @@ class Build(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def words(self) -> str:
-        """The flavour as text for people."""
         return f"{'low memory' if self.low_memory else 'full'}, {self.network}"
 
 
 def read_build(file: Path) -> Build:
-    """The flavour in a build file; a full build for the main network if the file is missing."""
     if not file.exists():
         return Build()
     return msgspec.json.decode(file.read_bytes(), type=Build)

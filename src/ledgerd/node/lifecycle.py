@@ -48,7 +48,6 @@ DASHES = "-" * 52
 
 
 def banner(network: ChainParameters) -> str:
-    """What is printed to the terminal before the first log line."""
     return (
         f"{DASHES}\n\n            STARTING VIZ NETWORK\n\n{DASHES}\n"
         f"initiator public key: {public_key_text(network.initiator_key)}\n"
@@ -64,11 +63,7 @@ def run_node(
     *,
     greeting: Greeting | None = None,
 ) -> int:
-    """Run a node until it is asked to stop, and return the exit code.
-
-    With a greeting, the node runs for somebody who watches: it is printed when everything has started, in place of the
-    banner at the start, and lines of the log are short.
-    """
+    """With a greeting, which is printed after the start in place of the banner, lines of the log are short."""
     set_up_logging(configuration.logging, configuration.application.log_format, is_for_person=greeting is not None)
     for remark in configuration.remarks:
         log.warning("%s", remark)
@@ -134,8 +129,6 @@ async def _until_the_end(runtime: Runtime, stopping: asyncio.Event) -> None:
 
 
 async def _stop(runtime: Runtime, starting: asyncio.Task[None], tasks: Tasks) -> None:
-    """Stop what has started and what is starting; after `STOP_PATIENCE`, exit at once."""
-
     async def stopped() -> None:
         starting.cancel()
         await asyncio.wait([starting])

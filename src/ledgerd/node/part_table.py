@@ -48,12 +48,10 @@ class Condition(NamedTuple):
 
 
 def plugin(name: str) -> Condition:
-    """Where this plugin is named."""
     return Condition(f"plugin `{name}`", lambda configuration: name in configuration.application.plugins)
 
 
 def option(name: str, value: Callable[[Configuration], object]) -> Condition:
-    """Where this option has a value."""
     return Condition(f"option `{name}`", value)
 
 
@@ -87,11 +85,9 @@ class PartSpec(NamedTuple):
     """Makes it; None for `kind` itself."""
 
     def runs_with(self, configuration: Configuration) -> bool:
-        """Whether it runs."""
         return bool(self.when.holds(configuration) and (self.exports or not EXPORTING.holds(configuration)))
 
     def work(self) -> Work:
-        """What its tasks run through."""
         ending = self.on_end or Ending.COMES_BACK
         return Work(self.name, ending, is_needed=self.makes_unready, restarted=self.restarted)
 

@@ -58,41 +58,33 @@ class Runtime:
         self._supervisor = Supervisor()
 
     def part(self, kind: type[P]) -> P:
-        """The part of a kind, whether or not it runs."""
         return cast("P", self._parts[kind])
 
     @property
     def chain(self) -> ChainPart:
-        """The chain."""
         return self.part(ChainPart)
 
     @property
     def webserver(self) -> WebserverPart:
-        """The API workers."""
         return self.part(WebserverPart)
 
     @property
     def metrics_addresses(self) -> list[tuple[str, int]]:
-        """Where metrics and the page of the operator are served."""
         return self.part(MetricsPart).addresses
 
     async def read_keys_again(self) -> None:
-        """Read the files of signing keys again."""
         await self.part(ProductionPart).read_keys_again()
 
     @property
     def stop_seconds(self) -> float:
-        """Seconds that the guard may wait at a stop until peers have its updates."""
         guard = self.part(GuardPart)
         return guard.stop_seconds if guard in self._started else 0.0
 
     @property
     def is_one_shot(self) -> bool:
-        """Whether the node ends as soon as it has started: `--create-snapshot`."""
         return self.configuration.invocation.create_snapshot is not None
 
     async def start(self) -> None:
-        """Start the parts; if one fails, stop those before it and raise its error."""
         try:
             for part in self._chosen:
                 await self._start(part)
@@ -107,15 +99,12 @@ class Runtime:
 
     @property
     def failure(self) -> BaseException | None:
-        """The failure of a part that ends the node, if there is one."""
         return self._supervisor.failure
 
     async def ended(self) -> None:
-        """Wait for a failure that ends the node, or for a newer state."""
         await first_of(self.newer_state.wait(), self._supervisor.failed())
 
     async def stop(self) -> None:
-        """Stop the started parts, last first."""
         while self._started:
             part = self._started.pop()
             await part.stop()
@@ -126,11 +115,9 @@ class Runtime:
 
     @property
     def has_newer_state(self) -> bool:
-        """Whether a newer state was built, with which the node should start again."""
         return self.newer_state.is_set()
 
     def _install_newer_state(self) -> None:
-        """Put the state that was built while this node ran in place of the old one, or the last verified one."""
         if self.chain.verified.is_going_back:
             self.chain.verified.go_back()
             return

@@ -78,7 +78,6 @@ class HeadFollower:
         self._watch.lose(why)
 
     async def listen(self, working: Callable[[], None]) -> None:
-        """Be told of blocks over a WebSocket, for as long as it lasts."""
         request = packed(request_of(1, NodeCall("database_api", "set_block_applied_callback", (0,)))).decode()
         try:
             async with connect(self._live, max_size=32 << 20, open_timeout=5) as socket:
@@ -96,7 +95,6 @@ class HeadFollower:
         raise NodeAway(f"{self._live}: the connection ended")
 
     async def _next(self) -> None:
-        """Wait for news of a block, or for the time of the next look."""
         try:
             async with asyncio.timeout(LONGEST_SILENCE if self._is_told else LOOK_SECONDS):
                 await self._news.wait()
@@ -106,7 +104,6 @@ class HeadFollower:
             self._news.clear()
 
     async def _begin(self) -> None:
-        """Take the head and the blocks below it."""
         watch = self._watch
         answers = await self._node.ask(CONFIG, HARDFORK, PROPERTIES, SCHEDULE, TRANSFERS)
         config, hardfork, properties, schedule = _needed(answers[:4])
@@ -187,7 +184,6 @@ def facts_of_blocks(blocks: Sequence[tuple[int, Mapping[str, Any]]], head_id: st
 
 
 def facts_of_summary(block: Mapping[str, Any]) -> BlockFacts:
-    """The same of a block that the node has summed up."""
     return BlockFacts(
         number=block["block"],
         id=block["block_id"],

@@ -83,7 +83,6 @@ class ChainWatch:
 
     @property
     def interval(self) -> int:
-        """Seconds of a slot."""
         return int(self.config.get("CHAIN_BLOCK_INTERVAL", 3))
 
     @property
@@ -141,7 +140,6 @@ class ChainWatch:
         return self._names[slot % len(self._names)]
 
     def slots_of(self, validator: str) -> list[BlockFacts]:
-        """The latest blocks of a validator, the newest first."""
         return [each for each in self.blocks if each.validator == validator]
 
 

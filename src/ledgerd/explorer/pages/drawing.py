@@ -60,7 +60,6 @@ def _visible(value: object) -> object:
 
 
 def family_of(name: str) -> str:
-    """The kind of an operation, which gives it its colour."""
     if name.startswith("pm_"):
         return "markets"
     if any(word in name for word in ("vote", "validator_", "committee", "proposal", "proxy", "properties")):
@@ -79,7 +78,6 @@ MOMENT = DrawingTime()
 
 @lru_cache(maxsize=1024)
 def chip(spoken: Language, name: str, is_virtual: bool = False) -> Markup:
-    """The kind of an operation, in its colour."""
     kind = f"{family_of(name)} virtual" if is_virtual else family_of(name)
     title, shown = escape(name), escape(spoken.title_of(name))
     return Markup(f'<span class="chip {kind}" title="{title}">{shown}</span>')  # noqa: S704 - escaped above
@@ -141,7 +139,6 @@ def ages_of(spoken: Language) -> str:
 
 
 def _said(spoken: Language) -> dict[str, object]:
-    """What templates can call, whatever page they are of."""
     return {
         "code": spoken.code,
         "codes": CODES,

@@ -43,7 +43,6 @@ class PropertyRow(NamedTuple):
 
 
 def property_rows(language: Language, voted: Mapping[str, Any], median: Mapping[str, Any]) -> list[PropertyRow]:
-    """What a validator votes for, and what is in force instead."""
     return [
         PropertyRow(
             name,
@@ -56,7 +55,6 @@ def property_rows(language: Language, voted: Mapping[str, Any], median: Mapping[
 
 
 def property_value(language: Language, name: str, value: Any) -> Markup:  # noqa: ANN401 - JSON
-    """The value of a property."""
     if isinstance(value, bool):
         return escape(language.text("yes" if value else "no"))
     if not isinstance(value, int):

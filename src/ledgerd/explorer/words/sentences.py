@@ -112,7 +112,6 @@ def _form_of_kind(title: str) -> Shown:
 
 @cache
 def forms_of(name: str) -> Mapping[str, Shown]:
-    """How each field of an operation is shown."""
     return {field.name: _form_of(field) for field in record_kind(KINDS[name]).fields} if name in KINDS else {}
 
 
@@ -165,7 +164,6 @@ def _made(operation: str, name: str) -> tuple[Shown, Callable[[Fields], Any]]:
 
 
 def sentence(language: Language, operation: str, fields: Fields) -> Markup:
-    """What an operation does, with links to what it names."""
     if operation not in KINDS:
         return Markup("<code>%s</code>") % operation
     *cases, template = _templates(language, operation)
@@ -192,7 +190,6 @@ def _note_field(operation: str) -> str | None:
 
 
 def table_of(language: Language, operation: str, fields: Fields) -> list[tuple[str, Markup]]:
-    """Every field by its name on the wire, for who wants to see all of it."""
     forms = forms_of(operation)
     return [
         (name, values.NONE if value is None else forms.get(name, _json)(value, language))

@@ -21,7 +21,6 @@ class PeerMeter:
         self._delay = cells.histogram(peers.BLOCK_DELAY)
 
     def received(self, number: int, payload: int) -> None:
-        """A message has arrived, with so many bytes of payload."""
         _count(self._received, number, HEADER + payload)
 
     def sent(self, number: int, size: int) -> None:
@@ -34,7 +33,6 @@ class PeerMeter:
         self._bans[reason].add()
 
     def block(self, outcome: str) -> None:
-        """A block of a peer was pushed to the chain."""
         self._blocks[outcome].add()
 
     def pushed_late_by(self, seconds: float) -> None:

@@ -13,7 +13,6 @@ _ROUND_TRIP = struct.Struct("=68xI")
 
 
 def round_trip(plug: socket.socket) -> float | None:
-    """Seconds; None where it is not known."""
     if sys.platform != "linux":
         return None
     try:

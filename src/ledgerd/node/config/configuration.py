@@ -92,11 +92,7 @@ def _invocation_names() -> list[str]:
 def read_configuration(
     command_line: Mapping[str, Sequence[str]], current_dir: Path, environment: Mapping[str, str] | None = None
 ) -> Configuration:
-    """Read the configuration; raises `ConfigurationError` with all errors.
-
-    `command_line` has the texts given for each option. The environment is read if `--environment` is given. No file is
-    written.
-    """
+    """Read it from both; the environment only with `--environment`. Raises `ConfigurationError` with all errors."""
     invocation = read_invocation(command_line, current_dir)
     file = configuration_file(invocation)
     problems: list[str] = []
@@ -166,7 +162,6 @@ def _require_what_is_asked(records: dict[str, Any]) -> None:
 
 
 def _fill_in_from_others(records: dict[str, Any]) -> None:
-    """Complete records with values that depend on options of other parts."""
     plugins, producer = records["application"].plugins, records["validator"]
     filled: dict[str, dict[str, object]] = {
         "history": {
@@ -186,7 +181,6 @@ def _fill_in_from_others(records: dict[str, Any]) -> None:
 
 
 def configuration_file(invocation: Invocation) -> Path:
-    """The file to read; that of `--config-file` must exist."""
     if invocation.config_file is None:
         return invocation.config
     if not invocation.config_file.is_file():

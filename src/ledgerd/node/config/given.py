@@ -38,7 +38,6 @@ class Given(NamedTuple):
 
     @property
     def where(self) -> str:
-        """Its source, as text for people."""
         if self.variable:
             return "environment"
         return "command line" if self.file is None else f"{self.file}:{self.line}"
@@ -64,7 +63,6 @@ class AllGiven(NamedTuple):
 def gather(
     command_line: Mapping[str, Sequence[str]], entries: Iterable[IniEntry], file: Path | None, problems: list[str]
 ) -> AllGiven:
-    """Group the given texts by option; errors are added to the problems."""
     given = {name: [Given(text, None) for text in texts] for name, texts in command_line.items() if texts}
     in_file: dict[str, list[Given]] = {}
     sections = []
@@ -86,7 +84,6 @@ def gather(
 
 
 def _fault(entry: IniEntry) -> str:
-    """Why a key of the file is invalid; None if it is valid."""
     option = BY_NAME.get(entry.key)
     if option is None and entry.section:
         return f"there is no section [{entry.section}]; there are [log.console_appender.NAME] and [logger.NAME]"

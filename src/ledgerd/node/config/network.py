@@ -18,11 +18,6 @@ GENESIS_FILE = "snapshot.json"
 
 
 def network_of(configuration: Configuration) -> ChainParameters:
-    """The network of a data directory.
-
-    Raises:
-        OperatorError: The file of the network, or that of its initial distribution, is wrong.
-    """
     network = parameters_of(configuration.application.chain)
     file = configuration.invocation.data_dir / GENESIS_FILE
     return replace(network, genesis=read_genesis(file)) if file.exists() else network

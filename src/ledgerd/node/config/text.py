@@ -42,7 +42,6 @@ LOGGING_EXPLAINED = (
 
 
 def file_options() -> Iterator[Option]:
-    """The options that a configuration file explains: those that mean something, under their present names."""
     for section in SECTIONS.values():
         yield from (option for option in section.with_meaning if not option.command_line_only)
 
@@ -61,7 +60,6 @@ def _explanation(option: Option) -> str:
 
 
 def render(heading: str, settings: Mapping[str, Sequence[str]], notes: Mapping[str, str]) -> str:
-    """A file with some options set, and all others as comments; a note follows what an option means."""
     lines = [*comment(heading), ""]
     for section in SECTIONS.values():
         options = [option for option in section.with_meaning if not option.command_line_only]

@@ -33,7 +33,6 @@ class BlockLines(Observer):
 
 
 def content_of(block: Block) -> str:
-    """What is in a block: how many transactions, and the operations by their number."""
     if not block.transactions:
         return "empty"
     counts = Counter(name_of(type(each)) for transaction in block.transactions for each in transaction.operations)

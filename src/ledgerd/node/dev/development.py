@@ -120,7 +120,6 @@ class Development(Part):
     # -- as a part of the node
 
     async def start(self) -> None:
-        """Found the chain if it is new, and start production."""
         await self._chain.attach(self._begin)
         await self._chain.run(self._found)
         if self._options.block_time == BLOCK_INTERVAL:
@@ -155,11 +154,7 @@ class Development(Part):
     # -- requests of a developer
 
     def mine_at_once(self, transaction: Transaction) -> None:
-        """Make a block for an accepted transaction if the block time is 0.
-
-        Each block moves the clock one slot ahead, so it may be ahead of the clock by which a client has chosen the
-        expiration of its transaction.
-        """
+        """Each block moves the clock a slot ahead, perhaps ahead of the one that an expiration was chosen by."""
         if self._options.block_time == 0:
             self.mine(1)
             chain = self._chain.chain
@@ -176,7 +171,6 @@ class Development(Part):
         return self._head()
 
     def move_time(self, seconds: int) -> Head:
-        """Move the clock, and make a block with the new time."""
         require(seconds <= MOST_SLOTS * BLOCK_INTERVAL, f"seconds <= {MOST_SLOTS * BLOCK_INTERVAL}: ten years of slots")
         return self._move_time(seconds)
 
@@ -212,7 +206,6 @@ class Development(Part):
         return self._time.wall() // MICRO
 
     def _catch_up_with_head(self) -> None:
-        """Move the clock to the head's time if it is behind."""
         head = self.producer.chain.head_time
         self._time.shift += max(0, head * MICRO - self._time.wall())
 
@@ -253,7 +246,6 @@ class DevRuntime(Runtime):
             await self._show(self._explorer)
 
     async def _show(self, listen: Endpoint) -> None:
-        """Serve pages about the chain, from the endpoints of this node as any explorer would."""
         from ledgerd.explorer.process import ExplorerPart  # noqa: PLC0415 - templates are loaded where they are wanted
         from ledgerd.explorer.settings import ExplorerSettings  # noqa: PLC0415
 

@@ -46,7 +46,6 @@ ORACLE_ACCOUNT = DevAccount(ORACLE, PUBLISHED_ACCOUNTS_KEY, "an oracle that take
 
 
 def dev_accounts(network: ChainParameters) -> tuple[DevAccount, ...]:
-    """The accounts with published keys that each private network has; `ledgerd dev` adds an oracle."""
     return (
         DevAccount(INITIATOR_ACCOUNT, PUBLISHED_INITIATOR_KEY, "holds most tokens, and makes the blocks"),
         DevAccount(COMMITTEE_ACCOUNT, PUBLISHED_COMMITTEE_KEY, "made the first blocks"),
@@ -58,9 +57,7 @@ def dev_accounts(network: ChainParameters) -> tuple[DevAccount, ...]:
 
 
 def dev_producers(network: ChainParameters) -> dict[AccountName, str]:
-    """Who can make blocks here, with the key: the validator of the first blocks, and whoever declares the published key
-    of the accounts to play with.
-    """
+    """Who can make blocks here, with the key."""
     players = {AccountName(each.name): PUBLISHED_ACCOUNTS_KEY for each in network.genesis_accounts}
     return {COMMITTEE_ACCOUNT: PUBLISHED_COMMITTEE_KEY, **players}
 

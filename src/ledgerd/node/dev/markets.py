@@ -64,10 +64,7 @@ AGENTS = (
 
 
 def market_times(network: ChainParameters) -> ChainPropertiesHf14:
-    """The default properties, with the times of markets as short as one can follow.
-
-    One hour is the least that the rules allow for the time in which a result can be disputed.
-    """
+    """An hour is the least that the rules allow for the time in which a result can be disputed."""
     return replace(
         default_properties(network),
         pm_oracle_accept_window_sec=60,

@@ -127,7 +127,6 @@ class ChainMeter(Observer):
         self._count_by_hardfork(self._running, [running_of(each, chain.network) for each in known.values()])
 
     def _show_scheduled(self) -> Sequence[AccountName]:
-        """Give places to the validators of this round."""
         scheduled = () if self._chain is None else [name for name in dict.fromkeys(self._chain.scheduled) if name]
         self._places.show((*self._watched, *scheduled))
         return scheduled
@@ -148,7 +147,6 @@ def running_of(validator: Validator, network: ChainParameters) -> str:
 
 
 def hardfork_name(version: int, network: ChainParameters) -> str:
-    """The number of the hardfork of a version, as a label has it."""
     for hardfork in network.hardforks:
         if hardfork.version == version and str(hardfork.number) in table.HARDFORK.values:
             return str(hardfork.number)

@@ -67,7 +67,6 @@ class PeerGauges:
 
 
 def _spread(gauges: list[GaugeCell], values: Iterable[float]) -> None:
-    """The lowest, the middle and the highest value; none where there are no peers."""
     known = sorted(values)
     if known:
         for gauge, value in zip(gauges, (known[0], median(known), known[-1]), strict=True):

@@ -41,7 +41,6 @@ MOST_REFUSED = 10
 
 
 def ready_directory(directory: Path) -> None:
-    """Make the snapshot directory if it is missing, and delete unfinished files in it."""
     try:
         make_directory(directory)
     except OSError as problem:
@@ -73,7 +72,6 @@ class BootstrapPart(Part):
         self._sleep = sleep
 
     async def start(self) -> None:
-        """Load a snapshot if the options ask for one and there is no block yet."""
         await in_thread(self._chain.files.drop_new)
         if not (self._is_asked and await self._chain.run(self._is_empty)):
             return
@@ -100,7 +98,6 @@ class BootstrapPart(Part):
         return PLUGIN in plugins and self._options.sync_from_trusted_peer and bool(self._options.trusted_peers)
 
     def _is_empty(self) -> bool:
-        """Whether there is neither a block in the state nor a block log to replay."""
         chain = self._chain.chain
         return chain.head_number == 0 and chain.block_log.head_number == 0
 
@@ -159,10 +156,7 @@ async def fetched_state(
     wanted: WantedState = ANY_STATE,
     refused: RefusedSources | None = None,
 ) -> FetchedState | None:
-    """Fetch the newest snapshot of what is wanted, and build its state beside the present one.
-
-    Files that are refused on the way are added to those that were before.
-    """
+    """Build the state of the newest snapshot that is wanted; files that are refused are added to those before."""
     async with chain.building:
         await in_thread(ready_directory, configuration.snapshot.directory)
         return await _newest_state(configuration, chain.files, peers, wanted, refused or RefusedSources.none())

@@ -66,7 +66,6 @@ class ChainPart(Part):
         return self._chain
 
     async def start(self) -> None:
-        """Open the chain, and make its state first if that is needed."""
         options = self._configuration.chain
         log.info("Starting chain with shared_file_size: %(size)d bytes", {"size": options.shared_file_size})
         log.info("Opening shared memory from %(folder)s", {"folder": self.files.folder})
@@ -103,11 +102,9 @@ class ChainPart(Part):
         self._attachments.append(attachment)
 
     async def run(self, job: Callable[[], T]) -> T:
-        """Run a job on the chain's thread."""
         return await self._thread.run(job)
 
     def submit(self, job: Callable[[], T]) -> Future[T]:
-        """Have a job run on the chain's thread, without waiting for its end."""
         return self._thread.submit(job)
 
     async def on_chain(self, job: Callable[[], T]) -> T:
@@ -115,11 +112,9 @@ class ChainPart(Part):
         return await self._thread.run(job, Rank.PRODUCTION)
 
     async def run_coroutine(self, coroutine: Coroutine[object, object, T]) -> T:
-        """Run a coroutine on the loop of the chain's thread."""
         return await self._thread.run_coroutine(coroutine)
 
     def call_soon(self, call: Callable[[], object]) -> None:
-        """Call a very short function on the chain's thread."""
         self._thread.call_soon(call)
 
     def reopen(self, between: Callable[[], object]) -> None:
@@ -136,7 +131,6 @@ class ChainPart(Part):
             self.is_made_anew = False
 
     async def stop(self) -> None:
-        """Close the chain after the jobs that have begun."""
         await self.run(self._close)
         self._thread.stop()
 
@@ -170,7 +164,6 @@ class ChainPart(Part):
         return chain
 
     def _change_log(self) -> ChangeLog | None:
-        """Where replicas find what each commit has changed; none where nobody may follow."""
         if self._configuration.state_stream.place is None:
             return None
         return ChangeLog(self.folder / CHANGES_FOLDER, os.urandom(RUN_BYTES))

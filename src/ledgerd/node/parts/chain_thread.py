@@ -49,18 +49,15 @@ class ChainThread:
         self._thread = work.thread("chain", self._work, may_end=True)
 
     def submit(self, job: Callable[[], T], rank: Rank = Rank.OTHER) -> Future[T]:
-        """Queue a job; its result or its exception goes to the future."""
         future: Future[T] = Future()
         self._queue.put((rank, next(self._numbers), partial(_run, job, future)))
         self._loop.call_soon_threadsafe(self._wake)
         return future
 
     async def run(self, job: Callable[[], T], rank: Rank = Rank.OTHER) -> T:
-        """Run a job and await its result on the caller's loop."""
         return await asyncio.wrap_future(self.submit(job, rank))
 
     async def run_coroutine(self, coroutine: Coroutine[object, object, T]) -> T:
-        """Run a coroutine on the loop of the thread."""
         return await asyncio.wrap_future(on_loop(self._loop, coroutine))
 
     def call_soon(self, call: Callable[[], object]) -> None:
@@ -69,7 +66,6 @@ class ChainThread:
             self._loop.call_soon_threadsafe(call)
 
     def stop(self) -> None:
-        """Run the queued jobs, then end the thread."""
         self._loop.call_soon_threadsafe(self._stop)
         self._thread.join()
 

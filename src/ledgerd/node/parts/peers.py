@@ -71,7 +71,6 @@ class PeersPart(Part):
     # -- as a part of the node
 
     async def start(self) -> None:
-        """Listen on the configured endpoint, and dial the seeds."""
         if self._settings.endpoint is not None or self._settings.seeds:
             driver = await self._chain.run_coroutine(self._start())
             self._chain.verified.banned = lambda: self.banned
@@ -115,7 +114,6 @@ class PeersPart(Part):
         self.work.warn(ROOM, text)
 
     async def _report(self, working: Working) -> None:
-        """Log a report on the peers at each interval."""
         while True:
             await asyncio.sleep(self._settings.stats_interval_sec)
             for line in await self._chain.run(self._report_lines):
@@ -126,7 +124,6 @@ class PeersPart(Part):
         return [] if self._driver is None else list(peer_report(self._driver.network.core, self._now()))
 
     async def stop(self) -> None:
-        """Close all connections."""
         await self.work.stop()
         driver, self._driver = self._driver, None
         if driver is not None:
@@ -144,7 +141,6 @@ class PeersPart(Part):
 
     @property
     def handlers(self) -> dict[str, Handler]:
-        """The handlers of what `node_api` asks the main process."""
         return {STANDING: self._answer_network_status}
 
     async def _answer_network_status(self, _payload: bytes) -> bytes:
@@ -159,12 +155,10 @@ class PeersPart(Part):
 
     @property
     def count(self) -> int:
-        """How many connections are open."""
         return 0 if self._driver is None else self._driver.network.core.connections
 
     @property
     def has_inbound(self) -> bool:
-        """Whether a peer is there that has dialled this node."""
         return self._driver is not None and any(peer.is_incoming for peer in self._driver.network.core.live())
 
     @property
@@ -173,7 +167,6 @@ class PeersPart(Part):
         return 0 if self._driver is None else self._driver.network.core.catches_up_to
 
     def network_status(self) -> PeerNetwork:
-        """The answer to `node_api.network`."""
         if self._driver is None:
             return PeerNetwork("alone", 0, 0, FORK_STATUS[0])
         network = self._driver.network
@@ -181,10 +174,7 @@ class PeersPart(Part):
         return PeerNetwork(mode, network.live_count, network.core.connections, FORK_STATUS[network.core.fork_status])
 
     def broadcast_block(self, block: Block) -> None:
-        """Send a block that this node produced; with few peers, dial the seeds again.
-
-        An isolated node dials too, unlike the reference: it has no other peers.
-        """
+        """An isolated node dials the seeds again too, unlike the reference: it has no other peers."""
         if self._driver is not None:
             self._driver.network.broadcast_block(self._now(), block)
             if self.count < FEW_PEERS:
@@ -192,7 +182,6 @@ class PeersPart(Part):
             self._driver.run_actions()
 
     def resync(self) -> None:
-        """Ask all peers again for the blocks after the last irreversible one."""
         if self._driver is not None:
             self._driver.network.resync_from_lib(self._now())
             self._driver.run_actions()
@@ -214,7 +203,6 @@ class PeersPart(Part):
             self._driver.run_actions()
 
     def confirm(self, number: int, block_id: BlockId) -> None:
-        """Ask peers from now on whether a block is part of the network's chain."""
         if self._driver is not None:
             self._driver.network.intake.survey.confirm(number, block_id)
 
@@ -225,11 +213,9 @@ class PeersPart(Part):
 
     @property
     def banned(self) -> tuple[str, ...]:
-        """The addresses that are banned now."""
         return () if self._driver is None else self._driver.network.core.bans.banned(self._now())
 
     def broadcast_transaction(self, transaction: Transaction) -> None:
-        """Send a client's transaction to the peers."""
         if self._driver is not None:
             self._driver.network.broadcast_transaction(self._now(), transaction)
             self._driver.run_actions()

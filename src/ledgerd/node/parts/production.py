@@ -34,10 +34,7 @@ NTP_OPTION = "ntp-server"
 
 
 def asks_for_time(configuration: Configuration, *, is_network_of_one: bool) -> bool:
-    """Whether NTP servers are asked: only by producers, which must agree on the time.
-
-    A network of one node asks only if servers are configured.
-    """
+    """Only producers must agree on the time; a network of one node asks only if servers are configured."""
     if not configuration.validator.names or not configuration.validator.ntp.servers:
         return False
     is_given = any(each.option.name == NTP_OPTION and each.where for each in configuration.settings)
@@ -85,7 +82,6 @@ class ProductionPart(Part):
         return NtpClient(self._configuration.validator.ntp, time.wall)
 
     async def start(self) -> None:
-        """Start the production timer."""
         if self._ntp is not None:
             ntp = self._ntp
             self.work.keep("time servers", lambda _: ntp.run(self.work))

@@ -41,7 +41,6 @@ class ReplayPart(Part):
         self._is_stopped = threading.Event()
 
     async def start(self) -> None:
-        """Apply the log's blocks until the state is at the log's head."""
         try:
             await self._chain.run(self._replay)
         except asyncio.CancelledError:
@@ -54,7 +53,6 @@ class ReplayPart(Part):
         )
 
     def _replay(self) -> None:
-        """Replay on the chain's thread."""
         chain = self._chain.chain
         if chain.block_log.head_number > chain.head_number:
             self._replay_log(chain)
@@ -85,10 +83,7 @@ class ReplayPart(Part):
             )
 
     def _put_back(self, chain: Chain) -> None:
-        """Apply the latest blocks of the old state, some of which are in no log: only peers might still have them.
-
-        What cannot be applied, because the log ends too far below, is kept until the chain is past it.
-        """
+        """Blocks that are in no log only peers might still have; those that do not fit yet are kept until they do."""
         files = self._chain.files
         try:
             kept = [codec_of(Block).decode_exactly(packed) for packed in files.blocks_set_aside()]

@@ -67,7 +67,6 @@ class SnapshotsPart(Part, Observer):
     # -- as a part of the node
 
     async def start(self) -> None:
-        """Start serving, and attach to the chain."""
         self._loop = asyncio.get_running_loop()
         await in_thread(ready_directory, self._options.directory)
         newest = await in_thread(newest_in, self._options.directory)
@@ -195,7 +194,6 @@ class SnapshotsPart(Part, Observer):
         )
 
     async def _fetch_newer_state(self) -> bool:
-        """Fetch and build a newer state while all else runs."""
         head = await self._chain.run(lambda: self._chain.chain.head_number)
         log.warning("the chain stands still at block %(block)d: looking for a newer snapshot", {"block": head})
         state = await fetched_state(
@@ -210,7 +208,6 @@ class SnapshotsPart(Part, Observer):
 
 
 def _warn_of_obstacles(written: Done) -> None:
-    """Warn the operator of values in the state that reference nodes cannot load."""
     if written.obstacle_count:
         shown = "; ".join(written.obstacles)
         log.warning(
@@ -234,7 +231,6 @@ class CreateSnapshotPart(Part):
         self._with_metadata = context.configuration.snapshot.writes_pm_meta
 
     async def start(self) -> None:
-        """Write the snapshot."""
         if self._path is None:
             return
         began = self._time.seconds()

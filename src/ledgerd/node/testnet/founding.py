@@ -44,7 +44,6 @@ SMALL = Space(initial=128 << 20, min_free=32 << 20, increment=128 << 20)
 
 
 def founding_seconds(keys: NetworkKeys) -> int:
-    """Seconds of the network's time that the founding blocks take."""
     return ROUNDS * keys.places * BLOCK_INTERVAL
 
 
@@ -60,7 +59,6 @@ class Founding:
         self._stake = tokens(min(LARGEST_STAKE.amount, ALL_STAKE.amount // (len(self._names) + 1)))
 
     def run(self, begin: int, end: int) -> None:
-        """Make a block in every slot between two times."""
         chain = self._chain
         steps = {1: self._endow, 2: self._declare}
         for number, when in enumerate(range(begin, end + 1, BLOCK_INTERVAL), start=1):
@@ -70,7 +68,6 @@ class Founding:
         chain.commit()
 
     def _endow(self) -> None:
-        """Create an account with a stake for each validator, and fund the accounts of the initial distribution."""
         self._send(self._initiator, TransferToVesting(INITIATOR_ACCOUNT, INITIATOR_ACCOUNT, self._stake))
         for name in self._names:
             self._send(self._initiator, *self._account(name))
@@ -109,7 +106,6 @@ class Founding:
 
 
 def found(folder: Path, network: ChainParameters, keys: NetworkKeys, end: int) -> None:
-    """Make the chain of a new network in a data directory, up to a block at the given time."""
     with Chain.open(folder, network, clock=lambda: 0.0, space=SMALL) as chain:
         chain.project(KeyReferences())
         with open_history(chain, folder / HISTORY_FOLDER, HistorySettings(), SMALL):
@@ -118,7 +114,6 @@ def found(folder: Path, network: ChainParameters, keys: NetworkKeys, end: int) -
 
 
 def _check(chain: Chain, keys: NetworkKeys) -> None:
-    """Check that the founding has reached the last hardfork with all validators scheduled."""
     last = chain.network.last_hardfork.number - (1 if keys.hardfork_after else 0)
     scheduled = {name for name in chain.scheduled if name in keys.validators}
     absent = [name for name in keys.validators if chain.validator(AccountName(name)) is None]
@@ -130,6 +125,5 @@ def _check(chain: Chain, keys: NetworkKeys) -> None:
 
 
 def copy_chain(source: Path, target: Path) -> None:
-    """Copy state, block log and history to another node."""
     for folder in (STATE_FOLDER, HISTORY_FOLDER):
         shutil.copytree(source / folder, target / folder, ignore=shutil.ignore_patterns(LOCK_FILE, "lock.mdb"))

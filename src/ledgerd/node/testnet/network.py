@@ -59,7 +59,6 @@ class LocalNetwork:
             process.start()
 
     def restart_dead(self) -> list[MemberProcess]:
-        """Restart nodes that have died, after a pause that grows with each restart; returns the restarted ones."""
         for process, sight in zip(self.processes, self.watch.sights, strict=True):
             if process.is_running and sight is not None:
                 process.works()
@@ -81,10 +80,7 @@ class LocalNetwork:
 
 
 def prepare(folder: Path, wishes: Wishes, dialling: Callable[[Plan], Seeds] | None = None) -> Plan:
-    """Found a network in a folder, or reopen the one that is there; afterwards its files are ready.
-
-    With `seeds`, nodes dial each other through other ports, such as those of a proxy.
-    """
+    """Found a network, or reopen the one that is there; nodes may dial each other through other ports."""
     folder.mkdir(parents=True, exist_ok=True)
     known = read_keys(folder)
     keys = known or new_keys(wishes.nodes, wishes.validators, wishes.hardfork_after)
@@ -110,10 +106,7 @@ def _found(plan: Plan, network: ChainParameters) -> None:
 
 
 def _set_clock(plan: Plan, wishes: Wishes) -> None:
-    """Start the network's clock: at real time if the network is new, else where it was stopped.
-
-    So a stopped network misses no slots, and no emergency begins.
-    """
+    """A network that was stopped goes on where it was: so it misses no slots, and no emergency begins."""
     now, rate = int(time.time()), BLOCK_INTERVAL / wishes.block_time
     founded = showed = now
     if plan.chain_file.exists():
@@ -124,7 +117,6 @@ def _set_clock(plan: Plan, wishes: Wishes) -> None:
 
 
 def _latest(plan: Plan, network: ChainParameters) -> int:
-    """The time of the newest block of any node."""
     times = []
     for member in plan.members:
         if (member.folder / STATE_FOLDER).is_dir():

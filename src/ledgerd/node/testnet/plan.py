@@ -47,12 +47,10 @@ class NetworkKeys(msgspec.Struct, frozen=True):
     """Seconds from the founding to the last hardfork; 0 where it is part of the founding."""
 
     def key_of(self, name: AccountName) -> PrivateKey:
-        """The private key of a validator, for blocks and for its account."""
         return PrivateKey.from_wif(self.validators[name])
 
     @property
     def places(self) -> int:
-        """Places in a round."""
         return min(len(self.validators), ROUND)
 
 
@@ -74,7 +72,6 @@ class Member(NamedTuple):
 
     @property
     def config(self) -> Path:
-        """Its configuration file, which holds its keys."""
         return self.folder / "config.ini"
 
     @property
@@ -91,7 +88,6 @@ class Plan(NamedTuple):
 
     @property
     def chain_file(self) -> Path:
-        """The parameters that all nodes share."""
         return self.folder / CHAIN_FILE
 
 
@@ -128,7 +124,6 @@ def write_secret(path: Path, text: str) -> None:
 
 
 def plan_of(folder: Path, keys: NetworkKeys, base_port: int | None = None) -> Plan:
-    """Assign validators and ports to nodes: free ports, or ports counted from a base."""
     names = [AccountName(name) for name in keys.validators]
     ports = free_ports(KINDS_OF_PORTS * keys.nodes, HOST) if base_port is None else _ports_from(base_port, keys.nodes)
     members = tuple(
@@ -147,7 +142,6 @@ def plan_of(folder: Path, keys: NetworkKeys, base_port: int | None = None) -> Pl
 
 
 def _ports_from(base: int, nodes: int) -> list[int]:
-    """Ports for P2P, HTTP, WebSocket and metrics of each node; each kind has its own block of 100."""
     return [base + kind * PORTS_APART + number for number in range(nodes) for kind in range(KINDS_OF_PORTS)]
 
 

@@ -19,11 +19,6 @@ MOST_TRIES = 10_000
 
 
 def free_ports(count: int, host: str = "127.0.0.1") -> list[int]:
-    """TCP ports that nobody listens on.
-
-    Raises:
-        OSError: There are none.
-    """
     end = _first_ephemeral()
     found: list[int] = []
     with ExitStack() as sockets:

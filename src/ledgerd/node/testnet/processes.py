@@ -39,12 +39,10 @@ class MemberProcess:
 
     @property
     def restarts(self) -> int:
-        """How often it was started after the first time."""
         return max(0, self.starts - 1)
 
     @property
     def pid(self) -> int:
-        """The process id; 0 if there is no process."""
         return self._process.pid if self.is_running and self._process is not None else 0
 
     @property
@@ -78,11 +76,7 @@ class MemberProcess:
         self._restarts.working()
 
     def restart(self) -> bool:
-        """Restart it if it has died and the restart pause is over; returns whether it was started.
-
-        Raises:
-            PartFailed: It has failed too often.
-        """
+        """Whether it was started: it has died, and the pause is over. Raises `PartFailed` after too many failures."""
         if not self.has_died:
             return False
         if not self._is_lost:
@@ -98,13 +92,11 @@ class MemberProcess:
         return True
 
     def ask_to_stop(self) -> None:
-        """Begin a clean stop: close its standard input."""
         self.is_wanted = False
         if self._process is not None and self.is_running:
             self._process.terminate()
 
     def wait(self) -> int | None:
-        """Wait for the end of a stop; kill the process after `STOP_SECONDS`."""
         if self._process is None:
             return None
         code = self._process.wait_or_kill(STOP_SECONDS)
@@ -124,7 +116,6 @@ class MemberProcess:
         return ""
 
     def _turn_log_over(self) -> None:
-        """Rotate a log that has grown large; one older log is kept."""
         with suppress(FileNotFoundError):
             if self.member.log.stat().st_size > LARGEST_LOG:
                 self.member.log.replace(self.member.log.with_suffix(".log.before"))

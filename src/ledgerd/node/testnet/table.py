@@ -50,7 +50,6 @@ def headline(network: LocalNetwork) -> str:
 
 
 def table(network: LocalNetwork) -> Table:
-    """For a terminal."""
     grid = Table(title=headline(network), title_justify="left", box=None, pad_edge=False, padding=(0, 1, 0, 0))
     for name in COLUMNS:
         grid.add_column(name, justify="left" if name in WORDS else "right")
@@ -60,7 +59,6 @@ def table(network: LocalNetwork) -> Table:
 
 
 def line(network: LocalNetwork) -> str:
-    """For a file: the network, and each node in a word or two."""
     nodes = ", ".join(
         f"{row[0]} {row[2] or row[1]}" + (f" ({row[1]})" if row[1].startswith("died") else "") for row in rows(network)
     )

@@ -54,7 +54,6 @@ class Silent(Exception):
 
 
 def ask(member: Member, questions: Sequence[Question]) -> list[Any]:
-    """The results of questions to a node, in one request."""
     body = [
         {"jsonrpc": "2.0", "id": number, "method": "call", "params": [api, method, list(arguments)]}
         for number, (api, method, arguments) in enumerate(questions)
@@ -71,7 +70,6 @@ def ask(member: Member, questions: Sequence[Question]) -> list[Any]:
 
 
 def inspect(member: Member) -> Sight | None:
-    """The status of a node; None if it does not answer."""
     try:
         properties, network, hardfork, validators = ask(member, QUESTIONS)
         return Sight(
@@ -105,7 +103,6 @@ class NetworkMonitor:
         """Irreversible blocks that differ between nodes, or that a node has gone back behind."""
 
     def close(self) -> None:
-        """End the threads that ask the nodes."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def inspect(self) -> list[Sight | None]:
@@ -145,7 +142,6 @@ class NetworkMonitor:
 
     @property
     def heads(self) -> set[str]:
-        """The different head blocks; one where all who answer agree."""
         return {each.head_id for each in self.sights if each is not None}
 
     @property

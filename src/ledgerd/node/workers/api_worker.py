@@ -69,7 +69,6 @@ def logged_service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
 def service(
     link: Link, limits: Limits, settings: WorkerSettings, network: ChainParameters
 ) -> tuple[Service, WorkerSource]:
-    """A worker's service, and what it answers from."""
     logs, time = Path(settings.data_dir) / STATE_FOLDER, TimeSource(network.clock)
     clock = lambda: time.wall() / MICRO  # noqa: E731 - the clock of the network, for three
     rolling = RollingBlockLogReader.open(logs)
@@ -106,7 +105,6 @@ def service(
 
 
 def _histories(source: WorkerSource, settings: WorkerSettings) -> dict[type, object]:
-    """What answers questions on the past, if a history is kept."""
     if source.history is None:
         return {}
     answering = _stored_history(settings.history) or source.history
@@ -120,7 +118,6 @@ def _histories(source: WorkerSource, settings: WorkerSettings) -> dict[type, obj
 
 
 def _stored_history(settings: HistorySettings) -> History | None:
-    """The history in PostgreSQL, if it is fed there."""
     if not settings.store:
         return None
     from ledgerd.history.postgres.reader import PostgresHistory  # noqa: PLC0415 - an extra that may be missing

@@ -58,7 +58,6 @@ class _Helper:
         return EVENT_READ | EVENT_WRITE if self._unsent else EVENT_READ
 
     def exchange(self, events: int) -> None:
-        """Send and receive as much as its socket takes and has."""
         if events & EVENT_WRITE:
             with suppress(BlockingIOError):
                 del self._unsent[: self.connection.send(self._unsent)]
@@ -115,11 +114,7 @@ class LogReading:
         return [helper.process.pid for helper in self._helpers]
 
     def read(self, packed: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, Block]]:
-        """Blocks with their numbers, in order. Errors of the log come in order too, behind the blocks before them.
-
-        Raises:
-            DecodeError: The block of the next number cannot be decoded.
-        """
+        """Blocks with their numbers; an error of the log, or of decoding, comes behind the blocks before it."""
         waiting: deque[_Read] = deque()
         batches = _batches(packed)
         while True:

@@ -61,7 +61,6 @@ class MetricsPage:
         self._delays = cells.histogram(process.LOOP_DELAY, process.MAIN_LOOP)
 
     def page(self, accept: bytes) -> Page:
-        """All metrics of now, in the format that the client prefers."""
         began = time.perf_counter()
         followed = None if self._followed is None else self._followed.look()
         if followed is not None:
@@ -79,7 +78,6 @@ class MetricsPage:
 
 
 def logged_service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
-    """The service of a process of its own, whose lines of the log go to standard error."""
     set_up_child_logging(msgspec.json.decode(order, type=MetricsWorkerSettings).log_format)
     return service(link, limits, order)
 

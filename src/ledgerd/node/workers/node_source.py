@@ -55,11 +55,9 @@ class NodeSource:
         self._is_reverted = DEV_API.name in settings.plugins
 
     def pages(self, pages: PageRoutes, _health: NodeHealth) -> PageRoutes:
-        """The pages of the worker."""
         return pages
 
     def connect(self, service: Service) -> None:
-        """Drop cached answers when what they came from has changed."""
         cache = service.dispatcher.cache
 
         def pending_changed(payload: bytes) -> None:
@@ -70,7 +68,6 @@ class NodeSource:
         self.main.on(STATUS, self.status.take_status)
 
     def begin(self, service: Service) -> None:
-        """Watch what nobody publishes."""
         tasks, clear = self.main.tasks, service.dispatcher.cache.clear
         tasks.begin(watch_past(self._archive, self._history_file, clear))
         if self.history is not None and self._is_reverted:

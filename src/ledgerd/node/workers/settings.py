@@ -43,7 +43,6 @@ class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def worker_settings(configuration: Configuration) -> WorkerSettings:
-    """The settings of every API worker of a node."""
     return WorkerSettings(
         data_dir=str(configuration.invocation.data_dir),
         state=str(configuration.chain.shared_file_dir),

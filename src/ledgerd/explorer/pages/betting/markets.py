@@ -31,7 +31,6 @@ HALF = 5_000
 
 @ROUTES.page("/markets")
 async def markets(visit: Visit) -> PageAnswer:
-    """Markets of a status, the newest first."""
     status = visit.chosen("status", tuple(STATUSES))
     skipped = visit.number("skip", 100_000) or 0
     rows, pool, properties = await visit.node.ask(
@@ -53,7 +52,6 @@ async def markets(visit: Visit) -> PageAnswer:
 
 
 def state_of(market: Mapping[str, Any]) -> str:
-    """How a market stands, as one of the words that pages have for it."""
     if market["payout_status"] == 2:
         return "disputed"
     named = {number: name for name, number in STATUSES.items()}
@@ -62,7 +60,6 @@ def state_of(market: Mapping[str, Any]) -> str:
 
 @ROUTES.page("/market/(?P<number>[^/]+)")
 async def market(visit: Visit) -> PageAnswer:
-    """One market: its outcomes with their prices, its bets, its liquidity, and its dispute."""
     number = visit.part("number", 0x7FFF_FFFF_FFFF_FFFF)
     skipped, funds, levers = (visit.number(each, MOST_SKIPPED) or 0 for each in ("skip", "funds", "levers"))
     full, points, rows, liquidity, dispute, votes, leverage, lent = await visit.node.ask(
@@ -105,7 +102,6 @@ async def market(visit: Visit) -> PageAnswer:
 
 
 def outcomes_of(record: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The outcomes of a market, each with what is bet on it and how likely the market holds it."""
     market, sums = record["market"], record["weight_sums"]["outcomes"]
     prices = prices_of(market, record["outcomes"])
     return [
@@ -173,7 +169,6 @@ async def _open_disputes(visit: Visit) -> list[dict[str, Any]]:
 
 @ROUTES.page("/oracles")
 async def oracles(visit: Visit) -> PageAnswer:
-    """Oracles: who says how markets ended, and how well each does."""
     skipped = visit.number("skip", 100_000) or 0
     rows = await visit.one(API, "list_oracles", skipped, OF_A_PAGE)
     facts = {

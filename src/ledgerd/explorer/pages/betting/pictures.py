@@ -35,7 +35,6 @@ class Picture(NamedTuple):
 
 
 def picture_of(points: Sequence[tuple[int, Sequence[int | str]]], count: int) -> Picture:
-    """The picture of points: their time, and what was bet on each outcome by then."""
     first, last = points[0][0], points[-1][0]
     span = max(1, last - first)
 

@@ -14,7 +14,6 @@ VOTES_SHOWN = 100
 
 @ROUTES.page("/committee")
 async def committee(visit: Visit) -> PageAnswer:
-    """Requests of a status, the newest first."""
     status = visit.chosen("status", STATUSES)
     before = visit.number("before")
     lists = await visit.ask(
@@ -39,7 +38,6 @@ async def committee(visit: Visit) -> PageAnswer:
 
 @ROUTES.page("/committee/(?P<number>[^/]+)")
 async def request(visit: Visit) -> PageAnswer:
-    """One request with its votes."""
     number = visit.part("number")
     skipped = visit.number("skip", 1_000_000) or 0
     (found,) = await visit.node.ask(NodeCall("committee_api", "get_committee_request", (number, -1)))

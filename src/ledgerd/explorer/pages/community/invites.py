@@ -13,7 +13,6 @@ STATUSES = ("unused", "claimed", "registered", "staked")
 
 @ROUTES.page("/invites")
 async def invites(visit: Visit) -> PageAnswer:
-    """Invites of a status, the newest first."""
     status = visit.chosen("status", STATUSES)
     before = visit.number("before", 0x7FFF_FFFF_FFFF_FFFF)
     lists = await visit.ask(*(NodeCall("invite_api", "get_invites_list", (number,)) for number in range(len(STATUSES))))
@@ -33,7 +32,6 @@ async def invites(visit: Visit) -> PageAnswer:
 
 @ROUTES.page("/invite/(?P<number>[^/]+)")
 async def invite(visit: Visit) -> PageAnswer:
-    """One invite."""
     number = visit.part("number", 0x7FFF_FFFF_FFFF_FFFF)
     (found,) = await visit.node.ask(NodeCall("invite_api", "get_invite_by_id", (number,)))
     if found is None or (isinstance(found, ErrorAnswer) and not found.is_missing):

@@ -13,7 +13,6 @@ MOST = 100
 
 @ROUTES.page("/proposals")
 async def proposals(visit: Visit) -> PageAnswer:
-    """What was proposed, approved and withdrawn, the newest first."""
     cursor = visit.cursor()
     (page,) = await visit.ask(NodeCall("history_api", "get_operations", ({"types": TYPES}, cursor, OF_A_PAGE)))
     facts = {
@@ -27,7 +26,6 @@ async def proposals(visit: Visit) -> PageAnswer:
 
 @ROUTES.page("/proposal/(?P<author>[^/]+)/(?P<title>.+)")
 async def proposal(visit: Visit) -> PageAnswer:
-    """A proposal that still waits: what it would do, and whose approval is missing."""
     author, title = name_in(visit.parts["author"]), visit.parts["title"]
     found, created = await visit.node.ask(
         NodeCall("database_api", "get_proposed_transactions", (author, 1, MOST)),

@@ -13,7 +13,6 @@ SUBSCRIBERS = 100
 
 @ROUTES.page("/subscriptions")
 async def subscriptions(visit: Visit) -> PageAnswer:
-    """Offers, in the order of the node."""
     skipped = visit.number("skip", 1_000_000) or 0
     rows = await visit.one("paid_subscription_api", "get_paid_subscriptions", skipped, OF_A_PAGE)
     facts = {
@@ -26,7 +25,6 @@ async def subscriptions(visit: Visit) -> PageAnswer:
 
 @ROUTES.page("/subscription/(?P<name>[^/]+)")
 async def subscription(visit: Visit) -> PageAnswer:
-    """One offer with its subscribers."""
     name = name_in(visit.parts["name"])
     (found,) = await visit.node.ask(NodeCall("paid_subscription_api", "get_paid_subscription_options", (name,)))
     if found is None or (isinstance(found, ErrorAnswer) and not found.is_missing):

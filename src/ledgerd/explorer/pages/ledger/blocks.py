@@ -24,7 +24,6 @@ HASH = re.compile("[0-9a-f]{40}")
 
 @ROUTES.page("/blocks")
 async def blocks(visit: Visit) -> PageAnswer:
-    """Blocks, the newest first."""
     watch = visit.watch
     last = min(visit.number("before") or watch.head + 1, watch.head + 1) - 1
     if last < 1:
@@ -75,7 +74,6 @@ async def block_of_id(visit: Visit) -> PageAnswer:
 
 @ROUTES.page("/block/(?P<number>[^/]+)")
 async def block(visit: Visit) -> PageAnswer:
-    """A block and what happened in it."""
     number, start = visit.part("number"), visit.number("from") or 0
     found = await (_summed_up if visit.watch.has_history else _whole)(visit, number, start)
     if found is None:
@@ -140,7 +138,6 @@ async def _whole(visit: Visit, number: int, start: int) -> _ShownBlock | None:
 
 
 def _beside(visit: Visit, start: int, shown: int, count: int) -> dict[str, str]:
-    """The addresses of the operations before and behind those that are shown."""
     return {
         "older": visit.link(**{"from": start + shown}) if start + shown < count else "",
         "newer": visit.link(**{"from": max(0, start - shown) or ""}) if start else "",
@@ -149,7 +146,6 @@ def _beside(visit: Visit, start: int, shown: int, count: int) -> dict[str, str]:
 
 @ROUTES.page("/tx/(?P<id>[^/]+)")
 async def transaction(visit: Visit) -> PageAnswer:
-    """A transaction: what it did, who signed it, and what followed from it."""
     identifier = visit.parts["id"].lower()
     if not HASH.fullmatch(identifier) or identifier == NO_TRANSACTION:
         raise BadQuery("fault.hash", visit.parts["id"])

@@ -36,7 +36,6 @@ _PASSED_OVER = "\N{REPLACEMENT CHARACTER}"
 
 
 def plain(markup: Markup) -> str:
-    """A sentence without its links."""
     return unescape(_TAG.sub("", markup)).replace(THIN, " ")
 
 

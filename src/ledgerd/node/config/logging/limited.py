@@ -33,7 +33,6 @@ class Limited(logging.Handler):
         self._pass_on(record)
 
     def close(self) -> None:
-        """Tell what was left out, and close the targets."""
         self._write_counts(float("inf"))
         for target in self.targets:
             target.close()

@@ -70,27 +70,23 @@ class _Section:
         self.problems.append(f"{self.file}:{entry.line}: {problem}")
 
     def take(self, key: str, example: str) -> IniEntry | None:
-        """The entry of a key that the section must have."""
         entry = self.entries.pop(key, None)
         if entry is None:
             self.problems.append(f"{self.file}: section [{self.name}] has no {key}: add `{key} = {example}`")
         return entry
 
     def choice(self, key: str, words: tuple[str, ...], example: str) -> str:
-        """The value of a key that is one of a few words."""
         entry = self.take(key, example)
         if entry is not None and entry.value not in words:
             self.fault(entry, f"{key} = {entry.value}: must be one of {', '.join(words)}")
         return example if entry is None else entry.value
 
     def finish(self, known: tuple[str, ...]) -> None:
-        """Whatever was not taken is not known."""
         for left in self.entries.values():
             self.fault(left, f"{left.key}: no key of [{self.name}]; the nearest one is {nearest(left.key, known)}")
 
 
 def read_logging(entries: Iterable[IniEntry], file: Path, problems: list[str]) -> Logging | None:
-    """What the sections of a file declare, or None if it has none; faults are added to the problems."""
     sections: dict[str, _Section] = {}
     for entry in entries:
         sections.setdefault(entry.section, _Section(entry.section, file, problems)).add(entry)

@@ -52,10 +52,7 @@ def handler_of(appender: Appender, form: LogFormat = "text", *, is_for_person: b
 
 
 def set_up_logging(sections: Logging | None, form: LogFormat = "text", *, is_for_person: bool = False) -> None:
-    """Configure Python's logging as the sections say, replacing its previous configuration.
-
-    Text on the console is in columns, or short `is_for_person`.
-    """
+    """Replace what is configured; `is_for_person`, text on the console is short instead of in columns."""
     sections = sections or BUILT_IN
     handlers = {each.name: handler_of(each, form, is_for_person=is_for_person) for each in sections.appenders}
     _route(logging.getLogger(), None, logging.WARNING)

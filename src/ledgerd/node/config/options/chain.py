@@ -191,7 +191,6 @@ class TestnetOptions(msgspec.Struct, frozen=True):
 
     @property
     def forced_hardfork(self) -> int:
-        """The hardfork to apply; 0 without the plugin."""
         return self.hardfork if self.is_on else 0
 
 

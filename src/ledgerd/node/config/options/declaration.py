@@ -117,11 +117,9 @@ class OptionSection(Generic[R]):
 
     @property
     def options(self) -> tuple[Option, ...]:
-        """All of them, those without meaning last."""
         return (*self.with_meaning, *self.without_meaning)
 
     def made(self, values: Mapping[str, Any], surroundings: Surroundings) -> R:
-        """The record of values by field; raises `WrongTogether`."""
         own: dict[str, Any] = {}
         inner: dict[str, dict[str, Any]] = {name: {} for name in self.within}
         for path, value in values.items():

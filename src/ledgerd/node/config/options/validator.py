@@ -31,11 +31,7 @@ SIGNER = "validator-signer"
 
 
 def keys_of_file(path: Path, remark: Callable[[str], None]) -> list[PrivateKey]:
-    """The keys of a file; that others may open it is remarked.
-
-    Raises:
-        WrongTogether: It cannot be read, or a line is no key.
-    """
+    """The keys of a file; that others may open it is remarked. Raises `WrongTogether`."""
     try:
         found = read_key_file(path)
     except KeyFileFault as fault:
@@ -46,7 +42,6 @@ def keys_of_file(path: Path, remark: Callable[[str], None]) -> list[PrivateKey]:
 
 
 def _join(values: dict[str, Any], surroundings: Surroundings) -> None:
-    """The keys of all options, without doubles."""
     values["key_files"] = tuple(surroundings.data_dir / path for path in values["key_files"])
     in_files = (key for path in values["key_files"] for key in keys_of_file(path, surroundings.remark))
     emergency = values.pop("emergency_keys")

@@ -12,7 +12,6 @@ from ledgerd.rpc.settings import WebserverSettings
 
 
 def _complete(record: WebserverSettings, surroundings: Surroundings) -> WebserverSettings:
-    """Use `rpc-endpoint` for both others, if neither is given."""
     if record.rpc_endpoint is None:
         return record
     if record.http_endpoint is None and record.ws_endpoint is None:

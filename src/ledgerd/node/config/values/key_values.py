@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 
 def read_private_key(text: str) -> PrivateKey:
-    """The key of a WIF text, with or without quotes round it."""
     try:
         return read_key(text)
     except KeyFileFault as problem:

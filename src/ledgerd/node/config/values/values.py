@@ -140,15 +140,12 @@ def choice_of(*words: str, or_else: str = "") -> OptionKind[str]:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """The most similar of the known words, of which there is at least one."""
     from difflib import get_close_matches  # noqa: PLC0415 - loaded when there is something to correct
 
     return get_close_matches(word, known, n=1, cutoff=0)[0]
 
 
 def name_among(known: Callable[[], tuple[str, ...]], what: str) -> OptionKind[str]:
-    """A word of a list; the error names the nearest one of it."""
-
     def read(text: str) -> str:
         if text not in known():
             raise WrongValue(f"names no {what}; the nearest one is {nearest(text, known())}")

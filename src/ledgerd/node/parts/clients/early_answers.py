@@ -68,7 +68,6 @@ class EarlyAnswers(Part):
             await service.stop()
 
     async def stop(self) -> None:
-        """Close the sockets that no worker took over."""
         await self._close()
         for sockets in self.sockets:
             for listener in sockets:

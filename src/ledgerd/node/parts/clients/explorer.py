@@ -52,7 +52,6 @@ class ExplorerProcessPart(Part):
         meters.on_main.append(lambda made: partial(self._sample, made.cells))
 
     async def start(self) -> None:
-        """Listen, and start the process; the node answers clients by now."""
         endpoint = self._options.endpoint
         if endpoint is None:
             return
@@ -89,12 +88,10 @@ class ExplorerProcessPart(Part):
         )
 
     def _sample(self, cells: Cells) -> None:
-        """Whether its process runs, for metrics."""
         cells.gauge(process.EXPLORER_RUNNING).set(self._child is not None and self._child.is_running)
         cells.counter(process.EXPLORER_STARTS).reach(self._starts)
 
     async def stop(self) -> None:
-        """End the process."""
         if self._child is not None:
             self._child.terminate()
             await self._child.stop(STOP_SECONDS)
@@ -103,7 +100,6 @@ class ExplorerProcessPart(Part):
 
 
 def _reached(host: str) -> str:
-    """The address at which a listening address is reached from its own machine."""
     address = ip_address(host)
     if not address.is_unspecified:
         return host

@@ -53,7 +53,6 @@ class ReplicasPart(Part, Observer):
         self._is_noticed = False
 
     async def start(self) -> None:
-        """Start the process; from now on it hears of each commit."""
         self._loop = asyncio.get_running_loop()
         await self._chain.attach(self._follow)
         self.work.keep("the process that serves replicas", self._live)

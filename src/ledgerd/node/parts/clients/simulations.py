@@ -61,11 +61,9 @@ class Simulations:
 
     @property
     def handlers(self) -> dict[str, Handler]:
-        """The handler of the topic."""
         return {SIMULATE: self.simulate}
 
     async def simulate(self, payload: bytes) -> bytes:
-        """Say what a transaction would do, as JSON."""
         if not self._is_on:
             raise PlainError(OFF)
         asked = broadcast_of(payload)

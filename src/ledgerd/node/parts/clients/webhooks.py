@@ -56,7 +56,6 @@ class WebhooksPart(Part):
         meters.on_disk.append(lambda made: partial(self._sample, made.cells))
 
     async def start(self) -> None:
-        """Start the process."""
         self.work.keep("the process that sends them", self._send)
         self.work.keep("the look at receivers", self._check)
 
@@ -73,16 +72,13 @@ class WebhooksPart(Part):
             await asyncio.sleep(CHECK_SECONDS)
 
     def report_all(self) -> None:
-        """Tell the operator how receivers are."""
         for hook, position in zip(self._hooks, self.positions(), strict=True):
             self._report(hook.url, position)
 
     def positions(self) -> list[HookPosition]:
-        """How far each receiver is."""
         return [read_position(position_file(self._folder, hook)) for hook in self._hooks]
 
     def _sample(self, cells: Cells) -> None:
-        """How far each is, for metrics."""
         for place, position in zip(table.WEBHOOK.values, self.positions(), strict=False):
             cells.gauge(table.WEBHOOK_BEHIND, place).set(position.behind)
             cells.gauge(table.WEBHOOK_MOST_BEHIND, place).set(self._most_behind)

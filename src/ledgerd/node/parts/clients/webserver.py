@@ -99,7 +99,6 @@ class WebserverPart(ApiWorkersPart):
         self.board.handlers.update(handlers)
 
     async def start(self) -> None:
-        """Start the workers; the state can be read by now."""
         if not self._endpoints:
             return
         for endpoint in self._endpoints:

@@ -34,7 +34,6 @@ class ArchivePart(Part):
         self._logs = context.configuration.invocation.data_dir / STATE_FOLDER
 
     async def start(self) -> None:
-        """Start copying."""
         self.work.keep("the archive", self._keep_copying)
 
     async def _keep_copying(self, works: Working) -> None:

@@ -62,7 +62,6 @@ class HistoryPart(Part):
         meters.on_chain.append(lambda made: partial(self._sample, made.cells.gauge(storage.HISTORY_BLOCK)))
 
     async def start(self) -> None:
-        """Attach the history to the chain: it catches up, then records each commit."""
         await self._chain.attach(self._observe)
         self.work.keep("the past of the history", self._check_for_past)
 
@@ -113,7 +112,6 @@ class BlockInfoPart(Part):
         self._recorder: BlockRecorder | None = None
 
     async def start(self) -> None:
-        """Record each block from now on."""
         await self._chain.attach(self._listen)
 
     def _listen(self, chain: Chain) -> None:
@@ -122,7 +120,6 @@ class BlockInfoPart(Part):
         chain.observe(self._recorder)
 
     async def stop(self) -> None:
-        """Close the file."""
         if self._recorder is not None:
             await self._chain.run(self._recorder.close)
             self._recorder = None
@@ -145,7 +142,6 @@ class HistoryFeedPart(Part):
         """The latest of its process."""
 
     async def start(self) -> None:
-        """Start the process."""
         require_driver()
         if not self._has_history:
             raise OperatorError("history-store is fed from the history of the node: add plugin = operation_history")
@@ -187,6 +183,5 @@ class HistoryFeedPart(Part):
 
 
 def require_driver() -> None:
-    """Refuse to go on where the extra is not installed."""
     if find_spec(DRIVER) is None:
         raise OperatorError("history-store needs PostgreSQL's driver: install ledgerd[postgres]")

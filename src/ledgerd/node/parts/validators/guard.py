@@ -54,7 +54,6 @@ class GuardPart(Part, Observer):
         return float(self._settings.shutdown_grace) if self._is_enabled and self._settings.disable_on_shutdown else 0.0
 
     async def start(self) -> None:
-        """Check once now, then after every block."""
         if not self._is_enabled:
             return
         self._loop = asyncio.get_running_loop()
@@ -114,7 +113,6 @@ class GuardPart(Part, Observer):
         return self._send(updates)
 
     def _send(self, updates: Iterable[Update]) -> list[Transaction]:
-        """Push each update as a transaction and send the accepted ones to peers; returns those."""
         chain, sent = self._chain.chain, []
         for update in updates:
             transaction = transaction_of(chain, update, self._settings.watched[update.name])

@@ -53,7 +53,6 @@ class MonitorPart(Part, Observer):
         meters.on_chain.append(lambda made: partial(self._sample, WatchedGauges(made.places)))
 
     async def start(self) -> None:
-        """Follow the chain from now on."""
         await self._chain.attach(self._observe)
 
     # -- on the thread of the chain
@@ -132,12 +131,10 @@ class MonitorPart(Part, Observer):
             )
 
     def view(self) -> tuple[WatchedValidator, ...]:
-        """The watched validators as they are now, in the order of their names in the configuration."""
         chain = self._chain.chain
         return tuple(view_of(chain, name, counts) for name, counts in self.tracker.counts.items())
 
     def facts(self) -> tuple[WatchedFacts, ...]:
-        """The same for the page of the operator, with the latest slots of each."""
         latest: dict[AccountName, deque[WatchedSlotFacts]] = {name: deque(maxlen=SLOTS_SHOWN) for name in self._names}
         for slot in self.tracker.latest:
             delay = UNKNOWN if slot.late is None else round(1_000 * slot.late)

@@ -14,11 +14,9 @@ class SigningPermit:
         """For the thread of the chain; None where this node signs nothing. Set by production."""
 
     def forbid(self, name: str, reason: str) -> None:
-        """Sign nothing from now on."""
         self._forbidden = {**self._forbidden, name: reason}
 
     def allow(self, name: str) -> None:
-        """Lift what was forbidden by this name."""
         self._forbidden = {each: reason for each, reason in self._forbidden.items() if each != name}
 
     @property

@@ -98,7 +98,6 @@ class SlotCounts:
         """The time of the slot of the last block."""
 
     def add(self, slot: WatchedSlot) -> None:
-        """Count a slot."""
         self._count(slot, 1)
         if slot.block:
             self.last_block, self.last_time = slot.block, slot.time
@@ -106,7 +105,6 @@ class SlotCounts:
             self.late_last, self.late_most = slot.late, max(self.late_most, slot.late)
 
     def uncount(self, slot: WatchedSlot) -> None:
-        """Uncount a slot whose block was undone."""
         self._count(slot, -1)
 
     def _count(self, slot: WatchedSlot, one: int) -> None:
@@ -130,7 +128,6 @@ class SlotTracker:
         self._sights: deque[BlockSight] = deque(maxlen=SIGHTS_KEPT)
 
     def record(self, block: Block, outcome: Outcome, now: float) -> None:
-        """Note a block that was pushed and that its validator has signed."""
         name = AccountName(block.validator)
         if name in self.counts and not any(sight.id == block.id for sight in self._sights):
             self._sights.append(
@@ -138,7 +135,6 @@ class SlotTracker:
             )
 
     def applied(self, event: BlockApplied, now: float) -> None:
-        """Take in a block of the chain, and the slots before it that have none."""
         block, slot_time = event.block, slot_time_of(event.block.timestamp)
         is_behind = now - slot_time > BEHIND
         first = slot_time - BLOCK_INTERVAL * len(event.missed)
@@ -167,7 +163,6 @@ class SlotTracker:
             counts.missed[cause] += missed.count(name)
 
     def undone(self, head: int) -> None:
-        """Forget what blocks above this one have told."""
         self._waiting = deque(slot for slot in self._waiting if slot.above <= head)
         while self._settled and self._settled[-1].above > head:
             slot = self._settled.pop()
@@ -177,7 +172,6 @@ class SlotTracker:
             self.counts[payment.validator].reward -= payment.amount
 
     def settle(self, head_time: int) -> Iterator[WatchedSlot]:
-        """Count the slots that are old enough, and give them."""
         while self._waiting and (self._waiting[0].time <= head_time - SETTLED_AFTER or len(self._waiting) > SLOTS_KEPT):
             slot = self._waiting.popleft()
             if slot.cause is MissCause.UNSEEN:
@@ -187,7 +181,6 @@ class SlotTracker:
             yield slot
 
     def _cause(self, slot: WatchedSlot) -> MissCause:
-        """Why a slot has no block in the chain: by the block for it that was seen, if there was one."""
         sights = [each for each in self._sights if (each.validator, each.time) == (slot.validator, slot.time)]
         if not sights:
             return MissCause.UNSEEN
@@ -199,5 +192,4 @@ class SlotTracker:
 
     @property
     def latest(self) -> tuple[WatchedSlot, ...]:
-        """The settled slots that are remembered, the latest last."""
         return tuple(self._settled)

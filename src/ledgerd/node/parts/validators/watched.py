@@ -53,7 +53,6 @@ class WatchedValidator(msgspec.Struct, frozen=True):
 
 
 def facts_of(validator: WatchedValidator, slots: tuple[WatchedSlotFacts, ...]) -> WatchedFacts:
-    """What the page of the operator shows of it."""
     late = validator.lateness
     return WatchedFacts(
         name=validator.name,
@@ -71,7 +70,6 @@ def facts_of(validator: WatchedValidator, slots: tuple[WatchedSlotFacts, ...]) -
 
 
 def view_of(chain: Chain, name: AccountName, counts: SlotCounts) -> WatchedValidator:
-    """What was counted of it, and what the state says now."""
     validator, timed = chain.validator(name), counts.timed
     lateness = Lateness(timed, counts.late_sum / timed, counts.late_most, counts.late_last) if timed else None
     return WatchedValidator(

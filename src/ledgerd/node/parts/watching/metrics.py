@@ -60,7 +60,6 @@ class MetricsPart(Part):
         self._server: Workers | None = None
 
     async def start(self) -> None:
-        """Count from now on, and serve what was counted: the process for that starts beside the other parts."""
         endpoint, found = self._configuration.metrics.endpoint, self._meters.meters
         if endpoint is None or found is None:
             return
@@ -119,7 +118,6 @@ class MetricsPart(Part):
 
     @property
     def addresses(self) -> list[tuple[str, int]]:
-        """Where they are served."""
         return [listener.getsockname()[:2] for listener in self._sockets]
 
     def publish_retained(self, topic: str, payload: bytes) -> None:
@@ -138,8 +136,6 @@ class MetricsPart(Part):
 
 
 def in_turn(*samples: MeterSample) -> MeterSample:
-    """One sample of several."""
-
     def sample() -> None:
         for each in samples:
             each()

@@ -22,18 +22,14 @@ class RecentLines(logging.Handler):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """They, the latest last."""
         return tuple(self._lines)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep a line, and of progress those that would stay."""
         if stays(record):
             self._lines.append(self.format(record)[:LONGEST])
 
     def begin(self) -> None:
-        """Listen to the whole program."""
         logging.getLogger(PACKAGE).addHandler(self)
 
     def end(self) -> None:
-        """Listen no more."""
         logging.getLogger(PACKAGE).removeHandler(self)

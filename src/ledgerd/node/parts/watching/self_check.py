@@ -55,7 +55,6 @@ class SelfCheckPart(Part):
         self._warned: frozenset[str] = frozenset()
 
     async def start(self) -> None:
-        """Look now, and every minute."""
         self.work.keep("checks of the machine", self._run)
 
     async def _run(self, working: Working) -> None:
@@ -65,7 +64,6 @@ class SelfCheckPart(Part):
             await asyncio.sleep(EVERY)
 
     async def check(self) -> None:
-        """Note what the doctor needs, and warn of what is found."""
         has_inbound = await self._chain.run(lambda: self._peers.has_inbound)
         findings = {each.name: each for each in await in_thread(self._found, has_inbound)}
         for name in self._warned - findings.keys():

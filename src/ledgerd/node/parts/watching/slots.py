@@ -27,7 +27,6 @@ class SlotRecord:
 
     @property
     def slots(self) -> tuple[SlotFacts, ...]:
-        """They, the latest last."""
         return tuple(self._slots)
 
     def begin(self, chain: ChainView) -> None:
@@ -45,7 +44,6 @@ class SlotRecord:
             before = block.timestamp
 
     def applied(self, event: BlockApplied, now: float) -> None:
-        """Take a block that has just become the head, at a time in seconds."""
         block = event.block
         self._miss(event.missed[-KEPT:])
         delay = round(1_000 * (now - block.timestamp))

@@ -84,14 +84,12 @@ class StatusPart(Part, Observer):
         self._health = news
 
     async def start(self) -> None:
-        """Tell from now on."""
         if self._has_operator:
             self._lines.begin()
         await self._chain_part.attach(self._observe)
         self.work.keep("status", self._each_second)
 
     async def stop(self) -> None:
-        """Tell no more."""
         self._lines.end()
         await self.work.stop()
 
@@ -134,7 +132,6 @@ class StatusPart(Part, Observer):
         self._is_behind = False
 
     def publish(self) -> None:
-        """Send the status if it is another than the last one."""
         chain = self._chain
         if chain is None:
             return
@@ -188,13 +185,11 @@ class StatusPart(Part, Observer):
 
 
 def is_other(status: NodeStatus, last: NodeStatus) -> bool:
-    """Whether there is something new to publish, or the last status has become old."""
     is_old = abs(status.time - last.time) >= OLDEST
     return is_old or replace(status, number=last.number, time=last.time) != last
 
 
 def counts_of(driver: Driver | None, head: int) -> PeerCounts:
-    """How many peers stand where."""
     if driver is None:
         return PeerCounts("alone", FORK_STATUS[0], 0, 0, 0, 0, 0)
     core = driver.network.core
@@ -211,7 +206,6 @@ def counts_of(driver: Driver | None, head: int) -> PeerCounts:
 
 
 def peers_of(driver: Driver | None, now: float) -> tuple[PeerFacts, ...]:
-    """What the operator sees of the peers."""
     if driver is None:
         return ()
     round_trips = dict(driver.round_trips())

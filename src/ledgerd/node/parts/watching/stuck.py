@@ -36,13 +36,11 @@ class Calls:
         self._unanswered = 0
 
     def count(self, *, is_answered: bool, is_excused: bool) -> bool:
-        """Note the end of an interval; returns whether too many calls in a row are unanswered."""
         self._unanswered = 0 if is_answered or is_excused else self._unanswered + 1
         return self._unanswered >= MOST_UNANSWERED
 
 
 def record_restart(data_dir: Path, now: int) -> int:
-    """Record this exit in the file; returns how many there were lately."""
     file = data_dir / RESTARTS_FILE
     try:
         words = file.read_text(encoding="ascii", errors="replace").split()
@@ -66,7 +64,6 @@ class StuckPart(Part):
         self._thread: RunningThread | None = None
 
     async def start(self) -> None:
-        """Start the watchdog thread."""
         self._thread = self.work.thread("watch", self._watch, may_end=True)
 
     async def stop(self) -> None:

@@ -31,16 +31,13 @@ class HardforkWarning:
         self._reported_at = 0
 
     def observe(self, chain: Chain) -> None:
-        """Look now, and every few blocks from now on."""
         self.inspect(chain)
         chain.observe(_Heads(self, chain))
 
     def inspect(self, chain: Chain) -> None:
-        """Look at the votes as they are at the head."""
         self.report(unknown_hardfork_votes(chain.state, chain.network), chain.head_number)
 
     def report(self, found: UnknownHardforkVotes | None, head: int) -> None:
-        """Log the votes at a head block if they are news."""
         if found is not None and (found != self._reported or head >= self._reported_at + REPEATED_EVERY):
             log.warning("%s", found)
             self._reported_at = head

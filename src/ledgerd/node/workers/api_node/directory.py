@@ -83,14 +83,12 @@ class DirectoryState:
 
     @contextmanager
     def snapshot(self) -> Iterator[CommitView]:
-        """The last commit, unchanged within the block."""
         if self._reader is None or self.head is None:
             raise PlainError(self.reason)
         with self._reader.snapshot() as view:
             yield view
 
     def free_dead_readers(self) -> None:
-        """Free the places of processes that were killed while they read."""
         if self._reader is not None:
             self._reader.free_dead_readers()
 

@@ -78,7 +78,6 @@ class DirectoryFollower:
     # -- following
 
     async def run(self, has_clients: Callable[[], bool]) -> None:
-        """Look for ever."""
         loop = asyncio.get_running_loop()
         check_at = loop.time() + CHECK_SECONDS
         while True:

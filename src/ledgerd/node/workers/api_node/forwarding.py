@@ -48,11 +48,6 @@ class Forwarder:
         self._waiting = Counter[str]()
 
     async def ask(self, topic: str, payload: bytes) -> bytes:
-        """The answer to a request that only a main process can give.
-
-        Raises:
-            PlainError: It is refused here, or by the node.
-        """
         if topic not in METHODS:
             raise PlainError(NOT_HERE)
         if self._pool is None:
@@ -91,7 +86,6 @@ class Forwarder:
 
 
 def address_in(share: str) -> str:
-    """The address of who asks; empty where that is not known."""
     address = share.partition(" ")[0].partition("/")[0]
     try:
         ip_address(address)

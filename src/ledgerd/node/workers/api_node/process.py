@@ -45,12 +45,10 @@ WITH_HISTORY = ("operation_history", "account_history", "state_api")
 
 
 def run_api_node(configuration: Configuration, node: str, followed: StreamSettings) -> int:
-    """Serve until asked to stop; returns the exit code."""
     return on_a_loop(lambda: live(configuration, node, followed))
 
 
 async def live(configuration: Configuration, node: str, followed: StreamSettings) -> int:
-    """Serve until a signal comes, or the workers or the replica cannot be started any more."""
     supervisor, part = Supervisor(), ApiNodePart(configuration, node)
     parts: list[Part] = [part]
     if followed.place is not None:
@@ -80,7 +78,6 @@ def follow_order(configuration: Configuration, followed: StreamSettings) -> Foll
 
 
 def settings_of(configuration: Configuration, node: str) -> WorkerSettings:
-    """The settings of every worker."""
     settings = worker_settings(configuration)
     return replace(settings, plugins=plugins_of(configuration), is_api_node=True, node=node)
 
@@ -116,7 +113,6 @@ class ApiNodePart(ApiWorkersPart):
             log.info("metrics are served on %(host)s:%(port)d", {"host": host, "port": port})
 
     async def stop(self) -> None:
-        """Answer the requests in flight, then stop."""
         await super().stop()
         if self._reader is not None:
             await self._reader.stop()

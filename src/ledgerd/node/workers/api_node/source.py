@@ -84,6 +84,5 @@ class DirectorySource:
         service.refusal = error_answer(refusal, NO_ID) if reason else b""
 
     def begin(self, service: Service) -> None:
-        """Follow the directory."""
         self.main.refresh()
         self._link.tasks.begin(self.main.run(lambda: bool(service.connections)))

@@ -33,13 +33,11 @@ class UntilClosed:
         self._descriptor = descriptor
 
     def wait(self, seconds: float) -> bool:
-        """Wait; whether the input is closed."""
         readable, _, _ = select.select([self._descriptor], [], [], seconds)
         return bool(readable) and not os.read(self._descriptor, READ_AT_ONCE)
 
 
 def main() -> None:
-    """Read the order and carry it out until the input is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group: the node handles it
     descriptor, line = sys.stdin.fileno(), b""
     while not line.endswith(b"\n"):

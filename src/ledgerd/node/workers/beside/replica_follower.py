@@ -31,7 +31,6 @@ log = logging.getLogger(__name__)
 
 
 async def _follow() -> None:
-    """Read the order, and carry it out until the input is closed."""
     reader, writer = await asyncio.open_connection(sock=socket.socket(fileno=sys.stdin.fileno()), limit=MOST_ORDER)
     order = order_of(await reader.readline(), FollowOrder)
     set_up_child_logging(cast("LogFormat", order.log_format))

@@ -26,7 +26,6 @@ MOST_ORDER = 65_536
 
 
 async def _serve() -> None:
-    """Read the order, and carry it out until the input is closed."""
     reader, _ = await asyncio.open_connection(sock=socket.socket(fileno=sys.stdin.fileno()), limit=MOST_ORDER)
     order = order_of(await reader.readline(), ServerOrder)
     set_up_child_logging(cast("LogFormat", order.log_format))

@@ -47,7 +47,6 @@ class WebhookArguments(msgspec.Struct, frozen=True):
 
 
 async def serve(order: WebhookArguments) -> None:
-    """Send until the node ends or a signal comes."""
     stopping = asyncio.Event()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopping.set)
@@ -63,7 +62,6 @@ async def _follow(order: WebhookArguments) -> None:
 
 
 async def _opened(order: WebhookArguments) -> EmbeddedHistory:
-    """The history, as soon as the node has made it."""
     while True:
         try:
             return EmbeddedHistory.open(Path(order.history_folder), Path(order.logs), order.history)

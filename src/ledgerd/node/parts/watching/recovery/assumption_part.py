@@ -42,7 +42,6 @@ class AssumptionPart(Part):
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def start(self) -> None:
-        """Hold the node back where its state is provisional."""
         self._loop = asyncio.get_running_loop()
         await self._chain.attach(self._observe)
         assumption = await self._chain.run(lambda: self._chain.chain.assumption)

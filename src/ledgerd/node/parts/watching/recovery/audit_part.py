@@ -50,7 +50,6 @@ class AuditPart(Part):
         self._provenance = Provenance(0)
 
     async def start(self) -> None:
-        """Hold production back until an unchecked state is checked."""
         provenance, head = await self._chain.run(lambda: (self._chain.chain.provenance, self._chain.chain.head_number))
         if provenance is None:
             return

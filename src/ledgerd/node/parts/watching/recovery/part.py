@@ -26,7 +26,6 @@ HOLD = "wedge"
 
 
 def permissions_of(configuration: Configuration) -> Permissions:
-    """What the options allow."""
     has_peers = bool(configuration.snapshot.trusted_peers) and "snapshot" in configuration.application.plugins
     return Permissions(configuration.p2p.recovers, configuration.p2p.auto_resync and has_peers)
 

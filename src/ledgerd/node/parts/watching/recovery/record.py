@@ -19,7 +19,6 @@ FILE = "wedges.json"
 
 
 def read_incidents(folder: Path) -> list[Incident]:
-    """The incidents of a data directory; none where the file is missing or cannot be read."""
     path = folder / FILE
     try:
         return msgspec.json.decode(path.read_bytes(), type=list[Incident])

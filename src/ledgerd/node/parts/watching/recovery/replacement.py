@@ -54,10 +54,7 @@ async def replace_state(
 
 
 def _present(chain: ChainPart) -> tuple[int, tuple[int, str] | None]:
-    """The head, and the irreversible block that any other state must have in its chain.
-
-    After blocks were undone, the log knows of a later one than the state.
-    """
+    """After blocks were undone, the log knows of a later irreversible block than the state."""
     opened = chain.chain
     number = max(opened.irreversible, opened.block_log.head_number)
     return opened.head_number, (number, opened.id_at(number).hex()) if number else None

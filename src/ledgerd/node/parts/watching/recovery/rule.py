@@ -95,7 +95,6 @@ class WedgeRule:
 
     @property
     def incident(self) -> Incident | None:
-        """The incident that lasts, if there is one."""
         last = self.incidents[-1] if self.incidents else None
         return None if last is None or last.is_over else last
 
@@ -173,7 +172,6 @@ class WedgeRule:
         self._report(logging.WARNING, f"wedged: {incident.steps.pop()}: cut off by the end of the node, begins again")
 
     def ended(self) -> None:
-        """The last step is over, well or not."""
         if self.incident is not None:
             self.incident.unfinished = False
 
@@ -206,7 +204,6 @@ class WedgeRule:
         return step
 
     def _refusal(self, step: RecoveryStep | None) -> str:
-        """Why no further step is taken."""
         if step is None:
             return "all steps were taken, and an operator has to see to it"
         if len(self.incidents) > MOST_INCIDENTS:
