@@ -1,7 +1,5 @@
-"""The hand-over of a validator, step by step: a function of what is seen, which says what comes next.
-
-It reads no key, and does nothing by itself but ask for one record to be written. No step is taken on a promise: each
-comes when the chain, our node's files or the other program show that the one before is done.
+"""The hand-over of a validator, step by step: a function of what is seen, which says what comes next. No step is
+taken on a promise: each comes when the chain, our files or the other program show that the one before is done.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""What a hand-over is judged by: our node's answers and files, and what can be seen of the `vizd`. Nothing is decided
-here.
-"""
+"""What a hand-over is judged by: our node's answers and files, and what can be seen of the `vizd`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Copies what is new in a block log to the archive, in slices.
-
-A block that is not in the log any more is left out: `ledgerd archive fetch` gets it from others.
-"""
+"""Copies what is new in a block log to the archive; what the log has no more, `ledgerd archive fetch` gets."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Fetches the past: file by file, from the newest missing block down, each proven before it gets its place.
-
-So what is in the archive is proven at any moment, and a fetch that was killed goes on where it stopped.
-"""
+"""Fetches the past: file by file, from the newest missing block down, each proven before it gets its place."""
 
 from __future__ import annotations
 

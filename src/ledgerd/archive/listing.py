@@ -1,7 +1,5 @@
-"""The list of an archive's files with their checksums, for those who fetch them from a web server.
-
-It is what `sha256sum` writes, so that `sha256sum --check SHA256SUMS` reads it. Nothing is believed for its sake: a file
-is proven by the ids of its blocks.
+"""The list of an archive's files with their checksums, as `sha256sum` writes it. Nothing is believed for its sake: a
+file is proven by the ids of its blocks.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Whether a file of blocks is what its name says, and of our chain.
-
-Each block's id is in the next one, and its transactions are in its merkle root (spec 01, section 11): with the id of
-the last block all others are proven.
-"""
+"""Whether a file of blocks is of our chain: the id of its last block proves all others (spec 01, section 11)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The archive: irreversible blocks in sealed files, one for each range of numbers (spec 11, section 9.7).
-
-A sealed file has the format of the rolling log, and is never changed. Files may overlap, and ranges may be missing; a
-folder can be read while files are added to it.
-"""
+"""The archive: irreversible blocks in sealed files, one for each range of numbers (spec 11, section 9.7)."""
 
 from __future__ import annotations
 

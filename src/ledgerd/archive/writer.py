@@ -1,6 +1,4 @@
-"""Writes the archive as the chain goes: irreversible blocks to an unfinished file, which is sealed at the end of its
-range (spec 11, section 9.7).
-"""
+"""Writes irreversible blocks to an unfinished file, which is sealed at the end of its range (spec 11, section 9.7)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Findings on files of keys, on what was signed with them, and on a signer that holds them in place of the node.
-
-The keys themselves are not looked at; a signer is asked, as the node asks it.
-"""
+"""Findings on files of keys, on what was signed with them, and on a signer, which is asked as the node asks it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Findings on the state and the block log, by cheap checks; `ledgerd check` has the thorough ones.
-
-Both are opened for reading only, also beside a running node.
-"""
+"""Findings on the state and the block log, by cheap checks, beside a running node too."""
 
 from __future__ import annotations
 

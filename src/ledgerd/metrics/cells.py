@@ -1,7 +1,4 @@
-"""Counters, gauges and histograms as the code of the node writes them: numbers at fixed places of a memory.
-
-Each is to be written by one thread alone.
-"""
+"""Counters, gauges and histograms: numbers at fixed places of a memory, each written by one thread alone."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The declaration of a metric family: its name, kind, help, labels and unit.
-
-`table` has all families of the node; `docs/metrics.md` is generated from it.
-"""
+"""The declaration of a metric family: its name, kind, help, labels and unit."""
 
 from __future__ import annotations
 

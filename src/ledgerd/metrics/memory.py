@@ -1,7 +1,5 @@
-"""The memory that the processes of a node share: each writes numbers to a region of its own, and one reads them all.
-
-No lock is needed: every number has one writer, and is written at once. A worker that takes the place of a dead one goes
-on with its numbers, so that no counter goes back.
+"""The memory that the processes of a node share. No lock is needed: every number has one writer. A worker that takes
+the place of a dead one goes on with its numbers, so that no counter goes back.
 """
 
 from __future__ import annotations

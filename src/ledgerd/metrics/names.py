@@ -1,7 +1,4 @@
-"""The validators that have series of their own: those that are watched, and those of this round.
-
-A place that is given to another validator begins at zero: its series ends, and the other's begins.
-"""
+"""The validators with series of their own. A place that is given to another one begins at zero, as another series."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The build flavour of this program: low memory or full, default network, source revision.
-
-The build scripts write it into `build.json` beside the package. A source checkout has no such file and counts as
-a full build for the main network.
-"""
+"""The flavour of this build, which the build scripts write into `build.json` beside the package."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A running node: the parts of the table `part_table`, started in its order and stopped in reverse.
-
-`lifecycle` is the process around it.
-"""
+"""A running node: the parts of the table `part_table`, started in its order and stopped in reverse."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The languages of the pages: every text by its key, from the files `*_en.toml`, `*_ru.toml`, and what declarations of
-operations say. English is complete by definition, and each other language has to have the same keys.
-"""
+"""The languages of the pages: texts by key, from `*_en.toml`, `*_ru.toml` and the declarations of operations."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""The properties that validators vote on, in words, and their values as people read them: parts as percents, seconds as
-days. In which unit the chain keeps each, its declaration does not say; it is written down here (spec 01, section 8;
-spec 07, section 8).
+"""The properties that validators vote on, with their values as people read them. The unit of each is not in its
+declaration: it is here (spec 01, section 8; spec 07, section 8).
 """
 
 from __future__ import annotations

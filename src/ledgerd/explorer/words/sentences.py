@@ -1,6 +1,4 @@
-"""Operations as sentences with links, and their fields as tables. The sentences stand on the declarations, and so does
-what is in a field, from which follows how it is shown.
-"""
+"""Operations as sentences with links, and their fields as tables, both as the declarations say."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The configuration of a node: a typed record for each part, read from command line and file.
-
-The command line overrides the file, and the file the defaults (spec 06, sections 4.4 and 4.5).
-"""
+"""The configuration of a node: command line before file before defaults (spec 06, sections 4.4 and 4.5)."""
 
 from __future__ import annotations
 

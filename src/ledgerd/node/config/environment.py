@@ -1,7 +1,4 @@
-"""Environment variables that set options in a container (spec 06, section 19, R2.4).
-
-They override the file, and the command line overrides them; they are read only with `--environment`.
-"""
+"""Environment variables that set options in a container, below the command line (spec 06, section 19, R2.4)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The texts given for each option on the command line and in the file (spec 06, section 4.4).
-
-Also the checks that come before any value is parsed, and `ConfigurationError`.
-"""
+"""The texts given for each option, and the checks that come before any is parsed (spec 06, section 4.4)."""
 
 from __future__ import annotations
 

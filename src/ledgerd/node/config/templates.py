@@ -1,7 +1,4 @@
-"""The templates of the configuration file, one for each kind of node (spec 06, section 16).
-
-The files in `share/ledgerd/config/` are these, written out; an installed node prints them with `--print-template`.
-"""
+"""The templates of the configuration file, which `share/ledgerd/config/` has written out (spec 06, section 16)."""
 
 from __future__ import annotations
 

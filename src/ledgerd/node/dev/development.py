@@ -1,8 +1,4 @@
-"""The development chain: a testnet with a clock that can be moved, and snapshots to go back to.
-
-It is an ordinary node except for production, which keeps no signing record: after going back, the same slots are signed
-again, with keys that are published anyway.
-"""
+"""A testnet with a clock that can be moved, and snapshots to go back to: then the same slots are signed again."""
 
 from __future__ import annotations
 

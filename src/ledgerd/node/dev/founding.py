@@ -1,7 +1,4 @@
-"""The accounts of a development chain and their first tokens (spec 06, section 16.3).
-
-All keys are published with the testnet: never use them for anything of value.
-"""
+"""The accounts of a development chain and their first tokens, all with published keys (spec 06, section 16.3)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What a development chain has ready for prediction markets and agents: an oracle, short times, agents with known keys.
-
-All keys are published: never use them for anything of value.
-"""
+"""What a development chain has for prediction markets and agents, all with published keys."""
 
 from __future__ import annotations
 

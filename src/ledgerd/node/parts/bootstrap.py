@@ -1,8 +1,4 @@
-"""Starting from a trusted peer's snapshot if there is no state yet (spec 06, section 14.4).
-
-A snapshot file is checked by building its state beside the present one: a file that fails is deleted and not asked for
-again.
-"""
+"""Starting from a trusted peer's snapshot, which is checked by building its state (spec 06, section 14.4)."""
 
 from __future__ import annotations
 
@@ -53,8 +49,7 @@ def ready_directory(directory: Path) -> None:
 class BootstrapPart(Part):
     """Fetches the first state, right after the chain was opened and before any part is attached to it.
 
-    The start waits for one attempt. If it fails, the node starts without a state, so that it answers clients, and
-    retries in the background until a block has come from elsewhere.
+    If that fails, the node starts without one, and retries in the background until a block has come from elsewhere.
     """
 
     def __init__(

@@ -1,8 +1,5 @@
-"""The one thread that uses the chain: all others submit jobs to it, by rank.
-
-Producing a block goes before everything else; a job that has begun is not interrupted. The thread runs an event loop,
-which is also that of the peers: jobs run between two events of it, in turns of so much time, so that a flood of jobs
-keeps no peer waiting.
+"""The one thread that uses the chain: all others submit jobs to it, by rank. It runs an event loop, which is also
+that of the peers: jobs run between two events of it, in turns of so much time, so that a flood keeps no peer waiting.
 """
 
 from __future__ import annotations

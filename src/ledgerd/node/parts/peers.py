@@ -1,7 +1,4 @@
-"""The peers as a part of the node.
-
-They run on the loop of the chain's thread, so they call the chain directly; other parts call them on that thread too.
-"""
+"""The peers as a part of the node. They run on the loop of the chain's thread, and other parts call them there."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The replay at the start: blocks of the node's own log above the head of its state are applied.
-
-So an interrupted replay continues. After a complete one the blocks that only the old state had are applied as well.
-"""
+"""The replay at the start: blocks of the node's own log above the head, and those that only an old state had."""
 
 from __future__ import annotations
 

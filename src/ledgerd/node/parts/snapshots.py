@@ -1,8 +1,5 @@
-"""Snapshots as a part of the node: it writes them when due, serves the newest, and fetches a newer one when the chain
-receives no blocks for long.
-
-Child processes read and build the state, so the chain never waits. To use a newer state, every part is stopped and
-started again, by the code of an ordinary start.
+"""Snapshots as a part of the node. Child processes read and build the state, so the chain never waits; to use a newer
+one, every part is stopped and started again, by the code of an ordinary start.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""The first blocks of a local network, made before its nodes start: validators, their votes, the hardforks.
-
-They are valid blocks, signed by the scheduled validators, with times in the past: so the network has all hardforks when
-its nodes start, each with a copy of this chain.
-"""
+"""The first blocks of a local network, valid and in the past: so it has all hardforks when its nodes start."""
 
 from __future__ import annotations
 

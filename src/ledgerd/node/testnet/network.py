@@ -1,8 +1,4 @@
-"""A local network: founded or reopened, started, watched, stopped.
-
-Used by `ledgerd testnet` and by tests: nodes can be killed and restarted, and dialled through other ports, such as
-those of a proxy.
-"""
+"""A local network: founded or reopened, started, watched, stopped; for `ledgerd testnet` and for tests."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The plan of a local network: nodes with their folders and ports, validators and their keys.
-
-Keys are made once and kept in a file that only its owner can read. Ports may differ at each start.
-"""
+"""The plan of a local network: nodes with their folders and ports, validators and their keys."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Ports for the nodes of a local network.
-
-A node listens on its ports some seconds after they were chosen. They are taken from below the range that the system
-gives to outgoing connections, which might have one of them by then.
-"""
+"""Ports below the range of outgoing connections, which might have one of them by the time a node listens."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""The node processes of a local network: start, stop, kill.
-
-Each reads its own configuration file, so no key is on a command line. The standard input of each is a pipe from this
-process; at EOF the node stops, so none outlives this process, even if that is killed.
+"""The node processes of a local network. The standard input of each is a pipe from this process: at EOF the node
+stops, so none outlives this process, even if that is killed.
 """
 
 from __future__ import annotations

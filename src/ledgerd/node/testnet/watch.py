@@ -1,7 +1,4 @@
-"""The status of the nodes of a local network, asked from all of them concurrently over JSON-RPC.
-
-What a node has called irreversible is remembered, and must never be taken back by anybody.
-"""
+"""The status of the nodes of a local network, over JSON-RPC; what was irreversible must never be taken back."""
 
 from __future__ import annotations
 

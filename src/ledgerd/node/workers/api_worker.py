@@ -1,7 +1,4 @@
-"""Assembles the service of an API worker, of a node and of an API node alike: the APIs of its plugins over a source.
-
-`logged_service` is called in the worker's process, by the name in its arguments.
-"""
+"""Assembles the service of an API worker, of a node and of an API node alike: the APIs of its plugins over a source."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""Reads the blocks of a log ahead of the chain: other processes compute what the bytes of a block decide, so that the
-thread of the chain does only what needs the state.
-
-It has no event loop, since a replay takes the whole thread. When a process is lost, the chain computes all itself.
+"""Reads the blocks of a log ahead of the chain: other processes compute what the bytes of a block decide. It has no
+event loop, since a replay takes the whole thread. When a process is lost, the chain computes all itself.
 """
 
 from __future__ import annotations

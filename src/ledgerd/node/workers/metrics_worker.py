@@ -1,8 +1,4 @@
-"""Assembles the service of the process that answers `GET /metrics`: it reads what the other processes count.
-
-A process of its own, so that a scrape takes time neither of the chain nor of those who answer clients. `service` is
-called there, by the name in its arguments.
-"""
+"""The service of the process that answers `GET /metrics`: so a scrape takes no time of the chain or API workers."""
 
 from __future__ import annotations
 

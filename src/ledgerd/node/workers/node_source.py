@@ -1,8 +1,4 @@
-"""What a worker of a node answers from: the state that the node writes, and what its main process sends.
-
-Files are added to the archive, and a history takes the place of another, while no block comes: then answers that are
-kept until the next block are old.
-"""
+"""What a worker of a node answers from: the state that the node writes, and what its main process sends."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What the main process hands its workers: the function that assembles each kind of service, and its settings.
-
-The main process imports this alone, not what the workers need for their services.
-"""
+"""What the main process hands its workers: the function that assembles each service, by name, and its settings."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""A log file of every hour, as the reference's file appender writes them (spec 06, section 6).
-
-`NAME.20261120T130000` holds one hour, in UTC; `NAME` is the same file under a second name. What is older than a
-day is deleted when a new hour begins.
-"""
+"""A log file for each hour, in UTC, kept for a day, and a link to the latest (spec 06, section 6)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The logging sections of a configuration file (spec 06, section 6): which appenders and loggers they declare.
-
-What Python's logging makes of them is in `logging_setup`.
-"""
+"""The logging sections of a configuration file (spec 06, section 6): which appenders and loggers they declare."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The options of the plugin chain: the state, its file, and how blocks are applied (spec 06, section 5.2).
-
-And that of the plugin testnet_plugin: hardforks without votes on a network for tests (spec 11, section 9.6).
-"""
+"""The options of the plugins chain and testnet_plugin (spec 06, section 5.2; spec 11, section 9.6)."""
 
 from __future__ import annotations
 

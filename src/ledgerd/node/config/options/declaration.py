@@ -1,7 +1,4 @@
-"""The declaration of options: an `Option` for each, and an `OptionSection` for those of one part of the node.
-
-`configuration` reads them from the command line and from files.
-"""
+"""The declaration of options: an `Option` for each, and an `OptionSection` for those of one part of the node."""
 
 from __future__ import annotations
 

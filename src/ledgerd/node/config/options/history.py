@@ -1,6 +1,4 @@
-"""The options of the plugins that keep what happened: histories, custom protocols (spec 06, section 5.8), and what is
-known of markets (spec 11, section 2).
-"""
+"""Options of histories and custom protocols (spec 06, section 5.8), and of market records (spec 11, section 2)."""
 
 from __future__ import annotations
 

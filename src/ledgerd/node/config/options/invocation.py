@@ -1,7 +1,4 @@
-"""The options of the command line only: paths, and actions of this start.
-
-Spec 06, section 3.2.
-"""
+"""The options of the command line only: paths, and actions of this start (spec 06, section 3.2)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Kinds of option values: parsing, printing, and a description of valid texts.
-
-The kinds themselves are in `values`, `endpoints`, `json_values` and `key_values`.
-"""
+"""Kinds of option values: parsing, printing, and a description of valid texts."""
 
 from __future__ import annotations
 

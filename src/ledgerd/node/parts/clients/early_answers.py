@@ -1,7 +1,5 @@
-"""Answers to clients while the node starts: opening, replaying or importing its state may take hours.
-
-The sockets are those that the API workers take over. Until then every request is put off, as by the reference while it
-rebuilds its state (spec 05, section 2.2).
+"""Answers to clients while the node starts, which may take hours, on the sockets that the API workers take over.
+Until then every request is put off, as by the reference while it rebuilds its state (spec 05, section 2.2).
 """
 
 from __future__ import annotations

@@ -35,8 +35,7 @@ STOP_SECONDS = 5.0
 class ExplorerProcessPart(Part):
     """The explorer of this node.
 
-    The node listens for it, so that a port which another program has is said at the start, and visitors that come while
-    the process starts again wait for it.
+    The node listens for it: so a port that is taken is an error at the start, and visitors wait for a restart.
     """
 
     def __init__(self, context: PartContext, webserver: WebserverPart, meters: MetersPart) -> None:

@@ -1,7 +1,4 @@
-"""Replicas as a part of the node: the process that sends them the changes of the state, and who wakes it.
-
-The chain's thread writes each commit's changes to the log of changes. Everything else is done by that process.
-"""
+"""The process that sends replicas the changes of the state, which the chain's thread writes to a log of changes."""
 
 from __future__ import annotations
 

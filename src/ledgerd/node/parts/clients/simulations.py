@@ -1,8 +1,4 @@
-"""Trying transactions out for clients: on the chain's thread, within a small part of its time.
-
-An address has a hundredth of that time, and all addresses together a tenth. A client that shares its address with many
-(`webserver-exempt`) is charged by connection, as for its broadcasts.
-"""
+"""Simulates transactions for clients, on the chain's thread, within quotas of its time: of each address, and of all."""
 
 from __future__ import annotations
 

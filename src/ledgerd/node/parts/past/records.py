@@ -1,8 +1,4 @@
-"""What is recorded of the chain for clients: the history, and the file of `block_info`.
-
-Both write with each commit of the chain: attached before its first event, closed when it is closed. The process that
-feeds PostgreSQL reads what the history has kept, beside the chain.
-"""
+"""What is recorded of the chain for clients with each commit: the history, and the file of `block_info`."""
 
 from __future__ import annotations
 

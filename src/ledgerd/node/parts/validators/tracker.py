@@ -1,7 +1,5 @@
-"""What became of each slot of the watched validators, and why as far as this node can tell. It reads no clock.
-
-A slot is settled some slots later, when a block of it has had the time to arrive. Blocks that are undone take back what
-was counted of them.
+"""What became of each slot of the watched validators, and why as far as this node can tell. A slot is settled some
+slots later, when its block has had the time to arrive; blocks that are undone take back what was counted.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The cheap checks of the doctor while the node runs, as warnings in `/ready`; and what the doctor needs noted.
-
-Every minute it notes that an inbound peer is there, and every hour how much the data directory holds.
-"""
+"""The cheap checks of the doctor while the node runs, as warnings in `/ready`; and records that the doctor needs."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""The watchdog of the chain's thread: if that is stuck, the process exits, for its service manager to restart it.
-
-Spec 06, section 15.2. It counts unanswered calls, not seconds, so that a suspended machine raises no alarm.
+"""The watchdog of the chain's thread (spec 06, section 15.2). It counts unanswered calls, not seconds, so that a
+suspended machine raises no alarm.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""The state of a directory while other processes write it, replace it, or have not made it yet.
-
-It learns of commits from the map, which costs no call of the system, and of other files by their inodes.
+"""The state of a directory while other processes write it, replace it, or have not made it yet. It learns of commits
+from the map, which costs no call of the system, and of other files by their inodes.
 """
 
 from __future__ import annotations

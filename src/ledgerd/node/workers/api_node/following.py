@@ -1,8 +1,4 @@
-"""Follows the commits of a data directory, and tells the APIs of a worker what the main process of a node would tell.
-
-While there are clients it looks at the directory some tens of times a second, which takes microseconds. It can tell of
-heads and blocks; what only a node can do is sent on to one, or refused.
-"""
+"""Follows the commits of a data directory, and publishes heads and blocks to a worker's APIs, as a node does."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What only a node can do, for clients of an API node: it is sent on over HTTP, and the node's answer comes back.
-
-The node is told whose request it is in `X-Forwarded-For`, which it believes of its `webserver-trusted-proxies`.
-"""
+"""What only a node can do, for clients of an API node: it is sent on, with their address in `X-Forwarded-For`."""
 
 from __future__ import annotations
 

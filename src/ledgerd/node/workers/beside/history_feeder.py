@@ -1,8 +1,4 @@
-"""The process that feeds PostgreSQL from the history of a node: beside the chain, with its own memory.
-
-It reads its order from its input, and writes how it stands, a line each time; it ends when that is closed, as when the
-node ends.
-"""
+"""The process that feeds PostgreSQL from a node's history: it writes its status, and ends when its input is closed."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""The process of an API node that follows a node: it keeps the copy of its state which the workers read.
-
-It reads its order from its input, a line; it says a byte there when it follows, and ends when that is closed.
+"""The process of an API node that follows a node: it keeps the copy of its state that the workers read. It writes a
+byte to its input when it follows, and ends when that is closed.
 """
 
 from __future__ import annotations

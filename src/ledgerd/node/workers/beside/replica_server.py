@@ -1,7 +1,4 @@
-"""The process of a node that serves replicas: beside the chain, at a low priority, with its own memory.
-
-It reads its order from its input, a line, and then a byte for each commit; it ends when that is closed.
-"""
+"""The process that serves replicas: after its order it reads a byte for each commit, and ends at EOF."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""While the state is provisional (`assume-valid`): nothing is signed, and the node is not ready.
-
-When a valid block comes in the place of the assumed one, the node goes back to the last verified point, without the
-peer that sent it.
+"""While the state is provisional (`assume-valid`) nothing is signed, and the node is not ready. When a valid block
+comes in the place of the assumed one, it goes back to the last verified point, without the peer that sent it.
 """
 
 from __future__ import annotations

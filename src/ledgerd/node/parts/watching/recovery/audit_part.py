@@ -1,7 +1,4 @@
-"""The check of an imported state that is too large for the import itself: beside the node, with production held back.
-
-A state that fails is replaced by another one of a trusted peer.
-"""
+"""The check of an imported state that is too large for the import itself; one that fails is replaced."""
 
 from __future__ import annotations
 

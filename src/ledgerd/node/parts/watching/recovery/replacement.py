@@ -1,7 +1,5 @@
-"""The last step out of a dead end: a state of trusted peers in the place of ours, if it is better in every way.
-
-It is built beside ours, has passed all checks, has our irreversible block in its chain, and its head is confirmed by
-peers: by the signatures above it, or by two trusted ones. Otherwise ours stays.
+"""The last step out of a dead end: a state of trusted peers in the place of ours, if it passes all checks, has our
+irreversible block in its chain, and peers confirm its head, by the signatures above it or two trusted ones.
 """
 
 from __future__ import annotations
