@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -19,7 +18,7 @@ from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip, SkipFlags
 from ledgerd.chain.log.source import LogSource
 from ledgerd.chain.offline.replay import replay
 from ledgerd.history.following import HISTORY_FOLDER, open_history
-from ledgerd.node.config.configuration import read_configuration
+from ledgerd.node.config.configuration import Configuration, read_configuration
 from ledgerd.node.config.network import network_of
 from ledgerd.node.config.options.application import OPERATION_HISTORY
 from ledgerd.node.datadir.opening import files_of, space_of
@@ -27,9 +26,6 @@ from ledgerd.node.datadir.projections import project_for_plugins, recording_bloc
 from ledgerd.node.datadir.state_import import import_state
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.snapshot.terms import Terms
-
-if TYPE_CHECKING:
-    from ledgerd.node.config.configuration import Configuration
 
 RECORD = "adoption.json"
 CONFIGURATION = "config.ini"

@@ -4,16 +4,14 @@ taken on a promise: each comes when the chain, our files or the other program sh
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 from ledgerd.adopt.handover_facts import ChainFacts, HandoverSight, OurFacts, Presence
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.keys import NULL_KEY, public_key_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 OLDEST_HEAD = 30.0
 """Seconds: a head block that is older means that a node is behind."""

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from ledgerd.adopt.handover import Handover, HandoverStep, Stage
 from ledgerd.adopt.handover_facts import HandoverSight, OtherNode, OurNode
 from ledgerd.compare.errors import NotComparable
+from ledgerd.protocol.block import Block
 from ledgerd.state.errors import StoreLocked
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.block import Block
 
 PAUSE = 1.0
 """Seconds between two looks."""

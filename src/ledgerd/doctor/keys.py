@@ -5,20 +5,18 @@ from __future__ import annotations
 import stat
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ledgerd.codec.errors import CodecError
 from ledgerd.doctor.examined_node import ExaminedNode
 from ledgerd.doctor.finding import Finding, error, warning
 from ledgerd.producer.double_sign import LastSigned
 from ledgerd.producer.signer_link import status_of
+from ledgerd.producer.signing_frames import SignerStatus
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.keys import PublicKey, public_key_from_text
 from ledgerd.protocol.secrets import PUBLISHED_COMMITTEE_KEY, holds_key
 from ledgerd.supervision.main_loop import on_a_loop
-
-if TYPE_CHECKING:
-    from ledgerd.producer.signing_frames import SignerStatus
 
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from ledgerd.basics.durations import DAY
 from ledgerd.chain.chain import CHAIN_ID
@@ -28,9 +27,7 @@ from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, BLOCK_SUMMARY_COUNT
 from ledgerd.state.objects.validators import VALIDATOR_BY_NAME
 from ledgerd.state.reader import StateReader
-
-if TYPE_CHECKING:
-    from ledgerd.state.view import View
+from ledgerd.state.view import View
 
 
 def ledger(node: ExaminedNode, now: int) -> Iterator[Finding]:

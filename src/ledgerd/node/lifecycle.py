@@ -9,13 +9,14 @@ import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
+from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.logging.setup import set_up_logging
 from ledgerd.node.datadir.opening import is_unusable
 from ledgerd.node.runtime import Runtime
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.keys import public_key_text
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.versions import version_text
 from ledgerd.snapshot.peer_table import run_probe
 from ledgerd.supervision.descriptors import files_allowed
@@ -24,10 +25,6 @@ from ledgerd.supervision.main_loop import on_a_loop
 from ledgerd.supervision.tasks import Tasks, first_of
 from ledgerd.supervision.threads import begin_thread
 from ledgerd.supervision.work import PartFailed
-
-if TYPE_CHECKING:
-    from ledgerd.node.config.configuration import Configuration
-    from ledgerd.protocol.parameters import ChainParameters
 
 BASE_FILES = 256
 """Files and sockets of the main process beside those of its peers: state, logs, workers, snapshots, early clients."""

@@ -7,8 +7,9 @@ before it and stop after it. One that is needed where its condition does not hol
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.options.application import BLOCK_ARCHIVE, OPERATION_HISTORY
 from ledgerd.node.parts.bootstrap import BootstrapPart
 from ledgerd.node.parts.chain import ChainPart
@@ -35,9 +36,6 @@ from ledgerd.node.parts.watching.status import StatusPart
 from ledgerd.node.parts.watching.stuck import StuckPart
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.work import Ending, Work
-
-if TYPE_CHECKING:
-    from ledgerd.node.config.configuration import Configuration
 
 
 class Condition(NamedTuple):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TypeVar, cast
 
+from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.network import network_of
 from ledgerd.node.part_table import PARTS, PartSpec
 from ledgerd.node.parts.chain import ChainPart
@@ -21,9 +22,6 @@ from ledgerd.state.lock import lock_writer
 from ledgerd.supervision.part import Part, Supervisor
 from ledgerd.supervision.tasks import first_of
 from ledgerd.supervision.threads import in_thread
-
-if TYPE_CHECKING:
-    from ledgerd.node.config.configuration import Configuration
 
 log = logging.getLogger(__name__)
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from typing import TYPE_CHECKING
 
+from ledgerd.chain.events import BlockApplied, BlocksUndone
 from ledgerd.chain.interface.observer import Observer
+from ledgerd.protocol.block import Block
 from ledgerd.protocol.operations.base import name_of
 from ledgerd.supervision.progress import many
-
-if TYPE_CHECKING:
-    from ledgerd.chain.events import BlockApplied, BlocksUndone
-    from ledgerd.protocol.block import Block
 
 log = logging.getLogger(__name__)
 

@@ -7,10 +7,11 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
 
 import msgspec
 
+from ledgerd.chain.chain import Chain
+from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.dev.block_lines import BlockLines
 from ledgerd.node.dev.founding import FOUNDING_BLOCKS, equip
 from ledgerd.node.dev.snapshots import DevSnapshots
@@ -23,9 +24,11 @@ from ledgerd.node.parts.watching.stuck import StuckPart
 from ledgerd.node.runtime import Runtime
 from ledgerd.node.time_source import MICRO
 from ledgerd.producer.loop import Producer, run
+from ledgerd.protocol.block import Block
 from ledgerd.protocol.constants import BLOCK_INTERVAL, BLOCKS_PER_YEAR
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.errors import RuleViolation, require
+from ledgerd.protocol.transaction import Transaction
 from ledgerd.rpc.api.dev_api import (
     FORGET_PENDING,
     MINE,
@@ -39,14 +42,8 @@ from ledgerd.rpc.api.dev_api import (
     number_of,
     packed_answer,
 )
+from ledgerd.rpc.link.switchboard import Handler
 from ledgerd.supervision.part import Part
-
-if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
-    from ledgerd.node.config.configuration import Configuration
-    from ledgerd.protocol.block import Block
-    from ledgerd.protocol.transaction import Transaction
-    from ledgerd.rpc.link.switchboard import Handler
 
 MOST_BLOCKS = 100_000
 MOST_SLOTS = 10 * BLOCKS_PER_YEAR

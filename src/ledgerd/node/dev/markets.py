@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from ledgerd.chain.chain import Chain
 from ledgerd.producer.testnet_start import LIFETIME, PUBLISHED_INITIATOR_KEY
 from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.authority import authority_of
 from ledgerd.protocol.constants import INITIATOR_ACCOUNT
 from ledgerd.protocol.keys import PrivateKey
+from ledgerd.protocol.market_properties import ChainPropertiesHf14
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.operations.accounts import AccountCreate
 from ledgerd.protocol.operations.agents import SetAgentPermission
+from ledgerd.protocol.operations.base import Operation
 from ledgerd.protocol.operations.oracles import PmOracleRegister
 from ledgerd.protocol.operations.transfers import Transfer, TransferToVesting
 from ledgerd.protocol.operations.validators import VersionedChainPropertiesUpdate
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.property_versions import default_properties
 from ledgerd.protocol.transaction import unsigned_transaction
-
-if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
-    from ledgerd.protocol.market_properties import ChainPropertiesHf14
-    from ledgerd.protocol.operations.base import Operation
-    from ledgerd.protocol.parameters import ChainParameters
 
 ORACLE = AccountName("oracle")
 ALICE = AccountName("alice")

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from collections import Counter as Tally
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.events import BlockApplied, BlocksUndone
 from ledgerd.chain.interface.observer import Observer
-from ledgerd.metrics.cells import GaugeCell
-from ledgerd.metrics.names import NOWHERE
+from ledgerd.metrics.cells import Cells, GaugeCell
+from ledgerd.metrics.families import Family
+from ledgerd.metrics.names import NOWHERE, ValidatorPlaces
 from ledgerd.metrics.table import chain as table
 from ledgerd.metrics.table import validators
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.versions import hardfork_version_of
-
-if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
-    from ledgerd.chain.events import BlockApplied, BlocksUndone
-    from ledgerd.metrics.cells import Cells
-    from ledgerd.metrics.families import Family
-    from ledgerd.metrics.names import ValidatorPlaces
-    from ledgerd.protocol.names import AccountName
-    from ledgerd.protocol.parameters import ChainParameters
-    from ledgerd.state.objects.validators import Validator
+from ledgerd.state.objects.validators import Validator
 
 SLOTS_OF_PARTICIPATION = 128
 

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
+from ledgerd.metrics.cells import Cells
 from ledgerd.metrics.table import validators as table
 from ledgerd.producer.outcome import TickOutcome
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ledgerd.metrics.cells import Cells
 
 OTHER = "other"
 CAUSES = {

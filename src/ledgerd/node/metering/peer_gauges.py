@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections import Counter as Tally
 from collections.abc import Iterable
 from statistics import median
-from typing import TYPE_CHECKING
 
+from ledgerd.metrics.cells import Cells, GaugeCell
 from ledgerd.metrics.table import chain as chain_table
 from ledgerd.metrics.table import peers as table
+from ledgerd.p2p.driver import Driver
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.peer import Life
-
-if TYPE_CHECKING:
-    from ledgerd.metrics.cells import Cells, GaugeCell
-    from ledgerd.p2p.driver import Driver
 
 STATES = {
     Life.CONNECTING: "connecting",

@@ -7,13 +7,11 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from ledgerd.metrics.cells import Cells
 from ledgerd.metrics.table import storage as table
 from ledgerd.snapshot.directory import kept_in
-
-if TYPE_CHECKING:
-    from ledgerd.metrics.cells import Cells
 
 
 class KeptPlace(NamedTuple):

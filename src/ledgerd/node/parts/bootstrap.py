@@ -6,13 +6,15 @@ import asyncio
 import logging
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ledgerd.basics.durations import MINUTE
+from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.datadir.opening import space_of
 from ledgerd.node.datadir.state_files import StateFiles
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.context import PartContext
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.snapshot.agreement import Agreed, RefusedSources, fetch_agreed
 from ledgerd.snapshot.client import Fetched
@@ -24,10 +26,6 @@ from ledgerd.snapshot.terms import Terms
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.threads import in_thread
 from ledgerd.supervision.work import Sleep, Working
-
-if TYPE_CHECKING:
-    from ledgerd.node.config.configuration import Configuration
-    from ledgerd.protocol.endpoint import Endpoint
 
 log = logging.getLogger(__name__)
 

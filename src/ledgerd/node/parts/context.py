@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.parts.validators.signing import SigningPermit
-
-if TYPE_CHECKING:
-    from ledgerd.node.config.configuration import Configuration
-    from ledgerd.node.time_source import TimeSource
-    from ledgerd.protocol.parameters import ChainParameters
-    from ledgerd.supervision.work import Work
+from ledgerd.node.time_source import TimeSource
+from ledgerd.protocol.parameters import ChainParameters
+from ledgerd.supervision.work import Work
 
 
 class PartContext(NamedTuple):

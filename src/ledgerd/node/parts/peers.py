@@ -7,7 +7,6 @@ import logging
 import secrets
 import shutil
 from random import SystemRandom
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -27,17 +26,15 @@ from ledgerd.p2p.shared.chain_access import ChainPeers
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.sync.survey import NetworkSight
 from ledgerd.p2p.wire.messages import NodeId
+from ledgerd.protocol.block import Block
 from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.protocol.identifiers import BlockId
 from ledgerd.protocol.keys import PrivateKey
+from ledgerd.protocol.transaction import Transaction
 from ledgerd.rpc.api.node_api import STANDING, PeerNetwork
+from ledgerd.rpc.link.switchboard import Handler
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.work import Working
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.block import Block
-    from ledgerd.protocol.identifiers import BlockId
-    from ledgerd.protocol.transaction import Transaction
-    from ledgerd.rpc.link.switchboard import Handler
 
 FORK_STATUS = ("normal", "looking", "minority")
 

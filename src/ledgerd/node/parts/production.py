@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 from functools import partial
-from typing import TYPE_CHECKING
 
+from ledgerd.chain.chain import Chain
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.options.declaration import WrongTogether
 from ledgerd.node.config.options.validator import keys_of_file
@@ -24,9 +24,6 @@ from ledgerd.producer.settings import LOADED_KEYS
 from ledgerd.producer.signer_link import SignerLink
 from ledgerd.protocol.keys import public_key_text
 from ledgerd.supervision.part import Part
-
-if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
 
 log = logging.getLogger(__name__)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.history.following import HISTORY_FOLDER, open_history
 from ledgerd.history.settings import HistorySettings
 from ledgerd.node.dev.founding import POCKET_MONEY
+from ledgerd.node.testnet.plan import NetworkKeys
 from ledgerd.producer.testnet_start import ABOUT, LIFETIME, PUBLISHED_INITIATOR_KEY
 from ledgerd.projections.key_references import KeyReferences
 from ledgerd.protocol.assets import shares, tokens
@@ -19,17 +19,14 @@ from ledgerd.protocol.constants import BLOCK_INTERVAL, COMMITTEE_ACCOUNT, INITIA
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.names import NO_NAME, AccountName
+from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.accounts import AccountCreate
 from ledgerd.protocol.operations.transfers import Transfer, TransferToVesting
 from ledgerd.protocol.operations.validators import AccountValidatorVote, ValidatorUpdate
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.transaction import unsigned_transaction
 from ledgerd.state import Space
 from ledgerd.state.lock import LOCK_FILE
-
-if TYPE_CHECKING:
-    from ledgerd.node.testnet.plan import NetworkKeys
-    from ledgerd.protocol.operations import Operation
-    from ledgerd.protocol.parameters import ChainParameters
 
 ROUNDS = 18
 """One for the committee, one to make the validators known, one for each hardfork, and one more."""

@@ -6,7 +6,7 @@ import shutil
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import msgspec
 
@@ -21,10 +21,8 @@ from ledgerd.protocol.chain_file import load_parameters
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.network_clock import NetworkClock
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.state.lock import lock_writer
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
 
 
 class Wishes(msgspec.Struct, frozen=True):

@@ -7,13 +7,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
+from ledgerd.node.testnet.plan import Member
 from ledgerd.supervision.processes import PIPE, Child
 from ledgerd.supervision.work import Ended, Work
-
-if TYPE_CHECKING:
-    from ledgerd.node.testnet.plan import Member
 
 STOP_SECONDS = 20.0
 LAST_LINES = 5

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from rich.table import Table
 
-if TYPE_CHECKING:
-    from ledgerd.node.testnet.network import LocalNetwork
+from ledgerd.node.testnet.network import LocalNetwork
 
 COLUMNS = ("node", "state", "head", "final", "mode", "peers", "validators", "missed", "restarts", "HTTP")
 """Short enough for a terminal of 80 columns; final is what is irreversible, HTTP the port."""

@@ -5,13 +5,10 @@ from __future__ import annotations
 import http.client
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from ledgerd.node.testnet.plan import HOST, MOST_VALIDATORS
+from ledgerd.node.testnet.plan import HOST, MOST_VALIDATORS, Member
 from ledgerd.supervision.threads import thread_pool
-
-if TYPE_CHECKING:
-    from ledgerd.node.testnet.plan import Member
 
 PATIENCE = 5.0
 """Seconds for an answer; a node that takes longer is shown as one that does not answer."""

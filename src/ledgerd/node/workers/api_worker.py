@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -13,6 +12,7 @@ from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.histories import History, JournaledHistory
 from ledgerd.chain.log.rolling import RollingBlockLogReader
+from ledgerd.history.settings import HistorySettings
 from ledgerd.node.config.logging.setup import set_up_child_logging
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.node.workers.api_node.source import DirectorySource
@@ -21,6 +21,7 @@ from ledgerd.node.workers.node_source import NodeSource
 from ledgerd.node.workers.settings import NO_METRICS, WorkerSettings
 from ledgerd.node.workers.worker_metrics import WorkerMetrics
 from ledgerd.protocol.chain_file import parameters_of
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.rpc.api.account_history import ACCOUNT_HISTORY
 from ledgerd.rpc.api.dev_api import DEV_API
 from ledgerd.rpc.api.history.server_events import EVENTS_PATH, events_of
@@ -35,16 +36,12 @@ from ledgerd.rpc.blocks.records import BlockRecords
 from ledgerd.rpc.blocks.storage import Storage
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.dispatch import Dispatcher
+from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.view import Node
 from ledgerd.rpc.http.routes import NodeHealth, routes_of
 from ledgerd.rpc.http.service import Service
+from ledgerd.rpc.link.link import Link
 from ledgerd.rpc.link.topics import HEALTH
-
-if TYPE_CHECKING:
-    from ledgerd.history.settings import HistorySettings
-    from ledgerd.protocol.parameters import ChainParameters
-    from ledgerd.rpc.call.limits import Limits
-    from ledgerd.rpc.link.link import Link
 
 WorkerSource = NodeSource | DirectorySource
 

@@ -9,16 +9,14 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
 from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from ledgerd.codec import codec_of
 from ledgerd.node.workers.precompute_pool import ENDING_SECONDS, SILENT_SECONDS, ProcessLost, start_process
 from ledgerd.node.workers.precompute_worker import SIZE, introduction, request
 from ledgerd.protocol.block import Block
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.precomputed import take_precomputed
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
 
 log = logging.getLogger(__name__)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -23,17 +22,15 @@ from ledgerd.protocol.chain_file import parameters_of
 from ledgerd.rpc.api.node_status import StatusBoard
 from ledgerd.rpc.api.operator_api import OPERATOR_API
 from ledgerd.rpc.call.dispatch import Dispatcher
+from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.view import Node, nothing_to_read
 from ledgerd.rpc.http.page.person import operator_page
 from ledgerd.rpc.http.responses import Page
 from ledgerd.rpc.http.routes import json_page
 from ledgerd.rpc.http.service import PageRoutes, Service
+from ledgerd.rpc.link.link import Link
 from ledgerd.rpc.link.topics import DETAILS
 from ledgerd.state.standing import StandingFile
-
-if TYPE_CHECKING:
-    from ledgerd.rpc.call.limits import Limits
-    from ledgerd.rpc.link.link import Link
 
 PROGRAM = "ledgerd"
 PATH = b"/metrics"

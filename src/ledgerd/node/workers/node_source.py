@@ -6,26 +6,23 @@ import asyncio
 from collections.abc import Callable, Iterable
 from contextlib import aclosing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.history.following import HISTORY_FOLDER
 from ledgerd.history.reader import EmbeddedHistory
 from ledgerd.node.config.options.application import OPERATION_HISTORY
+from ledgerd.node.workers.settings import WorkerSettings
 from ledgerd.rpc.api.dev_api import DEV_API, REVERTED
 from ledgerd.rpc.api.node_status import StatusBoard
 from ledgerd.rpc.call.cache import MAX_BYTES
+from ledgerd.rpc.http.routes import NodeHealth
+from ledgerd.rpc.http.service import PageRoutes, Service
+from ledgerd.rpc.link.link import Link
 from ledgerd.rpc.link.topics import STATUS, WAITING
 from ledgerd.rpc.link.waiting import WaitingReader
 from ledgerd.state.disk import DATA_FILE
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.reader import StateReader
-
-if TYPE_CHECKING:
-    from ledgerd.node.workers.settings import WorkerSettings
-    from ledgerd.rpc.http.routes import NodeHealth
-    from ledgerd.rpc.http.service import PageRoutes, Service
-    from ledgerd.rpc.link.link import Link
 
 CHECK_SECONDS = 0.25
 """Between two checks of what is known of the past."""

@@ -6,24 +6,21 @@ import asyncio
 import logging
 import socket
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from ledgerd.metrics.memory import SharedMemory
 from ledgerd.node.workers.settings import API_PARTS, METRICS_PARTS, MetricsWorkerSettings, WorkerSettings
+from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.http.connection import Speech
 from ledgerd.rpc.link.switchboard import Handler, Switchboard
 from ledgerd.rpc.link.topics import HEALTH, HealthReport, packed_topic
+from ledgerd.rpc.settings import WebserverSettings
 from ledgerd.rpc.workers import ClientEndpoint, Workers, endpoints_of
+from ledgerd.supervision.health import HealthNews
 from ledgerd.supervision.part import Part
-
-if TYPE_CHECKING:
-    from ledgerd.metrics.memory import SharedMemory
-    from ledgerd.protocol.endpoint import Endpoint
-    from ledgerd.rpc.call.limits import Limits
-    from ledgerd.rpc.settings import WebserverSettings
-    from ledgerd.supervision.health import HealthNews
-    from ledgerd.supervision.work import Work
+from ledgerd.supervision.work import Work
 
 log = logging.getLogger(__name__)
 

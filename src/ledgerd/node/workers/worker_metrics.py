@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ledgerd.metrics.cells import Cells
 from ledgerd.metrics.layout import worker_layout
 from ledgerd.metrics.memory import SharedMemory, worker_region
@@ -11,10 +9,8 @@ from ledgerd.metrics.meters.process import ProcessMeter, every_second
 from ledgerd.metrics.meters.requests import RequestMeter
 from ledgerd.metrics.table import process, requests
 from ledgerd.rpc.http.places.connection_table import Activity
+from ledgerd.rpc.http.service import Service
 from ledgerd.rpc.http.websocket import WebSocketConnection
-
-if TYPE_CHECKING:
-    from ledgerd.rpc.http.service import Service
 
 
 class WorkerMetrics:

@@ -8,7 +8,6 @@ import asyncio
 import socket
 import time
 from functools import partial
-from typing import TYPE_CHECKING
 
 from ledgerd.node.parts.context import PartContext
 from ledgerd.rpc.call.dispatch import Dispatcher
@@ -16,14 +15,12 @@ from ledgerd.rpc.call.envelope import RECOVERING
 from ledgerd.rpc.call.view import Node, nothing_to_read
 from ledgerd.rpc.http.connection import HttpConnection
 from ledgerd.rpc.http.listeners import listen
+from ledgerd.rpc.http.responses import Page
 from ledgerd.rpc.http.routes import json_page, routes_of
 from ledgerd.rpc.http.service import Service
 from ledgerd.rpc.link.link import Link
 from ledgerd.rpc.workers import endpoints_of
 from ledgerd.supervision.part import Part
-
-if TYPE_CHECKING:
-    from ledgerd.rpc.http.responses import Page
 
 
 class EarlyAnswers(Part):

@@ -6,12 +6,13 @@ import os
 import socket
 from functools import partial
 from ipaddress import ip_address
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from ledgerd.explorer.settings import ExplorerSettings
+from ledgerd.metrics.cells import Cells
 from ledgerd.metrics.table import process
+from ledgerd.node.parts.clients.webserver import WebserverPart
 from ledgerd.node.parts.context import PartContext
 from ledgerd.node.parts.watching.meters import MetersPart
 from ledgerd.node.workers.settings import ExplorerArguments
@@ -21,12 +22,7 @@ from ledgerd.rpc.http.listeners import listen
 from ledgerd.rpc.workers import endpoints_of
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.processes import PIPE, RETURNS_MEMORY, Child, module_command
-
-if TYPE_CHECKING:
-    from ledgerd.metrics.cells import Cells
-    from ledgerd.node.parts.clients.webserver import WebserverPart
-    from ledgerd.supervision.work import Working
-
+from ledgerd.supervision.work import Working
 
 PROCESS = "ledgerd.node.workers.beside.explorer_worker"
 STOP_SECONDS = 5.0

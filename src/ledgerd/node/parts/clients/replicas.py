@@ -6,21 +6,17 @@ import asyncio
 import logging
 import socket
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import msgspec
 
+from ledgerd.chain.chain import Chain
 from ledgerd.chain.interface.observer import Observer
+from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.parts.context import PartContext
 from ledgerd.replica.order import ServerOrder
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.processes import Child, module_command
-from ledgerd.supervision.work import Ended
-
-if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
-    from ledgerd.node.parts.chain import ChainPart
-    from ledgerd.node.parts.context import PartContext
-    from ledgerd.supervision.work import Working
+from ledgerd.supervision.work import Ended, Working
 
 log = logging.getLogger(__name__)
 

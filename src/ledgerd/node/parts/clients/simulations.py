@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
-from typing import TYPE_CHECKING
 
-from ledgerd.chain.pending.simulation import OutOfTime
+from ledgerd.chain.pending.simulation import OutOfTime, SimulatedEffects
 from ledgerd.codec import codec_of
+from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.time_source import TimeSource
 from ledgerd.p2p.shared.budget import TokenBucket
 from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.errors import RuleViolation
@@ -21,13 +22,8 @@ from ledgerd.rpc.api.node_api import (
     SimulatedTransaction,
 )
 from ledgerd.rpc.call.errors import PlainError
+from ledgerd.rpc.link.switchboard import Handler
 from ledgerd.rpc.link.topics import Broadcast, broadcast_of
-
-if TYPE_CHECKING:
-    from ledgerd.chain.pending.simulation import SimulatedEffects
-    from ledgerd.node.parts.chain import ChainPart
-    from ledgerd.node.time_source import TimeSource
-    from ledgerd.rpc.link.switchboard import Handler
 
 SECONDS, SECONDS_A_SECOND = 0.1, 0.01
 """Of the chain's thread, for an address: a burst, and a hundredth."""

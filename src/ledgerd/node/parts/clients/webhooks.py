@@ -5,23 +5,21 @@ from __future__ import annotations
 import asyncio
 import os
 from functools import partial
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import msgspec
 
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.history.following import HISTORY_FOLDER
 from ledgerd.history.webhooks.position import HookPosition, position_file, read_position
+from ledgerd.metrics.cells import Cells
 from ledgerd.metrics.table import webhooks as table
 from ledgerd.node.parts.context import PartContext
 from ledgerd.node.parts.watching.meters import MetersPart
 from ledgerd.node.workers.beside.webhook_worker import WebhookArguments
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.processes import PIPE, Child, module_command
-
-if TYPE_CHECKING:
-    from ledgerd.metrics.cells import Cells
-    from ledgerd.supervision.work import Working
+from ledgerd.supervision.work import Working
 
 WEBHOOKS = "webhooks"
 """The folder in the data directory."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.events import BlockApplied, BlocksUndone
 from ledgerd.chain.interface.observer import Detail, Observer
 from ledgerd.metrics.table import requests
 from ledgerd.node.parts.chain import ChainPart
@@ -29,11 +30,7 @@ from ledgerd.rpc.link.topics import (
     PendingChange,
     packed_topic,
 )
-
-if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
-    from ledgerd.chain.events import BlockApplied, BlocksUndone
-    from ledgerd.state.records import Row
+from ledgerd.state.records import Row
 
 log = logging.getLogger(__name__)
 

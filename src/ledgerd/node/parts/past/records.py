@@ -7,14 +7,15 @@ import logging
 import socket
 from functools import partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
 
 import msgspec
 
+from ledgerd.chain.chain import Chain
 from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.following import HISTORY_FOLDER, open_history
 from ledgerd.history.past.handing_over import PastAcceptance
 from ledgerd.history.postgres.news import FeedNews
+from ledgerd.metrics.cells import GaugeCell
 from ledgerd.metrics.table import storage
 from ledgerd.node.config.options.application import OPERATION_HISTORY
 from ledgerd.node.parts.chain import ChainPart
@@ -26,11 +27,7 @@ from ledgerd.rpc.blocks.records import BlockRecorder
 from ledgerd.state.disk import Space
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.processes import Child, module_command
-
-if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
-    from ledgerd.metrics.cells import GaugeCell
-    from ledgerd.supervision.work import Working
+from ledgerd.supervision.work import Working
 
 log = logging.getLogger(__name__)
 

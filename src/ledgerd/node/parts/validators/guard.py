@@ -6,8 +6,8 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
+from ledgerd.chain.events import BlockApplied
 from ledgerd.chain.interface.observer import Observer
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.context import PartContext
@@ -17,11 +17,8 @@ from ledgerd.node.time_source import MICRO
 from ledgerd.producer.guard import Guard, Seen, Update
 from ledgerd.producer.guard_facts import read_guard_facts, seen, transaction_of
 from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.transaction import Transaction
 from ledgerd.supervision.part import Part
-
-if TYPE_CHECKING:
-    from ledgerd.chain.events import BlockApplied
-    from ledgerd.protocol.transaction import Transaction
 
 log = logging.getLogger(__name__)
 

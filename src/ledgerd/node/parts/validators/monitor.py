@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 from collections import deque
 from functools import partial
-from typing import TYPE_CHECKING
 
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.events import BlockApplied, BlocksUndone
+from ledgerd.chain.forks.outcome import Outcome
 from ledgerd.chain.interface.observer import Observer
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.context import PartContext
@@ -15,6 +17,7 @@ from ledgerd.node.parts.validators.watched import WatchedValidator, facts_of, vi
 from ledgerd.node.parts.validators.watched_gauges import WatchedGauges
 from ledgerd.node.parts.watching.meters import MetersPart
 from ledgerd.node.time_source import MICRO
+from ledgerd.protocol.block import Block
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.virtual import ShutdownValidator
@@ -22,12 +25,6 @@ from ledgerd.protocol.time_text import time_text
 from ledgerd.rpc.api.node_status import UNKNOWN, WatchedFacts, WatchedSlotFacts
 from ledgerd.supervision.line_rates import LineRate, limited
 from ledgerd.supervision.part import Part
-
-if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
-    from ledgerd.chain.events import BlockApplied, BlocksUndone
-    from ledgerd.chain.forks.outcome import Outcome
-    from ledgerd.protocol.block import Block
 
 log = logging.getLogger(__name__)
 

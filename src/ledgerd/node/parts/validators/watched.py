@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import msgspec
 
+from ledgerd.chain.chain import Chain
 from ledgerd.node.parts.validators.tracker import MissCause, SlotCounts
 from ledgerd.protocol.names import AccountName
 from ledgerd.rpc.api.node_status import UNKNOWN, WatchedFacts, WatchedSlotFacts
-
-if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
 
 
 class Lateness(msgspec.Struct, frozen=True):

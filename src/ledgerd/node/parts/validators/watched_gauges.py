@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
+from ledgerd.metrics.names import ValidatorPlaces
 from ledgerd.metrics.table import validators as table
 from ledgerd.node.parts.validators.tracker import MissCause
-
-if TYPE_CHECKING:
-    from ledgerd.metrics.names import ValidatorPlaces
-    from ledgerd.node.parts.validators.watched import WatchedValidator
+from ledgerd.node.parts.validators.watched import WatchedValidator
 
 RESULTS = {
     MissCause.UNSEEN: "unseen",

@@ -7,11 +7,12 @@ import logging
 import socket
 from collections.abc import Coroutine
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import replace
 
 from ledgerd.history.following import HISTORY_FOLDER
+from ledgerd.metrics.cells import Cells
 from ledgerd.metrics.meters.process import ProcessMeter, every_second
 from ledgerd.metrics.table import process, storage
 from ledgerd.node.metering.chain_meter import ChainMeter
@@ -22,17 +23,14 @@ from ledgerd.node.parts.watching.meters import Meters, MeterSample, MetersPart
 from ledgerd.node.time_source import MICRO
 from ledgerd.node.workers.serving import metrics_reader
 from ledgerd.node.workers.settings import MetricsWorkerSettings
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.rpc.http.listeners import listen
 from ledgerd.rpc.link.switchboard import Switchboard
+from ledgerd.rpc.workers import Workers
 from ledgerd.state.disk import DATA_FILE
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.threads import in_thread
-
-if TYPE_CHECKING:
-    from ledgerd.metrics.cells import Cells
-    from ledgerd.protocol.endpoint import Endpoint
-    from ledgerd.rpc.workers import Workers
-    from ledgerd.supervision.work import Working
+from ledgerd.supervision.work import Working
 
 log = logging.getLogger(__name__)
 

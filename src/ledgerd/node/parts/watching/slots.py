@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
+from ledgerd.chain.events import BlockApplied
+from ledgerd.chain.interface.view import ChainView
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.rpc.api.node_status import UNKNOWN, SlotFacts
-
-if TYPE_CHECKING:
-    from ledgerd.chain.events import BlockApplied
-    from ledgerd.chain.interface.view import ChainView
 
 KEPT = 63
 """Three rounds of 21."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.events import BlockApplied, BlocksUndone
 from ledgerd.chain.interface.observer import Observer
+from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.parts.clients.webserver import WebserverPart
 from ledgerd.node.parts.context import PartContext
 from ledgerd.node.parts.peers import FORK_STATUS, PeersPart
 from ledgerd.node.parts.validators.monitor import MonitorPart
@@ -17,7 +20,9 @@ from ledgerd.node.parts.watching.problems import problems_of
 from ledgerd.node.parts.watching.recent_lines import RecentLines
 from ledgerd.node.parts.watching.slots import SlotRecord
 from ledgerd.node.time_source import MICRO
+from ledgerd.p2p.driver import Driver
 from ledgerd.p2p.shared.modes import Mode
+from ledgerd.p2p.shared.peer import Peer
 from ledgerd.rpc.api.node_status import (
     UNKNOWN,
     NodeDetails,
@@ -31,15 +36,7 @@ from ledgerd.rpc.api.node_status import (
 from ledgerd.rpc.link.topics import DETAILS, STATUS
 from ledgerd.supervision.health import HealthNews
 from ledgerd.supervision.part import Part
-
-if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
-    from ledgerd.chain.events import BlockApplied, BlocksUndone
-    from ledgerd.node.parts.chain import ChainPart
-    from ledgerd.node.parts.clients.webserver import WebserverPart
-    from ledgerd.p2p.driver import Driver
-    from ledgerd.p2p.shared.peer import Peer
-    from ledgerd.supervision.work import Working
+from ledgerd.supervision.work import Working
 
 SECOND = 1.0
 RATE_SECONDS = 10.0

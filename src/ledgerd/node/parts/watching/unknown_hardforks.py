@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
 
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.events import BlockApplied
 from ledgerd.chain.interface.observer import Observer
-from ledgerd.chain.rules.validators.unknown_hardforks import unknown_hardfork_votes
+from ledgerd.chain.rules.validators.unknown_hardforks import UnknownHardforkVotes, unknown_hardfork_votes
 from ledgerd.protocol.constants import BLOCK_INTERVAL
-
-if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
-    from ledgerd.chain.events import BlockApplied
-    from ledgerd.chain.rules.validators.unknown_hardforks import UnknownHardforkVotes
 
 log = logging.getLogger(__name__)
 

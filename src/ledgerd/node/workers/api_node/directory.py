@@ -8,18 +8,15 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.state.disk import DATA_FILE
 from ledgerd.state.errors import StorageError, StoreLocked, StoreOutdated
 from ledgerd.state.lock import files_stay
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
-from ledgerd.state.reader import StateReader
-
-if TYPE_CHECKING:
-    from ledgerd.state.reader import CommitView
-    from ledgerd.state.tables import Table
+from ledgerd.state.reader import CommitView, StateReader
+from ledgerd.state.tables import Table
 
 LMDB_FILES = (DATA_FILE, "lock.mdb")
 

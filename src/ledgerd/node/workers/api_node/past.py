@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ledgerd.chain.log.histories import History, HistoryView
 from ledgerd.history.columns.source import HistorySource
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.following import HISTORY_FOLDER
+from ledgerd.history.settings import HistorySettings
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.state.disk import DATA_FILE
-
-if TYPE_CHECKING:
-    from ledgerd.history.settings import HistorySettings
 
 NO_HISTORY = "There is no history in the data directory of this API node"
 

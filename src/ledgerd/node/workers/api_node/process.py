@@ -5,26 +5,23 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from ledgerd.metrics.memory import SharedMemory
+from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.workers.api_node.replica import ReplicaPart
 from ledgerd.node.workers.serving import ApiWorkersPart, metrics_reader
 from ledgerd.node.workers.settings import MetricsWorkerSettings, WorkerSettings, worker_settings
 from ledgerd.protocol.chain_file import parameters_of
 from ledgerd.replica.order import FollowOrder
+from ledgerd.replica.settings import StreamSettings
 from ledgerd.rpc.link.switchboard import Switchboard
+from ledgerd.rpc.workers import Workers
 from ledgerd.supervision.main_loop import on_a_loop
 from ledgerd.supervision.part import Part, Supervisor
 from ledgerd.supervision.tasks import first_of
 from ledgerd.supervision.work import Work
-
-if TYPE_CHECKING:
-    from ledgerd.node.config.configuration import Configuration
-    from ledgerd.replica.settings import StreamSettings
-    from ledgerd.rpc.workers import Workers
 
 log = logging.getLogger(__name__)
 

@@ -6,17 +6,13 @@ import asyncio
 import logging
 import socket
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
+from ledgerd.replica.order import FollowOrder
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.processes import Child, module_command
-from ledgerd.supervision.work import Ended, Work
-
-if TYPE_CHECKING:
-    from ledgerd.replica.order import FollowOrder
-    from ledgerd.supervision.work import Working
+from ledgerd.supervision.work import Ended, Work, Working
 
 log = logging.getLogger(__name__)
 

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ledgerd.node.config.options.application import OPERATION_HISTORY
 from ledgerd.node.workers.api_node.directory import DirectoryState
 from ledgerd.node.workers.api_node.following import DirectoryFollower
 from ledgerd.node.workers.api_node.forwarding import Forwarder
 from ledgerd.node.workers.api_node.past import DirectoryHistory
+from ledgerd.node.workers.settings import WorkerSettings
 from ledgerd.rpc.api.node_status import StatusBoard
+from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.call.envelope import NO_ID, error_answer
 from ledgerd.rpc.call.errors import OTHER, ErrorObject
 from ledgerd.rpc.http.responses import Page
 from ledgerd.rpc.http.routes import NodeHealth, json_page
+from ledgerd.rpc.http.service import PageRoutes, Service
+from ledgerd.rpc.link.link import Link
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.standing import StandingFile
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ledgerd.node.workers.settings import WorkerSettings
-    from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
-    from ledgerd.rpc.http.service import PageRoutes, Service
-    from ledgerd.rpc.link.link import Link
 
 MOST_BEHIND = 20
 """Blocks: a minute. With more, a load balancer should send requests elsewhere."""

@@ -10,18 +10,16 @@ import signal
 import socket
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from ledgerd.node.config.logging.setup import set_up_child_logging
+from ledgerd.node.config.options.application import LogFormat
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.replica.order import FollowOrder
 from ledgerd.replica.part import FollowPart
 from ledgerd.replica.process import live
 from ledgerd.supervision.main_loop import on_a_loop
 from ledgerd.supervision.orders import order_of
-
-if TYPE_CHECKING:
-    from ledgerd.node.config.options.application import LogFormat
 
 MOST_ORDER = 65_536
 FOLLOWS = b"\n"

@@ -6,17 +6,15 @@ import asyncio
 import signal
 import socket
 import sys
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from ledgerd.node.config.logging.setup import set_up_child_logging
+from ledgerd.node.config.options.application import LogFormat
 from ledgerd.replica.order import ServerOrder
 from ledgerd.replica.server import serve
 from ledgerd.supervision.main_loop import on_a_loop
 from ledgerd.supervision.niceness import give_way
 from ledgerd.supervision.orders import order_of
-
-if TYPE_CHECKING:
-    from ledgerd.node.config.options.application import LogFormat
 
 NICENESS = 10
 MOST_ORDER = 65_536

@@ -6,22 +6,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.forks.outcome import Outcome
 from ledgerd.chain.interface.observer import Observer
+from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.parts.context import PartContext
+from ledgerd.protocol.block import Block
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.threads import in_thread
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ledgerd.chain.chain import Chain
-    from ledgerd.chain.forks.outcome import Outcome
-    from ledgerd.node.parts.chain import ChainPart
-    from ledgerd.node.parts.context import PartContext
-    from ledgerd.protocol.block import Block
-    from ledgerd.supervision.work import Working
+from ledgerd.supervision.work import Working
 
 log = logging.getLogger(__name__)
 

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING
 
 from ledgerd.basics.durations import MINUTE
 from ledgerd.chain.ledger.provenance import Provenance
 from ledgerd.node.parts.bootstrap import WantedState, fetched_state
+from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.parts.context import PartContext
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.snapshot.agreement import RefusedSources
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.job import Audit
 from ledgerd.snapshot.jobs import done
 from ledgerd.supervision.part import Part
-
-if TYPE_CHECKING:
-    from ledgerd.node.parts.chain import ChainPart
-    from ledgerd.node.parts.context import PartContext
-    from ledgerd.supervision.work import Sleep, Working
+from ledgerd.supervision.work import Sleep, Working
 
 log = logging.getLogger(__name__)
 

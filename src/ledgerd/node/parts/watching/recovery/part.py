@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
 
+from ledgerd.node.config.configuration import Configuration
+from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.peers import PeersPart
 from ledgerd.node.parts.watching.recovery.record import read_incidents, write_incidents
 from ledgerd.node.parts.watching.recovery.replacement import replace_state
 from ledgerd.node.parts.watching.recovery.rule import Permissions, RecoveryLine, RecoveryStep, Verdict, WedgeRule
 from ledgerd.node.time_source import MICRO
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.threads import in_thread
-
-if TYPE_CHECKING:
-    from ledgerd.node.config.configuration import Configuration
-    from ledgerd.node.parts.chain import ChainPart
-    from ledgerd.node.parts.peers import PeersPart
-    from ledgerd.supervision.work import Working
+from ledgerd.supervision.work import Working
 
 log = logging.getLogger(__name__)
 

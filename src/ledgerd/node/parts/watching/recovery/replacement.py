@@ -5,18 +5,14 @@ irreversible block in its chain, and peers confirm its head, by the signatures a
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
 
+from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.parts.bootstrap import FetchedState, WantedState, fetched_state
+from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.parts.peers import PeersPart
 from ledgerd.protocol.identifiers import BlockId
 from ledgerd.snapshot.agreement import RefusedSources
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from ledgerd.node.config.configuration import Configuration
-    from ledgerd.node.parts.chain import ChainPart
-    from ledgerd.node.parts.peers import PeersPart
 
 log = logging.getLogger(__name__)
 
