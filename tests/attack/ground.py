@@ -13,8 +13,7 @@ import msgspec
 from ledgerd.node.dev.founding import PUBLISHED_ACCOUNTS_KEY, dev_accounts
 from ledgerd.node.testnet.files import write_configurations
 from ledgerd.node.testnet.network import LocalNetwork, Wishes, prepare
-from ledgerd.node.testnet.plan import Member, Plan
-from ledgerd.node.testnet.ports import free_ports
+from ledgerd.node.testnet.plan import Member, Plan, free_ports
 from ledgerd.node.testnet.watch import Silent, ask
 from ledgerd.protocol.chain_file import load_parameters
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT, INITIATOR_ACCOUNT

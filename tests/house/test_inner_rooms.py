@@ -25,7 +25,7 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
     "chain.rules": (("validators",), ("money",), ("accounts",), ("transactions", "markets")),
     "doctor": (
         ("finding", "examined_node"),
-        ("clock", "configuration", "disk", "keys", "ledger", "machine", "peers", "ports", "service"),
+        ("clock", "disk", "keys", "ledger", "machine", "peers", "ports", "service"),
         ("examination",),
     ),
     "node": (
@@ -43,12 +43,11 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("values",),
         ("options", "ini"),
         ("given",),
-        ("environment", "logging", "reading", "text"),
-        ("configuration", "templates"),
-        ("network",),
+        ("logging", "reading", "templates"),
+        ("configuration",),
     ),
     "metrics": (
-        ("families", "settings"),
+        ("families",),
         ("table",),
         ("layout",),
         ("cells", "memory"),

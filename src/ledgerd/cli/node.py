@@ -10,8 +10,7 @@ from pathlib import Path
 from ledgerd.cli.node_arguments import WRONG_CONFIGURATION, given_on, node_arguments
 from ledgerd.node.build import THIS_BUILD
 from ledgerd.node.config.configuration import Configuration, read_configuration, read_invocation, write_default_file
-from ledgerd.node.config.environment import PRIVATE_KEY
-from ledgerd.node.config.given import ConfigurationError
+from ledgerd.node.config.given import PRIVATE_KEY, ConfigurationError
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.supervision.loading import lasting_modules
 
@@ -71,7 +70,7 @@ def _started(command_line: Mapping[str, Sequence[str]], here: Path) -> int:
 
 def checked(configuration: Configuration) -> Configuration:
     """The configuration, after checking that its network can be read."""
-    from ledgerd.node.config.network import network_of  # noqa: PLC0415 - not needed for what is printed sooner
+    from ledgerd.node.config.configuration import network_of  # noqa: PLC0415 - not needed for what is printed sooner
 
     network_of(configuration)
     return configuration

@@ -13,8 +13,7 @@ from ledgerd.compare.blocks import compare_blocks, keeps_all
 from ledgerd.compare.errors import NotComparable
 from ledgerd.compare.heads import head_of, require_block
 from ledgerd.compare.node import ComparedNode
-from ledgerd.compare.reads import Read, comparable, random_read
-from ledgerd.compare.seen import SeenValues
+from ledgerd.compare.reads import Read, SeenValues, comparable, random_read
 from ledgerd.rpc.call.declarations import Api, Method
 
 NAMES_A_PAGE = 1_000

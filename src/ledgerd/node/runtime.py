@@ -7,15 +7,13 @@ import logging
 from collections.abc import Callable, Iterable
 from typing import TypeVar, cast
 
-from ledgerd.node.config.configuration import Configuration
-from ledgerd.node.config.network import network_of
+from ledgerd.node.config.configuration import Configuration, network_of
 from ledgerd.node.part_table import PARTS, PartSpec
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.clients.webserver import WebserverPart
-from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.context import PartContext, SigningPermit
 from ledgerd.node.parts.production import ProductionPart
 from ledgerd.node.parts.validators.guard import GuardPart
-from ledgerd.node.parts.validators.signing import SigningPermit
 from ledgerd.node.parts.watching.metrics import MetricsPart
 from ledgerd.node.time_source import TimeSource
 from ledgerd.state.lock import lock_writer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
@@ -13,9 +13,7 @@ from msgspec.structs import replace
 from ledgerd.explorer.settings import ExplorerOptions
 from ledgerd.history.settings import HistorySettings
 from ledgerd.history.webhooks.settings import WebhookSettings
-from ledgerd.metrics.settings import MetricsSettings
-from ledgerd.node.config.environment import add_environment
-from ledgerd.node.config.given import ConfigurationError, gather
+from ledgerd.node.config.given import ConfigurationError, add_environment, gather
 from ledgerd.node.config.ini import IniEntry, InvalidLine, parse_ini
 from ledgerd.node.config.logging.sections import Logging, read_logging
 from ledgerd.node.config.options import SECTIONS
@@ -26,20 +24,26 @@ from ledgerd.node.config.options.application import (
     TESTNET_PLUGIN,
     Application,
 )
+from ledgerd.node.config.options.beside import MetricsSettings, MonitorSettings
 from ledgerd.node.config.options.chain import ChainOptions, TestnetOptions
 from ledgerd.node.config.options.history import CustomProtocolOptions, MarketRecordOptions
 from ledgerd.node.config.options.invocation import INVOCATION, Invocation
-from ledgerd.node.config.options.monitoring import MonitorSettings
 from ledgerd.node.config.options.validator import EMERGENCY_VALIDATOR
 from ledgerd.node.config.reading import OptionReader, Setting
-from ledgerd.node.config.text import default_file
+from ledgerd.node.config.templates import default_file
 from ledgerd.p2p.shared.settings import Settings as P2PSettings
 from ledgerd.producer.settings import GuardSettings, ProducerSettings
+from ledgerd.protocol.chain_file import parameters_of
 from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.genesis_accounts import read_genesis
 from ledgerd.protocol.secrets import PUBLISHED_COMMITTEE_KEY, holds_key, without_keys
 from ledgerd.replica.settings import StreamSettings
 from ledgerd.rpc.settings import WebserverSettings
 from ledgerd.snapshot.settings import SnapshotSettings
+
+if TYPE_CHECKING:
+    from ledgerd.node.config.configuration import Configuration
+    from ledgerd.protocol.parameters import ChainParameters
 
 EXPLORER_NEEDS = ("webserver", "database_api", "validator_api")
 """Plugins without which the explorer has no page; what needs others says so."""
@@ -211,3 +215,13 @@ def _entries(file: Path, problems: list[str]) -> list[IniEntry]:
     except InvalidLine as problem:
         problems.append(f"{file}:{problem.number}: {problem}: write `name = value`, or `#` before a comment")
     return []
+
+
+GENESIS_FILE = "snapshot.json"
+"""In the data directory, as in the reference's (spec 06, section 16.4); without it, that of the network counts."""
+
+
+def network_of(configuration: Configuration) -> ChainParameters:
+    network = parameters_of(configuration.application.chain)
+    file = configuration.invocation.data_dir / GENESIS_FILE
+    return replace(network, genesis=read_genesis(file)) if file.exists() else network

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
@@ -11,8 +13,9 @@ from functools import partial
 import msgspec
 
 from ledgerd.chain.chain import Chain
+from ledgerd.chain.events import BlockApplied, BlocksUndone
+from ledgerd.chain.interface.observer import Observer
 from ledgerd.node.config.configuration import Configuration
-from ledgerd.node.dev.block_lines import BlockLines
 from ledgerd.node.dev.founding import FOUNDING_BLOCKS, equip
 from ledgerd.node.dev.snapshots import DevSnapshots
 from ledgerd.node.part_table import PARTS, Condition, PartSpec
@@ -28,6 +31,7 @@ from ledgerd.protocol.block import Block
 from ledgerd.protocol.constants import BLOCK_INTERVAL, BLOCKS_PER_YEAR
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.errors import RuleViolation, require
+from ledgerd.protocol.operations.base import name_of
 from ledgerd.protocol.transaction import Transaction
 from ledgerd.rpc.api.dev_api import (
     FORGET_PENDING,
@@ -44,6 +48,35 @@ from ledgerd.rpc.api.dev_api import (
 )
 from ledgerd.rpc.link.switchboard import Handler
 from ledgerd.supervision.part import Part
+from ledgerd.supervision.progress import many
+
+log = logging.getLogger(__name__)
+
+MOST_NAMED = 5
+"""Kinds of operations that a line names."""
+
+
+class BlockLines(Observer):
+    """Logs each block."""
+
+    def applied(self, event: BlockApplied) -> None:
+        block = event.block
+        fields = {"block": block.number, "validator": block.validator, "content": content_of(block)}
+        log.info("block %(block)d by %(validator)s: %(content)s", fields)
+
+    def undone(self, event: BlocksUndone) -> None:
+        log.info("back at block %(block)d", {"block": event.head_number})
+
+
+def content_of(block: Block) -> str:
+    if not block.transactions:
+        return "empty"
+    counts = Counter(name_of(type(each)) for transaction in block.transactions for each in transaction.operations)
+    named = [name if count == 1 else f"{count} {name}" for name, count in counts.most_common(MOST_NAMED)]
+    if len(counts) > MOST_NAMED:
+        named.append("…")
+    return f"{many(len(block.transactions), 'transaction')} ({', '.join(named)})"
+
 
 MOST_BLOCKS = 100_000
 MOST_SLOTS = 10 * BLOCKS_PER_YEAR

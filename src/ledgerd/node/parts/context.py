@@ -3,13 +3,33 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import NamedTuple
 
 from ledgerd.node.config.configuration import Configuration
-from ledgerd.node.parts.validators.signing import SigningPermit
 from ledgerd.node.time_source import TimeSource
 from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.supervision.work import Work
+
+
+class SigningPermit:
+    """Parts that start before production may forbid it; from any thread."""
+
+    def __init__(self) -> None:
+        self._forbidden: dict[str, str] = {}
+        self.seconds_to_our_slot: Callable[[], int | None] = lambda: None
+        """For the thread of the chain; None where this node signs nothing. Set by production."""
+
+    def forbid(self, name: str, reason: str) -> None:
+        self._forbidden = {**self._forbidden, name: reason}
+
+    def allow(self, name: str) -> None:
+        self._forbidden = {each: reason for each, reason in self._forbidden.items() if each != name}
+
+    @property
+    def refusal(self) -> str:
+        """Why nothing is signed; empty while signing is allowed."""
+        return "; ".join(self._forbidden.values())
 
 
 class PartContext(NamedTuple):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
+from collections.abc import Mapping
 from functools import partial
 
 from ledgerd.chain.chain import Chain
+from ledgerd.metrics.cells import Cells
+from ledgerd.metrics.table import validators as table
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.options.declaration import WrongTogether
 from ledgerd.node.config.options.validator import keys_of_file
-from ledgerd.node.metering.lost_slots import LostSlots
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.context import PartContext
 from ledgerd.node.parts.peers import PeersPart
@@ -20,10 +23,36 @@ from ledgerd.producer.doppelganger import Doppelganger, WatchState, is_doppelgan
 from ledgerd.producer.double_sign import LastSigned
 from ledgerd.producer.loop import Producer, run
 from ledgerd.producer.ntp_client import NtpClient
+from ledgerd.producer.outcome import TickOutcome
 from ledgerd.producer.settings import LOADED_KEYS
 from ledgerd.producer.signer_link import SignerLink
 from ledgerd.protocol.keys import public_key_text
 from ledgerd.supervision.part import Part
+
+OTHER = "other"
+CAUSES = {
+    TickOutcome.ASKED: "signer_away",
+    TickOutcome.SIGNER_AWAY: "signer_away",
+    TickOutcome.SIGNER_REFUSED: "signer_refused",
+    TickOutcome.SIGNED_BY_ANOTHER: "branch",
+    TickOutcome.ALREADY_SIGNED: "branch",
+}
+"""By the last outcome for a slot; one that was signed and is not in the chain is on a branch."""
+
+
+class LostSlots:
+    """Writes them."""
+
+    def __init__(self, cells: Cells) -> None:
+        self._counters = {cause: cells.counter(table.LOST_SLOTS, cause) for cause in table.CAUSE.values}
+
+    def sample(self, lost: Mapping[TickOutcome, int]) -> None:
+        counts = Counter[str]()
+        for outcome, count in lost.items():
+            counts[CAUSES.get(outcome, OTHER)] += count
+        for cause, counter in self._counters.items():
+            counter.rise_to(counts[cause])
+
 
 log = logging.getLogger(__name__)
 

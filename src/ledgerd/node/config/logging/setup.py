@@ -14,9 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
-from ledgerd.node.config.logging.console import Console
-from ledgerd.node.config.logging.hourly_file import HourlyFile
-from ledgerd.node.config.logging.limited import Limited
+from ledgerd.node.config.logging.handlers import Console, HourlyFile, Limited
 from ledgerd.node.config.logging.lines import PACKAGE, ConsoleLine, EventLine, FileLine, JsonLine, PersonLine
 from ledgerd.node.config.logging.sections import Appender, Level, Logger, Logging
 from ledgerd.node.config.options.application import LogFormat

@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ledgerd.node.build import THIS_BUILD
-from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings
+from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings, our_option
 from ledgerd.node.config.values.values import choice_of, name_among
 
 MAINNET = "mainnet"
@@ -115,22 +115,20 @@ APPLICATION = OptionSection(
             example="database_api network_broadcast_api",
             field="plugins",
         ),
-        Option(
+        our_option(
             "chain",
             choice_of(*NETWORKS, or_else="FILE"),
             "The network: mainnet, testnet, or the TOML file of a private one. A relative file is relative to the "
             "current directory.",
             default=THIS_BUILD.network,
-            ours=True,
         ),
-        Option(
+        our_option(
             "log-format",
             choice_of(*LOG_FORMATS),
             "How lines of the log are written, on the console and to files: text, or json for one JSON object a line, "
             "with time, level, room, logger, message, fields and exception. Sections [log.json_console_appender.NAME] "
             "have the reference's keys in either format.",
             default="text",
-            ours=True,
         ),
     ),
     complete=_complete,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings
+from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings, our_option
 from ledgerd.node.config.values.hardfork_value import HARDFORK
 from ledgerd.node.config.values.json_values import ASSUMED_BLOCK, CHECKPOINT, AssumedBlock, Checkpoint
 from ledgerd.node.config.values.values import BOOL, PATH, SIZE, UINT32, UINT64, uint32
@@ -78,14 +78,13 @@ CHAIN = OptionSection(
             repeatable=True,
             field="checkpoints",
         ),
-        Option(
+        our_option(
             "assume-valid",
             ASSUMED_BLOCK,
             "A block that you know to be valid with all below it: up to there the signatures of transactions are not "
             "checked, which makes a sync faster; those of validators are. Until the chain has that block the state is "
             "provisional: `/ready` is 503, no blocks and snapshots are made, no blocks are served. A valid block in "
             "its place takes the node back to the state that it had before.",
-            ours=True,
         ),
         Option(
             "write-wait-micro",

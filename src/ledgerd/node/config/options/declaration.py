@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from ledgerd.node.config.values.kind import OptionKind
+from ledgerd.node.config.values.values import PATH
 
 R = TypeVar("R")
+
+CERTIFICATES = ("certificate", "certificate_key", "authority")
+"""Fields of a record of a link with TLS."""
 
 
 class WrongTogether(Exception):
@@ -66,6 +71,9 @@ class Option:
     def older(self) -> Iterator[Option]:
         for name in self.older_names:
             yield replace(self, name=name, help=f"Older name of {self.name}.", older_names=(), short="")
+
+
+our_option = partial(Option, ours=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,3 +136,23 @@ class OptionSection(Generic[R]):
         self.join(own, surroundings)
         own |= {name: self.within[name](**parts) for name, parts in inner.items()}
         return self.complete(self.record(**own), surroundings)
+
+
+def certificate_options(
+    name: str, shown_to: str, other: str, files: tuple[str, str], *, note: str = "", record: str = ""
+) -> tuple[Option, ...]:
+    """The certificates of a link whose sides show one to each other: `files` are examples of ours and of theirs."""
+    ours, theirs = files
+    parts = (
+        (f"The certificate that this node shows to {shown_to}, relative to the data directory.", f"{ours}.pem"),
+        (f"The key of that certificate{note}. Only its owner should be able to read it.", f"{ours}.key"),
+        (f"The certificate that {other} must show, or that of the authority which has signed it.", f"{theirs}.pem"),
+    )
+    return tuple(
+        our_option(f"{name}-{part.replace('_', '-')}", PATH, text, example=example, field=f"{record}{part}")
+        for part, (text, example) in zip(CERTIFICATES, parts, strict=True)
+    )
+
+
+def certificates_of(record: object) -> dict[str, Path | None]:
+    return {name: getattr(record, name) for name in CERTIFICATES}

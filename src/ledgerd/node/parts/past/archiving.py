@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from ledgerd.archive.copying import Copying
+from ledgerd.archive.writer import Copying
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.files import LogDamaged
 from ledgerd.node.parts.context import PartContext

@@ -13,8 +13,7 @@ from ledgerd.chain.interface.observer import Observer
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.context import PartContext
 from ledgerd.node.parts.validators.tracker import SlotTracker, WatchedSlot
-from ledgerd.node.parts.validators.watched import WatchedValidator, facts_of, view_of
-from ledgerd.node.parts.validators.watched_gauges import WatchedGauges
+from ledgerd.node.parts.validators.watched import WatchedGauges, WatchedValidator, facts_of, view_of
 from ledgerd.node.parts.watching.meters import MetersPart
 from ledgerd.node.time_source import MICRO
 from ledgerd.protocol.block import Block

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 
 from msgspec.structs import replace
@@ -10,6 +11,8 @@ from msgspec.structs import replace
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.events import BlockApplied, BlocksUndone
 from ledgerd.chain.interface.observer import Observer
+from ledgerd.node.config.logging.handlers import stays
+from ledgerd.node.config.logging.lines import PACKAGE, PersonLine
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.clients.webserver import WebserverPart
 from ledgerd.node.parts.context import PartContext
@@ -17,7 +20,6 @@ from ledgerd.node.parts.peers import FORK_STATUS, PeersPart
 from ledgerd.node.parts.validators.monitor import MonitorPart
 from ledgerd.node.parts.watching.metrics import MetricsPart
 from ledgerd.node.parts.watching.problems import problems_of
-from ledgerd.node.parts.watching.recent_lines import RecentLines
 from ledgerd.node.parts.watching.slots import SlotRecord
 from ledgerd.node.time_source import MICRO
 from ledgerd.p2p.driver import Driver
@@ -37,6 +39,33 @@ from ledgerd.rpc.link.topics import DETAILS, STATUS
 from ledgerd.supervision.health import HealthNews
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.work import Working
+
+KEPT, LONGEST = 40, 400
+"""Lines, and characters of each."""
+
+
+class RecentLines(logging.Handler):
+    """Keeps the latest lines at info and above."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.INFO)
+        self.setFormatter(PersonLine())
+        self._lines: deque[str] = deque(maxlen=KEPT)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        return tuple(self._lines)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if stays(record):
+            self._lines.append(self.format(record)[:LONGEST])
+
+    def begin(self) -> None:
+        logging.getLogger(PACKAGE).addHandler(self)
+
+    def end(self) -> None:
+        logging.getLogger(PACKAGE).removeHandler(self)
+
 
 SECOND = 1.0
 RATE_SECONDS = 10.0

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
+import socket
+from pathlib import Path
 
+import msgspec
 from msgspec.structs import replace
 
 from ledgerd.metrics.memory import SharedMemory
 from ledgerd.node.config.configuration import Configuration
-from ledgerd.node.workers.api_node.replica import ReplicaPart
 from ledgerd.node.workers.serving import ApiWorkersPart, metrics_reader
 from ledgerd.node.workers.settings import MetricsWorkerSettings, WorkerSettings, worker_settings
 from ledgerd.protocol.chain_file import parameters_of
@@ -20,8 +22,45 @@ from ledgerd.rpc.link.switchboard import Switchboard
 from ledgerd.rpc.workers import Workers
 from ledgerd.supervision.main_loop import on_a_loop
 from ledgerd.supervision.part import Part, Supervisor
+from ledgerd.supervision.processes import Child, module_command
 from ledgerd.supervision.tasks import first_of
-from ledgerd.supervision.work import Work
+from ledgerd.supervision.work import Ended, Work, Working
+
+COMMAND = module_command("ledgerd.node.workers.beside.replica_follower")
+ENDING_SECONDS = 15.0
+"""It brings what it has to the disk first."""
+
+
+class ReplicaPart(Part):
+    """The process that follows; while it is down, the workers answer from its last commit."""
+
+    def __init__(self, order: FollowOrder) -> None:
+        super().__init__(Work("replica"))
+        self._order = order
+
+    async def start(self) -> None:
+        log.info(
+            "following the node at %(place)s into %(folder)s",
+            {"place": self._order.place, "folder": str(Path(self._order.data_dir))},
+        )
+        self.work.keep("the process that follows the node", self._live)
+
+    async def _live(self, working: Working) -> None:
+        ours, theirs = socket.socketpair()
+        with ours:
+            with theirs:
+                child = Child.start(COMMAND, stdin=theirs.fileno())
+            ours.setblocking(False)
+            try:
+                loop = asyncio.get_running_loop()
+                await loop.sock_sendall(ours, msgspec.json.encode(self._order) + b"\n")
+                if await loop.sock_recv(ours, 1):
+                    working()
+                raise Ended(f"its process has ended with code {await child.ended()}")
+            finally:
+                ours.close()
+                await child.stop(ENDING_SECONDS)
+
 
 log = logging.getLogger(__name__)
 
