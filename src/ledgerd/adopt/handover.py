@@ -59,13 +59,11 @@ class HandoverPlan(NamedTuple):
 
     validator: str
     folder: Path
-    """Our data directory."""
     key: str = ""
     """The new public key; empty where the key stays the same."""
     is_back: bool = False
     """Whether from our node to the `vizd`."""
     other: str = "the vizd"
-    """Its name, for words."""
     seconds_apart: float = OLDEST_HEAD
 
 

@@ -29,18 +29,15 @@ from ledgerd.protocol.time_text import parse_time_text
 from ledgerd.state.lock import LOCK_FILE, holder_of, lock_writer
 
 ATTEMPTS = 4
-"""Times that the facts are read while a block comes in between."""
 
 MOST_SLOTS = 256
 """Slots of a round that are believed; the network has 21."""
 
 BLOCKS_A_LOOK = 100
-"""Irreversible blocks that are searched for a change of the key at one look, at most."""
 
 NAME_BYTES = 32
 
 LARGEST_LIST = 1 << 16
-"""Bytes of the list of loaded keys that are read."""
 
 WallClock = Callable[[], float]
 
@@ -94,7 +91,6 @@ class ChainFacts(NamedTuple):
     """Seconds since then, by the clock of this machine."""
     signing_key: str
     missed: int
-    """Slots that the validator has missed since it was declared."""
     last: LastBlock | None
     round_seconds: int
     places: int
@@ -110,13 +106,10 @@ class OurFacts(NamedTuple):
 
     is_running: bool
     keys: frozenset[str]
-    """Public keys of the signing keys that it has loaded."""
     names: frozenset[str]
-    """Validators of its configuration."""
     is_current: bool
     """Whether it was started after its configuration was changed last."""
     signed: SignedSlot | None
-    """What it has signed last."""
 
 
 class OtherFacts(NamedTuple):
@@ -134,9 +127,7 @@ class HandoverSight(NamedTuple):
     """Everything at one look."""
 
     chain: ChainFacts | None
-    """Nothing where our node does not answer."""
     problem: str
-    """Why not."""
     ours: OurFacts
     theirs: OtherFacts
 

@@ -38,7 +38,6 @@ class FoundHistory(NamedTuple):
     """The first block that is known whole: 1, or that of the snapshot."""
     last: int
     bytes: int
-    """What is read."""
     torn: int
     """Bytes at the end of the log that are no whole block, and are left out."""
 

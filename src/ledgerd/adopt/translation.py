@@ -34,7 +34,6 @@ MOST_ROUNDS = 20
 """Times that our configuration is read while lines are taken out of it: two are usual."""
 
 MOST_SUMMED_UP = 200
-"""Lines that people are told of; all stand in the new file."""
 
 LONGEST_NAME = 100
 LONGEST_REASON = 300
@@ -58,14 +57,11 @@ class TranslatedLine(NamedTuple):
     """An option of the old file, and the line for it in ours."""
 
     number: int
-    """Where it stands in the old file."""
     name: str
     fate: Fate
     reason: str
     written: str = ""
-    """The line in our file; empty where there is none."""
     section: str = ""
-    """The section of logging that it stands in."""
 
 
 def translate(text: str, port_offset: int) -> list[TranslatedLine]:
@@ -126,7 +122,6 @@ def _refusal(name: str, value: str) -> str:
 PRESENT = {
     older: option.name for section in SECTIONS.values() for option in section.options for older in option.older_names
 }
-"""The present name of an option, by each of its older names."""
 
 
 def _moved(endpoint: str, offset: int) -> str:

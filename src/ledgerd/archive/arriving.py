@@ -30,7 +30,6 @@ class Arriving:
             if begun:
                 self._file.truncate()
         self.place = begun
-        """Where the next bytes go."""
 
     def __enter__(self) -> Self:
         return self

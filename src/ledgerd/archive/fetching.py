@@ -22,7 +22,6 @@ from ledgerd.state.errors import StoreLocked
 from ledgerd.state.lock import holder_of, lock_writer
 
 ARRIVING = "arriving"
-"""The folder of what is being fetched, in that of the archive."""
 
 MOST_BLOCKS = 1_000_000
 """Of a file: the places and checksums of its blocks are in memory until it is proven."""

@@ -26,9 +26,7 @@ class Proven(NamedTuple):
     previous: BlockId
     """The id of the block before its first one."""
     offsets: list[int]
-    """Where each block begins."""
     sums: list[int]
-    """The checksum of each block."""
 
 
 def prove(path: Path, file: SealedFile, last_id: BlockId) -> Proven:
@@ -64,7 +62,6 @@ class _Entries:
         self._data = data
         self._window, self._base = b"", 0
         self.place = 0
-        """Where the next entry begins."""
 
     @property
     def rest(self) -> int:

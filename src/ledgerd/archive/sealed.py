@@ -15,7 +15,6 @@ from ledgerd.chain.log.files import LARGEST_ENTRY, OFFSET, LogKind, paths_of, su
 SEALED_NAME = re.compile(r"blocks-(\d{10})-(\d{10})\.log", re.ASCII)
 
 LATEST = 0xFFFFFFFF
-"""The highest number of a block."""
 
 MOST_OPEN = 4
 """Files that are held open; each takes three descriptors."""

@@ -12,7 +12,6 @@ from ledgerd.chain.log.files import OFFSET, LogKind, paths_of, sums_path
 from ledgerd.chain.log.rolling import RollingBlockLogReader
 
 UNFINISHED = "partial"
-"""The folder of the unfinished file, in that of the archive."""
 
 
 class ArchiveWriter:

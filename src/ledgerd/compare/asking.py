@@ -18,20 +18,17 @@ ATTEMPTS = 8
 the answers too, is gone after a block."""
 
 LEAST_TIMES = 2
-"""Times that both must have stood at one head with different answers."""
 
 PAUSE = 1.0
 """Seconds between two attempts."""
 
 MOST_ONE_SIDED = 100
-"""Fields that are told of, where the versions differ."""
 
 LONGEST_WAIT = 60.0
 """Seconds until both nodes must have stood at one head."""
 
 
 FIELDS_OF_A_NODE = {"database_api.get_dynamic_global_properties": {"earliest_available_block_num"}}
-"""Fields that tell of the node, not of the chain."""
 
 
 class FoundDifference(NamedTuple):

@@ -11,7 +11,6 @@ from ledgerd.compare.heads import BLOCK_ID, NodeHead, head_of
 from ledgerd.compare.node import ComparedNode
 
 IDS = 1_000
-"""Ids that are compared, up to the last irreversible block."""
 
 
 class ComparedBlocks(NamedTuple):

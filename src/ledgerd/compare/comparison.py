@@ -25,7 +25,6 @@ LONGEST_NAME = 64
 """Characters of a name; one of an account has fewer."""
 
 BLOCKS_FOR_TRANSACTIONS = 50
-"""Random blocks in which ids of transactions are looked for."""
 
 HISTORIES = frozenset({"account_history", "operation_history", "custom_protocol_api", "block_info", "account_by_key"})
 """APIs that answer from what a node has seen since it began: compared where both have every block."""
@@ -39,7 +38,6 @@ STATE = (
     Read("database_api", "get_next_scheduled_hardfork", []),
     Read("database_api", "get_account_count", []),
 )
-"""Questions about the whole chain: supply, schedule, properties, hardforks."""
 
 
 class Scope(NamedTuple):
@@ -49,7 +47,6 @@ class Scope(NamedTuple):
     reads: int
     """Random reads of each API."""
     skipped: frozenset[str] = frozenset()
-    """APIs that are left out."""
 
 
 class Comparison:

@@ -10,7 +10,6 @@ from ledgerd.basics.printable import printable
 from ledgerd.codec.json_text import Json
 
 LONGEST = 120
-"""Characters of a value that are printed."""
 
 
 class Difference(NamedTuple):

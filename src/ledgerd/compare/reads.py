@@ -14,12 +14,10 @@ HIGHEST_ID = 300
 """Ids of objects are asked for up to this one, where no answer told of any."""
 
 MOST_SEEN = 500_000
-"""Values of a kind that are remembered."""
 LONGEST_SEEN = 64
 """Characters of a value; a key has 53."""
 
 UNKNOWN = "nobody-has-this"
-"""A name that no account has."""
 
 
 class SeenValues:
@@ -154,7 +152,6 @@ MAKERS: Mapping[str, Maker] = {
     "transaction_id": SeenValues.transaction,
     "votes_count": _one_of(-1, 0, 10),
 }
-"""How an argument is chosen, by the name of the parameter."""
 
 BY_METHOD: Mapping[str, Maker] = {
     "account_history.get_account_history.from": _one_of(-1, -1, 10, 100),

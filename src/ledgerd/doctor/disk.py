@@ -35,7 +35,6 @@ SAMPLE_EVERY = 3_600
 
 Sampled = Annotated[int, msgspec.Meta(ge=0, le=1 << 62)]
 Samples = list[tuple[Sampled, Sampled]]
-"""The bytes that the data directory held, each with the time."""
 
 
 class Growth(msgspec.Struct, frozen=True):

@@ -27,7 +27,6 @@ class Writer(Enum):
     EACH = "each"
     """Every process for itself: the label `process`, which comes first, says which."""
     READER = "reader"
-    """The process that answers `GET /metrics`."""
 
 
 class LabelSource(Enum):
@@ -38,7 +37,6 @@ class LabelSource(Enum):
     """The methods of JSON-RPC that this program knows, and `other`."""
     VERSION = "version"
     VALIDATORS = "validators"
-    """Validators by name, which change while the node runs (`names`)."""
 
 
 class MetricLabel(msgspec.Struct, frozen=True):

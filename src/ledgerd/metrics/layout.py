@@ -45,7 +45,6 @@ class Placed(NamedTuple):
     family: Family
     start: int
     series: tuple[tuple[str, ...], ...]
-    """The values of the labels of each series, in their order."""
 
     @property
     def end(self) -> int:

@@ -21,7 +21,6 @@ class ValidatorPlaces:
         self._memory = memory
         self._cells = cells
         self.by_name: dict[str, int] = {}
-        """The places of validators, for reading."""
         self._free = list(range(VALIDATOR_PLACES - 1, NOWHERE, -1))
         memory.write_name(NOWHERE, OTHER_VALIDATOR)
 

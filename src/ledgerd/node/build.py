@@ -24,7 +24,6 @@ class Build(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     network: str = "mainnet"
     """The network of a node whose configuration names none."""
     revision: str = "unknown"
-    """Commit of the sources."""
 
     @property
     def excluded_plugins(self) -> frozenset[str]:

@@ -39,7 +39,6 @@ STOP_PATIENCE = 15.0
 without finishing (a snapshot that is being read or written is lost): service managers kill after 30 seconds."""
 SYSTEM_REMEDY = "see to the disk, its free space and the permissions, then start again"
 Greeting = Callable[[Runtime], str]
-"""What to print when everything has started; it gets the node."""
 
 DASHES = "-" * 52
 

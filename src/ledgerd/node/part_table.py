@@ -80,7 +80,6 @@ class PartSpec(NamedTuple):
     exports: bool = False
     """Whether it runs in a node that only writes a snapshot, too (`create-snapshot`)."""
     make: Callable[..., Part] | None = None
-    """Makes it; None for `kind` itself."""
 
     def runs_with(self, configuration: Configuration) -> bool:
         return bool(self.when.holds(configuration) and (self.exports or not EXPORTING.holds(configuration)))

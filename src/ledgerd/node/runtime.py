@@ -39,7 +39,6 @@ class Runtime:
         self.newer_state = asyncio.Event()
         self._parts: dict[type[Part], Part] = {}
         self._chosen: list[Part] = []
-        """Those that run, in the order in which they start."""
         signing = SigningPermit()
         for spec in parts:
             context = PartContext(spec.work(), configuration, network, self.time, signing, self.newer_state)

@@ -20,16 +20,12 @@ from ledgerd.explorer.node.watch import BLOCKS_KEPT, TRANSFERS_KEPT, BlockFacts,
 log = logging.getLogger(__name__)
 
 AT_ONCE = 32
-"""Blocks that are asked for at once."""
 LOOK_SECONDS = 0.2
-"""Between two looks at the head, where nobody tells of blocks."""
 LONGEST_SILENCE = 4.0
 """Without a word of a block, the head is asked for."""
 PAUSE = 1.0
-"""Before a node that is away is asked again."""
 MOST_KINDS = 3
 BEFORE_THE_FIRST = "0" * 40
-"""What stands in the first block in place of the id of one before it."""
 
 PROPERTIES = NodeCall("database_api", "get_dynamic_global_properties")
 SCHEDULE = NodeCall("validator_api", "get_validator_schedule")

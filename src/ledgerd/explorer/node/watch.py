@@ -15,7 +15,6 @@ TRANSFERS_KEPT = 12
 SLOTS_SHOWN = 21
 MOST_SLOTS = 42
 NAME_DIGITS = 64
-"""Of a name in the schedule, in hex."""
 
 HeadProperties = Mapping[str, Any]
 
@@ -51,7 +50,6 @@ class RoundSlot(NamedTuple):
     """Empty where it is not known: a missed slot of an earlier round."""
     block: int
     seconds: int
-    """Its time."""
 
 
 class ChainWatch:
@@ -68,7 +66,6 @@ class ChainWatch:
         self.away = "it has not been asked yet"
         """Why the node does not answer; empty while it does."""
         self.has_history = True
-        """Whether the node keeps the operations of blocks."""
         self.followers: list[Callable[[], None]] = []
         """Called when a block was added, and when the node went away or came back."""
         self._names: tuple[str, ...] = ()

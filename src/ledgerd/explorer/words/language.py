@@ -33,9 +33,7 @@ class Language:
         self.code = code
         self.texts = texts
         self.operations: Mapping[str, Words] = {name_of(each): getattr(each, code.upper()) for each in OPERATIONS}
-        """Titles and sentences of operations, by their names."""
         self.properties = properties
-        """Properties of the chain in a few words, by their names."""
 
     def text(self, key: str, **values: object) -> str:
         found = self.texts[key]

@@ -34,7 +34,6 @@ class PropertyRow(NamedTuple):
     """A property that a validator votes on."""
 
     name: str
-    """On the wire."""
     title: str
     value: Markup
     median: Markup | None

@@ -76,7 +76,6 @@ BY_MARK: Mapping[object, Shown] = {
     IdOf.MARKET: lambda value, _: values.market(value),
     IdOf.REQUEST: lambda value, _: values.request(value),
 }
-"""Forms by what the declaration says that the field means."""
 
 BY_KIND: Mapping[str, Shown] = {
     "account name": lambda value, _: values.account(value),
@@ -96,7 +95,6 @@ BY_KIND: Mapping[str, Shown] = {
     ),
     "share": _number,
 }
-"""Forms by what it is."""
 
 
 def _form_of(field: Field) -> Shown:
@@ -120,7 +118,6 @@ class _Template(NamedTuple):
     """A sentence as its constant texts, escaped, and the values between them."""
 
     holds: Callable[[Fields], bool]
-    """Whether it is the one for an operation."""
     opening: str
     values: tuple[tuple[Shown, Callable[[Fields], Any], str], ...]
     """Each with the constant text behind it."""

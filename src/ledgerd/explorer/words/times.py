@@ -16,7 +16,6 @@ LATEST = 0xFFFF_FFFF
 YEAR = 365 * DAY
 STEPS = ((YEAR, "years"), (DAY, "days"), (HOUR, "hours"), (MINUTE, "minutes"), (1, "seconds"))
 NEVER = "1969-12-31T23:59:59"
-"""How nodes print the latest time."""
 FORM = "%Y-%m-%dT%H:%M:%S"
 
 

@@ -6,7 +6,6 @@ from ledgerd.metrics.cells import Cells, CounterCell
 from ledgerd.metrics.table import peers
 
 HEADER = 8
-"""Bytes of a message besides its payload."""
 
 
 class PeerMeter:

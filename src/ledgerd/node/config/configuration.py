@@ -72,12 +72,10 @@ class Configuration(msgspec.Struct, frozen=True):
     logging: Logging | None
     """None if the file has no logging section."""
     file: Path
-    """The configuration file, whether or not it exists."""
     settings: tuple[Setting, ...]
     without_meaning: tuple[str, ...]
     """Given options of the reference that have no effect in this node."""
     remarks: tuple[str, ...]
-    """Warnings, a log line each."""
 
 
 def read_invocation(command_line: Mapping[str, Sequence[str]], current_dir: Path) -> Invocation:

@@ -35,7 +35,6 @@ class Given(NamedTuple):
     """None for the command line."""
     line: int = 0
     variable: str = ""
-    """The environment variable that it comes from, if any."""
 
     @property
     def where(self) -> str:

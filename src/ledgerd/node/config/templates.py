@@ -249,4 +249,3 @@ TEMPLATES: dict[str, Template] = {
     "config_witness.ini": WITNESS,
     "config_testnet.ini": TESTNET,
 }
-"""By file name."""

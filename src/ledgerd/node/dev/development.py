@@ -53,7 +53,6 @@ from ledgerd.supervision.progress import many
 log = logging.getLogger(__name__)
 
 MOST_NAMED = 5
-"""Kinds of operations that a line names."""
 
 
 class BlockLines(Observer):
@@ -92,7 +91,6 @@ class DevOptions(msgspec.Struct, frozen=True):
     fast_forward: int = 0
     """Seconds by which the clock is moved forward at the start."""
     explorer: Endpoint | None = None
-    """Where pages about the chain are served."""
 
 
 class NoRecord:
@@ -262,7 +260,6 @@ class DevRuntime(Runtime):
         webserver.offer("dev_api", development.handlers)
         self._explorer = options.explorer
         self.explorer_addresses: list[tuple[str, int]] = []
-        """Where pages about the chain are served."""
 
     async def start(self) -> None:
         """Start, and log each block from then on: what the operator is told first are addresses and keys."""

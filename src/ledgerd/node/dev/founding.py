@@ -17,7 +17,6 @@ from ledgerd.protocol.secrets import PUBLISHED_COMMITTEE_KEY
 from ledgerd.protocol.transaction import unsigned_transaction
 
 PUBLISHED_ACCOUNTS_KEY = "5J9DBCRX5D2ZUUuy9qV2ef9p5sfA3ydHsDs2G531bob7wbEigDJ"
-"""The private key of every account of the testnet's initial distribution."""
 
 POCKET_MONEY = 10_000_000
 """Tokens for each of these accounts, in thousandths, besides their shares."""

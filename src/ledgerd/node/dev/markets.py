@@ -35,7 +35,6 @@ INSURANCE = tokens(20_000_000)
 FEE_PERCENT = 100
 
 NEVER = 0
-"""An agent whose expiration is this has none."""
 
 
 class DevAgent(NamedTuple):

@@ -46,7 +46,6 @@ class ChainMeter(Observer):
         self._last_of = self._places.gauges(validators.VALIDATOR_LAST)
         self._chain: Chain | None = None
         self._last: BlockApplied | None = None
-        """The block that was applied last, and not undone."""
         self._height = 0
         """The head where there is none."""
 

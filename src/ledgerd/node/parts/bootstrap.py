@@ -31,7 +31,6 @@ log = logging.getLogger(__name__)
 
 PLUGIN = "snapshot"
 MOST_REFUSED = 10
-"""An attempt ends after so many snapshots that cannot be loaded."""
 
 
 def ready_directory(directory: Path) -> None:
@@ -123,7 +122,6 @@ class WantedState(NamedTuple):
     """What a fetched state has to be."""
 
     above: int = 0
-    """Its head must be above this block."""
     needed_block: tuple[int, str] | None = None
     """A block that must be in its chain: number and id in hex."""
     audits_later: bool = False

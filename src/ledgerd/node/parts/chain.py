@@ -58,7 +58,6 @@ class ChainThread:
         self._loop = asyncio.new_event_loop()
         self._is_stopping = False
         self._is_awake = False
-        """Whether a turn is coming."""
         self._thread = work.thread("chain", self._work, may_end=True)
 
     def submit(self, job: Callable[[], T], rank: Rank = Rank.OTHER) -> Future[T]:
@@ -154,7 +153,6 @@ class ChainPart(Part):
         self.building = asyncio.Lock()
         """Held while a state that is to replace this one is being built: there is one folder for it."""
         self._is_trying = False
-        """Whether another piece of a branch is to be applied beside the trunk."""
         self.is_made_anew = False
         """Whether the chain is being reopened, so that its thread does not answer the watchdog for a while."""
 

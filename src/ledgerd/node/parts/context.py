@@ -36,7 +36,6 @@ class PartContext(NamedTuple):
     """The same for all parts of a node, except for `work`."""
 
     work: Work
-    """Runs the tasks of the part, named and restarted as the table of parts says."""
     configuration: Configuration
     network: ChainParameters
     time: TimeSource

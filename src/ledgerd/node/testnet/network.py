@@ -36,7 +36,6 @@ class Wishes(msgspec.Struct, frozen=True):
     hardfork_after: int = 0
     """Seconds of the network's time until the last hardfork; 0 applies it during the founding."""
     metrics: bool = False
-    """Whether nodes serve metrics."""
 
 
 class LocalNetwork:

@@ -57,9 +57,7 @@ MOST_VALIDATORS = 100
 ROUND = 21
 """Places in a round of the mainnet; a network with fewer validators has shorter rounds."""
 MAJORITY = 17
-"""How many validators must agree on a hardfork."""
 PORTS_APART = 100
-"""The distance between the first ports of P2P, HTTP, WebSocket and metrics."""
 KINDS_OF_PORTS = 4
 
 
@@ -92,7 +90,6 @@ class Member(NamedTuple):
     http_port: int
     websocket_port: int
     metrics_port: int
-    """Where it serves metrics, if the network is to have them."""
     validators: tuple[AccountName, ...]
 
     @property

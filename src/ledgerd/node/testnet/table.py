@@ -9,7 +9,6 @@ from ledgerd.node.testnet.network import LocalNetwork
 COLUMNS = ("node", "state", "head", "final", "mode", "peers", "validators", "missed", "restarts", "HTTP")
 """Short enough for a terminal of 80 columns; final is what is irreversible, HTTP the port."""
 WORDS = {"node", "state", "mode"}
-"""The columns that hold no numbers."""
 
 
 def rows(network: LocalNetwork) -> list[tuple[str, ...]]:

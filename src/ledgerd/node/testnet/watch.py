@@ -11,13 +11,10 @@ from ledgerd.node.testnet.plan import HOST, MOST_VALIDATORS, Member
 from ledgerd.supervision.threads import thread_pool
 
 PATIENCE = 5.0
-"""Seconds for an answer; a node that takes longer is shown as one that does not answer."""
 
 Question = tuple[str, str, Sequence[object]]
-"""An API, a method of it, and what it is given."""
 
 MOST_IRREVERSIBLE = 10_000
-"""Irreversible blocks that are remembered; the lowest are forgotten first."""
 MOST_FAULTS = 100
 
 QUESTIONS: tuple[Question, ...] = (
@@ -40,7 +37,6 @@ class Sight(NamedTuple):
     mode: str
     peers: int
     missed: dict[str, int]
-    """Slots that each validator has missed, as this node counts them."""
 
 
 class Silent(Exception):
@@ -92,7 +88,6 @@ class NetworkMonitor:
         self.irreversible: dict[int, str] = {}
         """The ids of blocks that some node has called irreversible."""
         self.highest = [0] * len(members)
-        """The highest irreversible block of each node."""
         self.faults: list[str] = []
         """Irreversible blocks that differ between nodes, or that a node has gone back behind."""
 

@@ -98,7 +98,6 @@ class WorkerMetrics:
 WorkerSource = NodeSource | DirectorySource
 
 HISTORY_APIS = frozenset({OPERATION_HISTORY.name, ACCOUNT_HISTORY.name, HISTORY_API.name, STATE_API.name})
-"""The APIs that answer from the history."""
 
 
 def logged_service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:

@@ -25,7 +25,6 @@ from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.reader import StateReader
 
 CHECK_SECONDS = 0.25
-"""Between two checks of what is known of the past."""
 
 
 class NodeSource:

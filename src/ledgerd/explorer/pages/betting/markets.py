@@ -14,7 +14,6 @@ from ledgerd.explorer.pages.view import MOST_SKIPPED, NotThere, PageAnswer, Page
 ROUTES = PageFamily()
 OF_A_PAGE = 25
 POINTS = 400
-"""Of the picture of a market."""
 API = "prediction_market_api"
 STATUSES = {"open": 1, "waiting": 0, "resolved": 3, "deleted": -1}
 PAYOUTS = ("none", "pending", "disputed", "paid", "running")
@@ -25,7 +24,6 @@ TYPES = [
     "pm_dispute_create", "pm_dispute_finalize", "pm_dispute_auto_close", "pm_dispute_resolve",
 ]  # fmt: skip
 ORACLES_AT_ONCE, MOST_ORACLES = 100, 500
-"""Whose open disputes are asked for."""
 HALF = 5_000
 
 

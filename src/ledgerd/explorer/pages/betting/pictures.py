@@ -15,7 +15,6 @@ class OutcomeLine(NamedTuple):
 
     points: str
     end: float
-    """The height at which it ends."""
     last: int
     """The share that it ends with, in hundredths of a percent."""
 
@@ -30,7 +29,6 @@ class Picture(NamedTuple):
     last: int
     """Times of its ends, in seconds."""
     marks: tuple[tuple[float, int], ...]
-    """Heights of 0, 25, 50, 75 and 100 percent."""
     left: int = LEFT
 
 

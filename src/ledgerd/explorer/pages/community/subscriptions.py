@@ -8,7 +8,6 @@ from ledgerd.explorer.pages.view import NotThere, PageAnswer, PageFamily, PageVi
 ROUTES = PageFamily()
 OF_A_PAGE = 25
 SUBSCRIBERS = 100
-"""Of a page."""
 
 
 @ROUTES.page("/subscriptions")

@@ -95,13 +95,10 @@ class _ShownBlock(NamedTuple):
     """What the page of a block shows of it."""
 
     block: Mapping[str, Any]
-    """Its header."""
     id: str
     transactions: int
     operations: Sequence[Mapping[str, Any]]
-    """Those of the page."""
     total: int
-    """Of all operations."""
     virtual: int
 
 

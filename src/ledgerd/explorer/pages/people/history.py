@@ -37,7 +37,6 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "paid": tuple(each for each in NAMES if "paid_" in each),
     "data": ("custom", "content", "delete_content"),
 }  # fmt: skip
-"""Operations that people look for together."""
 
 DIRECTIONS = ("any", "outgoing", "incoming")
 DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")

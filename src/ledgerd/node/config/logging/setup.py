@@ -23,7 +23,6 @@ log = logging.getLogger(__name__)
 
 DEFAULT = "default"
 BUILT_IN = Logging((Appender("stderr", "console", "std_error"),), (Logger(DEFAULT, "info", ("stderr",)),))
-"""The logging of a configuration without logging sections."""
 
 LEVELS: dict[Level, int] = {
     "all": 1,

@@ -35,7 +35,6 @@ SECTIONS: dict[str, OptionSection[Any]] = {
     "prediction_market": PREDICTION_MARKET,
     "testnet": TESTNET_PLUGIN,
 }
-"""By the name that each has in `Configuration`."""
 
 
 def every_option() -> Iterator[Option]:

@@ -19,7 +19,6 @@ LogFormat = Literal["text", "json"]
 LOG_FORMATS: tuple[LogFormat, ...] = ("text", "json")
 
 ACCOUNT_HISTORY, OPERATION_HISTORY = "account_history", "operation_history"
-"""The plugins that keep histories; the first depends on the second."""
 
 STATE_API = "state_api"
 """The plugin that answers what accounts were at past blocks, from what the history keeps of them."""
@@ -31,7 +30,6 @@ TESTNET_PLUGIN = "testnet_plugin"
 """The plugin that applies hardforks without votes."""
 
 BLOCK_ARCHIVE = "block_archive"
-"""The plugin that writes the archive of irreversible blocks."""
 
 DEPENDENCIES: dict[str, tuple[str, ...]] = {
     "account_by_key": ("json_rpc",),
@@ -58,7 +56,6 @@ DEPENDENCIES: dict[str, tuple[str, ...]] = {
     "validator_guard": ("chain", "p2p"),
     "webserver": ("json_rpc",),
 }
-"""Every plugin, and those that it depends on."""
 
 ALWAYS = ("chain", "p2p", "webserver")
 """Run by every node, named or not."""

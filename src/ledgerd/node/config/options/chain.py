@@ -183,7 +183,6 @@ class TestnetOptions(msgspec.Struct, frozen=True):
     hardfork: int
     """The number of the last hardfork that is applied at the start; 0 for none."""
     is_on: bool = False
-    """Whether the plugin runs."""
 
     @property
     def forced_hardfork(self) -> int:

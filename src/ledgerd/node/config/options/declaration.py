@@ -14,7 +14,6 @@ from ledgerd.node.config.values.values import PATH
 R = TypeVar("R")
 
 CERTIFICATES = ("certificate", "certificate_key", "authority")
-"""Fields of a record of a link with TLS."""
 
 
 class WrongTogether(Exception):
@@ -33,7 +32,6 @@ class Option:
     kind: OptionKind[Any]
     help: str
     default: str | tuple[str, ...] | None = None
-    """The default as written in a file; None if there is none."""
     repeatable: bool = False
     words: bool = False
     """Each value is a list, its elements set apart by spaces, tabs or commas."""
@@ -83,7 +81,6 @@ class Surroundings:
     data_dir: Path
     current_dir: Path
     remark: Callable[[str], None]
-    """Adds a warning for the operator."""
 
 
 def _unjoined(_values: dict[str, Any], _surroundings: Surroundings) -> None:
@@ -108,9 +105,7 @@ class OptionSection(Generic[R]):
     within: Mapping[str, type] = field(default_factory=dict)
     """Records that are fields of the record, by the name of the field."""
     join: Callable[[dict[str, Any], Surroundings], None] = field(default=_unjoined)
-    """Joins the values of several options for one field."""
     complete: Callable[[R, Surroundings], R] = field(default=_unchanged)
-    """Checks and completes the record as a whole."""
 
     @property
     def fields(self) -> dict[str, Option]:

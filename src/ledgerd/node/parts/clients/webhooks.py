@@ -22,7 +22,6 @@ from ledgerd.supervision.processes import PIPE, Child, module_command
 from ledgerd.supervision.work import Working
 
 WEBHOOKS = "webhooks"
-"""The folder in the data directory."""
 
 PROCESS = "ledgerd.node.workers.beside.webhook_worker"
 CHECK_SECONDS = 1.0

@@ -19,10 +19,8 @@ from ledgerd.supervision.work import Working
 log = logging.getLogger(__name__)
 
 PAUSE_SECONDS = 1.0
-"""Between two looks at the log."""
 
 TROUBLED_SECONDS = 60.0
-"""The same after an error of the disk."""
 
 
 class ArchivePart(Part):

@@ -38,7 +38,6 @@ FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 60.0
 ENDING_SECONDS = 5.0
 CHECK_SECONDS = 0.5
-"""Between two looks whether a history of the past is ready."""
 FEED = "feed"
 
 
@@ -132,7 +131,6 @@ class HistoryFeedPart(Part):
             configuration.application.log_format,
         )
         self.news = FeedNews()
-        """The latest of its process."""
 
     async def start(self) -> None:
         require_driver()

@@ -29,12 +29,10 @@ log = logging.getLogger(__name__)
 
 SLOT_LINES = LineRate("slots of monitored validators", burst=10, a_second=10 / 60)
 SUMMARY_EVERY = 3_600 // BLOCK_INTERVAL
-"""Blocks between two summaries: an hour."""
 
 
 MILLION = 1_000_000
 SLOTS_SHOWN = 21
-"""On the page, of each validator."""
 
 
 class MonitorPart(Part, Observer):

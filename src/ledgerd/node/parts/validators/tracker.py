@@ -27,7 +27,6 @@ SLOTS_KEPT = 2_400
 """The latest slots of all watched validators together, settled ones too: what a fork switch may take back."""
 
 SIGHTS_KEPT = 1_000
-"""The latest blocks of watched validators, with the time at which each was first seen."""
 
 
 def slot_time_of(timestamp: int) -> int:
@@ -57,7 +56,6 @@ class WatchedSlot(NamedTuple):
     late: float | None = None
     """Seconds from the slot to the first sight of its block; nothing where there is none, or this node was behind."""
     cause: MissCause | None = None
-    """Why it was missed; nothing where it was not."""
 
 
 class Payment(NamedTuple):
@@ -93,7 +91,6 @@ class SlotCounts:
         self.late_last = 0.0
         self.last_block = 0
         self.last_time = 0
-        """The time of the slot of the last block."""
 
     def add(self, slot: WatchedSlot) -> None:
         self._count(slot, 1)

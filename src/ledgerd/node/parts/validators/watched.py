@@ -31,26 +31,20 @@ class WatchedValidator(msgspec.Struct, frozen=True):
     slots: int
     made: int
     missed: dict[MissCause, int]
-    """For every cause, also where it is none."""
     lateness: Lateness | None
-    """Nothing before the first block."""
     last_block: int
-    """The number of its last block; 0 for none."""
     last_seen: int
     """The time of the slot of its last block; 0 for none."""
     reward: int
     """In millionths of a share."""
     votes: int
     counted_votes: int
-    """What is left of the votes after penalties."""
     penalty_percent: int
     """In hundredths of a percent."""
     total_missed: int
     """Since the validator was declared, as the chain counts it."""
     is_scheduled: bool
-    """Whether it has a slot in this round."""
     has_key: bool
-    """Whether it has a signing key; without one it gets no slots."""
 
 
 def facts_of(validator: WatchedValidator, slots: tuple[WatchedSlotFacts, ...]) -> WatchedFacts:

@@ -22,7 +22,6 @@ class Meters(NamedTuple):
 
 
 MeterSample = Callable[[], None]
-"""Writes values of now."""
 MakeMeterSample = Callable[[Meters], MeterSample]
 
 

@@ -37,7 +37,6 @@ log = logging.getLogger(__name__)
 LOCK_FILE = "lock.mdb"
 
 STORAGE_SECONDS = 10
-"""Seconds between two samples of files and disks."""
 
 MOST_CONNECTIONS = 64
 MOST_OF_ADDRESS = 16

@@ -95,7 +95,6 @@ class StatusPart(Part, Observer):
         self._chain_part, self._metrics, self._peers = chain, metrics, peers
         self._monitor, self._webserver, self._time = monitor, webserver, context.time
         self._has_operator = context.configuration.metrics.endpoint is not None
-        """Whether there is a page of the operator, who alone sees the details."""
         self._chain: Chain | None = None
         self._slots = SlotRecord()
         self._is_behind = True

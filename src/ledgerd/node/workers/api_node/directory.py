@@ -51,11 +51,8 @@ class DirectoryState:
         self._inodes: Inodes = ()
         self._commit = -1
         self.head: StateHead | None = None
-        """None while there is nothing to read."""
         self.reason = NO_STATE
-        """Why there is nothing to read."""
         self.openings = 0
-        """How often a state was opened."""
 
     def refresh(self) -> bool:
         """Take notice of a commit, or of another state; whether there was one."""

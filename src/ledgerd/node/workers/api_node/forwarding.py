@@ -28,7 +28,6 @@ METHODS = {
     BROADCAST_BLOCK: ("network_broadcast_api", "broadcast_block", Block),
     SIMULATE: ("node_api", "simulate_transaction", Transaction),
 }
-"""The method of the node for each topic, and the type of its argument."""
 
 NO_NODE = "This is an API node without a node to send to: it was started without --node"
 NOT_HERE = "This is an API node, which has no peers and makes no blocks: ask a node"

@@ -29,14 +29,12 @@ YIELDING = 5
 """The `nice` value: blocks are more urgent."""
 
 LOOK_SECONDS = 1.0
-"""Between two looks whether there is a history by now."""
 
 
 class WebhookArguments(msgspec.Struct, frozen=True):
     """The arguments of the process, read from standard input."""
 
     folder: str
-    """Where the positions of receivers are."""
     logs: str
     history_folder: str
     history: HistorySettings

@@ -22,7 +22,6 @@ log = logging.getLogger(__name__)
 
 HOLD = "audit"
 COPY = "audited"
-"""The folder, in that of the state, for the copy that is checked."""
 
 
 class AuditPart(Part):

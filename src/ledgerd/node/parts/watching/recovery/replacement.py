@@ -20,7 +20,6 @@ CONFIRM_EVERY, MOST_CONFIRM_CHECKS = 5.0, 24
 """Two minutes for peers to answer."""
 
 MOST_STATES = 4
-"""States that are built before the step fails."""
 
 
 async def replace_state(

@@ -50,7 +50,6 @@ class Incident(msgspec.Struct):
     unfinished: bool = False
     """Whether the last step has begun and not ended: if the node ends meanwhile, it is cut off."""
     cut_off: int = 0
-    """How many steps were."""
 
 
 class Permissions(NamedTuple):
