@@ -13,6 +13,7 @@ from contextlib import suppress
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.logging.setup import set_up_logging
 from ledgerd.node.datadir.opening import is_unusable
+from ledgerd.node.parts.production import ProductionPart
 from ledgerd.node.runtime import Runtime
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.keys import public_key_text
@@ -105,12 +106,12 @@ async def live(
                 await starting
                 sys.stderr.write("" if greeting is None else greeting(runtime))
                 if not runtime.is_one_shot:
-                    await _until_the_end(runtime, stopping)
+                    await first_of(runtime.ended(), stopping.wait())
             reason = runtime.failure
             if is_unusable(reason):
                 runtime.chain.files.mark_damaged()
             await _stop(runtime, starting, tasks)
-            if reason is not None or stopping.is_set() or not runtime.has_newer_state:
+            if reason is not None or stopping.is_set() or not runtime.newer_state.is_set():
                 break
     except Exception as problem:  # noqa: BLE001 - any failure ends the process and is reported
         return _fatal(problem, configuration)
@@ -118,10 +119,6 @@ async def live(
         return _fatal(reason, configuration)
     log.info("exited cleanly")
     return STOPPED
-
-
-async def _until_the_end(runtime: Runtime, stopping: asyncio.Event) -> None:
-    await first_of(runtime.ended(), stopping.wait())
 
 
 async def _stop(runtime: Runtime, starting: asyncio.Task[None], tasks: Tasks) -> None:
@@ -196,7 +193,7 @@ def _read_keys_on_signal(runtime: Runtime, tasks: Tasks) -> None:
     """SIGUSR1 comes from `ledgerd key --data-dir`: it needs the same user, and no client can send it."""
     if sys.platform != "win32":
         asyncio.get_running_loop().add_signal_handler(
-            signal.SIGUSR1, lambda: tasks.begin(runtime.read_keys_again(), "keys")
+            signal.SIGUSR1, lambda: tasks.begin(runtime.part(ProductionPart).read_keys_again(), "keys")
         )
 
 

@@ -12,9 +12,7 @@ from ledgerd.node.part_table import PARTS, PartSpec
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.clients.webserver import WebserverPart
 from ledgerd.node.parts.context import PartContext, SigningPermit
-from ledgerd.node.parts.production import ProductionPart
 from ledgerd.node.parts.validators.guard import GuardPart
-from ledgerd.node.parts.watching.metrics import MetricsPart
 from ledgerd.node.time_source import TimeSource
 from ledgerd.state.lock import lock_writer
 from ledgerd.supervision.part import Part, Supervisor
@@ -46,26 +44,12 @@ class Runtime:
             self._parts[spec.kind] = part = make(context, *(self._parts[kind] for kind in spec.needs))
             if spec.runs_with(configuration):
                 self._chosen.append(part)
+        self.chain, self.webserver = self.part(ChainPart), self.part(WebserverPart)
         self._started: list[Part] = []
         self._supervisor = Supervisor()
 
     def part(self, kind: type[P]) -> P:
         return cast("P", self._parts[kind])
-
-    @property
-    def chain(self) -> ChainPart:
-        return self.part(ChainPart)
-
-    @property
-    def webserver(self) -> WebserverPart:
-        return self.part(WebserverPart)
-
-    @property
-    def metrics_addresses(self) -> list[tuple[str, int]]:
-        return self.part(MetricsPart).addresses
-
-    async def read_keys_again(self) -> None:
-        await self.part(ProductionPart).read_keys_again()
 
     @property
     def stop_seconds(self) -> float:
@@ -101,13 +85,9 @@ class Runtime:
             part = self._started.pop()
             await part.stop()
             await part.work.stop()
-        if self.has_newer_state:
+        if self.newer_state.is_set():
             await in_thread(self._install_newer_state)
         self._lock.close()
-
-    @property
-    def has_newer_state(self) -> bool:
-        return self.newer_state.is_set()
 
     def _install_newer_state(self) -> None:
         if self.chain.verified.is_going_back:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ledgerd.chain.chain import Chain
-from ledgerd.node.dev.markets import ORACLE, prepare_markets
-from ledgerd.producer.testnet_start import LIFETIME, PUBLISHED_INITIATOR_KEY
+from ledgerd.node.dev.markets import ORACLE, prepare_markets, send
+from ledgerd.producer.testnet_start import PUBLISHED_INITIATOR_KEY
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT, INITIATOR_ACCOUNT
 from ledgerd.protocol.keys import PrivateKey
@@ -14,7 +14,6 @@ from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.transfers import Transfer
 from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.secrets import PUBLISHED_COMMITTEE_KEY
-from ledgerd.protocol.transaction import unsigned_transaction
 
 PUBLISHED_ACCOUNTS_KEY = "5J9DBCRX5D2ZUUuy9qV2ef9p5sfA3ydHsDs2G531bob7wbEigDJ"
 
@@ -66,10 +65,6 @@ def equip(chain: Chain, number: int) -> None:
 
 def fund(chain: Chain) -> None:
     """Send tokens to the accounts of the initial distribution, which have only shares."""
-    key = PrivateKey.from_wif(PUBLISHED_INITIATOR_KEY)
-    transfers = tuple(
-        Transfer(INITIATOR_ACCOUNT, AccountName(each.name), tokens(POCKET_MONEY), "")
-        for each in chain.network.genesis_accounts
-    )
-    draft = unsigned_transaction(chain.head_id, chain.head_time + LIFETIME, transfers)
-    chain.push_transaction(draft.signed(chain.network.chain_id, [key]))
+    players = [AccountName(each.name) for each in chain.network.genesis_accounts]
+    transfers = (Transfer(INITIATOR_ACCOUNT, each, tokens(POCKET_MONEY), "") for each in players)
+    send(chain, PrivateKey.from_wif(PUBLISHED_INITIATOR_KEY), *transfers)

@@ -11,7 +11,7 @@ from ledgerd.producer.testnet_start import LIFETIME, PUBLISHED_INITIATOR_KEY
 from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.authority import authority_of
 from ledgerd.protocol.constants import INITIATOR_ACCOUNT
-from ledgerd.protocol.keys import PrivateKey
+from ledgerd.protocol.keys import PrivateKey, PublicKey
 from ledgerd.protocol.market_properties import ChainPropertiesHf14
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.operations.accounts import AccountCreate
@@ -76,27 +76,14 @@ def market_times(network: ChainParameters) -> ChainPropertiesHf14:
 def prepare_markets(chain: Chain, key: PrivateKey) -> None:
     """Create the oracle, grant the agents and vote for the times; `key` is that of the accounts to play with."""
     initiator = PrivateKey.from_wif(PUBLISHED_INITIATOR_KEY)
-    everybody = authority_of(key.public)
     operations: tuple[Operation, ...] = (
         VersionedChainPropertiesUpdate(INITIATOR_ACCOUNT, market_times(chain.network)),
-        AccountCreate(
-            CREATION_FEE,
-            DELEGATION,
-            INITIATOR_ACCOUNT,
-            ORACLE,
-            everybody,
-            everybody,
-            everybody,
-            key.public,
-            "",
-            NO_NAME,
-            (),
-        ),
+        new_account(ORACLE, key.public),
         TransferToVesting(INITIATOR_ACCOUNT, ORACLE, ORACLE_STAKE),
         Transfer(INITIATOR_ACCOUNT, ORACLE, ORACLE_TOKENS, ""),
     )
-    _send(chain, initiator, *operations)
-    _send(chain, key, _registration(), *(_grant(each) for each in AGENTS))
+    send(chain, initiator, *operations)
+    send(chain, key, _registration(), *(_grant(each) for each in AGENTS))
 
 
 def _registration() -> PmOracleRegister:
@@ -109,6 +96,14 @@ def _grant(agent: DevAgent) -> SetAgentPermission:
     return SetAgentPermission(agent.account, agent.name, agent.key.public, agent.operations, NEVER, (), ())
 
 
-def _send(chain: Chain, key: PrivateKey, *operations: Operation) -> None:
+def new_account(name: AccountName, key: PublicKey) -> AccountCreate:
+    """What creates an account of which one key signs everything, paid by the initiator."""
+    authority = authority_of(key)
+    return AccountCreate(
+        CREATION_FEE, DELEGATION, INITIATOR_ACCOUNT, name, authority, authority, authority, key, "", NO_NAME, ()
+    )
+
+
+def send(chain: Chain, key: PrivateKey, *operations: Operation) -> None:
     draft = unsigned_transaction(chain.head_id, chain.head_time + LIFETIME, operations)
     chain.push_transaction(draft.signed(chain.network.chain_id, [key]))

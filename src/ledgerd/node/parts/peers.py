@@ -6,6 +6,7 @@ import asyncio
 import logging
 import secrets
 import shutil
+from collections.abc import Callable
 from random import SystemRandom
 
 import msgspec
@@ -169,22 +170,23 @@ class PeersPart(Part):
 
     def broadcast_block(self, block: Block) -> None:
         """An isolated node dials the seeds again too, unlike the reference: it has no other peers."""
-        if self._driver is not None:
-            self._driver.network.broadcast_block(self._now(), block)
+
+        def send(network: NetworkState, now: float) -> None:
+            network.broadcast_block(now, block)
             if self.count < FEW_PEERS:
-                self._driver.network.reconnect_seeds(self._now())
-            self._driver.run_actions()
+                network.reconnect_seeds(now)
+
+        self._act(send)
+
+    def broadcast_transaction(self, transaction: Transaction) -> None:
+        self._act(lambda network, now: network.broadcast_transaction(now, transaction))
 
     def resync(self) -> None:
-        if self._driver is not None:
-            self._driver.network.resync_from_lib(self._now())
-            self._driver.run_actions()
+        self._act(NetworkState.resync_from_lib)
 
     def announce(self) -> None:
         """Send a hello to all peers; they answer with theirs."""
-        if self._driver is not None:
-            self._driver.network.trigger_resync(self._now())
-            self._driver.run_actions()
+        self._act(NetworkState.trigger_resync)
 
     def sight(self) -> NetworkSight | None:
         """What is seen of the network against where we stand; nothing where there are no peers to follow."""
@@ -192,9 +194,7 @@ class PeersPart(Part):
 
     def ask_again(self) -> None:
         """Forget what peers did wrong, and ask again for the blocks after the irreversible one."""
-        if self._driver is not None:
-            self._driver.network.ask_again(self._now())
-            self._driver.run_actions()
+        self._act(NetworkState.ask_again)
 
     def confirm(self, number: int, block_id: BlockId) -> None:
         if self._driver is not None:
@@ -209,7 +209,7 @@ class PeersPart(Part):
     def banned(self) -> tuple[str, ...]:
         return () if self._driver is None else self._driver.network.core.bans.banned(self._now())
 
-    def broadcast_transaction(self, transaction: Transaction) -> None:
+    def _act(self, call: Callable[[NetworkState, float], None]) -> None:
         if self._driver is not None:
-            self._driver.network.broadcast_transaction(self._now(), transaction)
+            call(self._driver.network, self._now())
             self._driver.run_actions()

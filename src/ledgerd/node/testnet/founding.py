@@ -10,21 +10,19 @@ from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.history.following import HISTORY_FOLDER, open_history
 from ledgerd.history.settings import HistorySettings
 from ledgerd.node.dev.founding import POCKET_MONEY
+from ledgerd.node.dev.markets import new_account, send
 from ledgerd.node.testnet.plan import NetworkKeys
-from ledgerd.producer.testnet_start import ABOUT, LIFETIME, PUBLISHED_INITIATOR_KEY
+from ledgerd.producer.testnet_start import ABOUT, PUBLISHED_INITIATOR_KEY
 from ledgerd.projections.key_references import KeyReferences
-from ledgerd.protocol.assets import shares, tokens
-from ledgerd.protocol.authority import authority_of
+from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.constants import BLOCK_INTERVAL, COMMITTEE_ACCOUNT, INITIATOR_ACCOUNT
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.keys import PrivateKey
-from ledgerd.protocol.names import NO_NAME, AccountName
+from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.accounts import AccountCreate
 from ledgerd.protocol.operations.transfers import Transfer, TransferToVesting
 from ledgerd.protocol.operations.validators import AccountValidatorVote, ValidatorUpdate
 from ledgerd.protocol.parameters import ChainParameters
-from ledgerd.protocol.transaction import unsigned_transaction
 from ledgerd.state import Space
 from ledgerd.state.lock import LOCK_FILE
 
@@ -61,41 +59,22 @@ class Founding:
         chain.commit()
 
     def _endow(self) -> None:
-        self._send(self._initiator, TransferToVesting(INITIATOR_ACCOUNT, INITIATOR_ACCOUNT, self._stake))
+        send(self._chain, self._initiator, TransferToVesting(INITIATOR_ACCOUNT, INITIATOR_ACCOUNT, self._stake))
         for name in self._names:
-            self._send(self._initiator, *self._account(name))
+            send(self._chain, self._initiator, *self._account(name))
         for each in self._chain.network.genesis_accounts:
             receiver = AccountName(each.name)
-            self._send(self._initiator, Transfer(INITIATOR_ACCOUNT, receiver, tokens(POCKET_MONEY), ""))
+            send(self._chain, self._initiator, Transfer(INITIATOR_ACCOUNT, receiver, tokens(POCKET_MONEY), ""))
 
     def _account(self, name: AccountName) -> Iterator[Operation]:
-        key = self._keys[name].public
-        authority = authority_of(key)
-        yield AccountCreate(
-            tokens(1_000),
-            shares(1_000_000_000),
-            INITIATOR_ACCOUNT,
-            name,
-            authority,
-            authority,
-            authority,
-            key,
-            "",
-            NO_NAME,
-            (),
-        )
+        yield new_account(name, self._keys[name].public)
         yield TransferToVesting(INITIATOR_ACCOUNT, name, self._stake)
 
     def _declare(self) -> None:
         for name in self._names:
             key = self._keys[name]
             vote = AccountValidatorVote(name, name, approve=True)
-            self._send(key, ValidatorUpdate(name, ABOUT, key.public), vote)
-
-    def _send(self, key: PrivateKey, *operations: Operation) -> None:
-        chain = self._chain
-        draft = unsigned_transaction(chain.head_id, chain.head_time + LIFETIME, operations)
-        chain.push_transaction(draft.signed(chain.network.chain_id, [key]))
+            send(self._chain, key, ValidatorUpdate(name, ABOUT, key.public), vote)
 
 
 def found(folder: Path, network: ChainParameters, keys: NetworkKeys, end: int) -> None:

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
-from functools import partial
 
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.forks.outcome import Outcome
@@ -24,7 +22,7 @@ log = logging.getLogger(__name__)
 HOLD = "assume-valid"
 
 
-class AssumptionPart(Part):
+class AssumptionPart(Part, Observer):
     """Keeps the node from signing until the chain has the block of `assume-valid`."""
 
     def __init__(self, context: PartContext, chain: ChainPart) -> None:
@@ -34,6 +32,7 @@ class AssumptionPart(Part):
         self._newer_state = context.newer_state
         self._changed = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._is_reported = False
 
     async def start(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -49,11 +48,17 @@ class AssumptionPart(Part):
 
     def _observe(self, chain: Chain) -> None:
         """On the thread of the chain."""
-        if chain.assumption is None:
-            return
+        self._is_reported = chain.assumption is None
+        if not self._is_reported:
+            chain.observe(self)
 
-        if self._loop is not None:
-            chain.observe(_End(chain, partial(self._loop.call_soon_threadsafe, self._changed.set)))
+    def pushed(self, _block: Block, _outcome: Outcome) -> None:
+        """Report once that the chain assumes nothing any more, or that the assumption is refuted."""
+        chain = self._chain.chain
+        if not self._is_reported and (chain.assumption is None or chain.is_assumption_refuted):
+            self._is_reported = True
+            if self._loop is not None:
+                self._loop.call_soon_threadsafe(self._changed.set)
 
     async def _wait(self, working: Working) -> None:
         working()
@@ -83,17 +88,3 @@ class AssumptionPart(Part):
         if chain.assumption is None:
             chain.commit()
         return chain.assumption is None, chain.is_assumption_refuted, self._chain.verified.banned()
-
-
-class _End(Observer):
-    """Reports once that the chain assumes nothing any more, or that the assumption is refuted."""
-
-    def __init__(self, chain: Chain, report: Callable[[], object]) -> None:
-        self._chain = chain
-        self._report = report
-        self._is_reported = False
-
-    def pushed(self, _block: Block, _outcome: Outcome) -> None:
-        if not self._is_reported and (self._chain.assumption is None or self._chain.is_assumption_refuted):
-            self._is_reported = True
-            self._report()
