@@ -82,7 +82,8 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("process",),
     ),
     "explorer.pages": (
-        ("assets_served", "view"),
+        ("view",),
+        ("lists",),
         ("drawing", "ledger", "people", "community", "betting"),
         ("every",),
         ("answering",),

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from ledgerd.client.envelope import NodeCall
 from ledgerd.explorer.pages import answering
 from ledgerd.explorer.pages.answering import HTML, PageReply
-from ledgerd.explorer.pages.assets_served import asset_path
 from ledgerd.explorer.pages.betting import markets
+from ledgerd.explorer.pages.drawing import asset_path
 from ledgerd.explorer.pages.ledger import blocks, search
 from ledgerd.explorer.words.language import CODES
 from ledgerd.rpc.api.history import summaries

@@ -16,8 +16,7 @@ from urllib.parse import quote, unquote
 from ledgerd.client.envelope import ErrorAnswer
 from ledgerd.client.pool import NodeAway, NodePool
 from ledgerd.explorer.node.watch import ChainWatch
-from ledgerd.explorer.pages.assets_served import PREFIX, asset_path, assets
-from ledgerd.explorer.pages.drawing import draw
+from ledgerd.explorer.pages.drawing import PREFIX, asset_path, assets, draw
 from ledgerd.explorer.pages.every import page_of
 from ledgerd.explorer.pages.ledger.front import facts_of
 from ledgerd.explorer.pages.view import Away, FileDownload, PageAnswer, PageFault, PageView, Visit, fields_of

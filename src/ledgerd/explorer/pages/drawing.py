@@ -2,22 +2,56 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache, partial
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from jinja2 import DictLoader, Environment, StrictUndefined
 from markupsafe import Markup, escape
 
 from ledgerd.explorer.node.watch import BlockFacts
-from ledgerd.explorer.pages.assets_served import asset_path
 from ledgerd.explorer.words import numbers, values
 from ledgerd.explorer.words.language import CODES, NAMES, Language, language
 from ledgerd.explorer.words.sentences import note_of, sentence, table_of
 from ledgerd.explorer.words.times import NEVER, STEPS, absolute, lasting, when
+
+FORMS = {
+    "style.css": "text/css; charset=utf-8",
+    "live.js": "text/javascript; charset=utf-8",
+    "icon.svg": "image/svg+xml",
+}
+PREFIX = "/static/"
+
+
+class StaticFile(NamedTuple):
+    """One file."""
+
+    body: bytes
+    form: str
+
+
+@cache
+def _named() -> Mapping[str, tuple[str, StaticFile]]:
+    folder = files(__package__).joinpath("assets")
+    found = {}
+    for name, form in FORMS.items():
+        body = folder.joinpath(name).read_bytes()
+        found[name] = (f"{PREFIX}{hashlib.sha256(body).hexdigest()[:12]}-{name}", StaticFile(body, form))
+    return found
+
+
+def asset_path(name: str) -> str:
+    return _named()[name][0]
+
+
+@cache
+def assets() -> Mapping[str, StaticFile]:
+    return dict(_named().values())
+
 
 NO_TRANSACTION = 0xFFFF
 """The place in its block of what no transaction did."""

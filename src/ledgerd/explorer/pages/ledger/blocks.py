@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from ledgerd.client.envelope import ErrorAnswer, NodeCall
 from ledgerd.explorer.node.following import facts_of_blocks, facts_of_summary
 from ledgerd.explorer.node.watch import BlockFacts
+from ledgerd.explorer.pages.lists import beside
 from ledgerd.explorer.pages.view import Away, BadQuery, NotThere, PageAnswer, PageFamily, PageView, Visit, needed
 
 ROUTES = PageFamily()
@@ -86,7 +87,7 @@ async def block(visit: Visit) -> PageAnswer:
         "has_history": visit.watch.has_history,
         "previous": number - 1,
         "next": number + 1 if number < properties["head_block_number"] else 0,
-        **_beside(visit, start, MOST_OPERATIONS, found.total),
+        **beside(visit, "from", start, MOST_OPERATIONS, has_more=start + MOST_OPERATIONS < found.total),
     }
     return PageView("block.html", facts)
 
@@ -134,13 +135,6 @@ async def _whole(visit: Visit, number: int, start: int) -> _ShownBlock | None:
     return _ShownBlock(content, identifier, len(content["transactions"]), shown, len(rows), 0)
 
 
-def _beside(visit: Visit, start: int, shown: int, count: int) -> dict[str, str]:
-    return {
-        "older": visit.link(**{"from": start + shown}) if start + shown < count else "",
-        "newer": visit.link(**{"from": max(0, start - shown) or ""}) if start else "",
-    }
-
-
 @ROUTES.page("/tx/(?P<id>[^/]+)")
 async def transaction(visit: Visit) -> PageAnswer:
     identifier = visit.parts["id"].lower()
@@ -156,6 +150,6 @@ async def transaction(visit: Visit) -> PageAnswer:
         "id": identifier,
         "transaction": content,
         "is_irreversible": content["block"] <= visit.watch.properties["last_irreversible_block_num"],
-        **_beside(visit, start, MOST_IN_FULL, content["count"]),
+        **beside(visit, "from", start, MOST_IN_FULL, has_more=start + MOST_IN_FULL < content["count"]),
     }
     return PageView("transaction.html", facts)

@@ -7,6 +7,7 @@ from typing import Any
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.client.envelope import ErrorAnswer, NodeCall
+from ledgerd.explorer.pages.lists import beside
 from ledgerd.explorer.pages.people.history import DIRECTIONS, GROUPS, chosen, history_call, links_of, page_call, page_in
 from ledgerd.explorer.pages.people.statement import statement
 from ledgerd.explorer.pages.view import (
@@ -188,8 +189,7 @@ async def bets(visit: Visit) -> PageAnswer:
         "created": needed(created),
         "beside_levers": visit.beside("levers", leverage, limit),
         "beside_opened": visit.beside("opened", created, limit),
-        "older": visit.link(skip=skipped + limit) if len(positions) == limit else "",
-        "newer": visit.link(skip=max(0, skipped - limit) or "") if skipped else "",
+        **beside(visit, "skip", skipped, limit, has_more=len(positions) == limit),
     }
     return PageView("account_bets.html", facts)
 
