@@ -20,7 +20,7 @@ from ledgerd.node.dev.founding import FOUNDING_BLOCKS, equip
 from ledgerd.node.dev.snapshots import DevSnapshots
 from ledgerd.node.part_table import PARTS, Condition, PartSpec
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.past.records import HistoryPart
 from ledgerd.node.parts.production import ProductionPart
 from ledgerd.node.parts.watching.stuck import StuckPart
@@ -47,7 +47,6 @@ from ledgerd.rpc.api.dev_api import (
     packed_answer,
 )
 from ledgerd.rpc.link.switchboard import Handler
-from ledgerd.supervision.part import Part
 from ledgerd.supervision.progress import many
 
 log = logging.getLogger(__name__)
@@ -106,14 +105,12 @@ class NoRecord:
         return None
 
 
-class Development(Part):
+class Development(NodePart):
     """Block production on demand. Methods that use the chain run on its thread."""
 
     def __init__(self, context: PartContext, chain: ChainPart, history: HistoryPart, options: DevOptions) -> None:
-        super().__init__(context.work)
-        self._configuration = context.configuration
+        super().__init__(context)
         self._chain, self._history = chain, history
-        self._time = context.time
         self._options = options
         folder = context.configuration.invocation.data_dir / SNAPSHOT_FOLDER
         shutil.rmtree(folder, ignore_errors=True)

@@ -13,7 +13,7 @@ from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.datadir.opening import space_of
 from ledgerd.node.datadir.state_files import StateFiles
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.snapshot.agreement import Agreed, RefusedSources, fetch_agreed
@@ -23,7 +23,6 @@ from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.job import Done, Import
 from ledgerd.snapshot.jobs import done
 from ledgerd.snapshot.terms import Terms
-from ledgerd.supervision.part import Part
 from ledgerd.supervision.threads import in_thread
 from ledgerd.supervision.work import Sleep, Working
 
@@ -43,7 +42,7 @@ def ready_directory(directory: Path) -> None:
         ) from problem
 
 
-class BootstrapPart(Part):
+class BootstrapPart(NodePart):
     """Fetches the first state, right after the chain was opened and before any part is attached to it.
 
     If that fails, the node starts without one, and retries in the background until a block has come from elsewhere.
@@ -56,11 +55,9 @@ class BootstrapPart(Part):
         *,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
-        super().__init__(context.work)
-        self._configuration = context.configuration
+        super().__init__(context)
         self._options = context.configuration.snapshot
         self._chain = chain
-        self._newer_state = context.newer_state
         self._sleep = sleep
 
     async def start(self) -> None:

@@ -21,12 +21,11 @@ from ledgerd.node.datadir.opening import Opening, assumption_in, files_of
 from ledgerd.node.datadir.origin import StateOrigin
 from ledgerd.node.datadir.projections import project_for_plugins
 from ledgerd.node.datadir.verified_copy import VerifiedCopy
-from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.watching.unknown_hardforks import HardforkWarning
 from ledgerd.node.time_source import MICRO
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.state.change_log import CHANGES_FOLDER, RUN_BYTES, ChangeLog
-from ledgerd.supervision.part import Part
 from ledgerd.supervision.threads import on_loop
 from ledgerd.supervision.work import Ended, Work
 
@@ -130,16 +129,15 @@ def _run(job: Callable[[], T], future: Future[T]) -> None:
         del future
 
 
-class ChainPart(Part):
+class ChainPart(NodePart):
     """The chain of a data directory, on its own thread.
 
     Call its methods on the main thread's loop, unless they say otherwise.
     """
 
     def __init__(self, context: PartContext) -> None:
-        super().__init__(context.work)
-        self._configuration = configuration = context.configuration
-        self._time = context.time
+        super().__init__(context)
+        configuration = context.configuration
         self._thread = ChainThread(self.work)
         self._attachments: list[Attachment] = []
         self._chain: Chain | None = None

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.time_source import TimeSource
 from ledgerd.protocol.parameters import ChainParameters
+from ledgerd.supervision.part import Part
 from ledgerd.supervision.work import Work
 
 
@@ -42,3 +43,13 @@ class PartContext(NamedTuple):
     signing: SigningPermit
     newer_state: asyncio.Event
     """Set when there is another state to use: every part stops, it is put in place, and the node starts again."""
+
+
+class NodePart(Part):
+    """A part that keeps what it was made with."""
+
+    def __init__(self, context: PartContext) -> None:
+        super().__init__(context.work)
+        self._configuration, self._time = context.configuration, context.time
+        self._signing, self._newer_state = context.signing, context.newer_state
+        self._data_dir = context.configuration.invocation.data_dir

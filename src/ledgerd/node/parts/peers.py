@@ -15,7 +15,7 @@ from ledgerd.metrics.meters.peers import PeerMeter
 from ledgerd.node.datadir.verified_copy import read_banned_once
 from ledgerd.node.metering.peer_gauges import PeerGauges
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.watching.meters import Meters, MeterSample, MetersPart
 from ledgerd.node.time_source import MICRO
 from ledgerd.node.workers.precompute_pool import PrecomputePool, spare_processors
@@ -34,7 +34,6 @@ from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.transaction import Transaction
 from ledgerd.rpc.api.node_api import STANDING, PeerNetwork
 from ledgerd.rpc.link.switchboard import Handler
-from ledgerd.supervision.part import Part
 from ledgerd.supervision.work import Working
 
 FORK_STATUS = ("normal", "looking", "minority")
@@ -49,15 +48,14 @@ FEW_PEERS = 2
 """With fewer peers, the seeds are dialled again after each produced block."""
 
 
-class PeersPart(Part):
+class PeersPart(NodePart):
     """The connections to peers, as the other parts use them."""
 
     def __init__(self, context: PartContext, chain: ChainPart, meters: MetersPart) -> None:
-        super().__init__(context.work)
+        super().__init__(context)
         self._settings = context.configuration.p2p
         self._log_format = context.configuration.application.log_format
         self._chain = chain
-        self._time = context.time
         self._driver: Driver | None = None
         self._meters = meters
         meters.on_chain.append(self._sample)

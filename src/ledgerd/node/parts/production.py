@@ -14,7 +14,7 @@ from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.options.declaration import WrongTogether
 from ledgerd.node.config.options.validator import keys_of_file
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.peers import PeersPart
 from ledgerd.node.parts.watching.meters import Meters, MeterSample, MetersPart
 from ledgerd.node.time_source import TimeSource
@@ -27,7 +27,6 @@ from ledgerd.producer.outcome import TickOutcome
 from ledgerd.producer.settings import LOADED_KEYS
 from ledgerd.producer.signer_link import SignerLink
 from ledgerd.protocol.keys import public_key_text
-from ledgerd.supervision.part import Part
 
 OTHER = "other"
 CAUSES = {
@@ -67,16 +66,15 @@ def asks_for_time(configuration: Configuration, *, is_network_of_one: bool) -> b
     return is_given or not is_network_of_one
 
 
-class ProductionPart(Part):
+class ProductionPart(NodePart):
     """Makes the blocks of this node's validators."""
 
     def __init__(self, context: PartContext, chain: ChainPart, peers: PeersPart, meters: MetersPart) -> None:
-        super().__init__(context.work)
-        self._configuration = configuration = context.configuration
+        super().__init__(context)
+        configuration = context.configuration
         self._chain = chain
         self._peers = peers
-        self._signing = context.signing
-        self._time = time = context.time
+        time = context.time
         meters.on_chain.append(self._sample)
         self._ntp = self._time_servers(time)
         self.clock = SteadyClock(time.monotonic, time.wall, self._offset)

@@ -12,11 +12,10 @@ from ledgerd.chain.offline.replay import replay
 from ledgerd.codec import codec_of
 from ledgerd.node.datadir.origin import StateOrigin
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.state.errors import StorageError
-from ledgerd.supervision.part import Part
 from ledgerd.supervision.progress import ProgressLine, shown
 
 log = logging.getLogger(__name__)
@@ -28,11 +27,11 @@ ORIGINS = {
 }
 
 
-class ReplayPart(Part):
+class ReplayPart(NodePart):
     """Applies the blocks of the log above the head of the state. Stopped at a block, it continues at the next start."""
 
     def __init__(self, context: PartContext, chain: ChainPart) -> None:
-        super().__init__(context.work)
+        super().__init__(context)
         self._chain = chain
         self._seconds = context.time.seconds
         self._is_stopped = threading.Event()

@@ -16,7 +16,7 @@ from ledgerd.chain.interface.observer import Observer
 from ledgerd.node.datadir.state_export import ExportResult, write_snapshot
 from ledgerd.node.parts.bootstrap import WantedState, fetched_state, ready_directory
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.peers import PeersPart
 from ledgerd.node.time_source import MICRO
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
@@ -31,24 +31,20 @@ from ledgerd.snapshot.server import SnapshotServer
 from ledgerd.snapshot.serving import AdmissionControl
 from ledgerd.snapshot.stalls import CHECK_SECONDS, StallVerdict, StallWatch
 from ledgerd.snapshot.triggers import Triggers
-from ledgerd.supervision.part import Part
 from ledgerd.supervision.threads import in_thread
 from ledgerd.supervision.work import Working
 
 log = logging.getLogger(__name__)
 
 
-class SnapshotsPart(Part, Observer):
+class SnapshotsPart(NodePart, Observer):
     """Writes, serves and fetches snapshots while the node runs."""
 
     def __init__(self, context: PartContext, chain: ChainPart, peers: PeersPart) -> None:
-        super().__init__(context.work)
-        self._configuration = context.configuration
+        super().__init__(context)
         self._options = context.configuration.snapshot
         self._chain = chain
-        self._time = context.time
         self._peers = peers
-        self._signing = context.signing
         self._triggers = Triggers(self._options.at_block, self._options.every_n_blocks)
         self._served = ServedSnapshot(self._options.directory)
         self._server: SnapshotServer | None = None
@@ -56,7 +52,6 @@ class SnapshotsPart(Part, Observer):
         self._writing: asyncio.Task[None] | None = None
         self._watch = StallWatch(self._options.stalled_sync_timeout_minutes * MINUTE, self._time.seconds())
         self._newest = 0
-        self._newer_state = context.newer_state
 
     # -- as a part of the node
 
@@ -215,11 +210,11 @@ def _warn_of_obstacles(written: Done) -> None:
         )
 
 
-class CreateSnapshotPart(Part):
+class CreateSnapshotPart(NodePart):
     """Writes the snapshot of `--create-snapshot`; no part runs that would serve or produce."""
 
     def __init__(self, context: PartContext, chain: ChainPart) -> None:
-        super().__init__(context.work)
+        super().__init__(context)
         self._chain, self._time = chain, context.time
         self._path = context.configuration.invocation.create_snapshot
         self._with_metadata = context.configuration.snapshot.writes_pm_meta

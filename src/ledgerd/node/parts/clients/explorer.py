@@ -13,14 +13,13 @@ from ledgerd.explorer.settings import ExplorerSettings
 from ledgerd.metrics.cells import Cells
 from ledgerd.metrics.table import process
 from ledgerd.node.parts.clients.webserver import WebserverPart
-from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.watching.meters import MetersPart
 from ledgerd.node.workers.settings import ExplorerArguments
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.rpc.http.connection import Speech
 from ledgerd.rpc.http.listeners import listen
 from ledgerd.rpc.workers import endpoints_of
-from ledgerd.supervision.part import Part
 from ledgerd.supervision.processes import PIPE, RETURNS_MEMORY, Child, module_command
 from ledgerd.supervision.work import Working
 
@@ -28,14 +27,14 @@ PROCESS = "ledgerd.node.workers.beside.explorer_worker"
 STOP_SECONDS = 5.0
 
 
-class ExplorerProcessPart(Part):
+class ExplorerProcessPart(NodePart):
     """The explorer of this node.
 
     The node listens for it: so a port that is taken is an error at the start, and visitors wait for a restart.
     """
 
     def __init__(self, context: PartContext, webserver: WebserverPart, meters: MetersPart) -> None:
-        super().__init__(context.work)
+        super().__init__(context)
         configuration = context.configuration
         self._options = configuration.explorer
         self._log_format = configuration.application.log_format

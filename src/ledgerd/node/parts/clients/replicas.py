@@ -12,9 +12,8 @@ import msgspec
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.interface.observer import Observer
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.replica.order import ServerOrder
-from ledgerd.supervision.part import Part
 from ledgerd.supervision.processes import Child, module_command
 from ledgerd.supervision.work import Ended, Working
 
@@ -25,11 +24,11 @@ ENDING_SECONDS = 5.0
 NOTICE = b"\n"
 
 
-class ReplicasPart(Part, Observer):
+class ReplicasPart(NodePart, Observer):
     """The process that serves replicas; the node does not need it."""
 
     def __init__(self, context: PartContext, chain: ChainPart) -> None:
-        super().__init__(context.work)
+        super().__init__(context)
         configuration = context.configuration
         self._chain = chain
         self._settings = configuration.state_stream

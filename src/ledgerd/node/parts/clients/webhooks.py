@@ -14,10 +14,9 @@ from ledgerd.history.following import HISTORY_FOLDER
 from ledgerd.history.webhooks.position import HookPosition, position_file, read_position
 from ledgerd.metrics.cells import Cells
 from ledgerd.metrics.table import webhooks as table
-from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.watching.meters import MetersPart
 from ledgerd.node.workers.beside.webhook_worker import WebhookArguments
-from ledgerd.supervision.part import Part
 from ledgerd.supervision.processes import PIPE, Child, module_command
 from ledgerd.supervision.work import Working
 
@@ -30,11 +29,11 @@ MANY_FAILURES = 8
 """Attempts in a row, about two minutes, after which a receiver that does not answer is a warning."""
 
 
-class WebhooksPart(Part):
+class WebhooksPart(NodePart):
     """The webhooks of this node. One that has ended makes `/ready` fail until the operator has seen to it."""
 
     def __init__(self, context: PartContext, meters: MetersPart) -> None:
-        super().__init__(context.work)
+        super().__init__(context)
         configuration = context.configuration
         data_dir = configuration.invocation.data_dir
         self._hooks = configuration.webhooks.hooks

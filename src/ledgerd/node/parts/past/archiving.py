@@ -10,9 +10,8 @@ import logging
 from ledgerd.archive.writer import Copying
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.files import LogDamaged
-from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.supervision.part import Part
 from ledgerd.supervision.threads import in_thread
 from ledgerd.supervision.work import Working
 
@@ -23,11 +22,11 @@ PAUSE_SECONDS = 1.0
 TROUBLED_SECONDS = 60.0
 
 
-class ArchivePart(Part):
+class ArchivePart(NodePart):
     """Copies irreversible blocks from the log to the archive."""
 
     def __init__(self, context: PartContext) -> None:
-        super().__init__(context.work)
+        super().__init__(context)
         self._options = context.configuration.chain
         self._logs = context.configuration.invocation.data_dir / STATE_FOLDER
 

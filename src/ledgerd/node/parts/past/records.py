@@ -19,13 +19,12 @@ from ledgerd.metrics.cells import GaugeCell
 from ledgerd.metrics.table import storage
 from ledgerd.node.config.options.application import OPERATION_HISTORY
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.watching.meters import MetersPart
 from ledgerd.node.workers.settings import FeedOrder
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.rpc.blocks.records import BlockRecorder
 from ledgerd.state.disk import Space
-from ledgerd.supervision.part import Part
 from ledgerd.supervision.processes import Child, module_command
 from ledgerd.supervision.work import Working
 
@@ -41,11 +40,11 @@ CHECK_SECONDS = 0.5
 FEED = "feed"
 
 
-class HistoryPart(Part):
+class HistoryPart(NodePart):
     """The history of operations, written with each commit of the chain."""
 
     def __init__(self, context: PartContext, chain: ChainPart, meters: MetersPart) -> None:
-        super().__init__(context.work)
+        super().__init__(context)
         data_dir = context.configuration.invocation.data_dir
         self._settings, self._folder = context.configuration.history, data_dir / HISTORY_FOLDER
         self._chain = chain
@@ -95,11 +94,11 @@ class HistoryPart(Part):
         await self._chain.run(self._close)
 
 
-class BlockInfoPart(Part):
+class BlockInfoPart(NodePart):
     """The file of `block_info`."""
 
     def __init__(self, context: PartContext, chain: ChainPart) -> None:
-        super().__init__(context.work)
+        super().__init__(context)
         self._chain = chain
         self._recorder: BlockRecorder | None = None
 
@@ -117,11 +116,11 @@ class BlockInfoPart(Part):
             self._recorder = None
 
 
-class HistoryFeedPart(Part):
+class HistoryFeedPart(NodePart):
     """The process that feeds PostgreSQL, started again for ever: its end is no failed start of the part."""
 
     def __init__(self, context: PartContext) -> None:
-        super().__init__(context.work)
+        super().__init__(context)
         configuration = context.configuration
         self._has_history = OPERATION_HISTORY in configuration.application.plugins
         self._order = FeedOrder(

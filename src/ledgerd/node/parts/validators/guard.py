@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from ledgerd.chain.events import BlockApplied
 from ledgerd.chain.interface.observer import Observer
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.peers import PeersPart
 from ledgerd.node.parts.production import ProductionPart
 from ledgerd.node.time_source import MICRO
@@ -18,7 +18,6 @@ from ledgerd.producer.guard import Guard, Seen, Update
 from ledgerd.producer.guard_facts import read_guard_facts, seen, transaction_of
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.transaction import Transaction
-from ledgerd.supervision.part import Part
 
 log = logging.getLogger(__name__)
 
@@ -29,11 +28,11 @@ SENT_AGAIN_EVERY = 3
 """Seconds between two sendings of the updates during a stop."""
 
 
-class GuardPart(Part, Observer):
+class GuardPart(NodePart, Observer):
     """Restores validators that lost their signing key, and switches them off at a stop. Does nothing where disabled."""
 
     def __init__(self, context: PartContext, chain: ChainPart, peers: PeersPart, production: ProductionPart) -> None:
-        super().__init__(context.work)
+        super().__init__(context)
         self._settings = context.configuration.validator_guard
         self._is_enabled = self._settings.enabled and bool(self._settings.watched)
         self._chain = chain

@@ -11,7 +11,7 @@ from ledgerd.chain.events import BlockApplied, BlocksUndone
 from ledgerd.chain.forks.outcome import Outcome
 from ledgerd.chain.interface.observer import Observer
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.validators.tracker import SlotTracker, WatchedSlot
 from ledgerd.node.parts.validators.watched import WatchedGauges, WatchedValidator, facts_of, view_of
 from ledgerd.node.parts.watching.meters import MetersPart
@@ -23,7 +23,6 @@ from ledgerd.protocol.operations.virtual import ShutdownValidator
 from ledgerd.protocol.time_text import time_text
 from ledgerd.rpc.api.node_status import UNKNOWN, WatchedFacts, WatchedSlotFacts
 from ledgerd.supervision.line_rates import LineRate, limited
-from ledgerd.supervision.part import Part
 
 log = logging.getLogger(__name__)
 
@@ -35,14 +34,13 @@ MILLION = 1_000_000
 SLOTS_SHOWN = 21
 
 
-class MonitorPart(Part, Observer):
+class MonitorPart(NodePart, Observer):
     """What becomes of the slots of the validators that are named."""
 
     def __init__(self, context: PartContext, chain: ChainPart, meters: MetersPart) -> None:
-        super().__init__(context.work)
+        super().__init__(context)
         self._names = context.configuration.validator_monitor.names
         self._chain = chain
-        self._time = context.time
         self.tracker = SlotTracker(self._names)
         meters.on_chain.append(lambda made: partial(self._sample, WatchedGauges(made.places)))
 

@@ -18,7 +18,7 @@ from ledgerd.metrics.table import process, storage
 from ledgerd.node.metering.chain_meter import ChainMeter
 from ledgerd.node.metering.storage_gauges import KeptPlace, StorageGauges
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.watching.meters import Meters, MeterSample, MetersPart
 from ledgerd.node.time_source import MICRO
 from ledgerd.node.workers.serving import metrics_reader
@@ -28,7 +28,6 @@ from ledgerd.rpc.http.listeners import listen
 from ledgerd.rpc.link.switchboard import Switchboard
 from ledgerd.rpc.workers import Workers
 from ledgerd.state.disk import DATA_FILE
-from ledgerd.supervision.part import Part
 from ledgerd.supervision.threads import in_thread
 from ledgerd.supervision.work import Working
 
@@ -44,12 +43,11 @@ BODY_BYTES = 64 * 1024
 """Bounds of the endpoint, which a few scrapers and pages share."""
 
 
-class MetricsPart(Part):
+class MetricsPart(NodePart):
     """The metrics of this node, and the page of its operator."""
 
     def __init__(self, context: PartContext, chain: ChainPart, meters: MetersPart) -> None:
-        super().__init__(context.work)
-        self._configuration, self._time = context.configuration, context.time
+        super().__init__(context)
         self._chain, self._meters = chain, meters
         self.board = Switchboard({})
         self._loop: asyncio.AbstractEventLoop | None = None

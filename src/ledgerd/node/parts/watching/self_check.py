@@ -13,10 +13,9 @@ from ledgerd.doctor.finding import Finding
 from ledgerd.doctor.machine import memory
 from ledgerd.doctor.ports import RECENT, last_inbound, note_inbound, unreached
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.peers import PeersPart
 from ledgerd.node.parts.production import ProductionPart
-from ledgerd.supervision.part import Part
 from ledgerd.supervision.threads import in_thread
 from ledgerd.supervision.work import Working
 
@@ -26,7 +25,7 @@ EVERY = 60.0
 """Seconds between two looks."""
 
 
-class SelfCheckPart(Part):
+class SelfCheckPart(NodePart):
     """Checks the machine and the peers once a minute."""
 
     def __init__(
@@ -37,8 +36,7 @@ class SelfCheckPart(Part):
         production: ProductionPart,
         root: Path = Path("/"),
     ) -> None:
-        super().__init__(context.work)
-        self._data_dir = context.configuration.invocation.data_dir
+        super().__init__(context)
         self._endpoint = context.configuration.p2p.endpoint
         self._chain = chain
         self._peers = peers

@@ -15,7 +15,7 @@ from ledgerd.node.config.logging.handlers import stays
 from ledgerd.node.config.logging.lines import PACKAGE, PersonLine
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.clients.webserver import WebserverPart
-from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.peers import FORK_STATUS, PeersPart
 from ledgerd.node.parts.validators.monitor import MonitorPart
 from ledgerd.node.parts.watching.metrics import MetricsPart
@@ -37,7 +37,6 @@ from ledgerd.rpc.api.node_status import (
 )
 from ledgerd.rpc.link.topics import DETAILS, STATUS
 from ledgerd.supervision.health import HealthNews
-from ledgerd.supervision.part import Part
 from ledgerd.supervision.work import Working
 
 KEPT, LONGEST = 40, 400
@@ -79,7 +78,7 @@ LONGEST_DELAY = 1_000_000_000
 """Milliseconds that are told at most: the clock may have been set."""
 
 
-class StatusPart(Part, Observer):
+class StatusPart(NodePart, Observer):
     """Publishes the status of the node, at each block and at each change."""
 
     def __init__(
@@ -91,7 +90,7 @@ class StatusPart(Part, Observer):
         monitor: MonitorPart,
         webserver: WebserverPart,
     ) -> None:
-        super().__init__(context.work)
+        super().__init__(context)
         self._chain_part, self._metrics, self._peers = chain, metrics, peers
         self._monitor, self._webserver, self._time = monitor, webserver, context.time
         self._has_operator = context.configuration.metrics.endpoint is not None

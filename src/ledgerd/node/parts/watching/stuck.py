@@ -11,9 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.time_source import MICRO
-from ledgerd.supervision.part import Part
 from ledgerd.supervision.threads import RunningThread, in_thread
 
 STUCK = 1
@@ -50,14 +49,12 @@ def record_restart(data_dir: Path, now: int) -> int:
     return len(times)
 
 
-class StuckPart(Part):
+class StuckPart(NodePart):
     """Ends the process when the chain's thread is stuck. Its own thread asks: the main one may be stuck as well."""
 
     def __init__(self, context: PartContext, chain: ChainPart) -> None:
-        super().__init__(context.work)
+        super().__init__(context)
         self._chain = chain
-        self._data_dir = context.configuration.invocation.data_dir
-        self._time = context.time
         self._is_ended = threading.Event()
         self._thread: RunningThread | None = None
 

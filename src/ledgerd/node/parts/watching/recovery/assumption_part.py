@@ -11,9 +11,8 @@ from ledgerd.chain.chain import Chain
 from ledgerd.chain.forks.outcome import Outcome
 from ledgerd.chain.interface.observer import Observer
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.protocol.block import Block
-from ledgerd.supervision.part import Part
 from ledgerd.supervision.threads import in_thread
 from ledgerd.supervision.work import Working
 
@@ -22,14 +21,12 @@ log = logging.getLogger(__name__)
 HOLD = "assume-valid"
 
 
-class AssumptionPart(Part, Observer):
+class AssumptionPart(NodePart, Observer):
     """Keeps the node from signing until the chain has the block of `assume-valid`."""
 
     def __init__(self, context: PartContext, chain: ChainPart) -> None:
-        super().__init__(context.work)
+        super().__init__(context)
         self._chain = chain
-        self._signing = context.signing
-        self._newer_state = context.newer_state
         self._changed = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._is_reported = False

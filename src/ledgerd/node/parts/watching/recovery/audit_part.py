@@ -9,13 +9,12 @@ from ledgerd.basics.durations import MINUTE
 from ledgerd.chain.ledger.provenance import Provenance
 from ledgerd.node.parts.bootstrap import WantedState, fetched_state
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.snapshot.agreement import RefusedSources
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.job import Audit
 from ledgerd.snapshot.jobs import done
-from ledgerd.supervision.part import Part
 from ledgerd.supervision.work import Sleep, Working
 
 log = logging.getLogger(__name__)
@@ -24,7 +23,7 @@ HOLD = "audit"
 COPY = "audited"
 
 
-class AuditPart(Part):
+class AuditPart(NodePart):
     """Checks an imported state that was not checked by its import, and warns of where it came from."""
 
     def __init__(
@@ -34,11 +33,8 @@ class AuditPart(Part):
         *,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
-        super().__init__(context.work)
-        self._configuration = context.configuration
+        super().__init__(context)
         self._chain = chain
-        self._signing = context.signing
-        self._newer_state = context.newer_state
         self._sleep = sleep
         self._provenance = Provenance(0)
 

@@ -10,7 +10,7 @@ import msgspec
 
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.peers import PeersPart
 from ledgerd.node.parts.watching.recovery.replacement import replace_state
 from ledgerd.node.parts.watching.recovery.rule import (
@@ -22,7 +22,6 @@ from ledgerd.node.parts.watching.recovery.rule import (
     WedgeRule,
 )
 from ledgerd.node.time_source import MICRO
-from ledgerd.supervision.part import Part
 from ledgerd.supervision.threads import in_thread
 from ledgerd.supervision.work import Working
 
@@ -62,17 +61,13 @@ def permissions_of(configuration: Configuration) -> Permissions:
     return Permissions(configuration.p2p.recovers, configuration.p2p.auto_resync and has_peers)
 
 
-class RecoveryPart(Part):
+class RecoveryPart(NodePart):
     """Watches whether the node follows the network, and helps it out of a dead end."""
 
     def __init__(self, context: PartContext, chain: ChainPart, peers: PeersPart) -> None:
-        super().__init__(context.work)
-        self._configuration = context.configuration
+        super().__init__(context)
         self._chain = chain
         self._peers = peers
-        self._signing = context.signing
-        self._time = context.time
-        self._newer_state = context.newer_state
         self._rule: WedgeRule | None = None
 
     async def start(self) -> None:
