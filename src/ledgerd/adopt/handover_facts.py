@@ -33,7 +33,7 @@ ATTEMPTS = 4
 MOST_SLOTS = 256
 """Slots of a round that are believed; the network has 21."""
 
-BLOCKS_A_LOOK = 100
+SEARCHED_AT_ONCE = 100
 
 NAME_BYTES = 32
 
@@ -123,7 +123,7 @@ class OtherFacts(NamedTuple):
     """Whether both nodes have the same block at the lower of their heads."""
 
 
-class HandoverSight(NamedTuple):
+class HandoverStatus(NamedTuple):
     """Everything at one look."""
 
     chain: ChainFacts | None
@@ -226,7 +226,7 @@ class OurNode:
     def _search(self, head: NodeHead, validator: str) -> None:
         if self._searched is None:
             self._searched = head.irreversible
-        for number in range(self._searched + 1, min(head.irreversible, self._searched + BLOCKS_A_LOOK) + 1):
+        for number in range(self._searched + 1, min(head.irreversible, self._searched + SEARCHED_AT_ONCE) + 1):
             for transaction in self._block(number).transactions:
                 for operation in transaction.operations:
                     if isinstance(operation, ValidatorUpdate) and operation.owner == validator:
@@ -290,7 +290,7 @@ class OtherNode:
         if self._folder is not None and _is_in_use(self._folder):
             return self._answers(ours)._replace(presence=Presence.UP)
         found = self._answers(ours)
-        if found.presence is Presence.UNKNOWN and self._folder is not None and may_be_looked_at(self._folder):
+        if found.presence is Presence.UNKNOWN and self._folder is not None and may_be_inspected(self._folder):
             return found._replace(presence=Presence.GONE)
         return found
 
@@ -313,7 +313,7 @@ class OtherNode:
         return OtherFacts(Presence.UP, head, "", is_common)
 
 
-def may_be_looked_at(folder: Path) -> bool:
+def may_be_inspected(folder: Path) -> bool:
     """Whether a process that has files of a directory open would be seen: those of other users are hidden."""
     return PROCESSES.is_dir() and os.geteuid() in {0, folder.stat().st_uid}
 

@@ -67,7 +67,7 @@ def configuration_text(path: Path) -> str:
     return raw.decode("utf-8", "replace")
 
 
-def look(folder: Path) -> VizdDirectory:
+def inspect_directory(folder: Path) -> VizdDirectory:
     if not folder.is_dir():
         raise AdoptionRefused(f"{folder} is no directory: name the data directory of a vizd")
     if (folder / OUR_STATE).exists():

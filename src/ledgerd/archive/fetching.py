@@ -58,13 +58,13 @@ class Fetch:
         archive: Path,
         known: KnownBlocks,
         source: PastSource,
-        said: Callable[[FetchProgress], None] = lambda _: None,
+        report: Callable[[FetchProgress], None] = lambda _: None,
     ) -> None:
         self._archive = archive
         self._arriving = archive / ARRIVING
         self._known = known
         self._source = source
-        self._said = said
+        self._report = report
 
     def run(self, lowest: int = 1) -> int:
         """Fetch what is missing down to a block, as far as the source has it; returns the earliest block then."""
@@ -91,9 +91,9 @@ class Fetch:
                     f"{file.name} reaches beyond block {self._known.latest}, the last that this directory has: "
                     "wait until the node has more blocks"
                 )
-            self._said(FetchProgress(wanted - (earliest - lowest), wanted))
-            self._take(file, last_id)
-        self._said(FetchProgress(wanted - max(0, self._known.earliest - lowest), wanted))
+            self._report(FetchProgress(wanted - (earliest - lowest), wanted))
+            self._fetch(file, last_id)
+        self._report(FetchProgress(wanted - max(0, self._known.earliest - lowest), wanted))
         return self._known.earliest
 
     @contextmanager
@@ -108,7 +108,7 @@ class Fetch:
         with lock:
             yield
 
-    def _take(self, file: SealedFile, last_id: BlockId) -> None:
+    def _fetch(self, file: SealedFile, last_id: BlockId) -> None:
         path = self._arriving / file.name
         room = shutil.disk_usage(self._arriving).free - SPARE_BYTES
         self._source.obtain(file, path, room)

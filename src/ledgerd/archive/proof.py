@@ -112,15 +112,15 @@ def _refused(file: SealedFile, number: int, what: str) -> ArchiveRefused:
     return ArchiveRefused(f"block {number} of {file.name} is refused: {what}")
 
 
-def check_archive(folder: Path, known: KnownBlocks, said: Callable[[int], None] = lambda _: None) -> Iterator[str]:
-    """What is wrong, a line for each file, from the newest down; `said` is called with how many blocks were read."""
+def check_archive(folder: Path, known: KnownBlocks, report: Callable[[int], None] = lambda _: None) -> Iterator[str]:
+    """What is wrong, a line for each file, from the newest down; `report` is called with how many blocks were read."""
     read = 0
     for file in reversed(sealed_files(folder)):
         fault = _fault_of(folder, file, known)
         if fault:
             yield fault
         read += file.last - file.first + 1
-        said(read)
+        report(read)
 
 
 def _fault_of(folder: Path, file: SealedFile, known: KnownBlocks) -> str:

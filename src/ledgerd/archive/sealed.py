@@ -106,16 +106,16 @@ class ArchivedBlocks:
 
     def first_before(self, number: int) -> int:
         """The first block from which none is missing below a number; that number where its predecessor is missing."""
-        self._look()
+        self._refresh()
         place = bisect_right(self._runs, (number - 1, LATEST)) - 1
         return self._runs[place].first if place >= 0 and self._runs[place].last >= number - 1 else number
 
     def _file_of(self, number: int) -> SealedFile | None:
-        self._look()
+        self._refresh()
         place = bisect_right(self._files, (number, LATEST))
         return next((file for file in reversed(self._files[:place]) if file.last >= number), None)
 
-    def _look(self) -> None:
+    def _refresh(self) -> None:
         try:
             changed = self._folder.stat().st_mtime_ns
         except OSError:

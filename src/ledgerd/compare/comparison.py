@@ -52,12 +52,12 @@ class Scope(NamedTuple):
 class Comparison:
     """One comparison, stage by stage; each says a line at its end."""
 
-    def __init__(self, pair: Pair, apis: Sequence[Api], scope: Scope, say: Callable[[str], None]) -> None:
+    def __init__(self, pair: Pair, apis: Sequence[Api], scope: Scope, report: Callable[[str], None]) -> None:
         self._pair = pair
         self._methods = {name: each for name, each in comparable(apis).items() if name not in scope.skipped}
         self._scope = scope
         self._random = Random(scope.seed)  # noqa: S311 - a seed that is printed, so that a run can be repeated
-        self._say = say
+        self._report = report
         self._seen = SeenValues(0)
         self.irreversible = 0
         """The highest block that is irreversible at both when the comparison begins."""
@@ -90,7 +90,7 @@ class Comparison:
         one, other = _field(first, "CHAIN_VERSION"), _field(second, "CHAIN_VERSION")
         self._pair.allows_one_sided = one != other
         if one != other:
-            self._say(f"the versions differ, {one} and {other}: fields that one alone answers are listed at the end")
+            self._report(f"the versions differ, {one} and {other}: fields that one alone answers are listed at the end")
 
     def _blocks(self) -> FoundDifference | None:
         compared = compare_blocks(self._pair, self.irreversible)
@@ -98,7 +98,7 @@ class Comparison:
             return compared.found
         self.id = compared.id
         self._seen = SeenValues(self.irreversible, compared.first)
-        self._say(f"blocks {compared.first:,} to {self.irreversible:,}: the same ids")
+        self._report(f"blocks {compared.first:,} to {self.irreversible:,}: the same ids")
         return None
 
     def _state(self) -> FoundDifference | None:
@@ -111,7 +111,7 @@ class Comparison:
             if compared.found is not None:
                 return compared.found
         beside = f", but for what was not asked of both: {', '.join(left_out)}" if left_out else ""
-        self._say(f"supply, schedule, properties, hardforks: equal{beside}")
+        self._report(f"supply, schedule, properties, hardforks: equal{beside}")
         return None
 
     def _accounts(self) -> FoundDifference | None:
@@ -138,14 +138,14 @@ class Comparison:
             if len(given) < NAMES_A_PAGE or not names:
                 break
             after = names[-1]
-        self._say(f"{count:,} accounts: equal")
+        self._report(f"{count:,} accounts: equal")
         return None
 
     def _reads(self) -> FoundDifference | None:
         self._find_transactions()
         for api, methods in self._methods.items():
             if api in HISTORIES and not all(map(keeps_all, self._nodes)):
-                self._say(f"{api}: not compared, since one of the nodes does not have every block")
+                self._report(f"{api}: not compared, since one of the nodes does not have every block")
                 continue
             asked = 0
             shared = [each for each in methods if self._is_shared(each)]
@@ -154,7 +154,9 @@ class Comparison:
                 if found is not None:
                     return found
                 asked += 1
-            self._say(f"{api}: {asked:,} reads of {len(shared)} methods are equal" if shared else f"{api}: not at both")
+            self._report(
+                f"{api}: {asked:,} reads of {len(shared)} methods are equal" if shared else f"{api}: not at both"
+            )
         return None
 
     def _is_shared(self, method: Method) -> bool:

@@ -136,7 +136,7 @@ def read_samples(data_dir: Path) -> Samples:
         return []
 
 
-def take_sample(data_dir: Path, now: int) -> None:
+def record_sample(data_dir: Path, now: int) -> None:
     samples = read_samples(data_dir)
     if samples and 0 <= now - samples[-1][0] < SAMPLE_EVERY:
         return

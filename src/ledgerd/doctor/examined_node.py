@@ -17,7 +17,7 @@ EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - nothing is li
 
 SECONDS = 3.0
 
-OWN_FILES = 256
+BASE_FILES = 256
 
 
 class ExaminedNode(msgspec.Struct, frozen=True, kw_only=True):

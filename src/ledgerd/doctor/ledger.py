@@ -74,12 +74,12 @@ def _of_state(node: ExaminedNode, state: View, now: int) -> Iterator[Finding]:
 
 def _log(node: ExaminedNode, state: View) -> Iterator[Finding]:
     last = state.get(DYNAMIC_GLOBAL_PROPERTIES, 0).last_irreversible_block_num
-    told = state.meta(LOG_KEPT)
-    if not last or told == IMPORTED:
+    kept = state.meta(LOG_KEPT)
+    if not last or kept == IMPORTED:
         return
-    log = (RollingBlockLogReader if told == LATEST else BlockLogReader).open(node.log_dir)
+    log = (RollingBlockLogReader if kept == LATEST else BlockLogReader).open(node.log_dir)
     problem = ""
-    if log.head_number < last and not (told == LATEST and log.head_number == 0):
+    if log.head_number < last and not (kept == LATEST and log.head_number == 0):
         problem = f"it ends at block {log.head_number}, and the last irreversible block of the state is {last}"
     elif log.head_number:
         problem = _mismatch(log, state, last)

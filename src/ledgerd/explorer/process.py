@@ -73,9 +73,9 @@ class ExplorerPart(Part):
                 for name in environment(code).list_templates():
                     environment(code).get_template(name)
         search_rarely()
-        plug = _plug(self._settings)
-        self.address = plug.getsockname()[:2]
-        self._servers = await accept_on(plug, lambda: BrowserConnection(self.visitors))
+        listener = _listening_socket(self._settings)
+        self.address = listener.getsockname()[:2]
+        self._servers = await accept_on(listener, lambda: BrowserConnection(self.visitors))
         self.work.keep("the node", self._follower.run)
         if self._settings.live:
             self.work.keep(NEWS, self._follower.listen)
@@ -90,10 +90,10 @@ class ExplorerPart(Part):
         self._node.close()
 
 
-def _plug(settings: ExplorerSettings) -> socket.socket:
+def _listening_socket(settings: ExplorerSettings) -> socket.socket:
     if settings.inherited < 0:
-        (plug,) = listen(settings.listen.host, settings.listen.port, 1)
+        (listener,) = listen(settings.listen.host, settings.listen.port, 1)
     else:
-        plug = socket.socket(fileno=settings.inherited)
-        plug.setblocking(False)
-    return plug
+        listener = socket.socket(fileno=settings.inherited)
+        listener.setblocking(False)
+    return listener

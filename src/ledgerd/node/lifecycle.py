@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 STOPPED = 0
 FATAL = 255
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
-STOP_PATIENCE = 15.0
+STOP_SECONDS = 15.0
 """Seconds that a stop may take, besides what the validator guard is configured to wait. After that the process exits
 without finishing (a snapshot that is being read or written is lost): service managers kill after 30 seconds."""
 SYSTEM_REMEDY = "see to the disk, its free space and the permissions, then start again"
@@ -128,7 +128,7 @@ async def _stop(runtime: Runtime, starting: asyncio.Task[None], tasks: Tasks) ->
         await runtime.stop()
 
     ending = tasks.begin(stopped(), "stop")
-    _, late = await asyncio.wait([ending], timeout=STOP_PATIENCE + runtime.stop_seconds)
+    _, late = await asyncio.wait([ending], timeout=STOP_SECONDS + runtime.stop_seconds)
     if late:
         log.error("the stop takes too long, so the process exits now; the state is that of the last commit")
         logging.shutdown()

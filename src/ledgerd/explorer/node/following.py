@@ -20,8 +20,8 @@ from ledgerd.explorer.node.watch import BLOCKS_KEPT, TRANSFERS_KEPT, BlockFacts,
 log = logging.getLogger(__name__)
 
 AT_ONCE = 32
-LOOK_SECONDS = 0.2
-LONGEST_SILENCE = 4.0
+POLL_SECONDS = 0.2
+LONGEST_WAIT = 4.0
 """Without a word of a block, the head is asked for."""
 PAUSE = 1.0
 MOST_KINDS = 3
@@ -52,13 +52,13 @@ class HeadFollower:
         if live:
             read_address(live, (SOCKET, SECURE_SOCKET))
         self._news = asyncio.Event()
-        self._is_told = False
+        self._is_subscribed = False
 
     async def run(self, _working: Callable[[], None]) -> None:
         while True:
             try:
                 while True:
-                    await self.look()
+                    await self.refresh()
                     await self._next()
             except NodeAway as problem:
                 self._lose(str(problem))
@@ -79,7 +79,7 @@ class HeadFollower:
             async with connect(self._live, max_size=32 << 20, open_timeout=5) as socket:
                 await socket.send(request)
                 working()
-                self._is_told = True
+                self._is_subscribed = True
                 async for message in socket:
                     if "error" in orjson.loads(message):
                         raise NodeAway("it tells of no blocks")
@@ -87,12 +87,12 @@ class HeadFollower:
         except (OSError, WebSocketException, TimeoutError, orjson.JSONDecodeError) as problem:
             raise NodeAway(f"{self._live}: {problem}") from None
         finally:
-            self._is_told = False
+            self._is_subscribed = False
         raise NodeAway(f"{self._live}: the connection ended")
 
     async def _next(self) -> None:
         try:
-            async with asyncio.timeout(LONGEST_SILENCE if self._is_told else LOOK_SECONDS):
+            async with asyncio.timeout(LONGEST_WAIT if self._is_subscribed else POLL_SECONDS):
                 await self._news.wait()
         except TimeoutError:
             return
@@ -114,13 +114,13 @@ class HeadFollower:
         watch.transfers.clear()
         rows = answers[4]["operations"] if watch.has_history else []
         watch.transfers.extendleft(_transfer(each) for each in rows)
-        watch.take(
+        watch.move_to(
             properties, schedule, facts_of_blocks([each[:2] for each in blocks], str(properties["head_block_id"]))
         )
         log.info("the node %(url)s answers; its head block: %(head)d", {"url": self._node.url, "head": head})
 
-    async def look(self) -> None:
-        """Take the blocks since the last look, if there are any; all of them at the first, or when the node is back."""
+    async def refresh(self) -> None:
+        """Fetch the blocks since the last refresh; all of them at the first, or when the node is back."""
         watch = self._watch
         if watch.away:
             await self._begin()
@@ -138,7 +138,7 @@ class HeadFollower:
         watch.hardfork, schedule = _needed(await self._node.ask(HARDFORK, SCHEDULE))
         for block in blocks:
             watch.transfers.extendleft(_transfer(each) for each in block.operations if each["op"][0] == "transfer")
-        watch.take(
+        watch.move_to(
             properties, schedule, facts_of_blocks([each[:2] for each in blocks], str(properties["head_block_id"]))
         )
 

@@ -66,7 +66,7 @@ class ChainWatch:
         self.away = "it has not been asked yet"
         """Why the node does not answer; empty while it does."""
         self.has_history = True
-        self.followers: list[Callable[[], None]] = []
+        self.observers: list[Callable[[], None]] = []
         """Called when a block was added, and when the node went away or came back."""
         self._names: tuple[str, ...] = ()
 
@@ -87,23 +87,23 @@ class ChainWatch:
         """Whether hardfork 14 is in force."""
         return bool(self.hardfork) and int(self.hardfork.partition(".")[0]) >= 4
 
-    def take(self, properties: HeadProperties, schedule: Mapping[str, Any], blocks: Sequence[BlockFacts]) -> None:
-        """Stand at a new head, with the blocks up to it, the oldest first."""
+    def move_to(self, properties: HeadProperties, schedule: Mapping[str, Any], blocks: Sequence[BlockFacts]) -> None:
+        """Move to a new head, with the blocks up to it, the oldest first."""
         self.properties, self.schedule = properties, schedule
         self._names = scheduled_names(schedule)
         for block in blocks:
             self.blocks.appendleft(block)
         self.away = ""
-        self.tell()
+        self.notify()
 
     def lose(self, why: str) -> None:
         if self.away != why:
             self.away = why
-            self.tell()
+            self.notify()
 
-    def tell(self) -> None:
-        for follower in self.followers:
-            follower()
+    def notify(self) -> None:
+        for observer in self.observers:
+            observer()
 
     @property
     def participation(self) -> int:

@@ -84,7 +84,7 @@ def environment(code: str) -> Environment:
         auto_reload=False,
         cache_size=len(sources),
     )
-    made.globals |= _said(spoken)
+    made.globals |= _globals_of(spoken)
     return made
 
 
@@ -172,7 +172,7 @@ def ages_of(spoken: Language) -> str:
     return orjson.dumps(words).decode()
 
 
-def _said(spoken: Language) -> dict[str, object]:
+def _globals_of(spoken: Language) -> dict[str, object]:
     return {
         "code": spoken.code,
         "codes": CODES,

@@ -51,8 +51,8 @@ class PeerGauges:
         )
         for place, gauge in self._peers.items():
             gauge.set(tally[place])
-        _spread(self._heads, (peer.head_number for peer in peers if peer.is_live))
-        _spread(self._round_trips, (seconds for _, seconds in driver.round_trips()))
+        _set_statistics(self._heads, (peer.head_number for peer in peers if peer.is_live))
+        _set_statistics(self._round_trips, (seconds for _, seconds in driver.round_trips()))
         self._buffers.set(driver.queued)
         self._syncing.set(core.mode is Mode.SYNC)
         self._minority.set(core.fork_status == MINORITY)
@@ -63,7 +63,7 @@ class PeerGauges:
         self._unheard.set(offers.unheard)
 
 
-def _spread(gauges: list[GaugeCell], values: Iterable[float]) -> None:
+def _set_statistics(gauges: list[GaugeCell], values: Iterable[float]) -> None:
     known = sorted(values)
     if known:
         for gauge, value in zip(gauges, (known[0], median(known), known[-1]), strict=True):

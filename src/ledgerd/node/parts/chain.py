@@ -151,7 +151,7 @@ class ChainPart(NodePart):
         self.building = asyncio.Lock()
         """Held while a state that is to replace this one is being built: there is one folder for it."""
         self._is_trying = False
-        self.is_made_anew = False
+        self.is_reopening = False
         """Whether the chain is being reopened, so that its thread does not answer the watchdog for a while."""
 
     @property
@@ -215,7 +215,7 @@ class ChainPart(NodePart):
 
     def reopen(self, between: Callable[[], object]) -> None:
         """Close the chain, change its files, and open it again; on the chain's thread."""
-        self.is_made_anew = True
+        self.is_reopening = True
         try:
             self.chain.close()
             self._chain = None
@@ -224,7 +224,7 @@ class ChainPart(NodePart):
             for attachment in self._attachments:
                 attachment(self._chain)
         finally:
-            self.is_made_anew = False
+            self.is_reopening = False
 
     async def stop(self) -> None:
         await self.run(self._close)

@@ -52,8 +52,8 @@ class LocalNetwork:
             process.start()
 
     def restart_dead(self) -> list[MemberProcess]:
-        for process, sight in zip(self.processes, self.watch.sights, strict=True):
-            if process.is_running and sight is not None:
+        for process, status in zip(self.processes, self.watch.statuses, strict=True):
+            if process.is_running and status is not None:
                 process.works()
         return [process for process in self.processes if process.restart()]
 

@@ -14,18 +14,18 @@ WORDS = {"node", "state", "mode"}
 def rows(network: LocalNetwork) -> list[tuple[str, ...]]:
     watch = network.watch
     shown = []
-    for number, (process, sight) in enumerate(zip(network.processes, watch.sights, strict=True)):
+    for number, (process, status) in enumerate(zip(network.processes, watch.statuses, strict=True)):
         member = process.member
         if process.has_died:
             state = f"died ({process.exit_code})"
         elif not process.is_running:
             state = "stopped"
         else:
-            state = "starting" if sight is None else "runs"
+            state = "starting" if status is None else "runs"
         numbers = (
             ("", "", "", "")
-            if sight is None
-            else tuple(map(str, (sight.head, sight.irreversible, sight.mode, sight.peers)))
+            if status is None
+            else tuple(map(str, (status.head, status.irreversible, status.mode, status.peers)))
         )
         about = (str(len(member.validators)), str(watch.missed(number)), str(process.restarts))
         shown.append((member.name, state, *numbers, *about, str(member.http_port)))
@@ -34,7 +34,7 @@ def rows(network: LocalNetwork) -> list[tuple[str, ...]]:
 
 def headline(network: LocalNetwork) -> str:
     watch = network.watch
-    best = max((each for each in watch.sights if each is not None), key=lambda each: each.head, default=None)
+    best = max((each for each in watch.statuses if each is not None), key=lambda each: each.head, default=None)
     if best is None:
         return "no node answers yet"
     heads = len(watch.heads)

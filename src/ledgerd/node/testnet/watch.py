@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ledgerd.node.testnet.plan import HOST, MOST_VALIDATORS, Member
 from ledgerd.supervision.threads import thread_pool
 
-PATIENCE = 5.0
+ANSWER_SECONDS = 5.0
 
 Question = tuple[str, str, Sequence[object]]
 
@@ -25,7 +25,7 @@ QUESTIONS: tuple[Question, ...] = (
 )
 
 
-class Sight(NamedTuple):
+class MemberStatus(NamedTuple):
     """The status of a node at one time."""
 
     head: int
@@ -39,7 +39,7 @@ class Sight(NamedTuple):
     missed: dict[str, int]
 
 
-class Silent(Exception):
+class NoAnswer(Exception):
     """A node does not answer, or its answer is not valid."""
 
 
@@ -48,21 +48,21 @@ def ask(member: Member, questions: Sequence[Question]) -> list[Any]:
         {"jsonrpc": "2.0", "id": number, "method": "call", "params": [api, method, list(arguments)]}
         for number, (api, method, arguments) in enumerate(questions)
     ]
-    connection = http.client.HTTPConnection(HOST, member.http_port, timeout=PATIENCE)
+    connection = http.client.HTTPConnection(HOST, member.http_port, timeout=ANSWER_SECONDS)
     try:
         connection.request("POST", "/", json.dumps(body))
         answers = json.loads(connection.getresponse().read())
         return [each["result"] for each in sorted(answers, key=lambda each: int(each["id"]))]
     except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError) as error:
-        raise Silent(f"{member.name}: {error}") from error
+        raise NoAnswer(f"{member.name}: {error}") from error
     finally:
         connection.close()
 
 
-def inspect(member: Member) -> Sight | None:
+def inspect(member: Member) -> MemberStatus | None:
     try:
         properties, network, hardfork, validators = ask(member, QUESTIONS)
-        return Sight(
+        return MemberStatus(
             head=properties["head_block_number"],
             head_id=properties["head_block_id"],
             irreversible=properties["last_irreversible_block_num"],
@@ -73,7 +73,7 @@ def inspect(member: Member) -> Sight | None:
             peers=network["peers"],
             missed={each["owner"]: int(each["total_missed"]) for each in validators},
         )
-    except (Silent, LookupError, ValueError, TypeError):
+    except (NoAnswer, LookupError, ValueError, TypeError):
         return None
 
 
@@ -84,7 +84,7 @@ class NetworkMonitor:
         self._members = members
         self._pool = thread_pool(len(members), "watch")
         self._missed_before: dict[str, int] | None = None
-        self.sights: list[Sight | None] = [None] * len(members)
+        self.statuses: list[MemberStatus | None] = [None] * len(members)
         self.irreversible: dict[int, str] = {}
         """The ids of blocks that some node has called irreversible."""
         self.highest = [0] * len(members)
@@ -94,17 +94,17 @@ class NetworkMonitor:
     def close(self) -> None:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def inspect(self) -> list[Sight | None]:
-        self.sights = list(self._pool.map(inspect, self._members))
-        for number, sight in enumerate(self.sights):
-            if sight is not None:
-                self._remember(number, sight)
+    def inspect(self) -> list[MemberStatus | None]:
+        self.statuses = list(self._pool.map(inspect, self._members))
+        for number, status in enumerate(self.statuses):
+            if status is not None:
+                self._remember(number, status)
                 if self._missed_before is None:
-                    self._missed_before = dict(sight.missed)
-        return self.sights
+                    self._missed_before = dict(status.missed)
+        return self.statuses
 
-    def _remember(self, number: int, sight: Sight) -> None:
-        name, block, block_id = self._members[number].name, sight.irreversible, sight.irreversible_id
+    def _remember(self, number: int, status: MemberStatus) -> None:
+        name, block, block_id = self._members[number].name, status.irreversible, status.irreversible_id
         if block < self.highest[number]:
             self._blame(f"{name}: irreversible block {block} after {self.highest[number]}")
         self.highest[number] = max(block, self.highest[number])
@@ -123,7 +123,7 @@ class NetworkMonitor:
     def missed(self, number: int) -> int:
         """Slots that a node's validators have missed since it was first looked."""
         before = self._missed_before or {}
-        latest = max((each for each in self.sights if each is not None), key=lambda each: each.head, default=None)
+        latest = max((each for each in self.statuses if each is not None), key=lambda each: each.head, default=None)
         if latest is None:
             return 0
         names = self._members[number].validators
@@ -131,8 +131,8 @@ class NetworkMonitor:
 
     @property
     def heads(self) -> set[str]:
-        return {each.head_id for each in self.sights if each is not None}
+        return {each.head_id for each in self.statuses if each is not None}
 
     @property
     def head(self) -> int:
-        return max((each.head for each in self.sights if each is not None), default=0)
+        return max((each.head for each in self.statuses if each is not None), default=0)

@@ -45,11 +45,11 @@ async def _asked(visit: Visit, first: int, last: int) -> list[BlockFacts]:
     if visit.watch.has_history:
         found: list[BlockFacts] = []
         while first <= last:  # an answer may end before the last of them
-            told = await visit.one("history_api", "get_blocks", first, last - first + 1)
-            if not told:
+            answer = await visit.one("history_api", "get_blocks", first, last - first + 1)
+            if not answer:
                 break
-            found += [facts_of_summary(each) for each in told]
-            first += len(told)
+            found += [facts_of_summary(each) for each in answer]
+            first += len(answer)
         return found[::-1]
     numbers = range(first, min(last + 1, visit.watch.head) + 1)
     whole = await visit.ask(*(NodeCall("database_api", "get_block", (number,)) for number in numbers))

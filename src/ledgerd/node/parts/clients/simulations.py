@@ -43,10 +43,10 @@ TOO_LONG = "It takes too long to simulate this transaction"
 class Simulations:
     """Handles the requests of `node_api.simulate_transaction`."""
 
-    def __init__(self, chain: ChainPart, time: TimeSource, patience: float, *, is_on: bool) -> None:
+    def __init__(self, chain: ChainPart, time: TimeSource, timeout: float, *, is_on: bool) -> None:
         self._chain = chain
         self._time = time
-        self._patience = patience
+        self._timeout = timeout
         self._is_on = is_on
         self._all = TokenBucket(ALL_SECONDS, ALL_SECONDS_A_SECOND, time.seconds())
         self._buckets: dict[str, TokenBucket] = {}
@@ -62,7 +62,7 @@ class Simulations:
         if len(asked.packed) > MOST_BYTES:
             raise PlainError(TOO_LARGE)
         try:
-            async with asyncio.timeout(self._patience or None):
+            async with asyncio.timeout(self._timeout or None):
                 found = await self._chain.run(partial(self._within_quota, asked))
         except TimeoutError:
             raise PlainError(SPENT) from None

@@ -69,13 +69,13 @@ class WebserverPart(ApiWorkersPart):
     def __init__(
         self, context: PartContext, early: EarlyAnswers, chain: ChainPart, peers: PeersPart, meters: MetersPart
     ) -> None:
-        options, patience = context.configuration.webserver, context.configuration.chain.write_wait
-        self.broadcasts = Broadcasts(chain, context.time, patience)
+        options, timeout = context.configuration.webserver, context.configuration.chain.write_wait
+        self.broadcasts = Broadcasts(chain, context.time, timeout)
         self.broadcasts.after_transaction.append(peers.broadcast_transaction)
         self.broadcasts.after_block.append(peers.broadcast_block)
         if not options.broadcasts_while_syncing:
             self.broadcasts.catches_up_to = lambda: peers.catches_up_to
-        simulations = Simulations(chain, context.time, patience, is_on=options.simulates_transactions)
+        simulations = Simulations(chain, context.time, timeout, is_on=options.simulates_transactions)
         handlers = {**self.broadcasts.handlers, **peers.handlers, **simulations.handlers}
         super().__init__(context.work, options, worker_settings(context.configuration), handlers)
         self._early, self._meters, self._chain = early, meters, chain

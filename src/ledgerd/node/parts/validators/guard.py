@@ -76,7 +76,7 @@ class GuardPart(NodePart, Observer):
             if not await self._chain.run(lambda: self._peers.count):
                 break
             if second % SENT_AGAIN_EVERY == 0:
-                await self._chain.run(lambda: self._spread(sent))
+                await self._chain.run(lambda: self._broadcast(sent))
 
     # -- on the thread of the chain
 
@@ -119,11 +119,11 @@ class GuardPart(NodePart, Observer):
                 continue
             self._guard.was_sent(update, transaction.id)
             sent.append(transaction)
-        self._spread(sent)
+        self._broadcast(sent)
         for line in self._guard.take_lines():
             log.log(line.level, "%s", line.text)
         return sent
 
-    def _spread(self, transactions: Iterable[Transaction]) -> None:
+    def _broadcast(self, transactions: Iterable[Transaction]) -> None:
         for transaction in transactions:
             self._peers.broadcast_transaction(transaction)

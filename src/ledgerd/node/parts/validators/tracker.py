@@ -26,7 +26,7 @@ BEHIND = 60.0
 SLOTS_KEPT = 2_400
 """The latest slots of all watched validators together, settled ones too: what a fork switch may take back."""
 
-SIGHTS_KEPT = 1_000
+SEEN_KEPT = 1_000
 
 
 def slot_time_of(timestamp: int) -> int:
@@ -54,7 +54,7 @@ class WatchedSlot(NamedTuple):
     block: int = 0
     """The number of its block; 0 where it was missed."""
     late: float | None = None
-    """Seconds from the slot to the first sight of its block; nothing where there is none, or this node was behind."""
+    """Seconds from the slot until its block was seen; nothing where there is none, or this node was behind."""
     cause: MissCause | None = None
 
 
@@ -67,7 +67,7 @@ class Payment(NamedTuple):
     """In millionths of a share."""
 
 
-class BlockSight(NamedTuple):
+class SeenBlock(NamedTuple):
     """A block of a watched validator, as it was first seen."""
 
     id: BlockId
@@ -120,13 +120,13 @@ class SlotTracker:
         self._waiting: deque[WatchedSlot] = deque()
         self._settled: deque[WatchedSlot] = deque(maxlen=SLOTS_KEPT)
         self._payments: deque[Payment] = deque(maxlen=SLOTS_KEPT)
-        self._sights: deque[BlockSight] = deque(maxlen=SIGHTS_KEPT)
+        self._seen: deque[SeenBlock] = deque(maxlen=SEEN_KEPT)
 
     def record(self, block: Block, outcome: Outcome, now: float) -> None:
         name = AccountName(block.validator)
-        if name in self.counts and not any(sight.id == block.id for sight in self._sights):
-            self._sights.append(
-                BlockSight(block.id, name, slot_time_of(block.timestamp), now, isinstance(outcome, Refused))
+        if name in self.counts and not any(each.id == block.id for each in self._seen):
+            self._seen.append(
+                SeenBlock(block.id, name, slot_time_of(block.timestamp), now, isinstance(outcome, Refused))
             )
 
     def applied(self, event: BlockApplied, now: float) -> None:
@@ -141,7 +141,7 @@ class SlotTracker:
                 self._waiting.append(WatchedSlot(name, first + BLOCK_INTERVAL * place, block.number, cause=cause))
         name = AccountName(block.validator)
         if name in self.counts:
-            seen = next((sight.at for sight in self._sights if sight.id == block.id), now)
+            seen = next((each.at for each in self._seen if each.id == block.id), now)
             late = seen - slot_time
             timed = None if late > BEHIND else late
             self._waiting.append(WatchedSlot(name, slot_time, block.number, block.number, timed))
@@ -176,12 +176,12 @@ class SlotTracker:
             yield slot
 
     def _cause(self, slot: WatchedSlot) -> MissCause:
-        sights = [each for each in self._sights if (each.validator, each.time) == (slot.validator, slot.time)]
-        if not sights:
+        blocks = [each for each in self._seen if (each.validator, each.time) == (slot.validator, slot.time)]
+        if not blocks:
             return MissCause.UNSEEN
-        if all(each.is_refused for each in sights):
+        if all(each.is_refused for each in blocks):
             return MissCause.REFUSED
-        if min(each.at for each in sights if not each.is_refused) >= slot.time + BLOCK_INTERVAL:
+        if min(each.at for each in blocks if not each.is_refused) >= slot.time + BLOCK_INTERVAL:
             return MissCause.LATE
         return MissCause.BRANCH
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ledgerd.doctor.clock import judged
-from ledgerd.doctor.disk import not_writable, room, take_sample
+from ledgerd.doctor.disk import not_writable, record_sample, room
 from ledgerd.doctor.finding import Finding
 from ledgerd.doctor.machine import memory
-from ledgerd.doctor.ports import RECENT, last_inbound, note_inbound, unreached
+from ledgerd.doctor.ports import RECENT, last_inbound, record_inbound, unreached
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.peers import PeersPart
@@ -71,8 +71,8 @@ class SelfCheckPart(NodePart):
         now = self._second()
         try:
             if has_inbound:
-                note_inbound(self._data_dir, now)
-            take_sample(self._data_dir, now)
+                record_inbound(self._data_dir, now)
+            record_sample(self._data_dir, now)
         except OSError as problem:
             return [not_writable(self._data_dir, problem), *self._findings(now)]
         return [*self._findings(now)]

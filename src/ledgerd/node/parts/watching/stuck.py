@@ -71,7 +71,7 @@ class StuckPart(NodePart):
         calls, answered = Calls(), threading.Event()
         self._chain.call_soon(answered.set)
         while not self._is_ended.wait(CALL_EVERY):
-            if calls.count(is_answered=answered.is_set(), is_excused=self._chain.is_made_anew):
+            if calls.count(is_answered=answered.is_set(), is_excused=self._chain.is_reopening):
                 self._end()
             if answered.is_set():
                 answered.clear()

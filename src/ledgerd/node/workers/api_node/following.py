@@ -42,7 +42,7 @@ class DirectoryFollower:
         self._file = file
         self._blocks = blocks
         self._forwarder = forwarder
-        self._subscribers = Subscribers(_unheeded, _unheeded)
+        self._subscribers = Subscribers(_ignore, _ignore)
         self._published: dict[int, bytes] = {}
         """The ids of the latest heads, by their numbers, in the order in which they came."""
         self.followed: FollowedStanding | None = None
@@ -165,5 +165,5 @@ class DirectoryFollower:
             del self._published[next(iter(self._published))]
 
 
-def _unheeded(_topic: str) -> None:
+def _ignore(_topic: str) -> None:
     pass

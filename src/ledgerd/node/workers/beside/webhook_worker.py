@@ -28,7 +28,7 @@ from ledgerd.supervision.tasks import all_of, first_of
 YIELDING = 5
 """The `nice` value: blocks are more urgent."""
 
-LOOK_SECONDS = 1.0
+RETRY_SECONDS = 1.0
 
 
 class WebhookArguments(msgspec.Struct, frozen=True):
@@ -64,7 +64,7 @@ async def _opened(order: WebhookArguments) -> EmbeddedHistory:
         try:
             return EmbeddedHistory.open(Path(order.history_folder), Path(order.logs), order.history)
         except HistoryDamaged:
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(RETRY_SECONDS)
 
 
 def main() -> None:

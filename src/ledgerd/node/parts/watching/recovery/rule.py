@@ -35,7 +35,7 @@ class RecoveryStep(Enum):
 MOST_CUT_OFF = 3
 """Steps of an incident that begin again because the node ended in the middle of them."""
 
-PATIENCE = {RecoveryStep.FORGET: 60.0, RecoveryStep.GO_BACK: 60.0, RecoveryStep.FETCH: 3600.0}
+STEP_SECONDS = {RecoveryStep.FORGET: 60.0, RecoveryStep.GO_BACK: 60.0, RecoveryStep.FETCH: 3600.0}
 """Seconds without progress that a step has before the next one."""
 
 
@@ -167,7 +167,7 @@ class WedgeRule:
         if sight.head > incident.head or incident.cut_off >= MOST_CUT_OFF:
             return
         incident.cut_off += 1
-        self._acted = now - max(PATIENCE.values())
+        self._acted = now - max(STEP_SECONDS.values())
         self._report(logging.WARNING, f"wedged: {incident.steps.pop()}: cut off by the end of the node, begins again")
 
     def ended(self) -> None:
@@ -186,7 +186,7 @@ class WedgeRule:
         if incident is None or self._is_given_up:
             return None
         taken = [RecoveryStep(each) for each in incident.steps]
-        wait = PATIENCE[taken[-1]] if taken else 0.0
+        wait = STEP_SECONDS[taken[-1]] if taken else 0.0
         if now - self._acted < wait:
             return None
         step = next((each for each in RecoveryStep if each not in taken), None)
@@ -231,7 +231,7 @@ class WedgeRule:
     def has_failed(self, reason: str) -> RecoveryLine:
         """A step could not be carried out: the next one is due at once."""
         self.ended()
-        self._acted -= max(PATIENCE.values())
+        self._acted -= max(STEP_SECONDS.values())
         return RecoveryLine(logging.CRITICAL, f"wedged: {reason}")
 
 
