@@ -11,7 +11,8 @@ import pytest
 from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.offline import reapply
 from ledgerd.cli import main
-from ledgerd.node.config.configuration import network_of, read_configuration
+from ledgerd.node.config.configuration import read_configuration
+from ledgerd.node.config.network import network_of
 from ledgerd.node.datadir.market_rebuild import REBUILD_FOLDER, replay_beside
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.market_records import (

@@ -45,6 +45,7 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("given",),
         ("logging", "reading", "templates"),
         ("configuration",),
+        ("network",),
     ),
     "metrics": (
         ("families",),

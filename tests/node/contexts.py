@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from ledgerd.node.config.configuration import network_of
+from ledgerd.node.config.network import network_of
 from ledgerd.node.part_table import PARTS
 from ledgerd.node.parts.context import PartContext, SigningPermit
 from ledgerd.node.time_source import TimeSource

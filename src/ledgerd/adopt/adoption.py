@@ -18,7 +18,8 @@ from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip, SkipFlags
 from ledgerd.chain.log.source import LogSource
 from ledgerd.chain.offline.replay import replay
 from ledgerd.history.following import HISTORY_FOLDER, open_history
-from ledgerd.node.config.configuration import Configuration, network_of, read_configuration
+from ledgerd.node.config.configuration import Configuration, read_configuration
+from ledgerd.node.config.network import network_of
 from ledgerd.node.config.options.application import OPERATION_HISTORY
 from ledgerd.node.datadir.opening import files_of, space_of
 from ledgerd.node.datadir.projections import project_for_plugins, recording_blocks

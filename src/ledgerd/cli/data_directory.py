@@ -71,7 +71,7 @@ def opened_chain(chosen: argparse.Namespace, *, must_exist: bool, needs_log: boo
     """The chain of the directory, opened; with `needs_log` off, also where its block log does not fit the state."""
     from ledgerd.chain.chain import Chain  # noqa: PLC0415 - not loaded for `--help`
     from ledgerd.chain.log.opening import LogUnfit  # noqa: PLC0415
-    from ledgerd.node.config.configuration import network_of  # noqa: PLC0415
+    from ledgerd.node.config.network import network_of  # noqa: PLC0415
     from ledgerd.node.datadir.opening import space_of  # noqa: PLC0415
     from ledgerd.node.datadir.projections import project_for_plugins  # noqa: PLC0415
 

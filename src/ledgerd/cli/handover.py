@@ -71,7 +71,7 @@ def _walk(chosen: argparse.Namespace) -> tuple[HandoverWalk, HandoverPlan]:
     from ledgerd.adopt.handover_walk import HandoverWalk  # noqa: PLC0415
     from ledgerd.compare.node import ComparedNode  # noqa: PLC0415
     from ledgerd.compare.pace import Pace  # noqa: PLC0415
-    from ledgerd.node.config.configuration import network_of  # noqa: PLC0415
+    from ledgerd.node.config.network import network_of  # noqa: PLC0415
 
     for folder in (chosen.data_dir, chosen.directory):
         if folder is not None and not folder.is_dir():

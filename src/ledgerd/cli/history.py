@@ -132,8 +132,8 @@ def _store_of(chosen: argparse.Namespace) -> tuple[Configuration, str]:
 def _feed(chosen: argparse.Namespace) -> int:
     from ledgerd.history.columns.source import HistorySource  # noqa: PLC0415
     from ledgerd.history.postgres.running import EndlessFeed, UntilSignalled  # noqa: PLC0415 - an extra that may be missing
-    from ledgerd.node.config.configuration import network_of  # noqa: PLC0415
     from ledgerd.node.config.logging.setup import set_up_logging  # noqa: PLC0415
+    from ledgerd.node.config.network import network_of  # noqa: PLC0415
 
     configuration, address = _store_of(chosen)
     set_up_logging(configuration.logging, configuration.application.log_format)
@@ -148,7 +148,7 @@ def _feed(chosen: argparse.Namespace) -> int:
 def _verify(chosen: argparse.Namespace) -> int:
     from ledgerd.history.columns.source import HistorySource  # noqa: PLC0415 - not loaded for `--help`
     from ledgerd.history.postgres.verify import StoreComparison  # noqa: PLC0415
-    from ledgerd.node.config.configuration import network_of  # noqa: PLC0415
+    from ledgerd.node.config.network import network_of  # noqa: PLC0415
 
     configuration, address = _store_of(chosen)
     source = HistorySource(chosen.data_dir, configuration.history)

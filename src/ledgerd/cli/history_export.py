@@ -11,7 +11,7 @@ from ledgerd.cli.data_directory import configuration_of
 from ledgerd.cli.progress import progress
 from ledgerd.history.columns.source import HistorySource
 from ledgerd.history.errors import HistoryDamaged
-from ledgerd.node.config.configuration import network_of
+from ledgerd.node.config.network import network_of
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.supervision.niceness import give_way
 

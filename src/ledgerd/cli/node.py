@@ -70,7 +70,7 @@ def _started(command_line: Mapping[str, Sequence[str]], here: Path) -> int:
 
 def checked(configuration: Configuration) -> Configuration:
     """The configuration, after checking that its network can be read."""
-    from ledgerd.node.config.configuration import network_of  # noqa: PLC0415 - not needed for what is printed sooner
+    from ledgerd.node.config.network import network_of  # noqa: PLC0415 - not needed for what is printed sooner
 
     network_of(configuration)
     return configuration

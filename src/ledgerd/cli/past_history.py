@@ -18,7 +18,7 @@ from ledgerd.cli.progress import progress
 from ledgerd.history.following import HISTORY_FOLDER
 from ledgerd.history.past.handing_over import FORMER_SUFFIX, settings_of
 from ledgerd.history.past.recording import SPARE_BYTES, PastHistory
-from ledgerd.node.config.configuration import network_of
+from ledgerd.node.config.network import network_of
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.state.disk import Space
 from ledgerd.supervision.niceness import give_way

@@ -11,8 +11,8 @@ from pathlib import Path
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.cli.data_directory import configuration_of
 from ledgerd.cli.progress import progress
-from ledgerd.node.config.configuration import network_of
 from ledgerd.node.config.logging.setup import set_up_for_person
+from ledgerd.node.config.network import network_of
 from ledgerd.node.datadir.directory_blocks import directory_blocks
 from ledgerd.node.datadir.past_state import PastState
 from ledgerd.protocol.errors import OperatorError

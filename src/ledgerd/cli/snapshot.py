@@ -49,8 +49,8 @@ def run_export(chosen: argparse.Namespace) -> int:
 
 def run_import(chosen: argparse.Namespace) -> int:
     """Make the state of a data directory from a snapshot; a failure leaves no state behind."""
-    from ledgerd.node.config.configuration import network_of  # noqa: PLC0415
     from ledgerd.node.config.logging.setup import set_up_for_person  # noqa: PLC0415 - none is loaded for `--help`
+    from ledgerd.node.config.network import network_of  # noqa: PLC0415
     from ledgerd.node.datadir.opening import files_of  # noqa: PLC0415 - not loaded for `--help`
     from ledgerd.node.datadir.state_import import import_state  # noqa: PLC0415
     from ledgerd.snapshot import import_progress  # noqa: PLC0415

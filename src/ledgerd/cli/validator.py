@@ -88,7 +88,7 @@ def run(chosen: argparse.Namespace) -> int:
 
 def _report(configuration: Configuration, name: str, days: int) -> Report:
     from ledgerd.history.validator_report import ValidatorReport, first_block_since  # noqa: PLC0415 - not for `--help`
-    from ledgerd.node.config.configuration import network_of  # noqa: PLC0415
+    from ledgerd.node.config.network import network_of  # noqa: PLC0415
     from ledgerd.protocol.names import AccountName  # noqa: PLC0415
     from ledgerd.state.objects import STORED_TABLES  # noqa: PLC0415
     from ledgerd.state.objects.reversible import REVERSIBLE_BY_NUMBER  # noqa: PLC0415

@@ -7,7 +7,8 @@ import logging
 from collections.abc import Callable, Iterable
 from typing import TypeVar, cast
 
-from ledgerd.node.config.configuration import Configuration, network_of
+from ledgerd.node.config.configuration import Configuration
+from ledgerd.node.config.network import network_of
 from ledgerd.node.part_table import PARTS, PartSpec
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.clients.webserver import WebserverPart

@@ -33,9 +33,7 @@ from ledgerd.node.config.reading import OptionReader, Setting
 from ledgerd.node.config.templates import default_file
 from ledgerd.p2p.shared.settings import Settings as P2PSettings
 from ledgerd.producer.settings import GuardSettings, ProducerSettings
-from ledgerd.protocol.chain_file import parameters_of
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.protocol.genesis_accounts import read_genesis
 from ledgerd.protocol.secrets import PUBLISHED_COMMITTEE_KEY, holds_key, without_keys
 from ledgerd.replica.settings import StreamSettings
 from ledgerd.rpc.settings import WebserverSettings
@@ -43,7 +41,6 @@ from ledgerd.snapshot.settings import SnapshotSettings
 
 if TYPE_CHECKING:
     from ledgerd.node.config.configuration import Configuration
-    from ledgerd.protocol.parameters import ChainParameters
 
 EXPLORER_NEEDS = ("webserver", "database_api", "validator_api")
 """Plugins without which the explorer has no page; what needs others says so."""
@@ -213,13 +210,3 @@ def _entries(file: Path, problems: list[str]) -> list[IniEntry]:
     except InvalidLine as problem:
         problems.append(f"{file}:{problem.number}: {problem}: write `name = value`, or `#` before a comment")
     return []
-
-
-GENESIS_FILE = "snapshot.json"
-"""In the data directory, as in the reference's (spec 06, section 16.4); without it, that of the network counts."""
-
-
-def network_of(configuration: Configuration) -> ChainParameters:
-    network = parameters_of(configuration.application.chain)
-    file = configuration.invocation.data_dir / GENESIS_FILE
-    return replace(network, genesis=read_genesis(file)) if file.exists() else network

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.doctor.examined_node import ExaminedNode
-from ledgerd.node.config.configuration import network_of
+from ledgerd.node.config.network import network_of
 from ledgerd.node.config.options.validator import EMERGENCY_VALIDATOR
 from ledgerd.state.lock import holder_of
 

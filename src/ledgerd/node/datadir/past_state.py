@@ -22,7 +22,7 @@ from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip
 from ledgerd.chain.log.files import sync_folder
 from ledgerd.chain.log.standing import IMPORTED, LOG_KEPT
 from ledgerd.chain.offline.reapply import reapply
-from ledgerd.node.config.configuration import GENESIS_FILE
+from ledgerd.node.config.network import GENESIS_FILE
 from ledgerd.node.config.options.application import PREDICTION_MARKET_API
 from ledgerd.node.datadir.opening import space_of
 from ledgerd.node.datadir.projections import project_for_plugins
