@@ -31,7 +31,7 @@ from ledgerd.metrics.meters.requests import RequestMeter
 from ledgerd.metrics.names import ValidatorPlaces
 from ledgerd.metrics.table.process import CHAIN_LOOP, LOOP_DELAY, MAIN_LOOP
 from ledgerd.metrics.table.requests import ANSWER, REQUEST_TIME
-from ledgerd.node.metering.chain_meter import ChainMeter
+from ledgerd.node.parts.watching.chain_meter import ChainMeter
 from ledgerd.node.workers.api_worker import WorkerMetrics
 from ledgerd.node.workers.known_methods import known_methods
 from ledgerd.node.workers.metrics_worker import MetricsPage

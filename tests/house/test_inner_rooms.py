@@ -32,7 +32,7 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("build", "time_source"),
         ("config",),
         ("datadir",),
-        ("workers", "metering"),
+        ("workers",),
         ("parts",),
         ("part_table",),
         ("runtime",),

@@ -61,8 +61,9 @@ _WORD = re.compile(r"\[\[([a-z0-9_.]+)\]\]")
 
 @cache
 def _sources() -> Mapping[str, str]:
-    folder = files(__package__).joinpath("templates")
-    return {each.name: each.read_text(encoding="utf-8") for each in folder.iterdir() if each.name.endswith(".html")}
+    """By their names, which are alike in no two folders."""
+    found = (each for family in files(__package__).joinpath("templates").iterdir() for each in family.iterdir())
+    return {each.name: each.read_text(encoding="utf-8") for each in found}
 
 
 @cache

@@ -15,11 +15,11 @@ from ledgerd.history.following import HISTORY_FOLDER
 from ledgerd.metrics.cells import Cells
 from ledgerd.metrics.meters.process import ProcessMeter, every_second
 from ledgerd.metrics.table import process, storage
-from ledgerd.node.metering.chain_meter import ChainMeter
-from ledgerd.node.metering.storage_gauges import KeptPlace, StorageGauges
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.context import NodePart, PartContext
+from ledgerd.node.parts.watching.chain_meter import ChainMeter
 from ledgerd.node.parts.watching.meters import Meters, MeterSample, MetersPart
+from ledgerd.node.parts.watching.storage_gauges import KeptPlace, StorageGauges
 from ledgerd.node.time_source import MICRO
 from ledgerd.node.workers.serving import metrics_reader
 from ledgerd.node.workers.settings import MetricsWorkerSettings
