@@ -91,27 +91,18 @@ def _of_snapshots(directory: VizdDirectory, report: Callable[[str], None]) -> It
             continue
         number, size = snapshot.head_number, each.path.stat().st_size
         log = _behind(directory.rolling_log, number, report) or _behind(directory.full_log, number, report)
-        if log is None:
-            yield FoundHistory(each.path, None, number, number, size, 0)
-        else:
-            yield FoundHistory(each.path, log.path, number, log.last, size + log.bytes, log.torn)
+        behind = FoundHistory(None, None, number, number, 0, 0) if log is None else log
+        yield behind._replace(snapshot=each.path, bytes=size + behind.bytes)
 
 
-class _Behind(NamedTuple):
-    path: Path
-    last: int
-    bytes: int
-    torn: int
-
-
-def _behind(path: Path | None, number: int, report: Callable[[str], None]) -> _Behind | None:
+def _behind(path: Path | None, number: int, report: Callable[[str], None]) -> FoundHistory | None:
     if path is None:
         return None
     try:
         with LogSource(path, up_to_damage=True) as log:
             if 0 < log.first_number <= number + 1 <= log.head_number:
                 share = (log.head_number - number) / (log.head_number - log.first_number + 1)
-                return _Behind(path, log.head_number, int(path.stat().st_size * share), log.torn)
+                return FoundHistory(None, path, number, log.head_number, int(path.stat().st_size * share), log.torn)
     except OperatorError as problem:
         report(str(problem))
     return None

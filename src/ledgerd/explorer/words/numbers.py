@@ -36,15 +36,16 @@ def milli(thousandths: int | str) -> Markup:
 
 
 def milli_text(thousandths: int | str) -> str:
-    number = int(thousandths)
-    whole, rest = divmod(abs(number), 1000)
-    return f"{'-' if number < 0 else ''}{whole}.{rest:03} VIZ"
+    return _fixed_point(int(thousandths), 3, "VIZ")
 
 
 def micro_text(millionths: int | str) -> str:
-    number = int(millionths)
-    whole, rest = divmod(abs(number), 1_000_000)
-    return f"{'-' if number < 0 else ''}{whole}.{rest:06} SHARES"
+    return _fixed_point(int(millionths), 6, "SHARES")
+
+
+def _fixed_point(number: int, digits: int, symbol: str) -> str:
+    whole_part, rest = divmod(abs(number), 10**digits)
+    return f"{'-' if number < 0 else ''}{whole_part}.{rest:0{digits}} {symbol}"
 
 
 def units_of(text: str) -> int:

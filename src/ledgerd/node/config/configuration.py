@@ -108,9 +108,8 @@ def read_configuration(
             reading.problems.clear()
     if faults:
         raise ConfigurationError(faults)
-    _require_one_holder(records)
-    _require_history(records)
-    _require_what_is_asked(records)
+    if fault := next(_faults_together(records), ""):
+        raise ConfigurationError([fault])
     _fill_in_from_others(records)
     return Configuration(
         **records,
@@ -133,28 +132,22 @@ def _open_to_others(file: Path) -> Iterator[str]:
         yield f"{file} holds a private key, and others than its owner may open it: chmod 600 {file}"
 
 
-def _require_one_holder(records: dict[str, Any]) -> None:
-    """With a signer the node holds no signing key, not even that of the guard."""
+def _faults_together(records: dict[str, Any]) -> Iterator[str]:
+    """What one section needs of another, or forbids it."""
+    plugins = records["application"].plugins
     if records["validator"].is_signed_elsewhere and records["validator_guard"].watched:
-        problem = "validator-signer and validator-guard-validator: the guard needs the signing key, which is at the "
-        raise ConfigurationError([f"{problem}signer: remove one of the two"])
-
-
-def _require_history(records: dict[str, Any]) -> None:
-    """Webhooks are sent from the history."""
-    if records["webhooks"].hooks and OPERATION_HISTORY not in records["application"].plugins:
-        raise ConfigurationError(["history-webhook: there is no history to send from: add plugin = operation_history"])
-
-
-def _require_what_is_asked(records: dict[str, Any]) -> None:
-    """The explorer asks the node, over HTTP."""
-    if records["explorer"].endpoint is None:
-        return
-    missing = [name for name in EXPLORER_NEEDS if name not in records["application"].plugins]
-    if missing:
-        raise ConfigurationError([f"explorer-endpoint: its pages need them: add plugin = {' '.join(missing)}"])
-    if records["webserver"].http_endpoint is None:
-        raise ConfigurationError(["explorer-endpoint: the explorer asks this node: add webserver-http-endpoint"])
+        yield (
+            "validator-signer and validator-guard-validator: the guard needs the signing key, which is at the signer: "
+            "remove one of the two"
+        )
+    if records["webhooks"].hooks and OPERATION_HISTORY not in plugins:
+        yield "history-webhook: there is no history to send from: add plugin = operation_history"
+    if records["explorer"].endpoint is not None:
+        missing = [name for name in EXPLORER_NEEDS if name not in plugins]
+        if missing:
+            yield f"explorer-endpoint: its pages need them: add plugin = {' '.join(missing)}"
+        if records["webserver"].http_endpoint is None:
+            yield "explorer-endpoint: the explorer asks this node: add webserver-http-endpoint"
 
 
 def _fill_in_from_others(records: dict[str, Any]) -> None:

@@ -134,11 +134,7 @@ class SnapshotsPart(NodePart, Observer):
         except (SnapshotError, OSError) as problem:
             log.error("no snapshot of block %(block)d: %(reason)s", {"block": number, "reason": problem})  # noqa: TRY400 - it says it all
             return
-        seconds = self._time.seconds() - began
-        log.info(
-            "Snapshot created successfully: %(file)s (%(size)d bytes compressed, %(seconds).1f sec)",
-            {"file": path, "size": written.size, "seconds": seconds},
-        )
+        _log_created(path, written.size, self._time.seconds() - began)
         _warn_of_obstacles(written)
         try:
             await in_thread(self._drop_old)
@@ -196,6 +192,13 @@ class SnapshotsPart(NodePart, Observer):
         return True
 
 
+def _log_created(path: Path, size: int, seconds: float) -> None:
+    log.info(
+        "Snapshot created successfully: %(file)s (%(size)d bytes compressed, %(seconds).1f sec)",
+        {"file": path, "size": size, "seconds": seconds},
+    )
+
+
 def _warn_of_obstacles(written: Done) -> None:
     if written.obstacle_count:
         shown = "; ".join(written.obstacles)
@@ -224,10 +227,7 @@ class CreateSnapshotPart(NodePart):
             return
         began = self._time.seconds()
         written = await self._chain.run(partial(self._write, self._path))
-        log.info(
-            "Snapshot created successfully: %(file)s (%(size)d bytes compressed, %(seconds).1f sec)",
-            {"file": self._path, "size": written.size, "seconds": self._time.seconds() - began},
-        )
+        _log_created(self._path, written.size, self._time.seconds() - began)
 
     def _write(self, path: Path) -> ExportResult:
         chain = self._chain.chain

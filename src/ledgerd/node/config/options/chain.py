@@ -8,7 +8,7 @@ import msgspec
 
 from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings, our_option
 from ledgerd.node.config.values.hardfork_value import HARDFORK
-from ledgerd.node.config.values.json_values import ASSUMED_BLOCK, CHECKPOINT, AssumedBlock, Checkpoint
+from ledgerd.node.config.values.json_values import ASSUMED_BLOCK, CHECKPOINT, Checkpoint
 from ledgerd.node.config.values.values import BOOL, PATH, SIZE, UINT32, UINT64, uint32
 
 MICROSECONDS = 1_000_000
@@ -22,7 +22,7 @@ class ChainOptions(msgspec.Struct, frozen=True):
     inc_shared_file_size: int
     min_free_shared_file_size: int
     checkpoints: tuple[Checkpoint, ...]
-    assume_valid: AssumedBlock | None
+    assume_valid: Checkpoint | None
     write_wait_micro: int
     max_write_wait_retries: int
     skip_virtual_ops: bool
