@@ -5,7 +5,7 @@ from __future__ import annotations
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -38,9 +38,6 @@ from ledgerd.protocol.secrets import PUBLISHED_COMMITTEE_KEY, holds_key, without
 from ledgerd.replica.settings import StreamSettings
 from ledgerd.rpc.settings import WebserverSettings
 from ledgerd.snapshot.settings import SnapshotSettings
-
-if TYPE_CHECKING:
-    from ledgerd.node.config.configuration import Configuration
 
 EXPLORER_NEEDS = ("webserver", "database_api", "validator_api")
 """Plugins without which the explorer has no page; what needs others says so."""
