@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
-from ledgerd.node.parts.watching.recovery.record import read_incidents, write_incidents
+from ledgerd.node.parts.watching.recovery.part import read_incidents, write_incidents
 from ledgerd.node.parts.watching.recovery.rule import Permissions, RecoveryStep, WedgeRule
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.snapshot.build import build_state

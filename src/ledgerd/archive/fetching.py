@@ -1,7 +1,4 @@
-"""Fetches the past: file by file, from the newest missing block down, each proven before it gets its place.
-
-So what is in the archive is proven at any moment, and a fetch that was killed goes on where it stopped.
-"""
+"""Fetches the past: file by file, from the newest missing block down, each proven before it gets its place."""
 
 from __future__ import annotations
 
@@ -25,7 +22,6 @@ from ledgerd.state.errors import StoreLocked
 from ledgerd.state.lock import holder_of, lock_writer
 
 ARRIVING = "arriving"
-"""The folder of what is being fetched, in that of the archive."""
 
 MOST_BLOCKS = 1_000_000
 """Of a file: the places and checksums of its blocks are in memory until it is proven."""
@@ -41,11 +37,7 @@ class PastSource(Protocol):
         """A file that has a block; nothing where there is none."""
 
     def obtain(self, file: SealedFile, path: Path, room: int) -> None:
-        """Write a file, of at most so many bytes; what is there of it already was obtained before.
-
-        Raises:
-            SourceFault: It cannot be had.
-        """
+        """Write a file of at most so many bytes; what is there of it was obtained before. Raises `SourceFault`."""
 
     def close(self) -> None:
         """End the connection."""
@@ -66,22 +58,16 @@ class Fetch:
         archive: Path,
         known: KnownBlocks,
         source: PastSource,
-        said: Callable[[FetchProgress], None] = lambda _: None,
+        report: Callable[[FetchProgress], None] = lambda _: None,
     ) -> None:
         self._archive = archive
         self._arriving = archive / ARRIVING
         self._known = known
         self._source = source
-        self._said = said
+        self._report = report
 
     def run(self, lowest: int = 1) -> int:
-        """Fetch what is missing down to a block, as far as the source has it; returns the earliest block then.
-
-        Raises:
-            ArchiveRefused: A file is not what it should be.
-            ArchiveUnwritable: The disk is full, or another process fetches too.
-            SourceFault: The source does not give what it has.
-        """
+        """Fetch what is missing down to a block, as far as the source has it; returns the earliest block then."""
         with to_disk(self._arriving):
             self._arriving.mkdir(parents=True, exist_ok=True)
         with self._alone():
@@ -105,14 +91,13 @@ class Fetch:
                     f"{file.name} reaches beyond block {self._known.latest}, the last that this directory has: "
                     "wait until the node has more blocks"
                 )
-            self._said(FetchProgress(wanted - (earliest - lowest), wanted))
-            self._take(file, last_id)
-        self._said(FetchProgress(wanted - max(0, self._known.earliest - lowest), wanted))
+            self._report(FetchProgress(wanted - (earliest - lowest), wanted))
+            self._fetch(file, last_id)
+        self._report(FetchProgress(wanted - max(0, self._known.earliest - lowest), wanted))
         return self._known.earliest
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Nobody else fetches into this archive meanwhile."""
         try:
             lock = lock_writer(self._archive)
         except StoreLocked:
@@ -123,7 +108,7 @@ class Fetch:
         with lock:
             yield
 
-    def _take(self, file: SealedFile, last_id: BlockId) -> None:
+    def _fetch(self, file: SealedFile, last_id: BlockId) -> None:
         path = self._arriving / file.name
         room = shutil.disk_usage(self._arriving).free - SPARE_BYTES
         self._source.obtain(file, path, room)
@@ -138,7 +123,6 @@ class Fetch:
             list_sums(self._archive)
 
     def _drop_others(self, file: SealedFile) -> None:
-        """Delete what is left of files that are not wanted any more."""
         for path in self._arriving.iterdir():
             if path.name != file.name:
                 path.unlink()

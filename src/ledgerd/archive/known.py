@@ -48,11 +48,7 @@ class KnownBlocks:
 
 @contextmanager
 def known_blocks(state: Path, logs: Path, archive: Path, *, may_be_whole: bool = False) -> Iterator[KnownBlocks]:
-    """The blocks of a directory, after its log was compared with its state.
-
-    Raises:
-        ArchiveRefused: The log is empty, not that of the state, or whole where that is not meant.
-    """
+    """The blocks of a directory, after its log was compared with its state."""
     whole, log = BlockLogReader.open(logs), RollingBlockLogReader.open(logs)
     past = ArchivedBlocks(archive)
     log.earlier = past
@@ -70,9 +66,9 @@ def known_blocks(state: Path, logs: Path, archive: Path, *, may_be_whole: bool =
 def _compare(state: Path, log: BlockLogReader) -> None:
     """Follow the ids from a block that the state knows down to the first of the log."""
     with StateReader.open(state, STORED_TABLES) as reader, reader.snapshot() as view:
-        standing = StateBlocks.of(view)
-        last = min(standing.irreversible, log.head_number)
-        known = standing.id_at(last)
+        state_blocks = StateBlocks.of(view)
+        last = min(state_blocks.irreversible, log.head_number)
+        known = state_blocks.id_at(last)
     if not last:
         raise ArchiveRefused(f"{log.path} has no blocks yet: let the node run first")
     previous = None

@@ -1,7 +1,5 @@
-"""The list of an archive's files with their checksums, for those who fetch them from a web server.
-
-It is what `sha256sum` writes, so that `sha256sum --check SHA256SUMS` reads it. Nothing is believed for its sake: a file
-is proven by the ids of its blocks.
+"""The list of an archive's files with their checksums, as `sha256sum` writes it. Nothing is believed for its sake: a
+file is proven by the ids of its blocks.
 """
 
 from __future__ import annotations
@@ -21,10 +19,7 @@ LINE = re.compile(r"([0-9a-f]{64}) [ *](\S+)", re.ASCII)
 
 
 def list_sums(folder: Path) -> None:
-    """Write the list anew, with the sums that it has of files that are still there.
-
-    A node that writes the archive and a process that fetches may both do so: one after the other.
-    """
+    """Write the list anew; a node that writes the archive and a process that fetches do so one after the other."""
     path = folder / LIST_NAME
     with swapping(folder):
         known = listed(path.read_text(encoding="utf-8", errors="replace")) if path.exists() else {}

@@ -26,11 +26,6 @@ class SourcePace:
         self._since = clock()
 
     def took(self, count: int) -> None:
-        """So much has come.
-
-        Raises:
-            SourceFault: It was too little in the last span.
-        """
         self._count += count
         now = self._clock()
         if now - self._since < SPAN_SECONDS:

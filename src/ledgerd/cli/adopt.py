@@ -72,10 +72,10 @@ def run(chosen: argparse.Namespace) -> int:
 def _adopt(chosen: argparse.Namespace) -> int:
     from ledgerd.adopt.adoption import Adoption, Record  # noqa: PLC0415 - none is loaded for `--help`
     from ledgerd.adopt.history import longest  # noqa: PLC0415
-    from ledgerd.adopt.vizd_directory import look, require_elsewhere, require_unused  # noqa: PLC0415
+    from ledgerd.adopt.vizd_directory import inspect_directory, require_elsewhere, require_unused  # noqa: PLC0415
 
     require_elsewhere([chosen.directory], chosen.data_dir)
-    directory = look(chosen.directory)
+    directory = inspect_directory(chosen.directory)
     require_elsewhere(directory.places, chosen.data_dir)
     require_unused(*directory.places)
     chain = str(Path(chosen.chain).absolute()) if Path(chosen.chain).is_file() else chosen.chain

@@ -115,8 +115,8 @@ def run_list(chosen: argparse.Namespace) -> int:
 
 def run_check(chosen: argparse.Namespace) -> int:
     """Prove each file by the block that follows it, and print what is wrong."""
-    from ledgerd.archive.checking import check_archive  # noqa: PLC0415 - not loaded for `--help`
     from ledgerd.archive.known import known_blocks  # noqa: PLC0415
+    from ledgerd.archive.proof import check_archive  # noqa: PLC0415 - not loaded for `--help`
     from ledgerd.chain.chain import STATE_FOLDER  # noqa: PLC0415
 
     options = configuration_of(chosen).chain

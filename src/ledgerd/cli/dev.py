@@ -127,6 +127,7 @@ def run(chosen: argparse.Namespace) -> int:
     with lasting_modules():
         from ledgerd.node.dev.development import DevOptions, DevRuntime  # noqa: PLC0415 - it loads all of the node
         from ledgerd.node.lifecycle import run_node  # noqa: PLC0415
+        from ledgerd.node.parts.watching.metrics import MetricsPart  # noqa: PLC0415
 
     options = DevOptions(chosen.block_time, chosen.fast_forward, _endpoint(chosen.explorer))
     shown: ListeningAddresses = []
@@ -138,7 +139,7 @@ def run(chosen: argparse.Namespace) -> int:
         return runtime
 
     def told(node: Runtime) -> str:
-        return greeting(chosen, node.webserver.addresses, node.metrics_addresses, shown)
+        return greeting(chosen, node.webserver.addresses, node.part(MetricsPart).addresses, shown)
 
     return run_node(configuration, made, greeting=told)
 

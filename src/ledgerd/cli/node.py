@@ -10,8 +10,7 @@ from pathlib import Path
 from ledgerd.cli.node_arguments import WRONG_CONFIGURATION, given_on, node_arguments
 from ledgerd.node.build import THIS_BUILD
 from ledgerd.node.config.configuration import Configuration, read_configuration, read_invocation, write_default_file
-from ledgerd.node.config.environment import PRIVATE_KEY
-from ledgerd.node.config.given import ConfigurationError
+from ledgerd.node.config.given import PRIVATE_KEY, ConfigurationError
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.supervision.loading import lasting_modules
 

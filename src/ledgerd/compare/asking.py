@@ -18,20 +18,17 @@ ATTEMPTS = 8
 the answers too, is gone after a block."""
 
 LEAST_TIMES = 2
-"""Times that both must have stood at one head with different answers."""
 
 PAUSE = 1.0
 """Seconds between two attempts."""
 
 MOST_ONE_SIDED = 100
-"""Fields that are told of, where the versions differ."""
 
 LONGEST_WAIT = 60.0
 """Seconds until both nodes must have stood at one head."""
 
 
 FIELDS_OF_A_NODE = {"database_api.get_dynamic_global_properties": {"earliest_available_block_num"}}
-"""Fields that tell of the node, not of the chain."""
 
 
 class FoundDifference(NamedTuple):
@@ -68,11 +65,7 @@ class Pair:
         self._sleep = sleep
 
     def common_head(self) -> NodeHead:
-        """The head of both, once it is the same.
-
-        Raises:
-            NotComparable: They do not stand at the same block within a minute.
-        """
+        """The head of both, once it is the same; a minute is waited for that."""
         deadline = self._clock() + LONGEST_WAIT
         while True:
             one, other = head_of(self.first), head_of(self.second)
@@ -107,7 +100,6 @@ class Pair:
         return Compared(None, found)
 
     def has(self, read: Read) -> bool:
-        """Whether both nodes have the method of a question."""
         return not any(answer.is_missing for answer in self._asked(read))
 
     def _asked(self, read: Read) -> tuple[NodeAnswer, NodeAnswer]:
@@ -142,5 +134,4 @@ def _error_words(answer: NodeAnswer) -> str:
 
 
 def _field_of(place: str) -> str:
-    """The last field of a place, without the positions in lists."""
     return place.rpartition(".")[2]

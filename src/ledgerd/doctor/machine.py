@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from ledgerd.doctor.examined_node import OWN_FILES, ExaminedNode
+from ledgerd.doctor.examined_node import BASE_FILES, ExaminedNode
 from ledgerd.doctor.finding import Finding, error, warning
 from ledgerd.supervision.descriptors import files_allowed
 from ledgerd.supervision.units import Unit, units
@@ -23,15 +23,13 @@ WRONG_CONFIGURATION = "2"
 
 
 def machine(node: ExaminedNode, root: Path = Path("/")) -> Iterator[Finding]:
-    """All findings on the machine; `root` is where its files are read."""
     yield from memory(root)
     yield from descriptors(node, root)
     for unit in units(root):
-        yield from systemd(unit, node.max_connections + OWN_FILES)
+        yield from systemd(unit, node.max_connections + BASE_FILES)
 
 
 def memory(root: Path) -> Iterator[Finding]:
-    """Whether memory is left, for the whole machine and within the limit of this container or service."""
     available = _available(root / "proc/meminfo")
     limit, used = (_number(root / "sys/fs/cgroup" / name) for name in ("memory.max", "memory.current"))
     if limit is not None and used is not None:
@@ -49,7 +47,7 @@ def memory(root: Path) -> Iterator[Finding]:
 
 def descriptors(node: ExaminedNode, root: Path) -> Iterator[Finding]:
     """Whether the node may open as many files as its peers need: the running one, or one that is started from here."""
-    needed = node.max_connections + OWN_FILES
+    needed = node.max_connections + BASE_FILES
     allowed = _files_of(root / f"proc/{node.process}/limits") if node.process else None
     if allowed is None and not node.is_running:
         allowed = files_allowed(needed)
@@ -70,7 +68,6 @@ def few_files(what: str, needed: int) -> Finding:
 
 
 def systemd(unit: Unit, needed: int) -> Iterator[Finding]:
-    """What a unit allows, with its drop-in files."""
     path = unit.path
     files = unit.last("limitnofile").partition(":")[0]
     if files.isdecimal() and int(files) < needed:

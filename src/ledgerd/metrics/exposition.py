@@ -1,7 +1,5 @@
-"""The text of an answer to `GET /metrics`: Prometheus' own format, or OpenMetrics.
-
-`prometheus_client` writes the lines. What it writes of a series besides the numbers never changes, so each series goes
-through it once, and later scrapes put new numbers behind the same words: ten thousand lines at a tenth of the cost.
+"""The text of an answer to `GET /metrics`. `prometheus_client` writes the lines of each series once; later scrapes
+put new numbers behind the same words: ten thousand lines at a tenth of the cost.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
-"""The memory that the processes of a node share: each writes numbers to a region of its own, and one reads them all.
-
-No lock is needed: every number has one writer, and is written at once. A worker that takes the place of a dead one goes
-on with its numbers, so that no counter goes back.
+"""The memory that the processes of a node share. No lock is needed: every number has one writer. A worker that takes
+the place of a dead one goes on with its numbers, so that no counter goes back.
 """
 
 from __future__ import annotations
@@ -45,7 +43,6 @@ class SharedMemory:
 
     @classmethod
     def create(cls, workers: int) -> SharedMemory:
-        """Make the memory of a node with so many API workers; its descriptor can be inherited."""
         if sys.platform == "linux":
             descriptor = os.memfd_create("ledgerd-metrics")
         else:
@@ -56,7 +53,6 @@ class SharedMemory:
 
     @property
     def workers(self) -> int:
-        """The number of API workers that have a region."""
         return (self._size - FIRST_REGION) // REGION_BYTES - FIRST_WORKER
 
     def region(self, number: int, size: int) -> memoryview[float]:

@@ -1,7 +1,4 @@
-"""The validators that have series of their own: those that are watched, and those of this round.
-
-A place that is given to another validator begins at zero: its series ends, and the other's begins.
-"""
+"""The validators with series of their own. A place that is given to another one begins at zero, as another series."""
 
 from __future__ import annotations
 
@@ -24,7 +21,6 @@ class ValidatorPlaces:
         self._memory = memory
         self._cells = cells
         self.by_name: dict[str, int] = {}
-        """The places of validators, for reading."""
         self._free = list(range(VALIDATOR_PLACES - 1, NOWHERE, -1))
         memory.write_name(NOWHERE, OTHER_VALIDATOR)
 
@@ -65,7 +61,6 @@ class ValidatorPlaces:
                 self._cells.numbers[at] = math.nan if kind is FamilyKind.GAUGE else 0.0
 
     def _numbers_of(self, place: str) -> Iterator[tuple[FamilyKind, int, int]]:
-        """Where the numbers of a place lie: those of each series with it."""
         for placed in self._cells.layout:
             sources = [label.source for label in placed.family.labels]
             if LabelSource.VALIDATORS in sources:

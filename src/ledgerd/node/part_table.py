@@ -7,8 +7,9 @@ before it and stop after it. One that is needed where its condition does not hol
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.options.application import BLOCK_ARCHIVE, OPERATION_HISTORY
 from ledgerd.node.parts.bootstrap import BootstrapPart
 from ledgerd.node.parts.chain import ChainPart
@@ -36,9 +37,6 @@ from ledgerd.node.parts.watching.stuck import StuckPart
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.work import Ending, Work
 
-if TYPE_CHECKING:
-    from ledgerd.node.config.configuration import Configuration
-
 
 class Condition(NamedTuple):
     """Whether a part runs."""
@@ -48,12 +46,10 @@ class Condition(NamedTuple):
 
 
 def plugin(name: str) -> Condition:
-    """Where this plugin is named."""
     return Condition(f"plugin `{name}`", lambda configuration: name in configuration.application.plugins)
 
 
 def option(name: str, value: Callable[[Configuration], object]) -> Condition:
-    """Where this option has a value."""
     return Condition(f"option `{name}`", value)
 
 
@@ -84,14 +80,11 @@ class PartSpec(NamedTuple):
     exports: bool = False
     """Whether it runs in a node that only writes a snapshot, too (`create-snapshot`)."""
     make: Callable[..., Part] | None = None
-    """Makes it; None for `kind` itself."""
 
     def runs_with(self, configuration: Configuration) -> bool:
-        """Whether it runs."""
         return bool(self.when.holds(configuration) and (self.exports or not EXPORTING.holds(configuration)))
 
     def work(self) -> Work:
-        """What its tasks run through."""
         ending = self.on_end or Ending.COMES_BACK
         return Work(self.name, ending, is_needed=self.makes_unready, restarted=self.restarted)
 

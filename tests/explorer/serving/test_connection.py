@@ -219,14 +219,14 @@ def test_an_open_page_is_told_of_each_block_and_of_a_node_that_goes_away(explore
         assert (kind, "live-blocks" in dict(told["parts"])) == ("block", True)  # type: ignore[call-overload]
         watch = explorer.watch
         block = BlockFacts(77_777, "ab" * 20, "2027-01-01T00:00:00", "viz", 3, 4)
-        watch.take(watch.properties, watch.schedule, [block])
+        watch.move_to(watch.properties, watch.schedule, [block])
         kind, told = await event_of(client.reader)
         assert "/block/77777" in str(told)
         watch.blocks.popleft()
         watch.lose("gone")
         assert (await event_of(client.reader))[0] == "away"
         watch.away = ""
-        watch.tell()
+        watch.notify()
         assert (await event_of(client.reader))[0] == "block"
         client.writer.close()
 

@@ -200,7 +200,7 @@ async def renewed(configuration: Configuration) -> tuple[int, bool]:
     except TimeoutError:
         pass
     await runtime.stop()
-    return head, runtime.has_newer_state
+    return head, runtime.newer_state.is_set()
 
 
 def test_a_stalled_node_starts_again_from_a_newer_snapshot(
@@ -244,7 +244,7 @@ def test_a_snapshot_that_is_not_newer_than_the_head_is_left_alone(
             runtime = Runtime(configured(tmp_path, ports, **options))
             await runtime.start()
             await looked.wait()
-            assert not runtime.has_newer_state
+            assert not runtime.newer_state.is_set()
             await runtime.stop()
 
     in_time(main)
@@ -278,7 +278,7 @@ def test_a_state_that_is_overtaken_while_it_is_built_is_not_taken(
         await runtime.start()
         await looked.wait()
         await runtime.chain.run(lambda: None)
-        assert not runtime.has_newer_state
+        assert not runtime.newer_state.is_set()
         await runtime.stop()
 
     in_time(main)

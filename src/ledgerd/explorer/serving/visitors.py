@@ -74,7 +74,7 @@ class Visitors:
         self._timer: asyncio.TimerHandle | None = None
         self._pinged = 0.0
         self._has_warned = False
-        watch.followers.append(self._spread)
+        watch.observers.append(self._spread)
 
     # -- connections
 

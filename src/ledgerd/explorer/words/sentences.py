@@ -1,6 +1,4 @@
-"""Operations as sentences with links, and their fields as tables. The sentences stand on the declarations, and so does
-what is in a field, from which follows how it is shown.
-"""
+"""Operations as sentences with links, and their fields as tables, both as the declarations say."""
 
 from __future__ import annotations
 
@@ -78,7 +76,6 @@ BY_MARK: Mapping[object, Shown] = {
     IdOf.MARKET: lambda value, _: values.market(value),
     IdOf.REQUEST: lambda value, _: values.request(value),
 }
-"""Forms by what the declaration says that the field means."""
 
 BY_KIND: Mapping[str, Shown] = {
     "account name": lambda value, _: values.account(value),
@@ -98,7 +95,6 @@ BY_KIND: Mapping[str, Shown] = {
     ),
     "share": _number,
 }
-"""Forms by what it is."""
 
 
 def _form_of(field: Field) -> Shown:
@@ -112,7 +108,6 @@ def _form_of_kind(title: str) -> Shown:
 
 @cache
 def forms_of(name: str) -> Mapping[str, Shown]:
-    """How each field of an operation is shown."""
     return {field.name: _form_of(field) for field in record_kind(KINDS[name]).fields} if name in KINDS else {}
 
 
@@ -123,7 +118,6 @@ class _Template(NamedTuple):
     """A sentence as its constant texts, escaped, and the values between them."""
 
     holds: Callable[[Fields], bool]
-    """Whether it is the one for an operation."""
     opening: str
     values: tuple[tuple[Shown, Callable[[Fields], Any], str], ...]
     """Each with the constant text behind it."""
@@ -165,7 +159,6 @@ def _made(operation: str, name: str) -> tuple[Shown, Callable[[Fields], Any]]:
 
 
 def sentence(language: Language, operation: str, fields: Fields) -> Markup:
-    """What an operation does, with links to what it names."""
     if operation not in KINDS:
         return Markup("<code>%s</code>") % operation
     *cases, template = _templates(language, operation)
@@ -192,7 +185,6 @@ def _note_field(operation: str) -> str | None:
 
 
 def table_of(language: Language, operation: str, fields: Fields) -> list[tuple[str, Markup]]:
-    """Every field by its name on the wire, for who wants to see all of it."""
     forms = forms_of(operation)
     return [
         (name, values.NONE if value is None else forms.get(name, _json)(value, language))

@@ -6,7 +6,6 @@ from ledgerd.metrics.cells import Cells, CounterCell
 from ledgerd.metrics.table import peers
 
 HEADER = 8
-"""Bytes of a message besides its payload."""
 
 
 class PeerMeter:
@@ -21,7 +20,6 @@ class PeerMeter:
         self._delay = cells.histogram(peers.BLOCK_DELAY)
 
     def received(self, number: int, payload: int) -> None:
-        """A message has arrived, with so many bytes of payload."""
         _count(self._received, number, HEADER + payload)
 
     def sent(self, number: int, size: int) -> None:
@@ -34,7 +32,6 @@ class PeerMeter:
         self._bans[reason].add()
 
     def block(self, outcome: str) -> None:
-        """A block of a peer was pushed to the chain."""
         self._blocks[outcome].add()
 
     def pushed_late_by(self, seconds: float) -> None:

@@ -15,7 +15,6 @@ from ledgerd.metrics.table import process
 
 OWN = Path("/proc/self")
 SECOND = 1.0
-"""Seconds between two samples, and between two measurements of an event loop."""
 
 
 class ProcessMeter:

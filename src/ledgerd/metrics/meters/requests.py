@@ -38,7 +38,7 @@ class RequestMeter:
         self.count(method, AT_CACHED, count)
 
 
-class RequestNote:
+class RequestTiming:
     """One request while it is answered; without a meter it counts nothing."""
 
     __slots__ = ("_began", "_meter", "method")

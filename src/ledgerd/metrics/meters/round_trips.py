@@ -12,12 +12,11 @@ UP_TO_ROUND_TRIP = 72
 _ROUND_TRIP = struct.Struct("=68xI")
 
 
-def round_trip(plug: socket.socket) -> float | None:
-    """Seconds; None where it is not known."""
+def round_trip(connection: socket.socket) -> float | None:
     if sys.platform != "linux":
         return None
     try:
-        record = plug.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, UP_TO_ROUND_TRIP)
+        record = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, UP_TO_ROUND_TRIP)
         (measured,) = _ROUND_TRIP.unpack(record)
     except (OSError, struct.error):
         return None

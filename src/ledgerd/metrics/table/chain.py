@@ -69,26 +69,3 @@ UNHEARD_TRANSACTIONS = gauge(
     "ledgerd_mempool_unheard_transactions",
     "Of these, those that no peer has heard of: sent over no connection that still stands, and received over none.",
 )
-
-CHAIN_FAMILIES = (
-    HEAD,
-    IRREVERSIBLE,
-    HEAD_TIME,
-    HEAD_AGE,
-    BLOCKS_APPLIED,
-    TRANSACTIONS_APPLIED,
-    OPERATIONS_APPLIED,
-    APPLY_TIME,
-    COMMIT_TIME,
-    REORGANISATIONS,
-    MISSED_SLOTS,
-    PARTICIPATION,
-    EMERGENCY,
-    HARDFORK_NOW,
-    HARDFORK_VOTES,
-    HARDFORKS_RUNNING,
-    POOL_TRANSACTIONS,
-    POOL_BYTES,
-    CLIENT_TRANSACTIONS,
-    UNHEARD_TRANSACTIONS,
-)

@@ -1,28 +1,21 @@
-"""The accounts of a development chain and their first tokens (spec 06, section 16.3).
-
-All keys are published with the testnet: never use them for anything of value.
-"""
+"""The accounts of a development chain and their first tokens, all with published keys (spec 06, section 16.3)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from ledgerd.node.dev.markets import ORACLE, prepare_markets
-from ledgerd.producer.testnet_start import LIFETIME, PUBLISHED_INITIATOR_KEY
+from ledgerd.chain.chain import Chain
+from ledgerd.node.dev.markets import ORACLE, prepare_markets, send
+from ledgerd.producer.testnet_start import PUBLISHED_INITIATOR_KEY
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT, INITIATOR_ACCOUNT
 from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.transfers import Transfer
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.secrets import PUBLISHED_COMMITTEE_KEY
-from ledgerd.protocol.transaction import unsigned_transaction
-
-if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
-    from ledgerd.protocol.parameters import ChainParameters
 
 PUBLISHED_ACCOUNTS_KEY = "5J9DBCRX5D2ZUUuy9qV2ef9p5sfA3ydHsDs2G531bob7wbEigDJ"
-"""The private key of every account of the testnet's initial distribution."""
 
 POCKET_MONEY = 10_000_000
 """Tokens for each of these accounts, in thousandths, besides their shares."""
@@ -46,7 +39,6 @@ ORACLE_ACCOUNT = DevAccount(ORACLE, PUBLISHED_ACCOUNTS_KEY, "an oracle that take
 
 
 def dev_accounts(network: ChainParameters) -> tuple[DevAccount, ...]:
-    """The accounts with published keys that each private network has; `ledgerd dev` adds an oracle."""
     return (
         DevAccount(INITIATOR_ACCOUNT, PUBLISHED_INITIATOR_KEY, "holds most tokens, and makes the blocks"),
         DevAccount(COMMITTEE_ACCOUNT, PUBLISHED_COMMITTEE_KEY, "made the first blocks"),
@@ -58,9 +50,7 @@ def dev_accounts(network: ChainParameters) -> tuple[DevAccount, ...]:
 
 
 def dev_producers(network: ChainParameters) -> dict[AccountName, str]:
-    """Who can make blocks here, with the key: the validator of the first blocks, and whoever declares the published key
-    of the accounts to play with.
-    """
+    """Who can make blocks here, with the key."""
     players = {AccountName(each.name): PUBLISHED_ACCOUNTS_KEY for each in network.genesis_accounts}
     return {COMMITTEE_ACCOUNT: PUBLISHED_COMMITTEE_KEY, **players}
 
@@ -75,10 +65,6 @@ def equip(chain: Chain, number: int) -> None:
 
 def fund(chain: Chain) -> None:
     """Send tokens to the accounts of the initial distribution, which have only shares."""
-    key = PrivateKey.from_wif(PUBLISHED_INITIATOR_KEY)
-    transfers = tuple(
-        Transfer(INITIATOR_ACCOUNT, AccountName(each.name), tokens(POCKET_MONEY), "")
-        for each in chain.network.genesis_accounts
-    )
-    draft = unsigned_transaction(chain.head_id, chain.head_time + LIFETIME, transfers)
-    chain.push_transaction(draft.signed(chain.network.chain_id, [key]))
+    players = [AccountName(each.name) for each in chain.network.genesis_accounts]
+    transfers = (Transfer(INITIATOR_ACCOUNT, each, tokens(POCKET_MONEY), "") for each in players)
+    send(chain, PrivateKey.from_wif(PUBLISHED_INITIATOR_KEY), *transfers)

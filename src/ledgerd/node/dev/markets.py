@@ -1,33 +1,28 @@
-"""What a development chain has ready for prediction markets and agents: an oracle, short times, agents with known keys.
-
-All keys are published: never use them for anything of value.
-"""
+"""What a development chain has for prediction markets and agents, all with published keys."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from ledgerd.chain.chain import Chain
 from ledgerd.producer.testnet_start import LIFETIME, PUBLISHED_INITIATOR_KEY
 from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.authority import authority_of
 from ledgerd.protocol.constants import INITIATOR_ACCOUNT
-from ledgerd.protocol.keys import PrivateKey
+from ledgerd.protocol.keys import PrivateKey, PublicKey
+from ledgerd.protocol.market_properties import ChainPropertiesHf14
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.operations.accounts import AccountCreate
 from ledgerd.protocol.operations.agents import SetAgentPermission
+from ledgerd.protocol.operations.base import Operation
 from ledgerd.protocol.operations.oracles import PmOracleRegister
 from ledgerd.protocol.operations.transfers import Transfer, TransferToVesting
 from ledgerd.protocol.operations.validators import VersionedChainPropertiesUpdate
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.property_versions import default_properties
 from ledgerd.protocol.transaction import unsigned_transaction
-
-if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
-    from ledgerd.protocol.market_properties import ChainPropertiesHf14
-    from ledgerd.protocol.operations.base import Operation
-    from ledgerd.protocol.parameters import ChainParameters
 
 ORACLE = AccountName("oracle")
 ALICE = AccountName("alice")
@@ -40,7 +35,6 @@ INSURANCE = tokens(20_000_000)
 FEE_PERCENT = 100
 
 NEVER = 0
-"""An agent whose expiration is this has none."""
 
 
 class DevAgent(NamedTuple):
@@ -64,10 +58,7 @@ AGENTS = (
 
 
 def market_times(network: ChainParameters) -> ChainPropertiesHf14:
-    """The default properties, with the times of markets as short as one can follow.
-
-    One hour is the least that the rules allow for the time in which a result can be disputed.
-    """
+    """An hour is the least that the rules allow for the time in which a result can be disputed."""
     return replace(
         default_properties(network),
         pm_oracle_accept_window_sec=60,
@@ -85,27 +76,14 @@ def market_times(network: ChainParameters) -> ChainPropertiesHf14:
 def prepare_markets(chain: Chain, key: PrivateKey) -> None:
     """Create the oracle, grant the agents and vote for the times; `key` is that of the accounts to play with."""
     initiator = PrivateKey.from_wif(PUBLISHED_INITIATOR_KEY)
-    everybody = authority_of(key.public)
     operations: tuple[Operation, ...] = (
         VersionedChainPropertiesUpdate(INITIATOR_ACCOUNT, market_times(chain.network)),
-        AccountCreate(
-            CREATION_FEE,
-            DELEGATION,
-            INITIATOR_ACCOUNT,
-            ORACLE,
-            everybody,
-            everybody,
-            everybody,
-            key.public,
-            "",
-            NO_NAME,
-            (),
-        ),
+        new_account(ORACLE, key.public),
         TransferToVesting(INITIATOR_ACCOUNT, ORACLE, ORACLE_STAKE),
         Transfer(INITIATOR_ACCOUNT, ORACLE, ORACLE_TOKENS, ""),
     )
-    _send(chain, initiator, *operations)
-    _send(chain, key, _registration(), *(_grant(each) for each in AGENTS))
+    send(chain, initiator, *operations)
+    send(chain, key, _registration(), *(_grant(each) for each in AGENTS))
 
 
 def _registration() -> PmOracleRegister:
@@ -118,6 +96,14 @@ def _grant(agent: DevAgent) -> SetAgentPermission:
     return SetAgentPermission(agent.account, agent.name, agent.key.public, agent.operations, NEVER, (), ())
 
 
-def _send(chain: Chain, key: PrivateKey, *operations: Operation) -> None:
+def new_account(name: AccountName, key: PublicKey) -> AccountCreate:
+    """What creates an account of which one key signs everything, paid by the initiator."""
+    authority = authority_of(key)
+    return AccountCreate(
+        CREATION_FEE, DELEGATION, INITIATOR_ACCOUNT, name, authority, authority, authority, key, "", NO_NAME, ()
+    )
+
+
+def send(chain: Chain, key: PrivateKey, *operations: Operation) -> None:
     draft = unsigned_transaction(chain.head_id, chain.head_time + LIFETIME, operations)
     chain.push_transaction(draft.signed(chain.network.chain_id, [key]))

@@ -32,7 +32,6 @@ class DevSnapshots:
         self._last = 0
 
     def keep(self, folder: Path, head: int, shift: int) -> int:
-        """Copy the files of a closed chain; returns the snapshot's number."""
         self._last += 1
         target = self._folder / str(self._last)
         copy_state(folder, target)
@@ -45,7 +44,6 @@ class DevSnapshots:
         return self._kept[number]
 
     def put_back(self, kept: DevSnapshot, folder: Path) -> None:
-        """Restore the files of a closed chain, and delete later snapshots."""
         for number in [each for each in self._kept if each > kept.number]:
             shutil.rmtree(self._kept.pop(number).folder, ignore_errors=True)
         put_back(folder, kept.folder)

@@ -1,8 +1,5 @@
-"""Snapshots as a part of the node: it writes them when due, serves the newest, and fetches a newer one when the chain
-receives no blocks for long.
-
-Child processes read and build the state, so the chain never waits. To use a newer state, every part is stopped and
-started again, by the code of an ordinary start.
+"""Snapshots as a part of the node. Child processes read and build the state, so the chain never waits; to use a newer
+one, every part is stopped and started again, by the code of an ordinary start.
 """
 
 from __future__ import annotations
@@ -11,14 +8,15 @@ import asyncio
 import logging
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ledgerd.basics.durations import MINUTE
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.events import BlockApplied
 from ledgerd.chain.interface.observer import Observer
 from ledgerd.node.datadir.state_export import ExportResult, write_snapshot
 from ledgerd.node.parts.bootstrap import WantedState, fetched_state, ready_directory
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.peers import PeersPart
 from ledgerd.node.time_source import MICRO
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
@@ -33,28 +31,20 @@ from ledgerd.snapshot.server import SnapshotServer
 from ledgerd.snapshot.serving import AdmissionControl
 from ledgerd.snapshot.stalls import CHECK_SECONDS, StallVerdict, StallWatch
 from ledgerd.snapshot.triggers import Triggers
-from ledgerd.supervision.part import Part
 from ledgerd.supervision.threads import in_thread
 from ledgerd.supervision.work import Working
-
-if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
-    from ledgerd.chain.events import BlockApplied
 
 log = logging.getLogger(__name__)
 
 
-class SnapshotsPart(Part, Observer):
+class SnapshotsPart(NodePart, Observer):
     """Writes, serves and fetches snapshots while the node runs."""
 
     def __init__(self, context: PartContext, chain: ChainPart, peers: PeersPart) -> None:
-        super().__init__(context.work)
-        self._configuration = context.configuration
+        super().__init__(context)
         self._options = context.configuration.snapshot
         self._chain = chain
-        self._time = context.time
         self._peers = peers
-        self._signing = context.signing
         self._triggers = Triggers(self._options.at_block, self._options.every_n_blocks)
         self._served = ServedSnapshot(self._options.directory)
         self._server: SnapshotServer | None = None
@@ -62,12 +52,10 @@ class SnapshotsPart(Part, Observer):
         self._writing: asyncio.Task[None] | None = None
         self._watch = StallWatch(self._options.stalled_sync_timeout_minutes * MINUTE, self._time.seconds())
         self._newest = 0
-        self._newer_state = context.newer_state
 
     # -- as a part of the node
 
     async def start(self) -> None:
-        """Start serving, and attach to the chain."""
         self._loop = asyncio.get_running_loop()
         await in_thread(ready_directory, self._options.directory)
         newest = await in_thread(newest_in, self._options.directory)
@@ -146,11 +134,7 @@ class SnapshotsPart(Part, Observer):
         except (SnapshotError, OSError) as problem:
             log.error("no snapshot of block %(block)d: %(reason)s", {"block": number, "reason": problem})  # noqa: TRY400 - it says it all
             return
-        seconds = self._time.seconds() - began
-        log.info(
-            "Snapshot created successfully: %(file)s (%(size)d bytes compressed, %(seconds).1f sec)",
-            {"file": path, "size": written.size, "seconds": seconds},
-        )
+        _log_created(path, written.size, self._time.seconds() - began)
         _warn_of_obstacles(written)
         try:
             await in_thread(self._drop_old)
@@ -195,7 +179,6 @@ class SnapshotsPart(Part, Observer):
         )
 
     async def _fetch_newer_state(self) -> bool:
-        """Fetch and build a newer state while all else runs."""
         head = await self._chain.run(lambda: self._chain.chain.head_number)
         log.warning("the chain stands still at block %(block)d: looking for a newer snapshot", {"block": head})
         state = await fetched_state(
@@ -209,8 +192,14 @@ class SnapshotsPart(Part, Observer):
         return True
 
 
+def _log_created(path: Path, size: int, seconds: float) -> None:
+    log.info(
+        "Snapshot created successfully: %(file)s (%(size)d bytes compressed, %(seconds).1f sec)",
+        {"file": path, "size": size, "seconds": seconds},
+    )
+
+
 def _warn_of_obstacles(written: Done) -> None:
-    """Warn the operator of values in the state that reference nodes cannot load."""
     if written.obstacle_count:
         shown = "; ".join(written.obstacles)
         log.warning(
@@ -224,25 +213,21 @@ def _warn_of_obstacles(written: Done) -> None:
         )
 
 
-class CreateSnapshotPart(Part):
+class CreateSnapshotPart(NodePart):
     """Writes the snapshot of `--create-snapshot`; no part runs that would serve or produce."""
 
     def __init__(self, context: PartContext, chain: ChainPart) -> None:
-        super().__init__(context.work)
+        super().__init__(context)
         self._chain, self._time = chain, context.time
         self._path = context.configuration.invocation.create_snapshot
         self._with_metadata = context.configuration.snapshot.writes_pm_meta
 
     async def start(self) -> None:
-        """Write the snapshot."""
         if self._path is None:
             return
         began = self._time.seconds()
         written = await self._chain.run(partial(self._write, self._path))
-        log.info(
-            "Snapshot created successfully: %(file)s (%(size)d bytes compressed, %(seconds).1f sec)",
-            {"file": self._path, "size": written.size, "seconds": self._time.seconds() - began},
-        )
+        _log_created(self._path, written.size, self._time.seconds() - began)
 
     def _write(self, path: Path) -> ExportResult:
         chain = self._chain.chain

@@ -20,10 +20,7 @@ PLUGINS = (
 
 
 def chain_text(plan: Plan, founded: int, clock: NetworkClock) -> str:
-    """The chain file: the mainnet's rounds as far as there are validators, and the testnet's short periods.
-
-    `founded` is when the last hardfork's wait began, in the network's time.
-    """
+    """`founded` is when the last hardfork's wait began, in the network's time."""
     keys = plan.keys
     places = keys.places
     lines = [
@@ -49,14 +46,12 @@ def _public(wif: str) -> str:
 
 
 def write_configurations(plan: Plan, seeds: Seeds | None = None, *, metrics: bool = False) -> None:
-    """Write a configuration file for each node, readable by its owner only."""
     for member in plan.members:
         member.folder.mkdir(parents=True, exist_ok=True)
         write_secret(member.config, config_text(plan, member, seeds or {}, metrics=metrics))
 
 
 def config_text(plan: Plan, member: Member, seeds: Seeds, *, metrics: bool = False) -> str:
-    """The configuration of a node: the other nodes are its seeds, and it connects to no others."""
     others = [each for each in plan.members if each is not member]
     lines = [
         f"# {member.name} of a local network. Written again by each start of `ledgerd testnet`.",

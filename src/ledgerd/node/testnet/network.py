@@ -1,8 +1,4 @@
-"""A local network: founded or reopened, started, watched, stopped.
-
-Used by `ledgerd testnet` and by tests: nodes can be killed and restarted, and dialled through other ports, such as
-those of a proxy.
-"""
+"""A local network: founded or reopened, started, watched, stopped; for `ledgerd testnet` and for tests."""
 
 from __future__ import annotations
 
@@ -10,7 +6,7 @@ import shutil
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import msgspec
 
@@ -25,10 +21,8 @@ from ledgerd.protocol.chain_file import load_parameters
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.network_clock import NetworkClock
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.state.lock import lock_writer
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
 
 
 class Wishes(msgspec.Struct, frozen=True):
@@ -42,7 +36,6 @@ class Wishes(msgspec.Struct, frozen=True):
     hardfork_after: int = 0
     """Seconds of the network's time until the last hardfork; 0 applies it during the founding."""
     metrics: bool = False
-    """Whether nodes serve metrics."""
 
 
 class LocalNetwork:
@@ -59,9 +52,8 @@ class LocalNetwork:
             process.start()
 
     def restart_dead(self) -> list[MemberProcess]:
-        """Restart nodes that have died, after a pause that grows with each restart; returns the restarted ones."""
-        for process, sight in zip(self.processes, self.watch.sights, strict=True):
-            if process.is_running and sight is not None:
+        for process, status in zip(self.processes, self.watch.statuses, strict=True):
+            if process.is_running and status is not None:
                 process.works()
         return [process for process in self.processes if process.restart()]
 
@@ -81,10 +73,7 @@ class LocalNetwork:
 
 
 def prepare(folder: Path, wishes: Wishes, dialling: Callable[[Plan], Seeds] | None = None) -> Plan:
-    """Found a network in a folder, or reopen the one that is there; afterwards its files are ready.
-
-    With `seeds`, nodes dial each other through other ports, such as those of a proxy.
-    """
+    """Found a network, or reopen the one that is there; nodes may dial each other through other ports."""
     folder.mkdir(parents=True, exist_ok=True)
     known = read_keys(folder)
     keys = known or new_keys(wishes.nodes, wishes.validators, wishes.hardfork_after)
@@ -110,10 +99,7 @@ def _found(plan: Plan, network: ChainParameters) -> None:
 
 
 def _set_clock(plan: Plan, wishes: Wishes) -> None:
-    """Start the network's clock: at real time if the network is new, else where it was stopped.
-
-    So a stopped network misses no slots, and no emergency begins.
-    """
+    """A network that was stopped goes on where it was: so it misses no slots, and no emergency begins."""
     now, rate = int(time.time()), BLOCK_INTERVAL / wishes.block_time
     founded = showed = now
     if plan.chain_file.exists():
@@ -124,7 +110,6 @@ def _set_clock(plan: Plan, wishes: Wishes) -> None:
 
 
 def _latest(plan: Plan, network: ChainParameters) -> int:
-    """The time of the newest block of any node."""
     times = []
     for member in plan.members:
         if (member.folder / STATE_FOLDER).is_dir():

@@ -1,7 +1,5 @@
-"""Reads the blocks of a log ahead of the chain: other processes compute what the bytes of a block decide, so that the
-thread of the chain does only what needs the state.
-
-It has no event loop, since a replay takes the whole thread. When a process is lost, the chain computes all itself.
+"""Reads the blocks of a log ahead of the chain: other processes compute what the bytes of a block decide. It has no
+event loop, since a replay takes the whole thread. When a process is lost, the chain computes all itself.
 """
 
 from __future__ import annotations
@@ -11,16 +9,14 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
 from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from ledgerd.codec import codec_of
 from ledgerd.node.workers.precompute_pool import ENDING_SECONDS, SILENT_SECONDS, ProcessLost, start_process
 from ledgerd.node.workers.precompute_worker import SIZE, introduction, request
 from ledgerd.protocol.block import Block
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.precomputed import take_precomputed
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
 
 log = logging.getLogger(__name__)
 
@@ -58,7 +54,6 @@ class _Helper:
         return EVENT_READ | EVENT_WRITE if self._unsent else EVENT_READ
 
     def exchange(self, events: int) -> None:
-        """Send and receive as much as its socket takes and has."""
         if events & EVENT_WRITE:
             with suppress(BlockingIOError):
                 del self._unsent[: self.connection.send(self._unsent)]
@@ -115,11 +110,7 @@ class LogReading:
         return [helper.process.pid for helper in self._helpers]
 
     def read(self, packed: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, Block]]:
-        """Blocks with their numbers, in order. Errors of the log come in order too, behind the blocks before them.
-
-        Raises:
-            DecodeError: The block of the next number cannot be decoded.
-        """
+        """Blocks with their numbers; an error of the log, or of decoding, comes behind the blocks before it."""
         waiting: deque[_Read] = deque()
         batches = _batches(packed)
         while True:

@@ -17,7 +17,7 @@ from ledgerd.chain.log.files import DamageNotes
 from ledgerd.codec.errors import DecodeError
 from ledgerd.codec.json_scalars import as_object
 from ledgerd.codec.json_text import Json
-from ledgerd.metrics.meters.requests import AT_FAILED, AT_OK, AT_REFUSED, RequestMeter, RequestNote
+from ledgerd.metrics.meters.requests import AT_FAILED, AT_OK, AT_REFUSED, RequestMeter, RequestTiming
 from ledgerd.protocol.errors import OperatorError, RuleViolation
 from ledgerd.protocol.properties import json_defaults_of
 from ledgerd.rpc.call.asker import NOBODY, Asker
@@ -176,7 +176,7 @@ class Dispatcher:
 
     def _unread(self, error: UnreadError) -> bytes:
         """The answer to what is no request: errors of the reference's all get the same code."""
-        RequestNote(self._meter).end(AT_REFUSED, is_timed=False)
+        RequestTiming(self._meter).end(AT_REFUSED, is_timed=False)
         fault = self._fault(error)
         return error_answer(fault if isinstance(error, PlainError) else fault._replace(code=OTHER), NO_ID)
 
@@ -185,7 +185,7 @@ class Dispatcher:
 
     def _single(self, request: Json, budget: RequestBudget, body: bytes = b"") -> bytes | Later:
         """Answer one request; `body` if it came outside of a batch, so that the answer can be cached."""
-        identity, note = NO_ID, RequestNote(self._meter)
+        identity, note = NO_ID, RequestTiming(self._meter)
         try:
             members = as_object(request)
             identity = identifier(members)
@@ -248,7 +248,7 @@ class Dispatcher:
             view.close()
 
     async def _answers(
-        self, method: Method, arguments: list[object], identity: str, budget: RequestBudget, note: RequestNote
+        self, method: Method, arguments: list[object], identity: str, budget: RequestBudget, note: RequestTiming
     ) -> AsyncGenerator[AnswerMaker, None]:
         """The answers of a method that answers later; the request is counted at its end."""
         outcome = AT_OK

@@ -7,8 +7,7 @@ from msgspec.structs import replace
 from ledgerd.metrics.names import ValidatorPlaces
 from ledgerd.metrics.table import validators as table
 from ledgerd.node.parts.validators.tracker import MissCause
-from ledgerd.node.parts.validators.watched import Lateness, WatchedValidator
-from ledgerd.node.parts.validators.watched_gauges import RESULTS, WatchedGauges
+from ledgerd.node.parts.validators.watched import RESULTS, Lateness, WatchedGauges, WatchedValidator
 from ledgerd.protocol.names import AccountName
 from tests.metrics.memories import node_memory
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from ledgerd.node.parts.watching.recent_lines import KEPT, LONGEST, RecentLines
+from ledgerd.node.parts.watching.status import KEPT, LONGEST, RecentLines
 from ledgerd.protocol.secrets import HIDDEN
 from tests.logs import KEY, made
 

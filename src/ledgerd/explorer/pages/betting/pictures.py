@@ -15,7 +15,6 @@ class OutcomeLine(NamedTuple):
 
     points: str
     end: float
-    """The height at which it ends."""
     last: int
     """The share that it ends with, in hundredths of a percent."""
 
@@ -30,12 +29,10 @@ class Picture(NamedTuple):
     last: int
     """Times of its ends, in seconds."""
     marks: tuple[tuple[float, int], ...]
-    """Heights of 0, 25, 50, 75 and 100 percent."""
     left: int = LEFT
 
 
 def picture_of(points: Sequence[tuple[int, Sequence[int | str]]], count: int) -> Picture:
-    """The picture of points: their time, and what was bet on each outcome by then."""
     first, last = points[0][0], points[-1][0]
     span = max(1, last - first)
 

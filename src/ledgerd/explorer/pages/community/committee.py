@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ledgerd.client.envelope import ErrorAnswer, NodeCall
-from ledgerd.explorer.pages.view import NotThere, PageAnswer, PageFamily, PageView, Visit, needed
+from ledgerd.client.envelope import NodeCall
+from ledgerd.explorer.pages.lists import beside, existing, of_status
+from ledgerd.explorer.pages.view import PageAnswer, PageFamily, PageView, Visit
 
 ROUTES = PageFamily()
-OF_A_PAGE = 25
 STATUSES = ("open", "cancelled", "unheard", "refused", "paying", "paid")
 """By their numbers (spec 02, section 10)."""
 VOTES_SHOWN = 100
@@ -14,44 +14,26 @@ VOTES_SHOWN = 100
 
 @ROUTES.page("/committee")
 async def committee(visit: Visit) -> PageAnswer:
-    """Requests of a status, the newest first."""
-    status = visit.chosen("status", STATUSES)
-    before = visit.number("before")
-    lists = await visit.ask(
-        *(NodeCall("committee_api", "get_committee_requests_list", (number,)) for number in range(len(STATUSES)))
+    facts = await of_status(
+        visit,
+        STATUSES,
+        lambda status: NodeCall("committee_api", "get_committee_requests_list", (status,)),
+        lambda number: NodeCall("committee_api", "get_committee_request", (number, 0)),
     )
-    numbers = sorted(lists[STATUSES.index(status)], reverse=True)
-    below = [each for each in numbers if before is None or each < before]
-    rows = await visit.ask(
-        *(NodeCall("committee_api", "get_committee_request", (each, 0)) for each in below[:OF_A_PAGE])
-    )
-    facts = {
-        "rows": rows,
-        "status": status,
-        "statuses": [(name, len(found)) for name, found in zip(STATUSES, lists, strict=True)],
-        "fund": visit.watch.properties["committee_fund"],
-        "older": visit.link(before=below[OF_A_PAGE - 1]) if len(below) > OF_A_PAGE else "",
-        "newer": "",
-        "newest": visit.link(before="") if before is not None else "",
-    }
-    return PageView("committee.html", facts)
+    return PageView("committee.html", {**facts, "fund": visit.watch.properties["committee_fund"]})
 
 
 @ROUTES.page("/committee/(?P<number>[^/]+)")
 async def request(visit: Visit) -> PageAnswer:
-    """One request with its votes."""
     number = visit.part("number")
     skipped = visit.number("skip", 1_000_000) or 0
     (found,) = await visit.node.ask(NodeCall("committee_api", "get_committee_request", (number, -1)))
-    if found is None or (isinstance(found, ErrorAnswer) and not found.is_missing):
-        raise NotThere("fault.request", number)
-    record = needed(found)
+    record = existing(found, "fault.request", number)
     votes = record["votes"][skipped : skipped + VOTES_SHOWN]
     facts = {
         "record": record,
         "state": STATUSES[record["status"]] if record["status"] < len(STATUSES) else "open",
         "votes": votes,
-        "older": visit.link(skip=skipped + VOTES_SHOWN) if skipped + VOTES_SHOWN < len(record["votes"]) else "",
-        "newer": visit.link(skip=max(0, skipped - VOTES_SHOWN) or "") if skipped else "",
+        **beside(visit, "skip", skipped, VOTES_SHOWN, has_more=skipped + VOTES_SHOWN < len(record["votes"])),
     }
     return PageView("request.html", facts)

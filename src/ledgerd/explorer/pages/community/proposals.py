@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 from ledgerd.client.envelope import ErrorAnswer, NodeCall
+from ledgerd.explorer.pages.lists import operations_of
 from ledgerd.explorer.pages.view import NotThere, PageAnswer, PageFamily, PageView, Visit, name_in, needed
 
 ROUTES = PageFamily()
-OF_A_PAGE = 25
 TYPES = ["proposal_create", "proposal_update", "proposal_delete"]
 MOST = 100
 
 
 @ROUTES.page("/proposals")
 async def proposals(visit: Visit) -> PageAnswer:
-    """What was proposed, approved and withdrawn, the newest first."""
-    cursor = visit.cursor()
-    (page,) = await visit.ask(NodeCall("history_api", "get_operations", ({"types": TYPES}, cursor, OF_A_PAGE)))
-    facts = {
-        "rows": list(reversed(page["operations"])),
-        "older": visit.link(cursor=page["older"]) if page.get("older") else "",
-        "newer": visit.link(cursor=page["newer"]) if cursor != "newest" and page["operations"] else "",
-        "newest": visit.link(cursor="") if cursor != "newest" else "",
-    }
-    return PageView("proposals.html", facts)
+    return PageView("proposals.html", await operations_of(visit, TYPES))
 
 
 @ROUTES.page("/proposal/(?P<author>[^/]+)/(?P<title>.+)")
 async def proposal(visit: Visit) -> PageAnswer:
-    """A proposal that still waits: what it would do, and whose approval is missing."""
     author, title = name_in(visit.parts["author"]), visit.parts["title"]
     found, created = await visit.node.ask(
         NodeCall("database_api", "get_proposed_transactions", (author, 1, MOST)),

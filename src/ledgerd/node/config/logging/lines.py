@@ -28,12 +28,10 @@ def _level(record: logging.LogRecord) -> str:
 
 
 def message_of(record: logging.LogRecord) -> str:
-    """The message as one line without keys."""
     return printable(without_keys(record.getMessage()))
 
 
 def exception_of(record: logging.LogRecord, formatter: logging.Formatter) -> str:
-    """The traceback, of several lines and without keys; empty if there is none."""
     return printable_lines(without_keys(formatter.formatException(record.exc_info))) if record.exc_info else ""
 
 
@@ -112,7 +110,6 @@ class EventLine(logging.Formatter):
 
 
 def room_of(logger: str) -> str:
-    """The room of this program that logs; empty for a library."""
     name, _, rest = logger.partition(".")
     return rest.partition(".")[0] if name == PACKAGE else ""
 

@@ -9,12 +9,10 @@ from ledgerd.protocol.hardforks import MAINNET_HARDFORKS
 from ledgerd.protocol.versions import version_number, version_text
 
 NO_HARDFORK = 0
-"""Every chain begins with it."""
 
 LAST = MAINNET_HARDFORKS[-1].number
 LARGEST_PART = 255
 MOST_DIGITS = 18
-"""Longer numbers are out of every range."""
 
 _VERSION = re.compile(r"([0-9]+)\.([0-9]+)(?:\.([0-9]+))?", re.ASCII)
 

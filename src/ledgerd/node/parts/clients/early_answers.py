@@ -1,7 +1,5 @@
-"""Answers to clients while the node starts: opening, replaying or importing its state may take hours.
-
-The sockets are those that the API workers take over. Until then every request is put off, as by the reference while it
-rebuilds its state (spec 05, section 2.2).
+"""Answers to clients while the node starts, which may take hours, on the sockets that the API workers take over.
+Until then every request is put off, as by the reference while it rebuilds its state (spec 05, section 2.2).
 """
 
 from __future__ import annotations
@@ -10,7 +8,6 @@ import asyncio
 import socket
 import time
 from functools import partial
-from typing import TYPE_CHECKING
 
 from ledgerd.node.parts.context import PartContext
 from ledgerd.rpc.call.dispatch import Dispatcher
@@ -18,14 +15,12 @@ from ledgerd.rpc.call.envelope import RECOVERING
 from ledgerd.rpc.call.view import Node, nothing_to_read
 from ledgerd.rpc.http.connection import HttpConnection
 from ledgerd.rpc.http.listeners import listen
+from ledgerd.rpc.http.responses import Page
 from ledgerd.rpc.http.routes import json_page, routes_of
 from ledgerd.rpc.http.service import Service
 from ledgerd.rpc.link.link import Link
 from ledgerd.rpc.workers import endpoints_of
 from ledgerd.supervision.part import Part
-
-if TYPE_CHECKING:
-    from ledgerd.rpc.http.responses import Page
 
 
 class EarlyAnswers(Part):
@@ -68,7 +63,6 @@ class EarlyAnswers(Part):
             await service.stop()
 
     async def stop(self) -> None:
-        """Close the sockets that no worker took over."""
         await self._close()
         for sockets in self.sockets:
             for listener in sockets:

@@ -6,41 +6,35 @@ import os
 import socket
 from functools import partial
 from ipaddress import ip_address
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from ledgerd.explorer.settings import ExplorerSettings
+from ledgerd.metrics.cells import Cells
 from ledgerd.metrics.table import process
-from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.clients.webserver import WebserverPart
+from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.watching.meters import MetersPart
 from ledgerd.node.workers.settings import ExplorerArguments
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.rpc.http.connection import Speech
 from ledgerd.rpc.http.listeners import listen
 from ledgerd.rpc.workers import endpoints_of
-from ledgerd.supervision.part import Part
 from ledgerd.supervision.processes import PIPE, RETURNS_MEMORY, Child, module_command
-
-if TYPE_CHECKING:
-    from ledgerd.metrics.cells import Cells
-    from ledgerd.node.parts.clients.webserver import WebserverPart
-    from ledgerd.supervision.work import Working
-
+from ledgerd.supervision.work import Working
 
 PROCESS = "ledgerd.node.workers.beside.explorer_worker"
 STOP_SECONDS = 5.0
 
 
-class ExplorerProcessPart(Part):
+class ExplorerProcessPart(NodePart):
     """The explorer of this node.
 
-    The node listens for it, so that a port which another program has is said at the start, and visitors that come while
-    the process starts again wait for it.
+    The node listens for it: so a port that is taken is an error at the start, and visitors wait for a restart.
     """
 
     def __init__(self, context: PartContext, webserver: WebserverPart, meters: MetersPart) -> None:
-        super().__init__(context.work)
+        super().__init__(context)
         configuration = context.configuration
         self._options = configuration.explorer
         self._log_format = configuration.application.log_format
@@ -52,7 +46,6 @@ class ExplorerProcessPart(Part):
         meters.on_main.append(lambda made: partial(self._sample, made.cells))
 
     async def start(self) -> None:
-        """Listen, and start the process; the node answers clients by now."""
         endpoint = self._options.endpoint
         if endpoint is None:
             return
@@ -89,12 +82,10 @@ class ExplorerProcessPart(Part):
         )
 
     def _sample(self, cells: Cells) -> None:
-        """Whether its process runs, for metrics."""
         cells.gauge(process.EXPLORER_RUNNING).set(self._child is not None and self._child.is_running)
         cells.counter(process.EXPLORER_STARTS).reach(self._starts)
 
     async def stop(self) -> None:
-        """End the process."""
         if self._child is not None:
             self._child.terminate()
             await self._child.stop(STOP_SECONDS)
@@ -103,7 +94,6 @@ class ExplorerProcessPart(Part):
 
 
 def _reached(host: str) -> str:
-    """The address at which a listening address is reached from its own machine."""
     address = ip_address(host)
     if not address.is_unspecified:
         return host

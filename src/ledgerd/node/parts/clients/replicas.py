@@ -1,7 +1,4 @@
-"""Replicas as a part of the node: the process that sends them the changes of the state, and who wakes it.
-
-The chain's thread writes each commit's changes to the log of changes. Everything else is done by that process.
-"""
+"""The process that sends replicas the changes of the state, which the chain's thread writes to a log of changes."""
 
 from __future__ import annotations
 
@@ -9,21 +6,16 @@ import asyncio
 import logging
 import socket
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import msgspec
 
+from ledgerd.chain.chain import Chain
 from ledgerd.chain.interface.observer import Observer
+from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.replica.order import ServerOrder
-from ledgerd.supervision.part import Part
 from ledgerd.supervision.processes import Child, module_command
-from ledgerd.supervision.work import Ended
-
-if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
-    from ledgerd.node.parts.chain import ChainPart
-    from ledgerd.node.parts.context import PartContext
-    from ledgerd.supervision.work import Working
+from ledgerd.supervision.work import Ended, Working
 
 log = logging.getLogger(__name__)
 
@@ -32,11 +24,11 @@ ENDING_SECONDS = 5.0
 NOTICE = b"\n"
 
 
-class ReplicasPart(Part, Observer):
+class ReplicasPart(NodePart, Observer):
     """The process that serves replicas; the node does not need it."""
 
     def __init__(self, context: PartContext, chain: ChainPart) -> None:
-        super().__init__(context.work)
+        super().__init__(context)
         configuration = context.configuration
         self._chain = chain
         self._settings = configuration.state_stream
@@ -53,7 +45,6 @@ class ReplicasPart(Part, Observer):
         self._is_noticed = False
 
     async def start(self) -> None:
-        """Start the process; from now on it hears of each commit."""
         self._loop = asyncio.get_running_loop()
         await self._chain.attach(self._follow)
         self.work.keep("the process that serves replicas", self._live)

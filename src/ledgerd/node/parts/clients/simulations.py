@@ -1,17 +1,14 @@
-"""Trying transactions out for clients: on the chain's thread, within a small part of its time.
-
-An address has a hundredth of that time, and all addresses together a tenth. A client that shares its address with many
-(`webserver-exempt`) is charged by connection, as for its broadcasts.
-"""
+"""Simulates transactions for clients, on the chain's thread, within quotas of its time: of each address, and of all."""
 
 from __future__ import annotations
 
 import asyncio
 from functools import partial
-from typing import TYPE_CHECKING
 
-from ledgerd.chain.pending.simulation import OutOfTime
+from ledgerd.chain.pending.simulation import OutOfTime, SimulatedEffects
 from ledgerd.codec import codec_of
+from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.time_source import TimeSource
 from ledgerd.p2p.shared.budget import TokenBucket
 from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.errors import RuleViolation
@@ -25,13 +22,8 @@ from ledgerd.rpc.api.node_api import (
     SimulatedTransaction,
 )
 from ledgerd.rpc.call.errors import PlainError
+from ledgerd.rpc.link.switchboard import Handler
 from ledgerd.rpc.link.topics import Broadcast, broadcast_of
-
-if TYPE_CHECKING:
-    from ledgerd.chain.pending.simulation import SimulatedEffects
-    from ledgerd.node.parts.chain import ChainPart
-    from ledgerd.node.time_source import TimeSource
-    from ledgerd.rpc.link.switchboard import Handler
 
 SECONDS, SECONDS_A_SECOND = 0.1, 0.01
 """Of the chain's thread, for an address: a burst, and a hundredth."""
@@ -51,28 +43,26 @@ TOO_LONG = "It takes too long to simulate this transaction"
 class Simulations:
     """Handles the requests of `node_api.simulate_transaction`."""
 
-    def __init__(self, chain: ChainPart, time: TimeSource, patience: float, *, is_on: bool) -> None:
+    def __init__(self, chain: ChainPart, time: TimeSource, timeout: float, *, is_on: bool) -> None:
         self._chain = chain
         self._time = time
-        self._patience = patience
+        self._timeout = timeout
         self._is_on = is_on
         self._all = TokenBucket(ALL_SECONDS, ALL_SECONDS_A_SECOND, time.seconds())
         self._buckets: dict[str, TokenBucket] = {}
 
     @property
     def handlers(self) -> dict[str, Handler]:
-        """The handler of the topic."""
         return {SIMULATE: self.simulate}
 
     async def simulate(self, payload: bytes) -> bytes:
-        """Say what a transaction would do, as JSON."""
         if not self._is_on:
             raise PlainError(OFF)
         asked = broadcast_of(payload)
         if len(asked.packed) > MOST_BYTES:
             raise PlainError(TOO_LARGE)
         try:
-            async with asyncio.timeout(self._patience or None):
+            async with asyncio.timeout(self._timeout or None):
                 found = await self._chain.run(partial(self._within_quota, asked))
         except TimeoutError:
             raise PlainError(SPENT) from None

@@ -5,26 +5,22 @@ from __future__ import annotations
 import asyncio
 import os
 from functools import partial
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import msgspec
 
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.history.following import HISTORY_FOLDER
 from ledgerd.history.webhooks.position import HookPosition, position_file, read_position
+from ledgerd.metrics.cells import Cells
 from ledgerd.metrics.table import webhooks as table
-from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.watching.meters import MetersPart
 from ledgerd.node.workers.beside.webhook_worker import WebhookArguments
-from ledgerd.supervision.part import Part
 from ledgerd.supervision.processes import PIPE, Child, module_command
-
-if TYPE_CHECKING:
-    from ledgerd.metrics.cells import Cells
-    from ledgerd.supervision.work import Working
+from ledgerd.supervision.work import Working
 
 WEBHOOKS = "webhooks"
-"""The folder in the data directory."""
 
 PROCESS = "ledgerd.node.workers.beside.webhook_worker"
 CHECK_SECONDS = 1.0
@@ -33,11 +29,11 @@ MANY_FAILURES = 8
 """Attempts in a row, about two minutes, after which a receiver that does not answer is a warning."""
 
 
-class WebhooksPart(Part):
+class WebhooksPart(NodePart):
     """The webhooks of this node. One that has ended makes `/ready` fail until the operator has seen to it."""
 
     def __init__(self, context: PartContext, meters: MetersPart) -> None:
-        super().__init__(context.work)
+        super().__init__(context)
         configuration = context.configuration
         data_dir = configuration.invocation.data_dir
         self._hooks = configuration.webhooks.hooks
@@ -56,7 +52,6 @@ class WebhooksPart(Part):
         meters.on_disk.append(lambda made: partial(self._sample, made.cells))
 
     async def start(self) -> None:
-        """Start the process."""
         self.work.keep("the process that sends them", self._send)
         self.work.keep("the look at receivers", self._check)
 
@@ -73,16 +68,13 @@ class WebhooksPart(Part):
             await asyncio.sleep(CHECK_SECONDS)
 
     def report_all(self) -> None:
-        """Tell the operator how receivers are."""
         for hook, position in zip(self._hooks, self.positions(), strict=True):
             self._report(hook.url, position)
 
     def positions(self) -> list[HookPosition]:
-        """How far each receiver is."""
         return [read_position(position_file(self._folder, hook)) for hook in self._hooks]
 
     def _sample(self, cells: Cells) -> None:
-        """How far each is, for metrics."""
         for place, position in zip(table.WEBHOOK.values, self.positions(), strict=False):
             cells.gauge(table.WEBHOOK_BEHIND, place).set(position.behind)
             cells.gauge(table.WEBHOOK_MOST_BEHIND, place).set(self._most_behind)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.events import BlockApplied, BlocksUndone
 from ledgerd.chain.interface.observer import Detail, Observer
 from ledgerd.metrics.table import requests
 from ledgerd.node.parts.chain import ChainPart
@@ -29,11 +30,7 @@ from ledgerd.rpc.link.topics import (
     PendingChange,
     packed_topic,
 )
-
-if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
-    from ledgerd.chain.events import BlockApplied, BlocksUndone
-    from ledgerd.state.records import Row
+from ledgerd.state.records import Row
 
 log = logging.getLogger(__name__)
 
@@ -72,13 +69,13 @@ class WebserverPart(ApiWorkersPart):
     def __init__(
         self, context: PartContext, early: EarlyAnswers, chain: ChainPart, peers: PeersPart, meters: MetersPart
     ) -> None:
-        options, patience = context.configuration.webserver, context.configuration.chain.write_wait
-        self.broadcasts = Broadcasts(chain, context.time, patience)
+        options, timeout = context.configuration.webserver, context.configuration.chain.write_wait
+        self.broadcasts = Broadcasts(chain, context.time, timeout)
         self.broadcasts.after_transaction.append(peers.broadcast_transaction)
         self.broadcasts.after_block.append(peers.broadcast_block)
         if not options.broadcasts_while_syncing:
             self.broadcasts.catches_up_to = lambda: peers.catches_up_to
-        simulations = Simulations(chain, context.time, patience, is_on=options.simulates_transactions)
+        simulations = Simulations(chain, context.time, timeout, is_on=options.simulates_transactions)
         handlers = {**self.broadcasts.handlers, **peers.handlers, **simulations.handlers}
         super().__init__(context.work, options, worker_settings(context.configuration), handlers)
         self._early, self._meters, self._chain = early, meters, chain
@@ -99,7 +96,6 @@ class WebserverPart(ApiWorkersPart):
         self.board.handlers.update(handlers)
 
     async def start(self) -> None:
-        """Start the workers; the state can be read by now."""
         if not self._endpoints:
             return
         for endpoint in self._endpoints:

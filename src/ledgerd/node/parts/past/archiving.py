@@ -7,34 +7,30 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from ledgerd.archive.copying import Copying
+from ledgerd.archive.writer import Copying
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.files import LogDamaged
-from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.supervision.part import Part
 from ledgerd.supervision.threads import in_thread
 from ledgerd.supervision.work import Working
 
 log = logging.getLogger(__name__)
 
 PAUSE_SECONDS = 1.0
-"""Between two looks at the log."""
 
 TROUBLED_SECONDS = 60.0
-"""The same after an error of the disk."""
 
 
-class ArchivePart(Part):
+class ArchivePart(NodePart):
     """Copies irreversible blocks from the log to the archive."""
 
     def __init__(self, context: PartContext) -> None:
-        super().__init__(context.work)
+        super().__init__(context)
         self._options = context.configuration.chain
         self._logs = context.configuration.invocation.data_dir / STATE_FOLDER
 
     async def start(self) -> None:
-        """Start copying."""
         self.work.keep("the archive", self._keep_copying)
 
     async def _keep_copying(self, works: Working) -> None:

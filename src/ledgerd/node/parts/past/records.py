@@ -1,8 +1,4 @@
-"""What is recorded of the chain for clients: the history, and the file of `block_info`.
-
-Both write with each commit of the chain: attached before its first event, closed when it is closed. The process that
-feeds PostgreSQL reads what the history has kept, beside the chain.
-"""
+"""What is recorded of the chain for clients with each commit: the history, and the file of `block_info`."""
 
 from __future__ import annotations
 
@@ -11,30 +7,26 @@ import logging
 import socket
 from functools import partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
 
 import msgspec
 
+from ledgerd.chain.chain import Chain
 from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.following import HISTORY_FOLDER, open_history
 from ledgerd.history.past.handing_over import PastAcceptance
 from ledgerd.history.postgres.news import FeedNews
+from ledgerd.metrics.cells import GaugeCell
 from ledgerd.metrics.table import storage
 from ledgerd.node.config.options.application import OPERATION_HISTORY
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.watching.meters import MetersPart
 from ledgerd.node.workers.settings import FeedOrder
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.rpc.blocks.records import BlockRecorder
 from ledgerd.state.disk import Space
-from ledgerd.supervision.part import Part
 from ledgerd.supervision.processes import Child, module_command
-
-if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
-    from ledgerd.metrics.cells import GaugeCell
-    from ledgerd.supervision.work import Working
+from ledgerd.supervision.work import Working
 
 log = logging.getLogger(__name__)
 
@@ -45,15 +37,14 @@ FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 60.0
 ENDING_SECONDS = 5.0
 CHECK_SECONDS = 0.5
-"""Between two looks whether a history of the past is ready."""
 FEED = "feed"
 
 
-class HistoryPart(Part):
+class HistoryPart(NodePart):
     """The history of operations, written with each commit of the chain."""
 
     def __init__(self, context: PartContext, chain: ChainPart, meters: MetersPart) -> None:
-        super().__init__(context.work)
+        super().__init__(context)
         data_dir = context.configuration.invocation.data_dir
         self._settings, self._folder = context.configuration.history, data_dir / HISTORY_FOLDER
         self._chain = chain
@@ -62,7 +53,6 @@ class HistoryPart(Part):
         meters.on_chain.append(lambda made: partial(self._sample, made.cells.gauge(storage.HISTORY_BLOCK)))
 
     async def start(self) -> None:
-        """Attach the history to the chain: it catches up, then records each commit."""
         await self._chain.attach(self._observe)
         self.work.keep("the past of the history", self._check_for_past)
 
@@ -104,16 +94,15 @@ class HistoryPart(Part):
         await self._chain.run(self._close)
 
 
-class BlockInfoPart(Part):
+class BlockInfoPart(NodePart):
     """The file of `block_info`."""
 
     def __init__(self, context: PartContext, chain: ChainPart) -> None:
-        super().__init__(context.work)
+        super().__init__(context)
         self._chain = chain
         self._recorder: BlockRecorder | None = None
 
     async def start(self) -> None:
-        """Record each block from now on."""
         await self._chain.attach(self._listen)
 
     def _listen(self, chain: Chain) -> None:
@@ -122,17 +111,16 @@ class BlockInfoPart(Part):
         chain.observe(self._recorder)
 
     async def stop(self) -> None:
-        """Close the file."""
         if self._recorder is not None:
             await self._chain.run(self._recorder.close)
             self._recorder = None
 
 
-class HistoryFeedPart(Part):
+class HistoryFeedPart(NodePart):
     """The process that feeds PostgreSQL, started again for ever: its end is no failed start of the part."""
 
     def __init__(self, context: PartContext) -> None:
-        super().__init__(context.work)
+        super().__init__(context)
         configuration = context.configuration
         self._has_history = OPERATION_HISTORY in configuration.application.plugins
         self._order = FeedOrder(
@@ -142,10 +130,8 @@ class HistoryFeedPart(Part):
             configuration.application.log_format,
         )
         self.news = FeedNews()
-        """The latest of its process."""
 
     async def start(self) -> None:
-        """Start the process."""
         require_driver()
         if not self._has_history:
             raise OperatorError("history-store is fed from the history of the node: add plugin = operation_history")
@@ -187,6 +173,5 @@ class HistoryFeedPart(Part):
 
 
 def require_driver() -> None:
-    """Refuse to go on where the extra is not installed."""
     if find_spec(DRIVER) is None:
         raise OperatorError("history-store needs PostgreSQL's driver: install ledgerd[postgres]")

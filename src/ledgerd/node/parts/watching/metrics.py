@@ -7,39 +7,35 @@ import logging
 import socket
 from collections.abc import Coroutine
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import replace
 
 from ledgerd.history.following import HISTORY_FOLDER
+from ledgerd.metrics.cells import Cells
 from ledgerd.metrics.meters.process import ProcessMeter, every_second
 from ledgerd.metrics.table import process, storage
-from ledgerd.node.metering.chain_meter import ChainMeter
-from ledgerd.node.metering.storage_gauges import KeptPlace, StorageGauges
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.context import NodePart, PartContext
+from ledgerd.node.parts.watching.chain_meter import ChainMeter
 from ledgerd.node.parts.watching.meters import Meters, MeterSample, MetersPart
+from ledgerd.node.parts.watching.storage_gauges import KeptPlace, StorageGauges
 from ledgerd.node.time_source import MICRO
 from ledgerd.node.workers.serving import metrics_reader
 from ledgerd.node.workers.settings import MetricsWorkerSettings
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.rpc.http.listeners import listen
 from ledgerd.rpc.link.switchboard import Switchboard
+from ledgerd.rpc.workers import Workers
 from ledgerd.state.disk import DATA_FILE
-from ledgerd.supervision.part import Part
 from ledgerd.supervision.threads import in_thread
-
-if TYPE_CHECKING:
-    from ledgerd.metrics.cells import Cells
-    from ledgerd.protocol.endpoint import Endpoint
-    from ledgerd.rpc.workers import Workers
-    from ledgerd.supervision.work import Working
+from ledgerd.supervision.work import Working
 
 log = logging.getLogger(__name__)
 
 LOCK_FILE = "lock.mdb"
 
 STORAGE_SECONDS = 10
-"""Seconds between two samples of files and disks."""
 
 MOST_CONNECTIONS = 64
 MOST_OF_ADDRESS = 16
@@ -47,12 +43,11 @@ BODY_BYTES = 64 * 1024
 """Bounds of the endpoint, which a few scrapers and pages share."""
 
 
-class MetricsPart(Part):
+class MetricsPart(NodePart):
     """The metrics of this node, and the page of its operator."""
 
     def __init__(self, context: PartContext, chain: ChainPart, meters: MetersPart) -> None:
-        super().__init__(context.work)
-        self._configuration, self._time = context.configuration, context.time
+        super().__init__(context)
         self._chain, self._meters = chain, meters
         self.board = Switchboard({})
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -60,7 +55,6 @@ class MetricsPart(Part):
         self._server: Workers | None = None
 
     async def start(self) -> None:
-        """Count from now on, and serve what was counted: the process for that starts beside the other parts."""
         endpoint, found = self._configuration.metrics.endpoint, self._meters.meters
         if endpoint is None or found is None:
             return
@@ -119,7 +113,6 @@ class MetricsPart(Part):
 
     @property
     def addresses(self) -> list[tuple[str, int]]:
-        """Where they are served."""
         return [listener.getsockname()[:2] for listener in self._sockets]
 
     def publish_retained(self, topic: str, payload: bytes) -> None:
@@ -138,8 +131,6 @@ class MetricsPart(Part):
 
 
 def in_turn(*samples: MeterSample) -> MeterSample:
-    """One sample of several."""
-
     def sample() -> None:
         for each in samples:
             each()

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
+from ledgerd.chain.events import BlockApplied
+from ledgerd.chain.interface.view import ChainView
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.rpc.api.node_status import UNKNOWN, SlotFacts
-
-if TYPE_CHECKING:
-    from ledgerd.chain.events import BlockApplied
-    from ledgerd.chain.interface.view import ChainView
 
 KEPT = 63
 """Three rounds of 21."""
@@ -27,7 +24,6 @@ class SlotRecord:
 
     @property
     def slots(self) -> tuple[SlotFacts, ...]:
-        """They, the latest last."""
         return tuple(self._slots)
 
     def begin(self, chain: ChainView) -> None:
@@ -45,7 +41,6 @@ class SlotRecord:
             before = block.timestamp
 
     def applied(self, event: BlockApplied, now: float) -> None:
-        """Take a block that has just become the head, at a time in seconds."""
         block = event.block
         self._miss(event.missed[-KEPT:])
         delay = round(1_000 * (now - block.timestamp))

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.events import BlockApplied, BlocksUndone
 from ledgerd.chain.interface.observer import Observer
-from ledgerd.node.parts.context import PartContext
+from ledgerd.node.config.logging.handlers import stays
+from ledgerd.node.config.logging.lines import PACKAGE, PersonLine
+from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.parts.clients.webserver import WebserverPart
+from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.peers import FORK_STATUS, PeersPart
 from ledgerd.node.parts.validators.monitor import MonitorPart
 from ledgerd.node.parts.watching.metrics import MetricsPart
 from ledgerd.node.parts.watching.problems import problems_of
-from ledgerd.node.parts.watching.recent_lines import RecentLines
 from ledgerd.node.parts.watching.slots import SlotRecord
 from ledgerd.node.time_source import MICRO
+from ledgerd.p2p.driver import Driver
 from ledgerd.p2p.shared.modes import Mode
+from ledgerd.p2p.shared.peer import Peer
 from ledgerd.rpc.api.node_status import (
     UNKNOWN,
     NodeDetails,
@@ -30,16 +37,34 @@ from ledgerd.rpc.api.node_status import (
 )
 from ledgerd.rpc.link.topics import DETAILS, STATUS
 from ledgerd.supervision.health import HealthNews
-from ledgerd.supervision.part import Part
+from ledgerd.supervision.work import Working
 
-if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
-    from ledgerd.chain.events import BlockApplied, BlocksUndone
-    from ledgerd.node.parts.chain import ChainPart
-    from ledgerd.node.parts.clients.webserver import WebserverPart
-    from ledgerd.p2p.driver import Driver
-    from ledgerd.p2p.shared.peer import Peer
-    from ledgerd.supervision.work import Working
+KEPT, LONGEST = 40, 400
+"""Lines, and characters of each."""
+
+
+class RecentLines(logging.Handler):
+    """Keeps the latest lines at info and above."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.INFO)
+        self.setFormatter(PersonLine())
+        self._lines: deque[str] = deque(maxlen=KEPT)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        return tuple(self._lines)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if stays(record):
+            self._lines.append(self.format(record)[:LONGEST])
+
+    def begin(self) -> None:
+        logging.getLogger(PACKAGE).addHandler(self)
+
+    def end(self) -> None:
+        logging.getLogger(PACKAGE).removeHandler(self)
+
 
 SECOND = 1.0
 RATE_SECONDS = 10.0
@@ -53,7 +78,7 @@ LONGEST_DELAY = 1_000_000_000
 """Milliseconds that are told at most: the clock may have been set."""
 
 
-class StatusPart(Part, Observer):
+class StatusPart(NodePart, Observer):
     """Publishes the status of the node, at each block and at each change."""
 
     def __init__(
@@ -65,11 +90,10 @@ class StatusPart(Part, Observer):
         monitor: MonitorPart,
         webserver: WebserverPart,
     ) -> None:
-        super().__init__(context.work)
+        super().__init__(context)
         self._chain_part, self._metrics, self._peers = chain, metrics, peers
         self._monitor, self._webserver, self._time = monitor, webserver, context.time
         self._has_operator = context.configuration.metrics.endpoint is not None
-        """Whether there is a page of the operator, who alone sees the details."""
         self._chain: Chain | None = None
         self._slots = SlotRecord()
         self._is_behind = True
@@ -84,14 +108,12 @@ class StatusPart(Part, Observer):
         self._health = news
 
     async def start(self) -> None:
-        """Tell from now on."""
         if self._has_operator:
             self._lines.begin()
         await self._chain_part.attach(self._observe)
         self.work.keep("status", self._each_second)
 
     async def stop(self) -> None:
-        """Tell no more."""
         self._lines.end()
         await self.work.stop()
 
@@ -134,7 +156,6 @@ class StatusPart(Part, Observer):
         self._is_behind = False
 
     def publish(self) -> None:
-        """Send the status if it is another than the last one."""
         chain = self._chain
         if chain is None:
             return
@@ -188,13 +209,11 @@ class StatusPart(Part, Observer):
 
 
 def is_other(status: NodeStatus, last: NodeStatus) -> bool:
-    """Whether there is something new to publish, or the last status has become old."""
     is_old = abs(status.time - last.time) >= OLDEST
     return is_old or replace(status, number=last.number, time=last.time) != last
 
 
 def counts_of(driver: Driver | None, head: int) -> PeerCounts:
-    """How many peers stand where."""
     if driver is None:
         return PeerCounts("alone", FORK_STATUS[0], 0, 0, 0, 0, 0)
     core = driver.network.core
@@ -211,7 +230,6 @@ def counts_of(driver: Driver | None, head: int) -> PeerCounts:
 
 
 def peers_of(driver: Driver | None, now: float) -> tuple[PeerFacts, ...]:
-    """What the operator sees of the peers."""
     if driver is None:
         return ()
     round_trips = dict(driver.round_trips())

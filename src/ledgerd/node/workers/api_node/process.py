@@ -5,26 +5,62 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-from typing import TYPE_CHECKING
+import socket
+from pathlib import Path
 
+import msgspec
 from msgspec.structs import replace
 
 from ledgerd.metrics.memory import SharedMemory
-from ledgerd.node.workers.api_node.replica import ReplicaPart
+from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.workers.serving import ApiWorkersPart, metrics_reader
 from ledgerd.node.workers.settings import MetricsWorkerSettings, WorkerSettings, worker_settings
 from ledgerd.protocol.chain_file import parameters_of
 from ledgerd.replica.order import FollowOrder
+from ledgerd.replica.settings import StreamSettings
 from ledgerd.rpc.link.switchboard import Switchboard
+from ledgerd.rpc.workers import Workers
 from ledgerd.supervision.main_loop import on_a_loop
 from ledgerd.supervision.part import Part, Supervisor
+from ledgerd.supervision.processes import Child, module_command
 from ledgerd.supervision.tasks import first_of
-from ledgerd.supervision.work import Work
+from ledgerd.supervision.work import Ended, Work, Working
 
-if TYPE_CHECKING:
-    from ledgerd.node.config.configuration import Configuration
-    from ledgerd.replica.settings import StreamSettings
-    from ledgerd.rpc.workers import Workers
+COMMAND = module_command("ledgerd.node.workers.beside.replica_follower")
+ENDING_SECONDS = 15.0
+"""It brings what it has to the disk first."""
+
+
+class ReplicaPart(Part):
+    """The process that follows; while it is down, the workers answer from its last commit."""
+
+    def __init__(self, order: FollowOrder) -> None:
+        super().__init__(Work("replica"))
+        self._order = order
+
+    async def start(self) -> None:
+        log.info(
+            "following the node at %(place)s into %(folder)s",
+            {"place": self._order.place, "folder": str(Path(self._order.data_dir))},
+        )
+        self.work.keep("the process that follows the node", self._live)
+
+    async def _live(self, working: Working) -> None:
+        ours, theirs = socket.socketpair()
+        with ours:
+            with theirs:
+                child = Child.start(COMMAND, stdin=theirs.fileno())
+            ours.setblocking(False)
+            try:
+                loop = asyncio.get_running_loop()
+                await loop.sock_sendall(ours, msgspec.json.encode(self._order) + b"\n")
+                if await loop.sock_recv(ours, 1):
+                    working()
+                raise Ended(f"its process has ended with code {await child.ended()}")
+            finally:
+                ours.close()
+                await child.stop(ENDING_SECONDS)
+
 
 log = logging.getLogger(__name__)
 
@@ -45,12 +81,10 @@ WITH_HISTORY = ("operation_history", "account_history", "state_api")
 
 
 def run_api_node(configuration: Configuration, node: str, followed: StreamSettings) -> int:
-    """Serve until asked to stop; returns the exit code."""
     return on_a_loop(lambda: live(configuration, node, followed))
 
 
 async def live(configuration: Configuration, node: str, followed: StreamSettings) -> int:
-    """Serve until a signal comes, or the workers or the replica cannot be started any more."""
     supervisor, part = Supervisor(), ApiNodePart(configuration, node)
     parts: list[Part] = [part]
     if followed.place is not None:
@@ -80,7 +114,6 @@ def follow_order(configuration: Configuration, followed: StreamSettings) -> Foll
 
 
 def settings_of(configuration: Configuration, node: str) -> WorkerSettings:
-    """The settings of every worker."""
     settings = worker_settings(configuration)
     return replace(settings, plugins=plugins_of(configuration), is_api_node=True, node=node)
 
@@ -116,7 +149,6 @@ class ApiNodePart(ApiWorkersPart):
             log.info("metrics are served on %(host)s:%(port)d", {"host": host, "port": port})
 
     async def stop(self) -> None:
-        """Answer the requests in flight, then stop."""
         await super().stop()
         if self._reader is not None:
             await self._reader.stop()

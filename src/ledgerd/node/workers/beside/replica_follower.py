@@ -1,6 +1,5 @@
-"""The process of an API node that follows a node: it keeps the copy of its state which the workers read.
-
-It reads its order from its input, a line; it says a byte there when it follows, and ends when that is closed.
+"""The process of an API node that follows a node: it keeps the copy of its state that the workers read. It writes a
+byte to its input when it follows, and ends when that is closed.
 """
 
 from __future__ import annotations
@@ -11,18 +10,16 @@ import signal
 import socket
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from ledgerd.node.config.logging.setup import set_up_child_logging
+from ledgerd.node.config.options.application import LogFormat
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.replica.order import FollowOrder
 from ledgerd.replica.part import FollowPart
 from ledgerd.replica.process import live
 from ledgerd.supervision.main_loop import on_a_loop
 from ledgerd.supervision.orders import order_of
-
-if TYPE_CHECKING:
-    from ledgerd.node.config.options.application import LogFormat
 
 MOST_ORDER = 65_536
 FOLLOWS = b"\n"
@@ -31,7 +28,6 @@ log = logging.getLogger(__name__)
 
 
 async def _follow() -> None:
-    """Read the order, and carry it out until the input is closed."""
     reader, writer = await asyncio.open_connection(sock=socket.socket(fileno=sys.stdin.fileno()), limit=MOST_ORDER)
     order = order_of(await reader.readline(), FollowOrder)
     set_up_child_logging(cast("LogFormat", order.log_format))

@@ -28,15 +28,13 @@ from ledgerd.supervision.tasks import all_of, first_of
 YIELDING = 5
 """The `nice` value: blocks are more urgent."""
 
-LOOK_SECONDS = 1.0
-"""Between two looks whether there is a history by now."""
+RETRY_SECONDS = 1.0
 
 
 class WebhookArguments(msgspec.Struct, frozen=True):
     """The arguments of the process, read from standard input."""
 
     folder: str
-    """Where the positions of receivers are."""
     logs: str
     history_folder: str
     history: HistorySettings
@@ -47,7 +45,6 @@ class WebhookArguments(msgspec.Struct, frozen=True):
 
 
 async def serve(order: WebhookArguments) -> None:
-    """Send until the node ends or a signal comes."""
     stopping = asyncio.Event()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopping.set)
@@ -63,12 +60,11 @@ async def _follow(order: WebhookArguments) -> None:
 
 
 async def _opened(order: WebhookArguments) -> EmbeddedHistory:
-    """The history, as soon as the node has made it."""
     while True:
         try:
             return EmbeddedHistory.open(Path(order.history_folder), Path(order.logs), order.history)
         except HistoryDamaged:
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(RETRY_SECONDS)
 
 
 def main() -> None:

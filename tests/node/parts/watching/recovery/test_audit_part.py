@@ -11,7 +11,7 @@ from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.ledger.provenance import Provenance
 from ledgerd.node.datadir.state_files import NEW
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.validators.signing import SigningPermit
+from ledgerd.node.parts.context import SigningPermit
 from ledgerd.node.parts.watching.recovery.audit_part import AuditPart
 from ledgerd.protocol.parameters import TESTNET
 from ledgerd.snapshot import audit

@@ -1,48 +1,37 @@
-"""While the state is provisional (`assume-valid`): nothing is signed, and the node is not ready.
-
-When a valid block comes in the place of the assumed one, the node goes back to the last verified point, without the
-peer that sent it.
+"""While the state is provisional (`assume-valid`) nothing is signed, and the node is not ready. When a valid block
+comes in the place of the assumed one, it goes back to the last verified point, without the peer that sent it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from functools import partial
-from typing import TYPE_CHECKING
 
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.forks.outcome import Outcome
 from ledgerd.chain.interface.observer import Observer
-from ledgerd.supervision.part import Part
+from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.parts.context import NodePart, PartContext
+from ledgerd.protocol.block import Block
 from ledgerd.supervision.threads import in_thread
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ledgerd.chain.chain import Chain
-    from ledgerd.chain.forks.outcome import Outcome
-    from ledgerd.node.parts.chain import ChainPart
-    from ledgerd.node.parts.context import PartContext
-    from ledgerd.protocol.block import Block
-    from ledgerd.supervision.work import Working
+from ledgerd.supervision.work import Working
 
 log = logging.getLogger(__name__)
 
 HOLD = "assume-valid"
 
 
-class AssumptionPart(Part):
+class AssumptionPart(NodePart, Observer):
     """Keeps the node from signing until the chain has the block of `assume-valid`."""
 
     def __init__(self, context: PartContext, chain: ChainPart) -> None:
-        super().__init__(context.work)
+        super().__init__(context)
         self._chain = chain
-        self._signing = context.signing
-        self._newer_state = context.newer_state
         self._changed = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._is_reported = False
 
     async def start(self) -> None:
-        """Hold the node back where its state is provisional."""
         self._loop = asyncio.get_running_loop()
         await self._chain.attach(self._observe)
         assumption = await self._chain.run(lambda: self._chain.chain.assumption)
@@ -56,11 +45,17 @@ class AssumptionPart(Part):
 
     def _observe(self, chain: Chain) -> None:
         """On the thread of the chain."""
-        if chain.assumption is None:
-            return
+        self._is_reported = chain.assumption is None
+        if not self._is_reported:
+            chain.observe(self)
 
-        if self._loop is not None:
-            chain.observe(_End(chain, partial(self._loop.call_soon_threadsafe, self._changed.set)))
+    def pushed(self, _block: Block, _outcome: Outcome) -> None:
+        """Report once that the chain assumes nothing any more, or that the assumption is refuted."""
+        chain = self._chain.chain
+        if not self._is_reported and (chain.assumption is None or chain.is_assumption_refuted):
+            self._is_reported = True
+            if self._loop is not None:
+                self._loop.call_soon_threadsafe(self._changed.set)
 
     async def _wait(self, working: Working) -> None:
         working()
@@ -90,17 +85,3 @@ class AssumptionPart(Part):
         if chain.assumption is None:
             chain.commit()
         return chain.assumption is None, chain.is_assumption_refuted, self._chain.verified.banned()
-
-
-class _End(Observer):
-    """Reports once that the chain assumes nothing any more, or that the assumption is refuted."""
-
-    def __init__(self, chain: Chain, report: Callable[[], object]) -> None:
-        self._chain = chain
-        self._report = report
-        self._is_reported = False
-
-    def pushed(self, _block: Block, _outcome: Outcome) -> None:
-        if not self._is_reported and (self._chain.assumption is None or self._chain.is_assumption_refuted):
-            self._is_reported = True
-            self._report()

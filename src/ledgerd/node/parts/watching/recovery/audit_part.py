@@ -1,37 +1,29 @@
-"""The check of an imported state that is too large for the import itself: beside the node, with production held back.
-
-A state that fails is replaced by another one of a trusted peer.
-"""
+"""The check of an imported state that is too large for the import itself; one that fails is replaced."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING
 
 from ledgerd.basics.durations import MINUTE
 from ledgerd.chain.ledger.provenance import Provenance
 from ledgerd.node.parts.bootstrap import WantedState, fetched_state
+from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.snapshot.agreement import RefusedSources
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.job import Audit
 from ledgerd.snapshot.jobs import done
-from ledgerd.supervision.part import Part
-
-if TYPE_CHECKING:
-    from ledgerd.node.parts.chain import ChainPart
-    from ledgerd.node.parts.context import PartContext
-    from ledgerd.supervision.work import Sleep, Working
+from ledgerd.supervision.work import Sleep, Working
 
 log = logging.getLogger(__name__)
 
 HOLD = "audit"
 COPY = "audited"
-"""The folder, in that of the state, for the copy that is checked."""
 
 
-class AuditPart(Part):
+class AuditPart(NodePart):
     """Checks an imported state that was not checked by its import, and warns of where it came from."""
 
     def __init__(
@@ -41,16 +33,12 @@ class AuditPart(Part):
         *,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
-        super().__init__(context.work)
-        self._configuration = context.configuration
+        super().__init__(context)
         self._chain = chain
-        self._signing = context.signing
-        self._newer_state = context.newer_state
         self._sleep = sleep
         self._provenance = Provenance(0)
 
     async def start(self) -> None:
-        """Hold production back until an unchecked state is checked."""
         provenance, head = await self._chain.run(lambda: (self._chain.chain.provenance, self._chain.chain.head_number))
         if provenance is None:
             return

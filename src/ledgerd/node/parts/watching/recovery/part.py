@@ -3,21 +3,52 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+import os
+from pathlib import Path
 
-from ledgerd.node.parts.context import PartContext
-from ledgerd.node.parts.watching.recovery.record import read_incidents, write_incidents
+import msgspec
+
+from ledgerd.node.config.configuration import Configuration
+from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.parts.context import NodePart, PartContext
+from ledgerd.node.parts.peers import PeersPart
 from ledgerd.node.parts.watching.recovery.replacement import replace_state
-from ledgerd.node.parts.watching.recovery.rule import Permissions, RecoveryLine, RecoveryStep, Verdict, WedgeRule
+from ledgerd.node.parts.watching.recovery.rule import (
+    Incident,
+    Permissions,
+    RecoveryLine,
+    RecoveryStep,
+    Verdict,
+    WedgeRule,
+)
 from ledgerd.node.time_source import MICRO
-from ledgerd.supervision.part import Part
 from ledgerd.supervision.threads import in_thread
+from ledgerd.supervision.work import Working
 
-if TYPE_CHECKING:
-    from ledgerd.node.config.configuration import Configuration
-    from ledgerd.node.parts.chain import ChainPart
-    from ledgerd.node.parts.peers import PeersPart
-    from ledgerd.supervision.work import Working
+FILE = "wedges.json"
+
+
+def read_incidents(folder: Path) -> list[Incident]:
+    path = folder / FILE
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=list[Incident])
+    except FileNotFoundError:
+        return []
+    except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as problem:
+        log.warning("%(file)s cannot be read, and is begun again: %(reason)s", {"file": path, "reason": problem})
+        return []
+
+
+def write_incidents(folder: Path, incidents: list[Incident]) -> None:
+    """Write them, durably: before a step is taken."""
+    path = folder / FILE
+    fresh = path.with_name(f"{FILE}.new")
+    with fresh.open("wb") as file:
+        file.write(msgspec.json.encode(incidents))
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(path)
+
 
 log = logging.getLogger(__name__)
 
@@ -26,22 +57,17 @@ HOLD = "wedge"
 
 
 def permissions_of(configuration: Configuration) -> Permissions:
-    """What the options allow."""
     has_peers = bool(configuration.snapshot.trusted_peers) and "snapshot" in configuration.application.plugins
     return Permissions(configuration.p2p.recovers, configuration.p2p.auto_resync and has_peers)
 
 
-class RecoveryPart(Part):
+class RecoveryPart(NodePart):
     """Watches whether the node follows the network, and helps it out of a dead end."""
 
     def __init__(self, context: PartContext, chain: ChainPart, peers: PeersPart) -> None:
-        super().__init__(context.work)
-        self._configuration = context.configuration
+        super().__init__(context)
         self._chain = chain
         self._peers = peers
-        self._signing = context.signing
-        self._time = context.time
-        self._newer_state = context.newer_state
         self._rule: WedgeRule | None = None
 
     async def start(self) -> None:

@@ -1,24 +1,18 @@
-"""The last step out of a dead end: a state of trusted peers in the place of ours, if it is better in every way.
-
-It is built beside ours, has passed all checks, has our irreversible block in its chain, and its head is confirmed by
-peers: by the signatures above it, or by two trusted ones. Otherwise ours stays.
+"""The last step out of a dead end: a state of trusted peers in the place of ours, if it passes all checks, has our
+irreversible block in its chain, and peers confirm its head, by the signatures above it or two trusted ones.
 """
 
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
 
+from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.parts.bootstrap import FetchedState, WantedState, fetched_state
+from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.parts.peers import PeersPart
 from ledgerd.protocol.identifiers import BlockId
 from ledgerd.snapshot.agreement import RefusedSources
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from ledgerd.node.config.configuration import Configuration
-    from ledgerd.node.parts.chain import ChainPart
-    from ledgerd.node.parts.peers import PeersPart
 
 log = logging.getLogger(__name__)
 
@@ -26,7 +20,6 @@ CONFIRM_EVERY, MOST_CONFIRM_CHECKS = 5.0, 24
 """Two minutes for peers to answer."""
 
 MOST_STATES = 4
-"""States that are built before the step fails."""
 
 
 async def replace_state(
@@ -54,10 +47,7 @@ async def replace_state(
 
 
 def _present(chain: ChainPart) -> tuple[int, tuple[int, str] | None]:
-    """The head, and the irreversible block that any other state must have in its chain.
-
-    After blocks were undone, the log knows of a later one than the state.
-    """
+    """After blocks were undone, the log knows of a later irreversible block than the state."""
     opened = chain.chain
     number = max(opened.irreversible, opened.block_log.head_number)
     return opened.head_number, (number, opened.id_at(number).hex()) if number else None

@@ -35,7 +35,7 @@ class RecoveryStep(Enum):
 MOST_CUT_OFF = 3
 """Steps of an incident that begin again because the node ended in the middle of them."""
 
-PATIENCE = {RecoveryStep.FORGET: 60.0, RecoveryStep.GO_BACK: 60.0, RecoveryStep.FETCH: 3600.0}
+STEP_SECONDS = {RecoveryStep.FORGET: 60.0, RecoveryStep.GO_BACK: 60.0, RecoveryStep.FETCH: 3600.0}
 """Seconds without progress that a step has before the next one."""
 
 
@@ -50,7 +50,6 @@ class Incident(msgspec.Struct):
     unfinished: bool = False
     """Whether the last step has begun and not ended: if the node ends meanwhile, it is cut off."""
     cut_off: int = 0
-    """How many steps were."""
 
 
 class Permissions(NamedTuple):
@@ -95,7 +94,6 @@ class WedgeRule:
 
     @property
     def incident(self) -> Incident | None:
-        """The incident that lasts, if there is one."""
         last = self.incidents[-1] if self.incidents else None
         return None if last is None or last.is_over else last
 
@@ -169,11 +167,10 @@ class WedgeRule:
         if sight.head > incident.head or incident.cut_off >= MOST_CUT_OFF:
             return
         incident.cut_off += 1
-        self._acted = now - max(PATIENCE.values())
+        self._acted = now - max(STEP_SECONDS.values())
         self._report(logging.WARNING, f"wedged: {incident.steps.pop()}: cut off by the end of the node, begins again")
 
     def ended(self) -> None:
-        """The last step is over, well or not."""
         if self.incident is not None:
             self.incident.unfinished = False
 
@@ -189,7 +186,7 @@ class WedgeRule:
         if incident is None or self._is_given_up:
             return None
         taken = [RecoveryStep(each) for each in incident.steps]
-        wait = PATIENCE[taken[-1]] if taken else 0.0
+        wait = STEP_SECONDS[taken[-1]] if taken else 0.0
         if now - self._acted < wait:
             return None
         step = next((each for each in RecoveryStep if each not in taken), None)
@@ -206,7 +203,6 @@ class WedgeRule:
         return step
 
     def _refusal(self, step: RecoveryStep | None) -> str:
-        """Why no further step is taken."""
         if step is None:
             return "all steps were taken, and an operator has to see to it"
         if len(self.incidents) > MOST_INCIDENTS:
@@ -235,7 +231,7 @@ class WedgeRule:
     def has_failed(self, reason: str) -> RecoveryLine:
         """A step could not be carried out: the next one is due at once."""
         self.ended()
-        self._acted -= max(PATIENCE.values())
+        self._acted -= max(STEP_SECONDS.values())
         return RecoveryLine(logging.CRITICAL, f"wedged: {reason}")
 
 

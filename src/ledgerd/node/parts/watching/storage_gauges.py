@@ -7,13 +7,11 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from ledgerd.metrics.cells import Cells
 from ledgerd.metrics.table import storage as table
 from ledgerd.snapshot.directory import kept_in
-
-if TYPE_CHECKING:
-    from ledgerd.metrics.cells import Cells
 
 
 class KeptPlace(NamedTuple):
@@ -27,7 +25,6 @@ class KeptPlace(NamedTuple):
         return self.path if self.path.is_dir() else self.path.parent
 
     def sizes(self) -> Iterator[int]:
-        """The bytes on the disk of each of its files; nothing where it does not exist."""
         if self.path.is_dir():
             with os.scandir(self.path) as entries:
                 for entry in entries:
@@ -42,12 +39,10 @@ class StorageGauges:
     """Writes the sizes of what is kept."""
 
     def __init__(self, cells: Cells, places: Mapping[str, KeptPlace]) -> None:
-        """`places` has what each value of the label `what` stands for."""
         self._cells = cells
         self._places = dict(places)
 
     def sample(self) -> None:
-        """Write the values of now; nothing of what is not there."""
         cells = self._cells
         for what, place in self._places.items():
             stored, free = cells.gauge(table.STORED_BYTES, what), cells.gauge(table.FREE_BYTES, what)

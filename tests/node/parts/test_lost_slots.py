@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ledgerd.metrics.table import validators as table
-from ledgerd.node.metering.lost_slots import LostSlots
+from ledgerd.node.parts.production import LostSlots
 from ledgerd.producer.outcome import TickOutcome
 from tests.metrics.memories import node_memory
 

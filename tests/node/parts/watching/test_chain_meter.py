@@ -9,7 +9,7 @@ from ledgerd.chain.chain import Chain
 from ledgerd.metrics.names import ValidatorPlaces
 from ledgerd.metrics.table import chain as table
 from ledgerd.metrics.table import validators
-from ledgerd.node.metering.chain_meter import ChainMeter, hardfork_name
+from ledgerd.node.parts.watching.chain_meter import ChainMeter, hardfork_name
 from ledgerd.protocol.parameters import MAINNET, TESTNET
 from ledgerd.protocol.versions import version_number
 from tests.chain.networks import start_seven

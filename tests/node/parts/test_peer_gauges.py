@@ -5,7 +5,7 @@ from __future__ import annotations
 from unittest.mock import MagicMock
 
 from ledgerd.metrics.table import peers as table
-from ledgerd.node.metering.peer_gauges import STATES, PeerGauges
+from ledgerd.node.parts.peers import STATES, PeerGauges
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.peer import Life
 from tests.metrics.memories import node_memory

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from collections import Counter as Tally
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.events import BlockApplied, BlocksUndone
 from ledgerd.chain.interface.observer import Observer
-from ledgerd.metrics.cells import GaugeCell
-from ledgerd.metrics.names import NOWHERE
+from ledgerd.metrics.cells import Cells, GaugeCell
+from ledgerd.metrics.families import Family
+from ledgerd.metrics.names import NOWHERE, ValidatorPlaces
 from ledgerd.metrics.table import chain as table
 from ledgerd.metrics.table import validators
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.versions import hardfork_version_of
-
-if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
-    from ledgerd.chain.events import BlockApplied, BlocksUndone
-    from ledgerd.metrics.cells import Cells
-    from ledgerd.metrics.families import Family
-    from ledgerd.metrics.names import ValidatorPlaces
-    from ledgerd.protocol.names import AccountName
-    from ledgerd.protocol.parameters import ChainParameters
-    from ledgerd.state.objects.validators import Validator
+from ledgerd.state.objects.validators import Validator
 
 SLOTS_OF_PARTICIPATION = 128
 
@@ -51,7 +46,6 @@ class ChainMeter(Observer):
         self._last_of = self._places.gauges(validators.VALIDATOR_LAST)
         self._chain: Chain | None = None
         self._last: BlockApplied | None = None
-        """The block that was applied last, and not undone."""
         self._height = 0
         """The head where there is none."""
 
@@ -127,7 +121,6 @@ class ChainMeter(Observer):
         self._count_by_hardfork(self._running, [running_of(each, chain.network) for each in known.values()])
 
     def _show_scheduled(self) -> Sequence[AccountName]:
-        """Give places to the validators of this round."""
         scheduled = () if self._chain is None else [name for name in dict.fromkeys(self._chain.scheduled) if name]
         self._places.show((*self._watched, *scheduled))
         return scheduled
@@ -148,7 +141,6 @@ def running_of(validator: Validator, network: ChainParameters) -> str:
 
 
 def hardfork_name(version: int, network: ChainParameters) -> str:
-    """The number of the hardfork of a version, as a label has it."""
     for hardfork in network.hardforks:
         if hardfork.version == version and str(hardfork.number) in table.HARDFORK.values:
             return str(hardfork.number)
