@@ -46,7 +46,7 @@ from ledgerd.rpc.http.service import Service
 from ledgerd.rpc.link.link import Link
 from ledgerd.rpc.link.switchboard import Switchboard
 from ledgerd.rpc.workers import ClientEndpoint, Workers
-from ledgerd.supervision.main_loop import on_a_loop
+from ledgerd.supervision.this_process import on_a_loop
 from ledgerd.supervision.work import Work
 from tests.history.made_blocks import block_on, told
 from tests.server_watch import SCRIPT, begin_watch, use

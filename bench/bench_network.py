@@ -23,7 +23,7 @@ from bench import catching_up
 from bench.bench_chain import TRANSFERS, recovery_seconds, send_transfers, users, verdict
 from ledgerd.p2p.driver import Driver
 from ledgerd.p2p.network_state import NetworkState
-from ledgerd.p2p.shared.chain_access import ChainPeers
+from ledgerd.p2p.shared.chain_access import ChainAccess
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.settings import Settings
 from ledgerd.p2p.wire.frames import FrameReader
@@ -176,7 +176,7 @@ class Maker:
         now = float(net.chain.head_time)
         random = Random(1)  # noqa: S311 - nothing to hide
         state = NetworkState(
-            ChainPeers(net.chain, now), Settings(max_connections=10), NodeId(bytes([2] * 33)), random, time()
+            ChainAccess(net.chain, now), Settings(max_connections=10), NodeId(bytes([2] * 33)), random, time()
         )
         self.driver = Driver(state, time)
 

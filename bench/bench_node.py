@@ -33,7 +33,7 @@ from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.transfers import Transfer
 from ledgerd.protocol.parameters import TESTNET
 from ledgerd.protocol.transaction import unsigned_transaction
-from ledgerd.supervision.main_loop import on_a_loop
+from ledgerd.supervision.this_process import on_a_loop
 from tests.node.processes import NodeProcess
 
 if TYPE_CHECKING:

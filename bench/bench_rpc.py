@@ -36,7 +36,7 @@ from ledgerd.rpc.link.link import Link
 from ledgerd.rpc.link.switchboard import Switchboard
 from ledgerd.rpc.worker import YIELDING
 from ledgerd.rpc.workers import ClientEndpoint, Workers
-from ledgerd.supervision.main_loop import on_a_loop
+from ledgerd.supervision.this_process import on_a_loop
 from ledgerd.supervision.work import Work
 
 CONNECTIONS = 32

@@ -33,7 +33,7 @@ from ledgerd.rpc.link.switchboard import Switchboard
 from ledgerd.rpc.workers import ClientEndpoint, Workers
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.reader import StateReader
-from ledgerd.supervision.main_loop import on_a_loop
+from ledgerd.supervision.this_process import on_a_loop
 from ledgerd.supervision.work import Work
 
 CONNECTIONS = 16

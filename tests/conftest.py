@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
-from ledgerd.supervision.loading import search_rarely
+from ledgerd.supervision.this_process import search_rarely
 from tests.chain.replays import PLACE
 from tests.memory import memory_folder
 from tests.slowest import place_of

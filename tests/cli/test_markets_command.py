@@ -26,7 +26,7 @@ from ledgerd.state.objects.market_records import (
 )
 from ledgerd.state.reader import StateReader
 from ledgerd.state.tables import Table
-from ledgerd.supervision.loading import SEARCHED_AT
+from ledgerd.supervision.this_process import SEARCHED_AT
 from tests.recorded import recorded_log
 from tests.snapshot.recorded import recorded_file
 

@@ -44,6 +44,7 @@ from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import BlockId
 from ledgerd.protocol.transaction import Transaction
 from tests.chain.networks import SEVEN, SMALL, start_seven
+from tests.p2p.receiving import receive_all
 from tests.p2p.scripted_talk import Talk
 
 PEERS = 12
@@ -102,7 +103,7 @@ class Hostile:
     def _send(self, peer: int, data: bytes) -> None:
         cut = self.random.randrange(len(data) + 1)
         for piece in (data[:cut], data[cut:]) if self.random.random() < 0.3 else (data,):
-            self.talk.network.received(self.talk.now, peer, piece)
+            receive_all(self.talk.network, self.talk.now, peer, piece)
         self.talk.run_actions()
 
     def _frame(self) -> bytes:

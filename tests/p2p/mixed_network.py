@@ -11,13 +11,14 @@ from ledgerd.chain.chain import Chain
 from ledgerd.chain.rules.validators.slots import scheduled_validator, slot_at, slot_time
 from ledgerd.p2p.network_state import NetworkState
 from ledgerd.p2p.shared.actions import Close, Dial, Send
-from ledgerd.p2p.shared.chain_access import ChainPeers
+from ledgerd.p2p.shared.chain_access import ChainAccess
 from ledgerd.p2p.shared.settings import Settings
 from ledgerd.p2p.wire.messages import NodeId
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.names import AccountName
+from tests.p2p.receiving import receive_all
 from tests.p2p.reference import ReferencePeers
 
 DELAY = 0.05
@@ -32,7 +33,7 @@ class Ours:
         self.chain = chain
         random = Random(1)  # noqa: S311 - the same in every run
         node_id = NodeId(b"\3" + name.ljust(32, b"\0"))
-        self.network = NetworkState(ChainPeers(chain, now), Settings(seeds=seeds), node_id, random, now)
+        self.network = NetworkState(ChainAccess(chain, now), Settings(seeds=seeds), node_id, random, now)
 
     def push(self, block: Block, now: float) -> None:
         self.network.broadcast_block(now, block)
@@ -183,7 +184,11 @@ class MixedNetwork:
 
     def _arrive(self, end: tuple[str, int] | None, frame: bytes) -> None:
         if end is not None:
-            self.nodes[end[0]].network.received(self.now, end[1], frame)
+            network = self.nodes[end[0]].network
+            if isinstance(network, ReferencePeers):
+                network.received(self.now, end[1], frame)
+            else:
+                receive_all(network, self.now, end[1], frame)
             self._run_actions(end[0])
 
     def _close(self, host: str, number: int, reason: str) -> None:

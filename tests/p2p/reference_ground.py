@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ledgerd.chain.chain import Chain
-from ledgerd.p2p.shared.chain_access import ChainPeers
+from ledgerd.p2p.shared.chain_access import ChainAccess
 from ledgerd.p2p.wire.frames import FrameReader
 from ledgerd.p2p.wire.messages import NO_NODE, SYNC, Message, NodeId, SoftBan, TransactionMessage
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
@@ -42,7 +42,7 @@ class ReferenceGround:
 
     def __init__(self, chain: Chain, name: bytes, now: float, *, serves_log: bool) -> None:
         self.chain = chain
-        self.access = ChainPeers(chain, now)
+        self.access = ChainAccess(chain, now)
         self.node_id = NodeId(b"\2" + name.ljust(32, b"\0"))
         self.now = now
         self.serves_log = serves_log

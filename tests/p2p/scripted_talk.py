@@ -10,13 +10,14 @@ from msgspec.structs import replace
 from ledgerd.chain.chain import Chain
 from ledgerd.p2p.network_state import NetworkState
 from ledgerd.p2p.shared.actions import Close, Dial, Send
-from ledgerd.p2p.shared.chain_access import ChainPeers
+from ledgerd.p2p.shared.chain_access import ChainAccess
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.settings import Settings
 from ledgerd.p2p.wire.frames import FrameReader
 from ledgerd.p2p.wire.messages import Hello, HelloReply, Message, NodeId, read_message
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.identifiers import NO_BLOCK
+from tests.p2p.receiving import receive_all
 
 OWN_ID = NodeId(b"\2" + bytes(31) + b"\1")
 
@@ -28,7 +29,7 @@ class Talk:
         self.chain = chain
         self.now = float(chain.head_time + 3)
         random = Random(1)  # noqa: S311 - the same in every run
-        self.network = NetworkState(ChainPeers(chain, self.now), settings or Settings(), OWN_ID, random, self.now)
+        self.network = NetworkState(ChainAccess(chain, self.now), settings or Settings(), OWN_ID, random, self.now)
         self.sent: dict[int, list[Message]] = {}
         self.closed: dict[int, str] = {}
         self.dialled: dict[int, Endpoint] = {}
@@ -76,7 +77,7 @@ class Talk:
         return self.sent.get(peer, [])[before:]
 
     def send_bytes(self, peer: int, data: bytes) -> None:
-        self.network.received(self.now, peer, data)
+        receive_all(self.network, self.now, peer, data)
         self.run_actions()
 
     def wait(self, seconds: float) -> None:

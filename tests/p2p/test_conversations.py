@@ -15,7 +15,7 @@ import pytest
 
 from ledgerd.p2p.network_state import NetworkState
 from ledgerd.p2p.shared.actions import Dial, Send
-from ledgerd.p2p.shared.chain_access import ChainPeers
+from ledgerd.p2p.shared.chain_access import ChainAccess
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.settings import Settings
 from ledgerd.p2p.wire.frames import Frame
@@ -34,6 +34,7 @@ from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.identifiers import NO_BLOCK
 from tests.p2p.conversations import Said, chain_from_snapshot, conversation
+from tests.p2p.receiving import receive_all
 
 LISTENER, OTHER = Endpoint("10.0.0.1", 2001), Endpoint("10.0.7.2", 2001)
 ASKS_FOR_PEERS = 5110
@@ -78,7 +79,9 @@ class Role:
         settings = Settings(seeds=(LISTENER, OTHER), has_emergency_key=by == "listener")
         own = hello_of(name, by)
         random = Random(1)  # noqa: S311 - the same in every run
-        self.network = NetworkState(ChainPeers(self.chain, 0), settings, own.node_id, random, self.now(self.said[0].at))
+        self.network = NetworkState(
+            ChainAccess(self.chain, 0), settings, own.node_id, random, self.now(self.said[0].at)
+        )
         self.sent: dict[int, list[bytes]] = {}
 
     def now(self, at: float) -> float:
@@ -112,7 +115,7 @@ class Role:
         return peer
 
     def hear(self, at: float, peer: int, frame: bytes) -> None:
-        self.network.received(self.now(at), peer, frame)
+        receive_all(self.network, self.now(at), peer, frame)
         self.run_actions(at)
 
     def meet_equal(self) -> int:

@@ -15,7 +15,7 @@ from ledgerd.chain.events import BlockApplied, Event
 from ledgerd.p2p.driver import BACKLOG, QUEUED_BYTES, Driver
 from ledgerd.p2p.network_state import NetworkState
 from ledgerd.p2p.shared.batches import Batch, Origin
-from ledgerd.p2p.shared.chain_access import ChainPeers
+from ledgerd.p2p.shared.chain_access import ChainAccess
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.peer import Peer
 from ledgerd.p2p.shared.settings import Settings
@@ -42,7 +42,7 @@ def drive(chain: Chain, name: int, *seeds: Endpoint) -> Driver:
     random = Random(name)  # noqa: S311 - the same in every run
     node_id = NodeId(bytes([2]) + bytes(31) + bytes([name]))
     settings = Settings(seeds=seeds)
-    return Driver(NetworkState(ChainPeers(chain, clock()), settings, node_id, random, clock()), clock)
+    return Driver(NetworkState(ChainAccess(chain, clock()), settings, node_id, random, clock()), clock)
 
 
 def reached(chain: Chain, height: int) -> asyncio.Event:

@@ -12,7 +12,7 @@ import pytest
 from ledgerd.codec import codec_of
 from ledgerd.p2p.driver import Driver
 from ledgerd.p2p.network_state import NetworkState
-from ledgerd.p2p.shared.chain_access import ChainPeers
+from ledgerd.p2p.shared.chain_access import ChainAccess
 from ledgerd.p2p.shared.settings import Settings
 from ledgerd.p2p.wire.messages import NodeId
 from ledgerd.protocol.block import Block
@@ -37,7 +37,7 @@ def test_a_stalling_peer_and_a_lying_one_do_not_delay_a_sync(tmp_path: Path, mon
         seeds = tuple([await peer.start() for peer in peers])
         with open_chain("open-2", tmp_path) as chain:
             random, start = Random(1), time.time()  # noqa: S311 - the same in every run
-            state = NetworkState(ChainPeers(chain, start), Settings(seeds=seeds), NodeId(bytes(33)), random, start)
+            state = NetworkState(ChainAccess(chain, start), Settings(seeds=seeds), NodeId(bytes(33)), random, start)
             driver = Driver(state, time.time)
             synced = reached(chain, BLOCKS)
             await driver.start(None)

@@ -22,8 +22,8 @@ from ledgerd.replica.serving import ReplicaServer
 from ledgerd.replica.settings import StreamSettings, read_stream_place
 from ledgerd.replica.source import LAYOUT, NodeFiles
 from ledgerd.state.change_log import CHANGES_FOLDER, ChangeLog
-from ledgerd.supervision.main_loop import on_a_loop
 from ledgerd.supervision.tasks import Tasks
+from ledgerd.supervision.this_process import on_a_loop
 from tests.chain.networks import SMALL, Network
 from tests.ports import free_port
 from tests.signer.certificates import Certificates

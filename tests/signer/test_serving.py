@@ -20,7 +20,7 @@ from ledgerd.protocol.errors import OperatorError
 from ledgerd.signer import serving
 from ledgerd.signer.clients import BURST, MOST_HANDSHAKES_OF_ADDRESS, MOST_OF_CLIENT, Clients
 from ledgerd.signer.serving import TlsListener, listen_on_path, user_of
-from ledgerd.supervision.main_loop import on_a_loop
+from ledgerd.supervision.this_process import on_a_loop
 from ledgerd.supervision.work import Work
 from tests.signer.certificates import Certificates
 from tests.signer.headers import KEY, NOW, header_of

@@ -14,7 +14,7 @@ from ledgerd.chain.events import AppliedOperation, BlockApplied, Event
 from ledgerd.chain.rules.validators.slots import participation
 from ledgerd.p2p.network_state import NetworkState
 from ledgerd.p2p.shared.actions import Action
-from ledgerd.p2p.shared.chain_access import ChainPeers
+from ledgerd.p2p.shared.chain_access import ChainAccess
 from ledgerd.p2p.shared.settings import Settings
 from ledgerd.p2p.wire.messages import NodeId
 from ledgerd.producer.clock import SECOND, TICK, SteadyClock
@@ -33,6 +33,7 @@ from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.transaction import Transaction
 from tests.chain.networks import GENESIS, SEVEN, SMALL, put_genesis
 from tests.chain.observing import observe
+from tests.p2p.receiving import receive_all
 from tests.sim.clocks import NodeClock
 
 FEW_PEERS = 2
@@ -81,7 +82,7 @@ class Node:
         put_genesis(self.folder, self.parameters, began)
         self.chain = Chain.open(self.folder, self.parameters, clock=lambda: 0.0, genesis_time=began, space=SMALL)
         observe(self.chain, self._note)
-        access = ChainPeers(self.chain, self.clock())
+        access = ChainAccess(self.chain, self.clock())
         self.network = NetworkState(access, self._settings, self._node_id, self._random, self.clock())
         production = self.production_settings()
         signed = LastSigned(self.folder, self.parameters.chain_id)
@@ -151,7 +152,7 @@ class Node:
         self.network.lost(self.clock(), peer)
 
     def received(self, peer: int, data: bytes) -> None:
-        self.network.received(self.clock(), peer, data)
+        receive_all(self.network, self.clock(), peer, data)
 
     def tick(self) -> None:
         self.network.tick(self.clock())

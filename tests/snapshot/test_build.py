@@ -11,7 +11,7 @@ import pytest
 from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.forks.outcome import Applied, Unlinked
 from ledgerd.chain.log.rolling import RollingBlockLog, RollingBlockLogReader
-from ledgerd.p2p.shared.chain_access import ChainPeers
+from ledgerd.p2p.shared.chain_access import ChainAccess
 from ledgerd.snapshot.build import build_state, read_snapshot
 from ledgerd.snapshot.create import create
 from ledgerd.snapshot.directory import name_of
@@ -70,7 +70,7 @@ def test_it_serves_its_head_at_once_and_after_every_restart(source: Network, dat
 
     for _ in range(3):
         with opened(source, data) as chain:
-            peers = ChainPeers(chain, 0)
+            peers = ChainAccess(chain, 0)
             assert (peers.earliest, peers.latest, peers.head_number, peers.lib_number) == (head, head, head, head)
             assert peers.lib_id == bytes(20)
             assert peers.read(head) == head_block.packed
@@ -83,7 +83,7 @@ def test_in_an_emergency_it_says_so_as_only_pruned_nodes_do(source: Network, dat
         globals_ = chain.globals
         with chain.parts.ledger.editing(globals_):
             globals_.emergency_consensus_active = True
-        assert ChainPeers(chain, 0).is_emergency is is_told
+        assert ChainAccess(chain, 0).is_emergency is is_told
         with chain.parts.ledger.editing(globals_):
             globals_.emergency_consensus_active = False
         if chain is not source.chain:

@@ -19,8 +19,7 @@ from ledgerd.basics.printable import printable
 from ledgerd.chain.log.files import OFFSET
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError
-from ledgerd.p2p.wire.faults import PeerFault
-from ledgerd.p2p.wire.frames import FrameReader
+from ledgerd.p2p.wire.frames import FrameReader, PeerFault
 from ledgerd.p2p.wire.messages import (
     BlockRangeReply,
     GetBlockRange,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.supervision.loading import lasting_modules
+from ledgerd.supervision.this_process import lasting_modules
 
 if TYPE_CHECKING:
     from ledgerd.node.config.configuration import Configuration

@@ -13,7 +13,7 @@ from ledgerd.history.columns.source import HistorySource
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.node.config.network import network_of
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.supervision.niceness import give_way
+from ledgerd.supervision.this_process import give_way
 
 STEPS = 19
 """The lowest priority: blocks come first."""

@@ -12,7 +12,7 @@ from ledgerd.node.build import THIS_BUILD
 from ledgerd.node.config.configuration import Configuration, read_configuration, read_invocation, write_default_file
 from ledgerd.node.config.given import PRIVATE_KEY, ConfigurationError
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.supervision.loading import lasting_modules
+from ledgerd.supervision.this_process import lasting_modules
 
 BLOCKCHAIN_VERSION = "4.1.0"
 """The version of every known network (spec 06, sections 1 and 16.3); a test compares it with their parameters."""

@@ -21,7 +21,7 @@ from ledgerd.history.past.recording import SPARE_BYTES, PastHistory
 from ledgerd.node.config.network import network_of
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.state.disk import Space
-from ledgerd.supervision.niceness import give_way
+from ledgerd.supervision.this_process import give_way
 
 LOWEST_PRIORITY = 19
 MEGABYTE = 1 << 20

@@ -17,8 +17,7 @@ from ledgerd.node.datadir.directory_blocks import directory_blocks
 from ledgerd.node.datadir.past_state import PastState
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.snapshot import import_progress
-from ledgerd.supervision.loading import search_rarely
-from ledgerd.supervision.niceness import give_way
+from ledgerd.supervision.this_process import give_way, search_rarely
 
 LOWEST_PRIORITY = 19
 MEGABYTE = 1 << 20

@@ -31,7 +31,7 @@ def rebuild_with_progress(
     chosen: argparse.Namespace, rebuild: Callable[[Chain, Callable[[int], None]], int]
 ) -> tuple[int, int]:
     """Rebuild something from the chain of a data directory; returns how many blocks that took, and the head."""
-    from ledgerd.supervision.loading import search_rarely  # noqa: PLC0415 - not for `--help`
+    from ledgerd.supervision.this_process import search_rarely  # noqa: PLC0415 - not for `--help`
 
     search_rarely()
     with opened_chain(chosen, must_exist=True) as chain, progress("rebuilding", chain.head_number) as advance:

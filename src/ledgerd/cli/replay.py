@@ -36,7 +36,7 @@ def run(chosen: argparse.Namespace) -> int:
     from ledgerd.node.datadir.projections import recording_blocks  # noqa: PLC0415
     from ledgerd.node.workers.log_reading import LogReading  # noqa: PLC0415
     from ledgerd.node.workers.precompute_pool import spare_processors  # noqa: PLC0415
-    from ledgerd.supervision.loading import search_rarely  # noqa: PLC0415
+    from ledgerd.supervision.this_process import search_rarely  # noqa: PLC0415
 
     search_rarely()
     skip = VERIFIED_BEFORE if chosen.trust_log else Skip.NOTHING

@@ -105,7 +105,7 @@ def _serve(chosen: argparse.Namespace, files: TlsFiles | None) -> int:
 def _ask(place: SignerPlace, files: TlsFiles | None) -> int:
     from ledgerd.producer.signer_link import status_of  # noqa: PLC0415 - not loaded for `--help`
     from ledgerd.protocol.time_text import time_text  # noqa: PLC0415
-    from ledgerd.supervision.main_loop import on_a_loop  # noqa: PLC0415
+    from ledgerd.supervision.this_process import on_a_loop  # noqa: PLC0415
 
     status, problem = on_a_loop(lambda: status_of(place, files))
     if status is None:

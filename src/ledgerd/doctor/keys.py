@@ -16,7 +16,7 @@ from ledgerd.producer.signing_frames import SignerStatus
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.keys import PublicKey, public_key_from_text
 from ledgerd.protocol.secrets import PUBLISHED_COMMITTEE_KEY, holds_key
-from ledgerd.supervision.main_loop import on_a_loop
+from ledgerd.supervision.this_process import on_a_loop
 
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ledgerd.doctor.examined_node import BASE_FILES, ExaminedNode
 from ledgerd.doctor.finding import Finding, error, warning
-from ledgerd.supervision.descriptors import files_allowed
+from ledgerd.supervision.this_process import files_allowed
 from ledgerd.supervision.units import Unit, units
 
 MEBIBYTE = 1 << 20

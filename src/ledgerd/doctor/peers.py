@@ -10,8 +10,8 @@ from ledgerd.doctor.examined_node import SECONDS
 from ledgerd.doctor.finding import Finding, error, warning
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.snapshot.client import FAULTS, ask
-from ledgerd.supervision.main_loop import on_a_loop
 from ledgerd.supervision.tasks import all_of
+from ledgerd.supervision.this_process import on_a_loop
 
 
 def peers(seeds: Sequence[Endpoint], snapshot_peers: Sequence[Endpoint]) -> Iterator[Finding]:

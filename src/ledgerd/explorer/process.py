@@ -20,10 +20,9 @@ from ledgerd.explorer.serving.visitors import Visitors
 from ledgerd.explorer.settings import ExplorerSettings
 from ledgerd.explorer.words.language import CODES
 from ledgerd.rpc.http.listeners import accept_on, listen
-from ledgerd.supervision.loading import lasting_modules, search_rarely
-from ledgerd.supervision.main_loop import on_a_loop
 from ledgerd.supervision.part import Part, Supervisor
 from ledgerd.supervision.tasks import first_of
+from ledgerd.supervision.this_process import lasting_modules, on_a_loop, search_rarely
 from ledgerd.supervision.work import Ending, Work
 
 log = logging.getLogger(__name__)

@@ -20,10 +20,8 @@ from ledgerd.protocol.keys import public_key_text
 from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.versions import version_text
 from ledgerd.snapshot.peer_table import run_probe
-from ledgerd.supervision.descriptors import files_allowed
-from ledgerd.supervision.loading import search_rarely
-from ledgerd.supervision.main_loop import on_a_loop
 from ledgerd.supervision.tasks import Tasks, first_of
+from ledgerd.supervision.this_process import files_allowed, on_a_loop, search_rarely
 from ledgerd.supervision.threads import begin_thread
 from ledgerd.supervision.work import PartFailed
 

@@ -46,9 +46,7 @@ REASON_LENGTH = 100
 LONGEST_REFUSAL = 3600
 REFUSED_COST = 10
 SIGNATURES_AT_ONCE, SIGNATURES_A_SECOND = 5_000, 1_000
-"""The limit on signatures of transactions, over all peers; a second one of the same size is for addresses whose
-transactions are mostly accepted.
-"""
+"""Signatures of transactions, over all peers; as many again for addresses whose transactions are mostly accepted."""
 MOST_STANDING = 1_000
 
 
@@ -166,9 +164,7 @@ class Dialogue:
         self._core.good(peer)
 
     def _soft_ban(self, peer: Peer, ban: SoftBan) -> None:
-        """The peer has banned us for a time. We limit the time that we respect, and clean the text before logging
-        it.
-        """
+        """The time that we respect is limited, and the text is cleaned before it is logged."""
         reason = printable(ban.reason[:REASON_LENGTH])[:REASON_LENGTH]
         peer.refusal = min(ban.ban_duration_sec, LONGEST_REFUSAL)
         self._core.close(peer, f"remote: {reason}")

@@ -1,7 +1,6 @@
 """The sockets of the network state machine: listening, dialling, deadlines, back-pressure (spec 04, section 22).
 
-It decides nothing: it passes bytes and time to `NetworkState` and carries out the actions that this returns. Everything
-runs on one event loop; a peer that does not read is disconnected.
+It decides nothing: it passes bytes and time to `NetworkState`, and carries out the actions that this returns.
 """
 
 from __future__ import annotations
@@ -11,21 +10,17 @@ import contextlib
 import logging
 import socket
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from ledgerd.metrics.meters.round_trips import round_trip
-from ledgerd.p2p.network_state import TICK_SECONDS
+from ledgerd.p2p.network_state import TICK_SECONDS, NetworkState
 from ledgerd.p2p.shared.actions import Close, Dial, Precompute, Send
+from ledgerd.p2p.shared.batches import Batch
 from ledgerd.p2p.shared.notices import tell
 from ledgerd.p2p.turns import BLOCKS, Turns
 from ledgerd.p2p.wire.messages import ForkStatus, TransactionMessage
+from ledgerd.protocol.block import Block
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.supervision.tasks import Tasks
-
-if TYPE_CHECKING:
-    from ledgerd.p2p.network_state import NetworkState
-    from ledgerd.p2p.shared.batches import Batch
-    from ledgerd.protocol.block import Block
 
 log = logging.getLogger(__name__)
 
@@ -41,24 +36,18 @@ SPARED = frozenset({ForkStatus.NUMBER, TransactionMessage.NUMBER})
 DIAL_SECONDS = 5
 CLOSING_SECONDS = 2
 BACKLOG = 256
-"""Connections that the system keeps until they are accepted, and that are accepted in a round of the loop: with more,
-newcomers wait for seconds to try again.
-"""
+"""Connections that wait, and that are accepted in a round of the loop: beyond, newcomers wait for seconds."""
 
 TURN_SECONDS = 0.02
-"""Seconds of work before control returns to the event loop."""
 WAITS = "its messages wait"
 SYNC_SECONDS = 1
 PRECOMPUTE_SECONDS = 0.25
 
 Precomputer = Callable[[Sequence["Block"], int], Coroutine[object, object, None]]
-"""Computes in other processes what the bytes of blocks decide, and stores it for the rules; who signed transactions
-only above the block of a number.
-"""
+"""Computes ahead, in other processes; who signed transactions only above the block of a number."""
 
 
 NetworkSleep = Callable[[float], Awaitable[None]]
-"""Waits so many seconds by the clock of the network."""
 
 
 class PeerConnection(asyncio.Protocol):
@@ -71,7 +60,6 @@ class PeerConnection(asyncio.Protocol):
         self.is_gone = False
         """Whether the connection has ended while messages from it are still to be handled."""
         self._holds: set[str] = set()
-        """The reasons why its socket is not read now."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         if not isinstance(transport, asyncio.Transport):
@@ -93,21 +81,17 @@ class PeerConnection(asyncio.Protocol):
         self._driver.gone(self)
 
     def pause_writing(self) -> None:
-        """The send buffer is full: do not read further requests."""
         self.hold("it does not read")
 
     def resume_writing(self) -> None:
-        """The send buffer has emptied."""
         self.release("it does not read")
 
     def hold(self, why: str) -> None:
-        """Stop reading the socket, for this reason."""
         if not self._holds and self.transport is not None and not self.transport.is_closing():
             self.transport.pause_reading()
         self._holds.add(why)
 
     def release(self, why: str) -> None:
-        """Read the socket again, unless another reason remains."""
         was_held = bool(self._holds)
         self._holds.discard(why)
         if was_held and not self._holds and self.transport is not None and not self.transport.is_closing():
@@ -120,7 +104,6 @@ class PeerConnection(asyncio.Protocol):
 
     @property
     def waiting(self) -> int:
-        """The size of the send buffer."""
         return 0 if self.transport is None else self.transport.get_write_buffer_size()
 
     def send(self, number: int, frame: bytes) -> bool:
@@ -163,7 +146,6 @@ class Driver:
     # -- life
 
     async def start(self, listen: Endpoint | None) -> None:
-        """Listen, and begin to dial; without an endpoint, only dial."""
         if listen is not None and listen.port:
             try:
                 self.listening = await asyncio.get_running_loop().create_server(
@@ -184,16 +166,13 @@ class Driver:
 
     @property
     def port(self) -> int:
-        """The port that is listened on; 0 where none is."""
         return int(self.listening.sockets[0].getsockname()[1]) if self.listening is not None else 0
 
     @property
     def queued(self) -> int:
-        """The size of all send buffers together."""
         return sum(connection.waiting for connection in self._connections.values())
 
     def round_trips(self) -> Iterator[tuple[int, float]]:
-        """The round trips to peers in seconds, by the peers' ids, as TCP measures them, where the system tells."""
         for peer, connection in self._connections.items():
             plug = None if connection.transport is None else connection.transport.get_extra_info("socket")
             if plug is not None and (measured := round_trip(plug)) is not None:
@@ -227,9 +206,7 @@ class Driver:
             self.run_actions()
 
     async def _work(self) -> None:
-        """Apply blocks and handle messages in short turns. In between, the event loop serves the sockets and other work
-        of the thread, block production first.
-        """
+        """In short turns, between which the loop serves sockets and other work, block production first."""
         loop = asyncio.get_running_loop()
         while True:
             await self._work_asked.wait()
@@ -243,7 +220,6 @@ class Driver:
             await asyncio.sleep(0)
 
     def _step(self) -> bool:
-        """Apply one waiting block and handle one message; whether there may be more of either."""
         is_more = self.network.work(self._clock())
         peer = self._turns.next()
         if peer is None:
@@ -323,7 +299,6 @@ class Driver:
     # -- actions of the state machine
 
     def run_actions(self) -> None:
-        """Carry out the actions of the state machine; to be called after each of its events."""
         while actions := self.network.actions():
             for action in actions:
                 match action:
@@ -354,7 +329,6 @@ class Driver:
         return SPARED_BYTES - connection.waiting
 
     def _is_too_much(self, connection: PeerConnection, size: int) -> bool:
-        """Whether to disconnect this slow peer, because all send buffers together are too large."""
         if connection.waiting + size <= SPARED_BYTES or connection.waiting == 0:
             return False
         return size + self.queued > ALL_QUEUED_BYTES
@@ -401,7 +375,6 @@ class Driver:
             self._dials.pop(peer, None)
 
     def _close(self, peer: int) -> None:
-        """Close a connection once its send buffer is empty, or after a timeout."""
         dial = self._dials.pop(peer, None)
         if dial is not None and dial is not asyncio.current_task():
             dial.cancel()

@@ -1,13 +1,10 @@
-"""The network as one state machine: events of sockets, clock and node go in, actions come out.
-
-Connections, the periodic task and the work on blocks are here; the handling of messages is in `dialogue`.
-"""
+"""The network as one state machine: events of sockets, clock and node go in, actions come out."""
 
 from __future__ import annotations
 
 import logging
 from collections import Counter
-from typing import TYPE_CHECKING
+from random import Random
 
 from ledgerd.basics.addresses import charged_as
 from ledgerd.metrics.table.peers import FRAME_TOO_LARGE
@@ -24,26 +21,19 @@ from ledgerd.p2p.talk.contacts import Contacts
 from ledgerd.p2p.talk.handshake import loser_of_crossing, our_hello
 from ledgerd.p2p.talk.relay import is_fit, push_block
 from ledgerd.p2p.wire.endpoints import plain_address, subnet_of
-from ledgerd.p2p.wire.faults import FrameTooLarge, PeerFault, UnknownType
-from ledgerd.p2p.wire.frames import Frame
-from ledgerd.p2p.wire.messages import BlockReply, Message, NodeId, block_frame
+from ledgerd.p2p.wire.frames import Frame, FrameTooLarge, PeerFault, UnknownType
+from ledgerd.p2p.wire.messages import Message, NodeId
+from ledgerd.protocol.block import Block
 from ledgerd.protocol.endpoint import Endpoint
-
-if TYPE_CHECKING:
-    from random import Random
-
-    from ledgerd.protocol.block import Block
-    from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.transaction import Transaction
 
 log = logging.getLogger(__name__)
 
 TICK_SECONDS = 5
 CONNECTING_SECONDS, HANDSHAKING_SECONDS = 5, 10
 FRAME_SECONDS = 60
-"""Seconds after which a peer with an unfinished frame is disconnected."""
 SILENT_SECONDS = 600
-"""Seconds without a message after which a peer is disconnected for a new one, when the connections are at their limit.
-"""
+"""After so long without a message a peer is disconnected for a new one, when the connections are at their limit."""
 IDLE_SECONDS, USEFUL_SECONDS = 60, 3600
 """An inbound peer that has sent no message, and nothing new, for these times may be disconnected for a new one."""
 BLOCKED_SECONDS = 3600
@@ -56,10 +46,7 @@ STATUS_TICKS = 12
 
 
 class NetworkState:
-    """The state of the peer-to-peer network as this node sees it.
-
-    It reads no clock: the caller passes the time.
-    """
+    """The peer-to-peer network as this node sees it. It reads no clock: the caller passes the time."""
 
     def __init__(self, chain: ChainAccess, settings: Settings, node_id: NodeId, random: Random, now: float) -> None:
         self.core = Core(chain, settings, node_id, random, now)
@@ -86,7 +73,6 @@ class NetworkState:
         return peer.id
 
     def connected(self, now: float, number: int, address: str) -> bool:
-        """A dialled connection is established, at this address. Returns `False` to close it."""
         self.core.now = now
         peer = self.core.find(number)
         if peer is None or peer.life is not Life.CONNECTING:
@@ -99,21 +85,10 @@ class NetworkState:
         return True
 
     def lost(self, now: float, number: int) -> None:
-        """A connection has closed, or a dial has failed."""
         self.core.now = now
         peer = self.core.find(number)
         if peer is not None:
             self._forget(peer)
-
-    def received(self, now: float, number: int, data: bytes) -> None:
-        """Take bytes of a peer and handle all whole messages; the peer's faults raise no error."""
-        self.core.now = now
-        peer = self.core.find(number)
-        if peer is None or not peer.is_connected:
-            return
-        peer.receive(data, now)
-        while self.hear(now, number):
-            pass
 
     def take(self, now: float, number: int, data: bytes) -> None:
         """Take bytes of a peer; `hear` handles their messages, one at a time."""
@@ -123,7 +98,6 @@ class NetworkState:
             peer.receive(data, now)
 
     def hear(self, now: float, number: int) -> bool:
-        """Handle the next message of a peer, or a part of a long one; whether there may be more."""
         self.core.now = now
         peer = self.core.find(number)
         said = None
@@ -140,7 +114,6 @@ class NetworkState:
         return said is not None
 
     def _take_message(self, peer: Peer, message: Message) -> None:
-        """Handle a message, after which the peer may be fit for the transactions of our clients."""
         was_fit = is_fit(peer)
         self.dialogue.hear(peer, message)
         if not was_fit and is_fit(peer):
@@ -152,7 +125,6 @@ class NetworkState:
         return self.intake.is_unwanted(peer, frame)
 
     def waiting_message(self, number: int) -> int | None:
-        """The number of a peer's next message, if it has arrived whole."""
         peer = self.core.find(number)
         return peer.next_number if peer is not None and peer.is_connected else None
 
@@ -176,9 +148,6 @@ class NetworkState:
         return sum(peer.address == address and peer.life is not Life.CLOSED for peer in self.core.peers())
 
     def _has_room_for(self, host: str) -> bool:
-        """Whether an inbound connection is within the limits: some are reserved for outbound ones, and each subnet has
-        a limit.
-        """
         core, settings = self.core, self.core.settings
         if core.bans.is_banned(host, core.now):
             return False
@@ -198,10 +167,7 @@ class NetworkState:
         return not is_full or self._has_given_way(incoming)
 
     def _has_given_way(self, incoming: list[Peer]) -> bool:
-        """Disconnect an inbound peer for a new one: the one without a useful message for the longest time.
-
-        Peers that were useful lately, and those that connected a moment ago, stay.
-        """
+        """The one that was useful the longest time ago leaves; who was lately, or came just now, stays."""
         core = self.core
         idle = [peer for peer in incoming if core.now - max(peer.heard_at, peer.since) > IDLE_SECONDS]
         useless = [peer for peer in idle if peer.useful_at is None or core.now - peer.useful_at > USEFUL_SECONDS]
@@ -233,7 +199,6 @@ class NetworkState:
     # -- the periodic task (spec 04, section 21)
 
     def tick(self, now: float) -> None:
-        """To be called every five seconds."""
         core, intake = self.core, self.intake
         core.now = now
         self._dial()
@@ -263,7 +228,6 @@ class NetworkState:
             contact.peer = core.dial(contact.endpoint).id
 
     def _uncross(self) -> None:
-        """Close one of two connections to a node, where each side has dialled the other at once."""
         for peer in self.core.peers():
             loser = loser_of_crossing(self.core, peer)
             if loser is not None:
@@ -302,7 +266,6 @@ class NetworkState:
     # -- work on blocks that have arrived
 
     def work(self, now: float) -> bool:
-        """Apply the next waiting block; `True` if there may be more. Call it between other events."""
         self.core.now = now
         is_more = self.intake.work()
         self._bury()
@@ -314,7 +277,6 @@ class NetworkState:
         self.intake.precomputed(batch)
 
     def watch_sync(self, now: float) -> None:
-        """Call about once a second during a sync: a stalled peer is noticed sooner than by `tick`."""
         core = self.core
         core.now = now
         if core.mode is Mode.SYNC:
@@ -327,24 +289,17 @@ class NetworkState:
     def broadcast_block(self, now: float, block: Block) -> None:
         """Send a block that this node made or a client brought, and that is applied (spec 04, section 11.2)."""
         self.core.now = now
-        frame = block_frame(block.packed, 0, is_last=True)
-        push_block(self.core, frame, BlockReply.NUMBER, block.id, None)
+        push_block(self.core, block, is_last=True)
         self.intake.applied(block)
 
     def broadcast_transaction(self, now: float, transaction: Transaction) -> None:
-        """Send a transaction of a client or of this node that the chain has accepted (spec 04, section 14.3), also one
-        that was sent before.
-        """
+        """Of a client or of this node, accepted by the chain, and perhaps sent before (spec 04, section 14.3)."""
         self.core.now = now
         self.intake.mempool.add(transaction, is_provisional=self.core.mode is Mode.SYNC)
         self.intake.offers.add(transaction)
 
     def resync_from_lib(self, now: float) -> None:
-        """The producer has detected a minority fork: request blocks from the last irreversible one (spec 04, section
-        19).
-
-        The producer calls this four times a second meanwhile; a resync that is running is not restarted.
-        """
+        """Called four times a second on a minority fork; a resync that runs is not restarted (spec 04, section 19)."""
         self.core.now = now
         is_under_way = self.core.mode is Mode.SYNC and not self.intake.ranges.is_idle
         if is_under_way or now - self._resynced_at < RESYNC_SECONDS:
@@ -357,9 +312,7 @@ class NetworkState:
         self.intake.ranges.plan()
 
     def ask_again(self, now: float) -> None:
-        """Forget what peers have done wrong, and ask for the blocks after the irreversible one: first those peers that
-        have shown to be on the way of the network, if there are any.
-        """
+        """Forgive all peers, and ask from the irreversible block on, first those that have proven their branch."""
         core, proven = self.core, self.intake.survey.proven_peers
         core.now = now
         core.bans.forgive_all()
@@ -377,17 +330,15 @@ class NetworkState:
         self.intake.gaps.go_back()
 
     def trigger_resync(self, now: float) -> None:
-        """Send a new hello to every peer: our head has changed."""
         self.core.now = now
         for peer in self.core.live():
             self.core.send(peer, our_hello(self.core))
 
     def reconnect_seeds(self, now: float) -> None:
         self.core.now = now
-        self.contacts.restart_seeds(now)
+        self.contacts.restart(now, seeds_only=True)
         self._dial()
 
     @property
     def live_count(self) -> int:
-        """The number of peers past their handshake: the connections that the node reports."""
         return sum(1 for _ in self.core.live())

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from ledgerd.p2p.shared.core import Core
 from ledgerd.p2p.shared.modes import Mode
-from ledgerd.p2p.shared.peer import Life
-
-if TYPE_CHECKING:
-    from ledgerd.p2p.shared.core import Core
-    from ledgerd.p2p.shared.peer import Peer
+from ledgerd.p2p.shared.peer import Life, Peer
 
 FORKS = ("NORMAL", "LOOKING", "MINORITY")
 LIVES = {
@@ -26,7 +22,6 @@ def _fork(status: int) -> str:
 
 
 def peer_report(core: Core, now: float) -> Iterator[str]:
-    """The lines, from a moment on the thread of the chain."""
     uptime, chain, peers = int(now - core.started), core.chain, core.peers()
     yield (
         f"=== DLT P2P Stats | status={'SYNC' if core.mode is Mode.SYNC else 'FWD'} fork={_fork(core.fork_status)} "

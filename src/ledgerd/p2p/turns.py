@@ -1,17 +1,12 @@
-"""Which peer's message is handled next: the one whose address has cost the least time so far.
-
-So a flood of messages delays only its senders. Among addresses of equal cost, blocks come first.
-"""
+"""Which peer's message is next: of the address that has cost the least time, so that a flood delays its senders."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
+from ledgerd.p2p.shared.allowances import Allowance
 from ledgerd.p2p.wire.messages import BlockRangeReply, BlockReply, GapFillReply
-
-if TYPE_CHECKING:
-    from ledgerd.p2p.shared.allowances import Allowance
 
 K = TypeVar("K", bound=Hashable)
 
@@ -27,11 +22,8 @@ class Turns(Generic[K]):
     def __init__(self) -> None:
         self._waiting: dict[K, tuple[Allowance, bool]] = {}
         self._level = 0.0
-        """The cost of the address that was handled last; a new address begins with it, so that idle time gives no
-        advantage.
-        """
+        """The cost of the address that was last; a new one begins with it, so that idle time gives no advantage."""
         self._useful = 0
-        """What that address had brought before."""
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -40,7 +32,6 @@ class Turns(Generic[K]):
         return key in self._waiting
 
     def wait(self, key: K, allowance: Allowance, *, is_block: bool) -> None:
-        """Add a sender with a message, which may be a block; it keeps its position if it is waiting already."""
         if key not in self._waiting:
             allowance.spent = max(allowance.spent, self._level)
         self._waiting[key] = allowance, is_block
@@ -58,11 +49,7 @@ class Turns(Generic[K]):
         return key
 
     def charge(self, key: K, seconds: float) -> None:
-        """Add the time spent on a sender since `next`; next time it comes after its equals.
-
-        What was useful is free: who brings the blocks and transactions that all others need must not come after those
-        who cost less because they bring nothing.
-        """
+        """What was useful is free: who brings what all others need must not come after those who bring nothing."""
         allowance, is_block = self._waiting.pop(key)
         if allowance.useful == self._useful:
             allowance.spent += seconds

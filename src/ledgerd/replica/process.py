@@ -16,9 +16,9 @@ from ledgerd.producer.signer_place import PlaceFault
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.replica.part import FollowPart
 from ledgerd.replica.settings import StreamSettings, read_stream_place
-from ledgerd.supervision.main_loop import on_a_loop
 from ledgerd.supervision.part import Supervisor
 from ledgerd.supervision.tasks import first_of
+from ledgerd.supervision.this_process import on_a_loop
 
 
 async def live(part: FollowPart, until: Coroutine[Any, Any, object], started: Callable[[], None]) -> None:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import msgspec
 
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.rpc.call.limits import Limits
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.endpoint import Endpoint
 
 
 class WebserverSettings(msgspec.Struct, frozen=True):
@@ -27,5 +23,4 @@ class WebserverSettings(msgspec.Struct, frozen=True):
 
     @property
     def cached_answers(self) -> int:
-        """The size of the answer cache; 0 if it is disabled."""
         return self.cache_size if self.cache_enabled else 0

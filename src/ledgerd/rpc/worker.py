@@ -1,8 +1,4 @@
-"""An API worker: a process that reads the state and serves clients, until the node ends.
-
-`workers` starts it and writes its arguments to standard input: the inherited sockets, and the function of the node that
-assembles its service.
-"""
+"""An API worker: a process that reads the state and serves clients, until the node ends. `workers` starts it."""
 
 from __future__ import annotations
 
@@ -22,12 +18,8 @@ from ledgerd.rpc.http.connection import HttpConnection, Speech
 from ledgerd.rpc.http.listeners import accept_on
 from ledgerd.rpc.http.service import Service
 from ledgerd.rpc.link.link import HEAD, STOP, Link
-from ledgerd.supervision.descriptors import files_allowed
-from ledgerd.supervision.loading import lasting_modules
-from ledgerd.supervision.main_loop import on_a_loop
-from ledgerd.supervision.niceness import give_way
-from ledgerd.supervision.orders import order_of
 from ledgerd.supervision.tasks import first_of
+from ledgerd.supervision.this_process import files_allowed, give_way, lasting_modules, on_a_loop, read_arguments
 
 
 class ListeningSocket(msgspec.Struct, frozen=True):
@@ -36,7 +28,6 @@ class ListeningSocket(msgspec.Struct, frozen=True):
     descriptor: int
     speech: Speech
     host: str
-    """The host in the option."""
 
 
 class WorkerArguments(msgspec.Struct, frozen=True):
@@ -50,7 +41,6 @@ class WorkerArguments(msgspec.Struct, frozen=True):
     link: int
     listeners: tuple[ListeningSocket, ...]
     number: int = 0
-    """Which of the workers it is."""
 
 
 YIELDING = 5
@@ -65,7 +55,6 @@ MakeService = Callable[[Link, Limits, msgspec.Raw], Service]
 
 
 async def serve(order: WorkerArguments) -> None:
-    """Serve until the node sends a stop or the link is lost."""
     loop = asyncio.get_running_loop()
     stopping = asyncio.Event()
     # Ctrl-C sends SIGINT to the whole process group: the node handles it.
@@ -95,7 +84,6 @@ async def serve(order: WorkerArguments) -> None:
 
 
 def _fitting(limits: Limits) -> Limits:
-    """Limit the connections to the files that the system allows."""
     wanted = limits.files if limits.connections else UNBOUNDED
     allowed = files_allowed(wanted)
     if allowed >= wanted:
@@ -104,7 +92,6 @@ def _fitting(limits: Limits) -> Limits:
 
 
 def attach(service: Service, link: Link, stopping: asyncio.Event) -> None:
-    """Connect a service to the events of the main process."""
 
     def head(_: bytes) -> None:
         service.dispatcher.move_on()
@@ -125,7 +112,7 @@ def _parts(name: str) -> MakeService:
 
 def main() -> None:
     give_way(YIELDING)
-    order = order_of(sys.stdin.buffer.read(), WorkerArguments)
+    order = read_arguments(sys.stdin.buffer.read(), WorkerArguments)
     on_a_loop(partial(serve, order))
 
 

@@ -7,7 +7,7 @@ import socket
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -18,13 +18,11 @@ from ledgerd.rpc.http.listeners import listen
 from ledgerd.rpc.link.frames import TopicEvent, frame
 from ledgerd.rpc.link.link import STOP
 from ledgerd.rpc.link.switchboard import Switchboard, WorkerLink
+from ledgerd.rpc.settings import WebserverSettings
 from ledgerd.rpc.worker import ListeningSocket, WorkerArguments
 from ledgerd.supervision.processes import PIPE, RETURNS_MEMORY, Child, module_command
 from ledgerd.supervision.tasks import first_of
 from ledgerd.supervision.work import Ended, Work, Working
-
-if TYPE_CHECKING:
-    from ledgerd.rpc.settings import WebserverSettings
 
 COMMAND = module_command("ledgerd.rpc.worker")
 
@@ -55,7 +53,6 @@ class Slot:
 
     def __init__(self, name: str, number: int, sockets: list[tuple[socket.socket, ClientEndpoint]]) -> None:
         self.name = name
-        """Its name in the log and in `/ready`."""
         self.number = number
         self.sockets = sockets
         self.process: Child | None = None
@@ -85,10 +82,8 @@ class Workers:
         self._limits = limits or Limits()
         self.silent_seconds = SILENT_SECONDS
         self.slots: list[Slot] = []
-        """The workers, once they were started."""
         self._work = work
         self.name = "API worker"
-        """What one of them is called in the log."""
         self.inherited: tuple[int, ...] = ()
         """Descriptors that each worker inherits besides its sockets; set them before the start."""
         self.starts = 0
@@ -125,14 +120,12 @@ class Workers:
             await slot.serves.wait()
 
     async def stop(self) -> None:
-        """Ask every worker to finish its requests and end; kill those that do not."""
         await self._work.stop()
         for slot in self.slots:
             for plug, _ in slot.sockets:
                 plug.close()
 
     async def _live(self, slot: Slot, working: Working) -> None:
-        """Run one process of a slot from its start to its end."""
         try:
             child, link = await self._launch(slot, working)
             try:
@@ -167,7 +160,6 @@ class Workers:
         return child, link
 
     async def _watched(self, child: Child, link: WorkerLink) -> str:
-        """Wait until a worker has ended or hangs; returns which, as text."""
         loop = asyncio.get_running_loop()
         heartbeats, start_deadline = 0, loop.time() + START_SECONDS
         while True:

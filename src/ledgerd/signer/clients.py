@@ -18,7 +18,6 @@ QUESTIONS_A_SECOND = 10.0
 BURST = 20.0
 """Questions of one client; whoever asks more often is read later."""
 REMEMBERED = 256
-"""Clients whose questions are counted."""
 
 
 class Closable(Protocol):
@@ -42,7 +41,6 @@ class Clients:
         self._budgets: OrderedDict[str, _Budget] = OrderedDict()
         self._handshakes: Counter[str] = Counter()
         self._known: OrderedDict[str, None] = OrderedDict()
-        """Addresses that have shown a right certificate, the latest last."""
 
     # -- connections
 

@@ -1,7 +1,4 @@
-"""The signer's clock, and whether it can be believed: by time servers, and by a clock that nobody sets.
-
-It reads no clock itself: both are handed in, in microseconds.
-"""
+"""The signer's clock, and whether it can be believed: by time servers, and by a clock that nobody sets."""
 
 from __future__ import annotations
 

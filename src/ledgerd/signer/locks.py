@@ -24,11 +24,7 @@ OWNER_ONLY, OTHERS_WRITE = 0o700, 0o022
 
 @contextmanager
 def lock_folder(folder: Path) -> Iterator[None]:
-    """Lock a signer's folder; the number of the process stands in the file.
-
-    Raises:
-        OperatorError: Another process has it.
-    """
+    """The number of the process stands in the file."""
     with _locked(folder / LOCK_FILE, "ab", f"{folder} is in use by another signer: stop that one") as file:
         file.truncate(0)
         file.write(b"%d" % os.getpid())
@@ -41,11 +37,7 @@ def lock_folder(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def lock_key_file(path: Path) -> Iterator[None]:
-    """Lock a file of keys, by whichever of its names.
-
-    Raises:
-        OperatorError: Another process has it, or there is none.
-    """
+    """Lock a file of keys, by whichever of its names."""
     with _locked(path, "rb", f"another signer uses the keys of {path}: stop that one"):
         yield
 
@@ -68,20 +60,13 @@ def _locked(path: Path, mode: str, refusal: str) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def lock_key(key: PublicKey) -> Iterator[None]:
-    """Lock a key for all signers of this user, whatever file it was read from.
-
-    The lock is on a file in a folder of the user's own: nobody else can take it, and so keep a signer from starting.
-
-    Raises:
-        OperatorError: Another process has it, or there is no such folder.
-    """
+    """On a file in a folder of the user's own: nobody else can take it, and so keep a signer from starting."""
     refusal = f"another signer of this user holds the key {public_key_text(key)}: stop that one"
     with _locked(_folder_of_locks() / f"{sha256(key).hexdigest()[:NAME_DIGITS]}.lock", "ab", refusal):
         yield
 
 
 def _folder_of_locks() -> Path:
-    """In the user's home, wherever the signers' own folders are."""
     folder = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "ledgerd" / "signer-locks"
     try:
         folder.mkdir(mode=OWNER_ONLY, parents=True, exist_ok=True)

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -21,8 +20,10 @@ from ledgerd.producer.ntp_client import NtpClient
 from ledgerd.producer.settings import NtpSettings, keyring
 from ledgerd.producer.signer_place import PlaceFault, SignerPlace, TlsFiles, tls_context
 from ledgerd.producer.signing_frames import MOST_NAMED
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.protocol.keys import public_key_text
+from ledgerd.protocol.keys import PrivateKey, PublicKey, public_key_text
+from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.time_text import time_text
 from ledgerd.signer.clients import Clients
 from ledgerd.signer.clock import CheckedClock
@@ -31,16 +32,10 @@ from ledgerd.signer.locks import lock_key, lock_key_file
 from ledgerd.signer.rule import SigningRule
 from ledgerd.signer.service import SigningService
 from ledgerd.signer.serving import PathListener, TlsListener, listen_on_path
-from ledgerd.supervision.main_loop import on_a_loop
 from ledgerd.supervision.part import Part, Supervisor
 from ledgerd.supervision.tasks import first_of
-from ledgerd.supervision.undumpable import forbid_dumps
+from ledgerd.supervision.this_process import forbid_dumps, on_a_loop
 from ledgerd.supervision.work import Ending, Work
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.endpoint import Endpoint
-    from ledgerd.protocol.keys import PrivateKey, PublicKey
-    from ledgerd.protocol.names import AccountName
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +56,6 @@ class SignerSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def run_signer(settings: SignerSettings) -> int:
-    """Run until asked to stop; returns the exit code."""
     forbid_dumps()
     with ExitStack() as stack:
         folder = stack.enter_context(SignerFolder(settings.folder))
@@ -87,7 +81,6 @@ def unsigned(folder: SignerFolder) -> Iterator[None]:
 
 
 def keys_of(path: Path) -> dict[PublicKey, PrivateKey]:
-    """The keys of a file that nobody else may open."""
     try:
         found = read_key_file(path)
     except KeyFileFault as fault:
@@ -100,7 +93,6 @@ def keys_of(path: Path) -> dict[PublicKey, PrivateKey]:
 
 
 async def live(settings: SignerSettings, folder: SignerFolder, keys: dict[PublicKey, PrivateKey]) -> int:
-    """Serve until a signal comes or a part fails; note a clean stop."""
     supervisor, part = Supervisor(), SignerPart(settings, folder, keys)
     supervisor.take(part)
     stopping = asyncio.Event()
@@ -138,7 +130,6 @@ class SignerPart(Part):
         return (lambda: 0) if ntp is None else (lambda: ntp.known.offset)
 
     async def start(self) -> None:
-        """Listen, and keep the clock right."""
         settings = self._settings
         if self._ntp is not None:
             ntp = self._ntp
@@ -168,7 +159,6 @@ class SignerPart(Part):
         return listener.listen(place.endpoint)
 
     async def stop(self) -> None:
-        """Sign nothing more."""
         await self.work.stop()
         if self._listening is not None:
             self._listening.close()

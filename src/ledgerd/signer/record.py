@@ -41,11 +41,7 @@ class SignerRecord:
             raise self._refused(problem) from problem
 
     def record(self, block: Block) -> None:
-        """Put a block on the disk; when this returns, a loss of power no longer takes it away.
-
-        Raises:
-            OperatorError: The disk cannot be written, and the signature must not leave.
-        """
+        """When this returns, a loss of power no longer takes it away."""
         descriptor = self._descriptors[self._next]
         try:
             _write(descriptor, self._padded(block))
@@ -68,7 +64,6 @@ class SignerRecord:
         return (b"" if block is None else self._form.encoded(block)).ljust(SIZE)
 
     def _replace(self, path: Path, block: Block | None) -> None:
-        """Write a place again, whatever it held."""
         fresh = path.with_name(f"{path.name}.new")
         with fresh.open("wb") as file:
             file.write(self._padded(block))

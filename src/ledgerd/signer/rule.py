@@ -1,7 +1,4 @@
-"""The rule by which headers are signed, whatever is asked for and however often: never two for one slot.
-
-It is pure but for the record that it is given, which is on the disk before a signature leaves; times are handed in.
-"""
+"""The rule by which headers are signed: never two for one slot, whatever is asked for. Times are handed in."""
 
 from __future__ import annotations
 
@@ -26,7 +23,6 @@ MOST_BEHIND = BLOCK_INTERVAL * SECOND
 last one: after a long stop, or where a whole disk was put back and the mark of a clean stop with it.
 """
 LONGEST_SHOWN = 16
-"""Characters of a validator's name, which may be any bytes here."""
 ROUND_SECONDS = MAINNET.max_validators * BLOCK_INTERVAL
 
 
@@ -37,7 +33,6 @@ class ClockReading(NamedTuple):
     """Microseconds since 1970."""
     doubt: str = ""
     settings: int = 0
-    """How often the clock was set so far."""
 
 
 class Judgement(NamedTuple):
@@ -82,11 +77,9 @@ class SigningRule:
         return 0 if self._last is None else self._last.timestamp
 
     def problem(self, clock: ClockReading) -> str:
-        """Why nothing is signed at this time; empty where something would be."""
         return self._held(clock.now // SECOND + 1, clock).reason
 
     def judge(self, key: PublicKey, header: BlockHeader, clock: ClockReading) -> Judgement:
-        """Sign a header with a key, or say why not."""
         private = self._keys.get(key)
         if private is None:
             return Judgement(SigningVerdict.NO_KEY, f"this signer does not hold the key {public_key_text(key)}")
@@ -132,7 +125,6 @@ class SigningRule:
             self._waits_since = clock.settings
 
     def _held(self, slot: int, clock: ClockReading) -> Judgement:
-        """What the clock says of a new slot."""
         self._wait(clock)
         if clock.doubt:
             return Judgement(SigningVerdict.CLOCK, clock.doubt)

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection
 
 import msgspec
 
 from ledgerd.producer.signing_frames import SignerAnswer, SignerStatus, SigningQuestion, SigningVerdict, StatusQuestion
-from ledgerd.protocol.keys import public_key_text
+from ledgerd.protocol.keys import PublicKey, public_key_text
 from ledgerd.protocol.time_text import time_text
 from ledgerd.signer.rule import ClockReading, Judgement, SigningRule
 from ledgerd.supervision.line_rates import LineRate, limited
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from ledgerd.protocol.keys import PublicKey
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +44,6 @@ class SigningService:
 
     @property
     def problem(self) -> str:
-        """Why nothing is signed now; empty where something would be."""
         return self._rule.problem(self._clock())
 
     def answer(self, question: SigningQuestion | StatusQuestion) -> SignerAnswer:

@@ -14,19 +14,16 @@ import sys
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from hashlib import sha256
-from typing import TYPE_CHECKING, cast
+from pathlib import Path
+from typing import cast
 
 from ledgerd.producer.signing_frames import FrameBuffer, FrameFault, packed_answer, read_question
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.signer.clients import Clients
+from ledgerd.signer.service import SigningService
 from ledgerd.supervision.line_rates import LineRate, limited
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ledgerd.protocol.endpoint import Endpoint
-    from ledgerd.signer.service import SigningService
-    from ledgerd.supervision.work import Work
+from ledgerd.supervision.work import Work
 
 log = logging.getLogger(__name__)
 
@@ -126,7 +123,6 @@ class TlsListener:
         self._service, self._clients, self._context, self._work = service, clients, context, work
 
     def listen(self, endpoint: Endpoint) -> socket.socket:
-        """Listen until the socket is closed and the work is stopped."""
         family = socket.AF_INET6 if ":" in endpoint.host else socket.AF_INET
         try:
             plug = socket.create_server(endpoint, family=family, backlog=BACKLOG)
@@ -153,7 +149,6 @@ class TlsListener:
                 accepted.close()
 
     async def _shake_hands(self, address: str, accepted: socket.socket) -> None:
-        """Have a connection show its certificate."""
         is_right = False
         try:
             await asyncio.get_running_loop().connect_accepted_socket(
@@ -176,14 +171,12 @@ class TlsListener:
 
 
 def certificate_of(transport: asyncio.BaseTransport) -> str:
-    """The certificate that was shown, by its hash."""
     secured = transport.get_extra_info("ssl_object")
     shown = None if secured is None else secured.getpeercert(binary_form=True)
     return "" if shown is None else f"certificate {sha256(shown).hexdigest()}"
 
 
 def users_only(users: Collection[int]) -> Identify:
-    """Serve these users of the machine, by the numbers that the system knows them by."""
 
     def identify(transport: asyncio.BaseTransport) -> str:
         user = user_of(transport.get_extra_info("socket").fileno())
@@ -210,7 +203,6 @@ class PathListener:
         self._server: asyncio.AbstractServer | None = None
 
     async def begin(self, service: SigningService, clients: Clients, users: Collection[int]) -> None:
-        """Serve these users."""
         identify, loop = users_only(users), asyncio.get_running_loop()
         self._server = await loop.create_unix_server(
             lambda: AskingConnection(service, clients, identify), sock=self._plug, backlog=BACKLOG

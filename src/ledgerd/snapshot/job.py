@@ -24,7 +24,7 @@ from ledgerd.snapshot.compare import differing
 from ledgerd.snapshot.create import create
 from ledgerd.snapshot.terms import ANY, Terms
 from ledgerd.state.disk import Space
-from ledgerd.supervision.niceness import give_way
+from ledgerd.supervision.this_process import give_way
 from ledgerd.supervision.threads import begin_thread
 
 log = logging.getLogger(__name__)

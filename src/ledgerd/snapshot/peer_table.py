@@ -13,7 +13,7 @@ from ledgerd.snapshot import client
 from ledgerd.snapshot.client import SnapshotConnection, connected
 from ledgerd.snapshot.fetching import Download, Unavailable
 from ledgerd.snapshot.frames import AccessDenied, InfoReply, NoSnapshot, ProtocolFault
-from ledgerd.supervision.main_loop import on_a_loop
+from ledgerd.supervision.this_process import on_a_loop
 
 PART_SECONDS = 60.0
 MEGABYTE = 1 << 20

@@ -11,9 +11,7 @@ class HealthNews(NamedTuple):
     """The whole health at a change."""
 
     down: Mapping[str, str]
-    """The parts that are down, each with the reason."""
     warnings: tuple[str, ...] = ()
-    """What the operator has to see to, while the program still works."""
 
 
 class Health:
@@ -33,7 +31,6 @@ class Health:
 
     @property
     def news(self) -> HealthNews:
-        """All of it as it is now."""
         return HealthNews(self.down, self.warnings)
 
     @property
@@ -58,7 +55,6 @@ class Health:
         self._tell(is_new=is_new)
 
     def set_up(self, part: str, name: str) -> None:
-        """Record that something of a part works again."""
         with self._lock:
             is_new = self._down.pop((part, name), None) is not None
         self._tell(is_new=is_new)

@@ -23,11 +23,9 @@ class LineRate(NamedTuple):
 
 
 USUAL = LineRate()
-"""The rate of every place in the code that names none."""
 
 
 def limited(rate: LineRate) -> dict[str, object]:
-    """The `extra` of a call that logs lines with a rate of their own."""
     return {"rate": rate}
 
 
@@ -50,7 +48,6 @@ class LineRates:
         self._owing: dict[Hashable, _Bucket] = {}
 
     def admits(self, kind: Hashable, rate: LineRate, now: float) -> bool:
-        """Whether a line may be written now; if not, it is counted."""
         bucket = self._buckets.get(kind)
         if bucket is None:
             bucket = self._buckets[kind] = _Bucket(rate.burst, now)
@@ -66,7 +63,6 @@ class LineRates:
         return False
 
     def due(self, now: float) -> Iterator[tuple[Hashable, int]]:
-        """The counts that are to be told now; each is given once."""
         late = [kind for kind, bucket in self._owing.items() if abs(now - bucket.since) >= COUNT_SECONDS]
         for kind in late:
             bucket = self._owing.pop(kind)

@@ -44,7 +44,6 @@ class Supervisor:
         part.work.belong(self._fail, self.health)
 
     def _fail(self, problem: BaseException) -> None:
-        """Record a failure; from any thread."""
         with self._lock:
             if self.failure is not None:
                 return

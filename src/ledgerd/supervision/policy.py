@@ -1,7 +1,4 @@
-"""Restart policy: pauses between restarts, when to give up, and how many log lines are written. Reads no clock.
-
-Times are arguments, in seconds of a monotonic clock.
-"""
+"""Restart policy: pauses between restarts, when to give up, and how many log lines are written. Reads no clock."""
 
 from __future__ import annotations
 
@@ -22,10 +19,7 @@ LINE_SECONDS = 60.0
 
 
 class Restarts:
-    """The starts and ends of one task or process.
-
-    A start has failed if the end comes before it worked; for a server, before it served.
-    """
+    """The starts and ends of one task or process; a start has failed if the end comes before it worked."""
 
     def __init__(self) -> None:
         self._pause = 0.0

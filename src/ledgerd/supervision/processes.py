@@ -20,9 +20,8 @@ NOTHING = subprocess.DEVNULL
 PIPE = subprocess.PIPE
 
 RETURNS_MEMORY = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": "524288", "MALLOC_TRIM_THRESHOLD_": "4194304"}
-"""Environment for a process that serves strangers, read by glibc: blocks of 512 KB and more go back to the system when
-they are freed. By default the first large block moves that limit to 32 MB, and the memory of later ones stays. A page
-of a hundred markets is smaller: to get its blocks from the system takes longer than to make it.
+"""For glibc, in a process that serves strangers: blocks of 512 KB and more go back to the system. By default the first
+large one moves that limit to 32 MB, and the memory of later ones stays; smaller ones would take too long to get.
 """
 
 ChildStream = int | IO[bytes] | None
@@ -30,12 +29,10 @@ ChildStream = int | IO[bytes] | None
 
 
 def module_command(module: str) -> tuple[str, ...]:
-    """The command line that runs a module of this program."""
     return (sys.executable, "-m", module)
 
 
 LOOK_SECONDS = 1.0
-"""Between two looks of a child whether its parent still runs."""
 
 
 async def parent_ended(parent: int) -> None:
@@ -66,11 +63,7 @@ class Child:
         has_own_session: bool = False,
         environment: Mapping[str, str] | None = None,
     ) -> Child:
-        """Start a process that inherits these descriptors and no others; what the environment has already wins over
-        `environment`.
-
-        In its own session it does not get Ctrl-C's SIGINT. Raises `OSError` if descriptors or memory run out.
-        """
+        """It inherits only these descriptors; our own environment wins. A session of its own gets no Ctrl-C."""
         process = subprocess.Popen(  # noqa: S603 - our own program
             command,
             stdin=stdin,
@@ -93,7 +86,6 @@ class Child:
 
     @property
     def code(self) -> int | None:
-        """Its exit code; None while it runs."""
         return self._process.poll()
 
     @property
@@ -108,7 +100,6 @@ class Child:
             self.release()
 
     def release(self) -> None:
-        """Close the pipe to its standard input."""
         if self._process.stdin is not None:
             with suppress(OSError):
                 self._process.stdin.close()
@@ -122,14 +113,12 @@ class Child:
             self._process.kill()
 
     def wait(self, seconds: float) -> int | None:
-        """Block until it ends and return the exit code; None after the timeout."""
         try:
             return self._process.wait(seconds)
         except subprocess.TimeoutExpired:
             return None
 
     def wait_or_kill(self, seconds: float) -> int:
-        """Block until it ends; kill it after the timeout."""
         code = self.wait(seconds)
         if code is None:
             self.kill()

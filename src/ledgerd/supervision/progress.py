@@ -1,8 +1,4 @@
-"""How far long work is, as a line: height, rate and the time that is left. Reads no clock, and writes nothing.
-
-A line goes to the log with `extra=shown(step)`: on a terminal it is written over the one before, elsewhere only some
-are written.
-"""
+"""How far long work is, as a line: on a terminal it replaces the one before, elsewhere some are written. No clock."""
 
 from __future__ import annotations
 
@@ -10,7 +6,6 @@ from collections import deque
 from typing import NamedTuple
 
 STEP_SECONDS = 0.25
-"""Between two steps, for a terminal."""
 FIRST_LINE_SECONDS = 5.0
 LONGEST_LINE_SECONDS = 60.0
 """Between two lines where lines stay: longer as the work goes on, up to this."""
@@ -32,7 +27,6 @@ class ProgressStep(NamedTuple):
 
 
 def shown(step: ProgressStep) -> dict[str, object]:
-    """The `extra` of the call that logs a step."""
     return {"progress": step}
 
 
@@ -85,7 +79,6 @@ def many(count: int, what: str) -> str:
 
 
 def duration(seconds: float) -> str:
-    """The two largest units of a time."""
     whole = round(seconds)
     for size, unit, next_size, next_unit in ((86_400, "d", 3_600, "h"), (3_600, "h", 60, "min"), (60, "min", 1, "s")):
         if whole >= size:

@@ -1,7 +1,4 @@
-"""Task groups: the owner gets the exception of each failed task, and can cancel all of them.
-
-Every task of this program is created here.
-"""
+"""Task groups, the only place that makes tasks: their owner gets the exception of each, and can cancel all of them."""
 
 from __future__ import annotations
 
@@ -12,7 +9,6 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 OnFailure = Callable[[BaseException], None]
-"""Called with the exception of a failed task, on its loop."""
 
 
 class Tasks:
@@ -27,7 +23,6 @@ class Tasks:
         return len(self._running)
 
     def begin(self, coroutine: Coroutine[Any, Any, T], name: str | None = None) -> asyncio.Task[T]:
-        """Run a coroutine as a task. Its exception goes to the owner."""
         task = asyncio.get_running_loop().create_task(coroutine, name=name)
         self._running.add(task)
         task.add_done_callback(self._done)
@@ -64,7 +59,6 @@ async def stream_server(
 
 
 async def all_of(coroutines: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
-    """Run coroutines concurrently and return their results; if one fails, the others are cancelled."""
     loop = asyncio.get_running_loop()
     tasks = [loop.create_task(each) for each in coroutines]
     try:

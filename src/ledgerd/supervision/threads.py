@@ -1,7 +1,4 @@
-"""Threads with an owner, and calls on other threads.
-
-Every thread of this program is made here.
-"""
+"""Threads with an owner, the only ones of this program, and calls on other threads."""
 
 from __future__ import annotations
 
@@ -35,15 +32,12 @@ def begin_thread(name: str, work: Callable[[], None], ended: Callable[[BaseExcep
 
 
 def in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> asyncio.Future[T]:
-    """Call a blocking function on a thread and await its result."""
     return asyncio.get_running_loop().run_in_executor(None, partial(function, *args, **kwargs))
 
 
 def thread_pool(count: int, name: str) -> ThreadPoolExecutor:
-    """A pool of threads for calls whose results are awaited."""
     return ThreadPoolExecutor(count, thread_name_prefix=name)
 
 
 def on_loop(loop: asyncio.AbstractEventLoop, coroutine: Coroutine[Any, Any, T]) -> Future[T]:
-    """Run a coroutine on the loop of another thread; the result goes to the future."""
     return asyncio.run_coroutine_threadsafe(coroutine, loop)

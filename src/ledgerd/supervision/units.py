@@ -17,7 +17,6 @@ FOLDERS = (
 """Of two files of one name, systemd reads that of the earlier folder."""
 UNITS = "ledgerd*.service"
 LONGEST = 1 << 20
-"""Bytes of a file that are read."""
 _CONTINUED = re.compile(r"\\\n")
 
 
@@ -31,12 +30,10 @@ class Unit(NamedTuple):
         return (self.values.get(name) or [""])[-1]
 
     def words(self, name: str) -> list[str]:
-        """All words of a setting that is a list."""
         return " ".join(self.values.get(name, [])).split()
 
 
 def units(root: Path = Path("/")) -> Iterator[Unit]:
-    """The services of this program on a machine; `root` is where its files are read."""
     for path in _first_of_each_name(path for folder in FOLDERS for path in sorted((root / folder).glob(UNITS))):
         values: dict[str, list[str]] = {}
         for each in (path, *drop_ins(path.name, root)):
@@ -49,7 +46,6 @@ def units(root: Path = Path("/")) -> Iterator[Unit]:
 
 
 def drop_ins(name: str, root: Path) -> list[Path]:
-    """The drop-in files of a unit, in the order in which they are read."""
     found = _first_of_each_name(
         path for folder in FOLDERS for path in sorted((root / folder / f"{name}.d").glob("*.conf"))
     )

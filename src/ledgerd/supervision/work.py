@@ -1,8 +1,4 @@
-"""The tasks, threads and processes of one part, and what follows when one ends without being asked.
-
-It is restarted, with growing pauses and a log line each time, or it ends the program with the reason: each part
-declares which. Too many failed starts end the program as well.
-"""
+"""The tasks, threads and processes of one part: what ends without being asked is restarted, or ends the program."""
 
 from __future__ import annotations
 
@@ -138,7 +134,6 @@ class Work:
             await self._sleep(restarts.ended(problem))
 
     def restart_schedule(self, name: str) -> RestartSchedule:
-        """A restart schedule for something that the caller starts itself."""
         return RestartSchedule(self, name)
 
     # -- what is told
@@ -151,7 +146,6 @@ class Work:
             self._health.set_down(self.part, name, reason)
 
     def set_up(self, name: str) -> None:
-        """Report that something of this part works again."""
         if self.is_needed and self._health is not None:
             self._health.set_up(self.part, name)
 
@@ -175,7 +169,6 @@ class RestartSchedule:
 
     @property
     def may_start(self) -> bool:
-        """Whether the restart pause is over."""
         return self._work.now() >= self._may_start_at
 
     def working(self) -> None:
@@ -184,11 +177,7 @@ class RestartSchedule:
             self._work.set_up(self._name)
 
     def ended(self, problem: Exception) -> float:
-        """Report an end or a failed start; returns the seconds until the next start.
-
-        Raises:
-            PartFailed: It has failed too often to be started again.
-        """
+        """The seconds until the next start; `PartFailed` if it has failed too often to be started again."""
         now, has_worked = self._work.now(), self._restarts.is_working
         pause = self._restarts.ended(now)
         reason = reason_of(problem)

@@ -15,7 +15,6 @@ def parser() -> Parser:
 
 
 def main(words: Sequence[str]) -> int:
-    """Carry a command out, print its result or its error, and give the exit code."""
     return carry_out(parser(), words)
 
 

@@ -31,7 +31,6 @@ def write_new(path: Path, raw: bytes) -> None:
 
 
 def replace_whole(path: Path, raw: bytes) -> None:
-    """Write a file in the place of another, or of none."""
     fresh = ""
     try:
         descriptor, fresh = tempfile.mkstemp(".new", f"{path.name}.", path.parent)

@@ -26,6 +26,7 @@ from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import NO_BLOCK
 from ledgerd.protocol.signatures import sign
 from tests.chain.networks import OTHERS, SEVEN, VIZ_KEY, Network, key_of
+from tests.p2p.receiving import receive_all
 from tests.p2p.scripted_talk import Talk
 
 HEIGHT = 112
@@ -124,7 +125,7 @@ def test_what_is_here_already_is_not_asked_for_again_when_the_window_is_full(
     monkeypatch.setattr("ledgerd.p2p.sync.range_sync.RANGES_AHEAD", 2)
     peer = supply.meet()
     while (requested := supply.next(peer)) is not None:  # faster than they are applied
-        talk.network.received(talk.now, peer, supply.reply(requested).frame)
+        receive_all(talk.network, talk.now, peer, supply.reply(requested).frame)
         talk.network.work(talk.now)
         talk.look()
     assert supply.asked(peer)[-1][1] < HEIGHT + AHEAD
@@ -277,7 +278,7 @@ def test_bytes_of_batches_that_wait_are_bounded(
 def test_a_batch_waits_until_its_keys_are_recovered(talk: Talk, supply: Supply) -> None:
     talk.network.core.precomputes = True
     peer = supply.meet()
-    talk.network.received(talk.now, peer, supply.reply(FIRST).frame)
+    receive_all(talk.network, talk.now, peer, supply.reply(FIRST).frame)
     (batch,) = (action.batch for action in talk.network.actions() if isinstance(action, Precompute))
     talk.run_actions()
     assert talk.chain.head_number == HEIGHT
@@ -291,7 +292,7 @@ def test_a_batch_waits_until_its_keys_are_recovered(talk: Talk, supply: Supply) 
 def test_who_sees_to_the_disk_is_told_how_many_blocks_are_missing(
     talk: Talk, supply: Supply, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ledgerd.p2p.sync.report.WORTH_A_LINE", 1)
+    monkeypatch.setattr("ledgerd.p2p.sync.watch.WORTH_A_LINE", 1)
     told: list[int] = []
     talk.network.core.catch_up_begins = told.append
     supply.meet()
@@ -321,7 +322,7 @@ def test_blocks_of_ranges_are_committed_together(talk: Talk, supply: Supply, mon
     for peer in reversed(peers):  # they come all at once, as to a node that is busy
         requested = supply.next(peer)
         assert requested is not None
-        talk.network.received(talk.now, peer, supply.reply(requested).frame)
+        receive_all(talk.network, talk.now, peer, supply.reply(requested).frame)
     talk.run_actions()
     assert talk.chain.head_number >= 112 + 4 * RANGE_BLOCKS - 1
     assert len(commits) == 1

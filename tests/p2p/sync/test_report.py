@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from ledgerd.node.config.logging.handlers import stays
-from ledgerd.p2p.sync.report import SyncReport
+from ledgerd.p2p.sync.watch import SyncReport
 from tests.p2p.scripted_talk import Talk
 
 

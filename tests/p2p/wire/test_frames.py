@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerd.p2p.wire.faults import FrameTooLarge
-from ledgerd.p2p.wire.frames import HEADER, MAX_PAYLOAD, Frame, FrameReader, pack_frame
+from ledgerd.p2p.wire.frames import HEADER, MAX_PAYLOAD, Frame, FrameReader, FrameTooLarge, pack_frame
 
 frames = st.lists(st.tuples(st.integers(0, 0xFFFFFFFF), st.binary(max_size=80)), max_size=8)
 

@@ -7,8 +7,7 @@ import hashlib
 import pytest
 
 from ledgerd.p2p.wire.endpoints import wire_endpoint
-from ledgerd.p2p.wire.faults import Undecodable, UnknownType
-from ledgerd.p2p.wire.frames import Frame, FrameReader
+from ledgerd.p2p.wire.frames import Frame, FrameReader, Undecodable, UnknownType
 from ledgerd.p2p.wire.messages import (
     MESSAGES,
     BlockRangeReply,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ledgerd.codec import codec_of
-from ledgerd.p2p.wire.faults import Undecodable
-from ledgerd.p2p.wire.frames import HEADER, Frame
+from ledgerd.p2p.wire.frames import HEADER, Frame, Undecodable
 from ledgerd.p2p.wire.messages import (
     BlockRangeReply,
     GapFillReply,

@@ -27,7 +27,7 @@ from ledgerd.p2p.driver import Driver
 from ledgerd.p2p.network_state import NetworkState
 from ledgerd.p2p.report import peer_report
 from ledgerd.p2p.shared.bans import BAN_SECONDS
-from ledgerd.p2p.shared.chain_access import ChainPeers
+from ledgerd.p2p.shared.chain_access import ChainAccess
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.peer import Life
 from ledgerd.p2p.sync.survey import NetworkSight
@@ -138,7 +138,7 @@ class PeersPart(NodePart):
 
     async def _start(self) -> Driver:
         key = PrivateKey(secrets.token_bytes(32))
-        access = ChainPeers(self._chain.chain, self._now())
+        access = ChainAccess(self._chain.chain, self._now())
         state = NetworkState(access, self._settings, NodeId(key.public), SystemRandom(), self._now())
         if processes := spare_processors():
             self._precompute = PrecomputePool(self._chain.network, processes, self.work, log_format=self._log_format)

@@ -53,7 +53,7 @@ def ask(member: Member, questions: Sequence[Question]) -> list[Any]:
         connection.request("POST", "/", json.dumps(body))
         answers = json.loads(connection.getresponse().read())
         if refused := [each["error"]["message"] for each in answers if "error" in each]:
-            raise Silent(f"{member.name}: {refused[0]}")
+            raise NoAnswer(f"{member.name}: {refused[0]}")
         return [each["result"] for each in sorted(answers, key=lambda each: int(each["id"]))]
     except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError) as error:
         raise NoAnswer(f"{member.name}: {error}") from error

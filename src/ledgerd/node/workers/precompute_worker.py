@@ -21,7 +21,7 @@ from ledgerd.codec import DecodeError, codec_of
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.precomputed import precompute
-from ledgerd.supervision.loading import search_rarely
+from ledgerd.supervision.this_process import search_rarely
 
 SIZE = struct.Struct("<I")
 """Of a message, and the number in a request."""

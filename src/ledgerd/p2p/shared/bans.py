@@ -1,7 +1,4 @@
-"""Offences by address and subnet, which expire, and bans (spec 04, sections 17 and 27, item 11).
-
-The reference forgets a ban with the connection that it closes; here it also holds for new connections.
-"""
+"""Offences, which expire, and bans, by address and subnet, of later ones too (spec 04, sections 17 and 27, item 11)."""
 
 from __future__ import annotations
 
@@ -13,7 +10,6 @@ ADDRESS_LIMIT = 30.0
 SUBNET_LIMIT = 120.0
 """The same for a whole subnet."""
 FADE_SECONDS = 60.0
-"""Seconds after which an offence expires."""
 BAN_SECONDS = 3600
 REMEMBERED = 4096
 """The number of addresses that are remembered; the oldest are dropped first."""
@@ -31,7 +27,6 @@ class Bans:
         return len(self._scores) + len(self._until)
 
     def offend(self, address: str, now: float) -> bool:
-        """Count an offence; `True` if the address is to be banned."""
         is_full = self._count(subnet_of(address), now) > SUBNET_LIMIT
         return self._count(charged_as(address), now) > ADDRESS_LIMIT or is_full
 

@@ -36,7 +36,6 @@ class Batch:
         self.is_linked = False
         """Whether the last block that did not become the head is linked to a known branch."""
         self.refused_at: int | None = None
-        """The number of the block that broke a rule, if one did."""
 
     def give_up(self) -> None:
         self.blocks.clear()

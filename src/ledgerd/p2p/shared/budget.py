@@ -77,7 +77,6 @@ class Window:
         self._count = 0
 
     def wait(self, now: float) -> int:
-        """The whole seconds until the next request is accepted; 0 for at once."""
         if self._began is None or now - self._began >= self._length or self._count < self._limit:
             return 0
         return self._length - int(now - self._began)
@@ -88,5 +87,4 @@ class Window:
         self._count += 1
 
     def close(self, now: float) -> None:
-        """Accept no request for a whole window."""
         self._began, self._count = now, self._limit

@@ -1,14 +1,9 @@
-"""The interface through which the peer protocol uses the chain, and its implementation over `chain.chain` (spec 04,
-sections 5, 12).
-
-Nothing else in `p2p` uses the chain.
-"""
+"""The chain as the peer protocol uses it: nothing else in `p2p` uses `chain` (spec 04, sections 5 and 12)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import Enum, auto
-from typing import Protocol
 
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.forks.outcome import AlreadyKnown, Outcome, Refused, TooOld, Unlinked
@@ -60,99 +55,8 @@ def acceptance_of(outcome: Outcome, running: float) -> Acceptance:
     return Acceptance.FORK_DB_ONLY
 
 
-class Standing(Protocol):
-    """Head and irreversible block of a chain, and the blocks that it can send."""
-
-    @property
-    def head_number(self) -> int: ...
-    @property
-    def head_id(self) -> BlockId: ...
-    @property
-    def head_time(self) -> int: ...
-    @property
-    def lib_number(self) -> int: ...
-    @property
-    def lib_id(self) -> BlockId: ...
-    @property
-    def earliest(self) -> int: ...
-    @property
-    def latest(self) -> int: ...
-    @property
-    def is_emergency(self) -> bool: ...
-
-
-class ChainAccess(Standing, Protocol):
+class ChainAccess:
     """The chain, as the peer protocol uses it."""
-
-    def read(self, number: int) -> bytes | None:
-        """A block of the best chain, packed."""
-
-    def read_run(self, first: int, last: int) -> Iterator[tuple[int, bytes]]:
-        """The blocks of the best chain from one number to another, packed, each with its number; gaps are left out."""
-
-    @property
-    def is_provisional(self) -> bool:
-        """Whether no blocks are to be served, since signatures of transactions in them were not checked."""
-
-    @property
-    def is_assumption_refuted(self) -> bool:
-        """Whether a valid block came in the place of the one that is assumed to be valid."""
-
-    @property
-    def signers_above(self) -> int:
-        """The number of the block up to which signatures of transactions are not checked; mostly 0."""
-
-    def is_known(self, block_id: BlockId) -> bool:
-        """Whether a block is on the best branch or a candidate."""
-
-    def is_linked(self, block_id: BlockId) -> bool:
-        """Whether a block is linked to a known branch."""
-
-    def is_forked(self) -> bool:
-        """Whether there are other linked blocks than the head at its height and shortly above."""
-
-    def is_minority(self) -> bool:
-        """Whether the longest branch is another than the applied one."""
-
-    def is_sound(self, block: Block) -> bool:
-        """Whether number and size of a block are possible."""
-
-    @property
-    def largest_block(self) -> int:
-        """The largest size that a block may have."""
-
-    def is_signed(self, block: Block | SignedHeader) -> bool:
-        """Whether the named validator has signed a block, with the signing key that it has now."""
-
-    @property
-    def scheduled(self) -> tuple[AccountName, ...]:
-        """The validators of this round, at our head."""
-
-    def is_anchored(self, transaction: Transaction) -> bool:
-        """Whether a transaction refers to a block of the best chain."""
-
-    def is_signable(self, transaction: Transaction) -> bool:
-        """Whether a transaction has no more signatures than its operations could require."""
-
-    def waiting_ids(self) -> frozenset[TransactionId]:
-        """The transactions that wait for a block."""
-
-    def accept_block(self, block: Block, now: float, *, is_syncing: bool) -> Acceptance:
-        """Push a block; during a sync it may become durable only with `commit`."""
-
-    def commit(self) -> None:
-        """Commit the accepted blocks; from then on they are served."""
-
-    def accept_transaction(self, transaction: Transaction) -> bool:
-        """Push a transaction; whether the chain has accepted it."""
-
-    @property
-    def members_looked_at(self) -> int:
-        """Keys and members of authorities, for the latest transaction that was pushed."""
-
-
-class ChainPeers:
-    """The chain as the peer protocol sees it."""
 
     def __init__(self, chain: Chain, started: float) -> None:
         self._chain = chain
@@ -207,7 +111,7 @@ class ChainPeers:
     # -- blocks to serve and to recognise
 
     def read(self, number: int) -> bytes | None:
-        """From the reversible blocks or a log. The reference does not serve the full log here."""
+        """A block of the best chain, packed. The reference does not serve the full log here."""
         try:
             return self._chain.packed_at(number)
         except LogDamaged as problem:
@@ -215,7 +119,7 @@ class ChainPeers:
             return None
 
     def read_run(self, first: int, last: int) -> Iterator[tuple[int, bytes]]:
-        """Each as the log has it, and checked; then what is reversible. A damaged one is left out."""
+        """The blocks of the best chain from one number to another, packed; damaged ones and gaps are left out."""
         log_, unlogged = self._chain.block_log, max(1, first)
         enough = log_.decoded + MOST_DECODED
         try:
@@ -235,26 +139,26 @@ class ChainPeers:
 
     @property
     def is_provisional(self) -> bool:
-        """Until the chain has the assumed block."""
+        """Whether no blocks are to be served, since signatures of transactions in them were not checked."""
         return self._chain.assumption is not None
 
     @property
     def is_assumption_refuted(self) -> bool:
-        """The state then has to go back to the last verified point."""
+        """Whether a valid block came in the place of the one that is assumed to be valid."""
         return self._chain.is_assumption_refuted
 
     @property
     def signers_above(self) -> int:
-        """The assumed block, while the chain does not have it."""
+        """The block up to which signatures of transactions are not checked; mostly 0."""
         assumption = self._chain.assumption
         return 0 if assumption is None else assumption.number
 
     def is_known(self, block_id: BlockId) -> bool:
-        """On the trunk, or in the fork database, unlinked ones included."""
+        """Whether a block is on the best branch or a candidate, linked or not."""
         return self._chain.is_known(block_id)
 
     def is_linked(self, block_id: BlockId) -> bool:
-        """In the fork database, and not unlinked."""
+        """Whether a block is a candidate, linked to a known branch."""
         return self._chain.is_linked(block_id)
 
     def is_forked(self) -> bool:
@@ -263,59 +167,51 @@ class ChainPeers:
         return self._chain.count_candidates(range(head, head + TIPS_ABOVE_HEAD + 1)) > 1
 
     def is_minority(self) -> bool:
-        """Whether our head does not lie below the head of the candidates."""
+        """Whether the longest branch is another than the applied one."""
         return self._chain.is_minority()
 
     # -- blocks and transactions to take in
 
     def is_sound(self, block: Block) -> bool:
-        """Checks of a block that do not depend on its branch.
-
-        The largest size is voted on, so that it may differ on another branch or some blocks later. Any time within a
-        slot is accepted (spec 03, section 6, quirk).
-        """
+        """Whether number and size are possible on any branch; any time within a slot is (spec 03, section 6, quirk)."""
         return block.number > 0 and len(block.packed) <= self.largest_block
 
     @property
     def largest_block(self) -> int:
-        """A multiple of the size that is allowed now: validators vote on it."""
+        """A multiple of the largest size that is allowed now: validators vote on it."""
         return MAX_SIZE_AHEAD * self._chain.globals.maximum_block_size
 
     def is_signed(self, block: Block | SignedHeader) -> bool:
-        """A signing key may have changed in the branch, so a `False` is no proof of a wrong signature."""
+        """With the signing key of now, which may be another in the branch: `False` proves nothing."""
         return self._chain.is_signed(block)
 
     @property
     def scheduled(self) -> tuple[AccountName, ...]:
-        """In the order of their slots; one may have several."""
+        """The validators of this round, at our head, in the order of their slots."""
         return self._chain.scheduled
 
     def is_anchored(self, transaction: Transaction) -> bool:
-        """By the table that the chain's own check uses."""
+        """Whether a transaction refers to a block of the best chain."""
         return self._chain.refers_to_trunk(transaction)
 
     def is_signable(self, transaction: Transaction) -> bool:
-        """Checked before any key is recovered."""
+        """Whether a transaction has no more signatures than its operations could require."""
         return self._chain.is_signable(transaction)
 
     def waiting_ids(self) -> frozenset[TransactionId]:
-        """Of clients and of peers."""
         return frozenset(transaction.id for transaction in self._chain.waiting)
 
     def accept_block(self, block: Block, now: float, *, is_syncing: bool) -> Acceptance:
-        """Push, and map the outcome to the classes of spec 04, section 12.
-
-        The reference does not check signatures of transactions during a sync; here they are checked.
-        """
+        """Push a block; during a sync with all checks too, which the reference omits, to be durable with `commit`."""
         outcome = self._chain.push_block(block, commit=not is_syncing)
         return acceptance_of(outcome, now - self._started)
 
     def commit(self) -> None:
-        """Commit all blocks since the last commit together."""
+        """Make the accepted blocks durable; from then on they are served."""
         self._chain.commit()
 
     def accept_transaction(self, transaction: Transaction) -> bool:
-        """With all checks. Peers are not sent the reason of a refusal."""
+        """Whether the chain has accepted it. Peers are not sent the reason of a refusal."""
         try:
             self._chain.push_transaction(transaction)
         except RuleViolation:
@@ -324,5 +220,5 @@ class ChainPeers:
 
     @property
     def members_looked_at(self) -> int:
-        """Also for one that was refused."""
+        """Keys and members of authorities, for the latest transaction that was pushed."""
         return self._chain.members_looked_at

@@ -1,13 +1,10 @@
-"""The state that all parts of the network state share: peers, time, mode, actions, good marks and strikes.
-
-`dialogue` calls the part that handles a message.
-"""
+"""The state that all parts of the network state share: peers, time, mode, actions, good marks and strikes."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from random import Random
 
 from ledgerd.basics.addresses import Exemption
 from ledgerd.metrics.meters.peers import PeerMeter
@@ -15,19 +12,15 @@ from ledgerd.metrics.table.peers import OFFENCES
 from ledgerd.p2p.shared.actions import Action, Close, Dial, Send
 from ledgerd.p2p.shared.allowances import Allowances
 from ledgerd.p2p.shared.bans import Bans
+from ledgerd.p2p.shared.chain_access import ChainAccess
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.notices import tell
 from ledgerd.p2p.shared.peer import Life, LifeEvent, Peer
+from ledgerd.p2p.shared.settings import Settings
 from ledgerd.p2p.wire.endpoints import plain_address
 from ledgerd.p2p.wire.messages import NORMAL, Message, NodeId, SoftBan
 from ledgerd.protocol.constants import BLOCK_INTERVAL
-
-if TYPE_CHECKING:
-    from random import Random
-
-    from ledgerd.p2p.shared.chain_access import ChainAccess
-    from ledgerd.p2p.shared.settings import Settings
-    from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.protocol.endpoint import Endpoint
 
 STRIKES = 10
 BAN_SECONDS = 3600
@@ -55,7 +48,6 @@ class Core:
         self.bans = Bans(self.exemption)
         self.allowances = Allowances(self.exemption)
         self.meter: PeerMeter | None = None
-        """Counts messages and blocks, where the node has metrics."""
         self.last_block_at: float | None = None
         """When a block from the network was last accepted, or the mode turned to SYNC."""
         self.catch_up_begins: Callable[[int], None] | None = None
@@ -85,11 +77,9 @@ class Core:
         return (peer for peer in self.peers() if peer.is_live)
 
     def trusted(self) -> Iterator[Peer]:
-        """The live peers whose claimed heights are used."""
         return (peer for peer in self.live() if peer.doubted_until <= self.now)
 
     def is_anybody_ahead(self, by: int = 0) -> bool:
-        """Whether a trusted peer has more blocks than we."""
         return any(self.height_of(peer) > self.chain.head_number + by for peer in self.trusted())
 
     def height_of(self, peer: Peer) -> int:
@@ -98,7 +88,6 @@ class Core:
         return min(peer.head_number, self.chain.head_number) if is_beaten else peer.head_number
 
     def reach_of(self, peer: Peer) -> int:
-        """The same for the highest block that a peer claims to have."""
         return self.height_of(peer) if self.now < peer.beaten_until else peer.reach
 
     @property
@@ -112,7 +101,6 @@ class Core:
         return sum(peer.is_connected for peer in self._peers.values())
 
     def add(self, endpoint: Endpoint, *, is_incoming: bool) -> Peer:
-        """Add a peer, with an id that is never used again."""
         allowance = self.allowances.of(plain_address(endpoint.host), self.now)
         peer = Peer(self._next_id, endpoint, self.now, allowance, is_incoming=is_incoming)
         self._next_id += 1
@@ -126,7 +114,6 @@ class Core:
     # -- actions
 
     def take_actions(self) -> list[Action]:
-        """The actions since the last call."""
         actions, self._actions = self._actions, []
         return actions
 
@@ -148,7 +135,6 @@ class Core:
         return peer
 
     def close(self, peer: Peer, reason: str) -> None:
-        """Close a connection; `take_closed` then returns its peer."""
         if peer.life is not Life.CLOSED:
             peer.advance(LifeEvent.ENDED, self.now)
             self._actions.append(Close(peer.id, reason))
@@ -156,7 +142,6 @@ class Core:
             tell(peer.endpoint, f"closing: {reason}")
 
     def take_closed(self) -> list[Peer]:
-        """The peers whose connections we have closed since the last call."""
         closed, self._closed = self._closed, []
         return closed
 

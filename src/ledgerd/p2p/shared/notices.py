@@ -16,5 +16,4 @@ LONGEST = 300
 
 
 def tell(who: object, what: str, level: int = logging.INFO) -> None:
-    """Log a line about a peer."""
     log.log(level, "%(peer)s: %(event)s", {"peer": who, "event": what[:LONGEST]}, extra=limited(PEER_LINES))

@@ -12,8 +12,7 @@ from enum import Enum, auto
 from ledgerd.p2p.shared.allowances import Allowance
 from ledgerd.p2p.shared.budget import Window
 from ledgerd.p2p.wire.endpoints import plain_address
-from ledgerd.p2p.wire.faults import FrameTooLarge, PeerFault, Undecodable, UnknownType
-from ledgerd.p2p.wire.frames import Frame, FrameReader
+from ledgerd.p2p.wire.frames import Frame, FrameReader, FrameTooLarge, PeerFault, Undecodable, UnknownType
 from ledgerd.p2p.wire.messages import NO_NODE, NORMAL, SYNC, Hello, Message, NodeId, read_message
 from ledgerd.p2p.wire.replies import ReplyReader
 from ledgerd.protocol.endpoint import Endpoint
@@ -50,7 +49,6 @@ class LifeEvent(Enum):
     WELCOMED = auto()
     """Its hello lets the connection continue: either side recognises the other, or one of them is syncing."""
     ANSWERED = auto()
-    """It has answered our hello."""
     ASKED = auto()
     DELIVERED = auto()
     ENDED = auto()
@@ -77,7 +75,6 @@ class Peer:
     def __init__(self, number: int, endpoint: Endpoint, now: float, allowance: Allowance, *, is_incoming: bool) -> None:
         self.id = number
         self.allowance = allowance
-        """The rate limits of its address."""
         self.endpoint = endpoint
         self.address = plain_address(endpoint.host)
         """The IP address of its host; for a dialled name, known after the connection is established."""
@@ -86,7 +83,6 @@ class Peer:
         self.connected_at: float | None = None
         self.heard_at = now
         self.is_greeted = False
-        """Whether its hello has arrived."""
 
         # What it claims, without proof.
         self.node_id: NodeId = NO_NODE
@@ -110,9 +106,7 @@ class Peer:
         self.strikes = 0
         self.fork_batches = 0
         self.failures = 0
-        """Requests in a row without a useful answer."""
         self.doubted_until = 0.0
-        """Its claimed height is ignored until then."""
         self.useful_at: float | None = None
         """When it last sent a new block or transaction that was accepted."""
         self.pushed_late: float | None = None
@@ -125,10 +119,8 @@ class Peer:
         self.refusal: int | None = None
         """The seconds of the soft ban that it sent, if any."""
         self.owes_peers = False
-        """Whether it has not answered our request for peers yet."""
         self._frames = FrameReader()
         self._reply: ReplyReader | None = None
-        """The long message that is being decoded."""
 
     @property
     def is_live(self) -> bool:
@@ -140,53 +132,42 @@ class Peer:
 
     @property
     def reach(self) -> int:
-        """The highest block that it claims to have."""
         return max(self.latest, self.head_number)
 
     @property
     def buffered(self) -> int:
-        """The bytes of its unfinished frame."""
         return len(self._frames)
 
     def unfinished_for(self, now: float) -> float:
-        """The seconds since the first byte of its unfinished frame."""
         began = self._frames.waiting_since
         return 0.0 if began is None else now - began
 
-    def advance(self, event: LifeEvent, now: float) -> bool:
-        """Take the transition for an event; `False` if there is none."""
+    def advance(self, event: LifeEvent, now: float) -> None:
         following = LIFE.get((self.life, event))
         if following is None:
-            return False
+            return
         self.life, self.since = following, now
         if event is LifeEvent.OPENED:
             self.connected_at = now
         if event is LifeEvent.ENDED:
             self._frames.clear()
             self._reply = None
-        return True
 
     def was_useful(self, now: float) -> None:
-        """A block of its was applied, or a transaction accepted."""
         self.useful_at = now
         self.allowance.useful += 1
 
     def receive(self, data: bytes, now: float) -> None:
-        """Take received bytes; `next_said` returns their messages."""
         self.heard_at = now
         self._frames.receive(data, now)
 
     def next_said(
         self,
         now: float,
-        is_unwanted: Callable[[Frame], bool] = lambda _: False,
-        reader_of: Callable[[Frame], ReplyReader | None] = lambda _: None,
+        is_unwanted: Callable[[Frame], bool],
+        reader_of: Callable[[Frame], ReplyReader | None],
     ) -> Message | PeerFault | Unfinished | None:
-        """The next message, if it has arrived whole. After a fault other than `UnknownType`, nothing more can be read.
-
-        An unwanted message is skipped without decoding, and a long one is decoded in parts: two megabytes of blocks
-        would take a while.
-        """
+        """An unwanted message is skipped, a long one decoded in parts; after most faults nothing more can be read."""
         try:
             while self._reply is None and (frame := self._frames.next_frame(now)) is not None:
                 if is_unwanted(frame):
@@ -211,7 +192,6 @@ class Peer:
 
     @property
     def next_number(self) -> int | None:
-        """The number of the next message, if it has arrived whole."""
         return self._frames.next_number if self._reply is None else self._reply.number
 
     def describe(self, hello: Hello) -> None:
@@ -225,7 +205,6 @@ class Peer:
         self.node_status = hello.node_status
 
     def knows(self, block_id: BlockId) -> None:
-        """Remember that it has this block, so that the block is not pushed to it."""
         self.known_blocks.append(block_id)
 
     def doubt(self, now: float) -> None:
@@ -240,6 +219,5 @@ class Peer:
         self.beaten_until = now + min(BEATEN_SECONDS * self.fork_batches, LONGEST_BEATEN)
 
     def trust(self) -> None:
-        """It sent something useful: use its claims again."""
         self.failures = 0
         self.doubted_until = 0.0

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import msgspec
 
-if TYPE_CHECKING:
-    from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.protocol.endpoint import Endpoint
 
 
 class Settings(msgspec.Struct, frozen=True):
@@ -31,7 +28,6 @@ class Settings(msgspec.Struct, frozen=True):
     max_per_address: int = 4
     """Inbound connections from one address, unless it is exempt. The reference has no limit."""
     max_per_subnet: int = 10
-    """Inbound connections from one subnet."""
     exempt: tuple[str, ...] = ("private",)
     """Addresses without limits: networks, `private` for this machine and private networks, or `none`."""
     trusted_hosts: tuple[str, ...] = ()

@@ -32,7 +32,6 @@ class Admission:
     def __init__(self, core: Core) -> None:
         self._core = core
         self._early: list[tuple[Allowance | None, Block]] = []
-        """Blocks from the future, each with the allowance of the address that sent it."""
         self._rejected_number = 0
         self._rejections = 0
         self.quiet_until = 0.0
@@ -42,7 +41,6 @@ class Admission:
         return len(self._early)
 
     def admit(self, peer: Peer | None, block: Block, *, is_syncing: bool) -> Acceptance:
-        """Push a block to the chain, if it passes the checks."""
         core = self._core
         if not core.chain.is_sound(block):
             return Acceptance.REJECTED
@@ -68,13 +66,11 @@ class Admission:
         return outcome
 
     def early(self) -> list[Block]:
-        """The kept blocks whose time has come."""
         due = [block for _, block in self._early if block.timestamp <= self._core.now + FUTURE_SECONDS]
         self._early = [each for each in self._early if each[1].timestamp > self._core.now + FUTURE_SECONDS]
         return sorted(due, key=lambda block: block.number)
 
     def count_rejection(self, number: int) -> None:
-        """Count refusals of one block number; after three, request no gap fill for a while."""
         if number == self._rejected_number:
             self._rejections += 1
         else:
@@ -84,9 +80,7 @@ class Admission:
             self._rejected_number = self._rejections = 0
 
     def _wait(self, peer: Peer | None, block: Block) -> None:
-        """Keep a block of the near future, without a strike: either clock may be wrong (spec 04, section 27, item
-        9).
-        """
+        """Without a strike, since either clock may be wrong (spec 04, section 27, item 9)."""
         owner = None if peer is None else peer.allowance
         mine = sum(each is owner for each, _ in self._early)
         is_near = block.timestamp <= self._core.now + FUTURE_LIMIT

@@ -22,17 +22,14 @@ class GapFill:
         self._admission = admission
         self._asked: int | None = None
         self.numbers: frozenset[int] = frozenset()
-        """What the last request asked for."""
         self._asked_at = -1e9
         self._limit = MOST_BLOCKS
         self._guide: int | None = None
-        """The peer whose branch is being fetched, if any."""
         self._base = 0
         self._begin_at: int | None = None
         """Where the next request begins, if not at the head."""
 
     def ask(self) -> None:
-        """Ask the highest peer for the blocks after our head, if it has any."""
         core = self._core
         since = core.now - self._asked_at
         if since < COOLDOWN_SECONDS or (self._asked is not None and since <= ANSWER_SECONDS):
@@ -54,7 +51,6 @@ class GapFill:
         core.send(peer, GapFillRequest(numbers))
 
     def _choose(self, base: int) -> Peer | None:
-        """The highest peer of those that exchange with us; else the first that is ahead of us."""
         able = [
             peer
             for peer in self._core.trusted()
@@ -84,9 +80,7 @@ class GapFill:
         return all(block.number in self.numbers for block in reply.blocks)
 
     def go_back(self) -> None:
-        """The reply does not link to our chain: begin at the last irreversible block, below which branches do not
-        differ.
-        """
+        """Begin at the last irreversible block, below which branches do not differ."""
         lib = self._core.chain.lib_number
         self._begin_at = lib
         if self._base > lib:
@@ -117,7 +111,6 @@ class GapFill:
         self._asked_at = self._core.now - COOLDOWN_SECONDS
 
     def forget(self, peer: Peer) -> None:
-        """A peer has disconnected: another may be asked."""
         if self._asked == peer.id:
             self._asked = None
 

@@ -1,6 +1,4 @@
-"""Blocks of peers, which are pushed to the chain: single ones, ranges and gap fills. They also decide on the mode of
-the node (spec 04, sections 9 to 13).
-"""
+"""Blocks of peers, which are pushed to the chain, and the mode of the node (spec 04, sections 9 to 13)."""
 
 from __future__ import annotations
 
@@ -16,13 +14,10 @@ from ledgerd.p2p.shared.core import Core
 from ledgerd.p2p.shared.modes import TRANSITIONS, Cause, Mode
 from ledgerd.p2p.shared.peer import Life, Peer
 from ledgerd.p2p.sync.admission import Admission
-from ledgerd.p2p.sync.commits import CommitSchedule
-from ledgerd.p2p.sync.fork_tracking import ForkTracking
 from ledgerd.p2p.sync.gap_fill import GapFill
 from ledgerd.p2p.sync.range_sync import RangeSync
-from ledgerd.p2p.sync.report import SyncReport
 from ledgerd.p2p.sync.survey import Survey
-from ledgerd.p2p.sync.watch import SyncWatchdog
+from ledgerd.p2p.sync.watch import CommitSchedule, ForkTracking, SyncReport, SyncWatchdog
 from ledgerd.p2p.talk.handshake import our_status
 from ledgerd.p2p.talk.mempool import Mempool
 from ledgerd.p2p.talk.offers import Offers
@@ -34,7 +29,6 @@ from ledgerd.p2p.wire.messages import (
     GapFillReply,
     GetBlock,
     TransactionMessage,
-    block_frame,
 )
 from ledgerd.p2p.wire.replies import ReplyReader
 from ledgerd.protocol.block import Block, SignedHeader
@@ -66,7 +60,6 @@ class Intake:
     # -- the mode
 
     def turn(self, cause: Cause | None) -> bool:
-        """Change the mode, if the table has a transition for this cause."""
         core = self._core
         mode = None if cause is None else TRANSITIONS.get((core.mode, cause))
         if mode is None:
@@ -104,8 +97,7 @@ class Intake:
         core, watch = self._core, self.watch
         for block in self.admission.early():
             self.enqueue(Batch(Origin.EARLY, 0, (block,)))
-        cause, _ = watch.stagnated()
-        self.turn(cause)
+        self.turn(watch.stagnated())
         self.turn(watch.caught_up())
         self.turn(watch.behind())
         self.turn(watch.stalled())
@@ -117,7 +109,6 @@ class Intake:
             log.warning("no peer has block %(block)d: a snapshot may be needed", {"block": core.chain.head_number + 1})
 
     def report(self) -> None:
-        """Log the progress of a sync from time to time."""
         core = self._core
         ahead = [reach for peer in core.trusted() if (reach := core.reach_of(peer)) > core.chain.head_number]
         target = max(ahead, default=core.chain.head_number)
@@ -154,7 +145,6 @@ class Intake:
             self._ask_below(peer, block)
 
     def _ask_below(self, peer: Peer, block: Block) -> None:
-        """Request the missing parents of an unlinked block."""
         core = self._core
         if core.chain.is_linked(block.id):
             return
@@ -185,8 +175,7 @@ class Intake:
         )
         self.applied(block)
         peer.knows(block.id)
-        frame = block_frame(block.packed, message.next_available, is_last=message.is_last)
-        push_block(self._core, frame, BlockReply.NUMBER, block.id, peer)
+        push_block(self._core, block, peer, message.next_available, is_last=message.is_last)
         self.turn(self.watch.caught_up())
 
     def applied(self, block: Block) -> None:
@@ -264,7 +253,6 @@ class Intake:
             self.hear_of_height()
 
     def blocks_of_gap(self, peer: Peer, reply: GapFillReply) -> None:
-        """Queue blocks of a gap fill, if they were requested; those for the survey are only looked at."""
         core = self._core
         core.good(peer)
         if self._is_for_survey(peer, reply):
@@ -281,11 +269,9 @@ class Intake:
         return number in self.survey.numbers_of(peer) and number not in self.gaps.numbers
 
     def waits_for(self, batch: Batch) -> bool:
-        """Whether a batch is the next to be applied, and nothing else is being applied."""
         return not self.is_busy and self.ranges.is_next(batch)
 
     def precomputed(self, batch: Batch) -> None:
-        """What can be computed ahead of a batch is there, or will not come."""
         batch.is_precomputed = True
         self._next_ready()
 
@@ -306,11 +292,9 @@ class Intake:
 
     @property
     def waiting(self) -> int:
-        """The number of waiting batches, without those of ranges."""
         return len(self._batches)
 
     def work(self) -> bool:
-        """Apply one waiting block; `True` if others wait."""
         if self._batch is None:
             self._next_ready()
         if self._batch is None and self._batches:

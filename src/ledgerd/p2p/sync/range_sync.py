@@ -1,8 +1,7 @@
 """Requests ranges of blocks from several peers at once, and has them applied in order (spec 04, section 10).
 
-The reference asks every peer for the same range, and begins at the irreversible block each time. Here a range begins
-where the one before ended, and at the irreversible block only after a block did not link. The range of a peer that is
-slow, stalls or lies is requested from another one.
+The reference asks every peer for the same range, from the irreversible block on. Here a range begins where the one
+before ended, and that of a peer that is slow, stalls or lies is requested from another one.
 """
 
 from __future__ import annotations
@@ -36,7 +35,6 @@ class RangeSync:
         self._ranges = SyncRanges()
         self._applying: Batch | None = None
         self._turn = 0
-        """The number whose batch is applied next."""
         self._is_back = False
         """Whether blocks below the head are requested, since another branch may be better."""
         self._goes_back = False
@@ -47,16 +45,13 @@ class RangeSync:
         self._disputed = 0
         """The number for which a peer sent a block that did not link, or that broke a rule."""
         self._range_bytes = BYTES_AHEAD // RANGES_AHEAD
-        """The average size of recent ranges."""
         self._range_seconds = 0.0
-        """The average time of recent ranges."""
 
     def __len__(self) -> int:
         return len(self._ranges)
 
     @property
     def is_idle(self) -> bool:
-        """Whether no range is requested, waiting or being applied."""
         return not self._ranges.outstanding and not self._ranges.ready and self._applying is None
 
     @property
@@ -65,7 +60,6 @@ class RangeSync:
 
     @property
     def has_more(self) -> bool:
-        """Whether the next batch has arrived."""
         return bool(self._ranges.ready) and min(self._ranges.ready) <= self._next_turn
 
     def is_next(self, batch: Batch) -> bool:
@@ -81,12 +75,10 @@ class RangeSync:
         self._is_back = False
 
     def go_back(self) -> None:
-        """A batch did not link to our head: start at the irreversible block."""
         self.stop()
         self._goes_back = True
 
     def forget(self, peer: Peer) -> None:
-        """A peer has disconnected: its range is requested from others."""
         self._ends.pop(peer.id, None)
         self._passed.pop(peer.id, None)
         self._ranges.unanswered(peer.id)
@@ -94,7 +86,6 @@ class RangeSync:
     # -- asking
 
     def plan(self) -> None:
-        """Ask every idle peer for the lowest range that it has."""
         core = self._core
         if core.mode is not Mode.SYNC:
             return
@@ -147,7 +138,6 @@ class RangeSync:
         return start, end
 
     def _second_of(self, peer: Peer) -> tuple[int, int] | None:
-        """The overdue range of another peer, which delays all later ones."""
         patience = max(IMPATIENT_SECONDS, IMPATIENT_TIMES * self._range_seconds)
         requested = self._ranges.overdue(self._core.now, patience)
         if requested is None or not self._may_ask(peer, requested.start) or self._reach(peer) < requested.end:
@@ -155,7 +145,6 @@ class RangeSync:
         return requested.start, requested.end
 
     def _is_full(self) -> bool:
-        """Whether the limit on requested ranges or on their expected bytes is reached."""
         ranges = self._ranges
         expected = ranges.waiting_bytes + ranges.outstanding * self._range_bytes
         is_far = ranges.next > self._next_turn + RANGE_BLOCKS * RANGES_AHEAD
@@ -181,7 +170,6 @@ class RangeSync:
         return peer.earliest == 0 or peer.earliest <= number
 
     def needs_snapshot(self) -> bool:
-        """Whether a peer is ahead, but no peer has the next block."""
         head = self._core.chain.head_number
         ahead = [peer for peer in self._core.trusted() if self._core.reach_of(peer) > head]
         return bool(ahead) and not any(self._has(peer, head + 1) for peer in ahead)
@@ -196,7 +184,6 @@ class RangeSync:
         return range(0) if piece is None else range(piece.start, piece.end + 1)
 
     def receive(self, peer: Peer, reply: BlockRangeReply) -> bool:
-        """Take a reply; whether it answers the request."""
         core, ranges = self._core, self._ranges
         requested = ranges.asked.pop(peer.id, None)
         if requested is None:
@@ -219,7 +206,6 @@ class RangeSync:
         return True
 
     def _take(self, peer: Peer, requested: RequestedRange, reply: BlockRangeReply) -> None:
-        """Keep the blocks that follow one another; request the rest of the range again."""
         ranges = self._ranges
         run = linked_run(reply.blocks)
         batch = Batch(Origin.RANGE, peer.id, run, is_last=reply.is_last and len(run) == len(reply.blocks))
@@ -244,7 +230,6 @@ class RangeSync:
             self._core.ask(Precompute(batch))
 
     def _pass(self, peer: Peer, start: int, end: int) -> None:
-        """Make a range a hole: other peers are asked for it."""
         if start <= end:
             self._passed[peer.id] = start
             self._ranges.hole(start, end)
@@ -303,7 +288,6 @@ class RangeSync:
         self._pass(peer, number, batch.last)
 
     def expire(self) -> None:
-        """Ignore peers that did not answer in time."""
         ranges = self._ranges
         for number, requested in list(ranges.asked.items()):
             if self._core.now - requested.asked_at > ANSWER_SECONDS:
@@ -324,10 +308,7 @@ class RangeSync:
 
 
 def linked_run(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
-    """The first blocks of a reply that follow one another.
-
-    A reference node leaves out blocks that it lacks, and may send blocks of several branches.
-    """
+    """A reference node leaves out blocks that it lacks, and may send blocks of several branches."""
     for place in range(1, len(blocks)):
         if blocks[place].previous != blocks[place - 1].id:
             return blocks[:place]

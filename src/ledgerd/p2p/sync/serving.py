@@ -1,7 +1,6 @@
 """Serving blocks, limited by the size of a frame and the rate limits of a peer (spec 04, sections 10 and 13).
 
-A request for blocks that this node does not have gets an empty answer, and so does every request while the state is
-provisional (`assume-valid`).
+While the state is provisional (`assume-valid`), every answer is empty.
 """
 
 from __future__ import annotations
@@ -28,7 +27,6 @@ from ledgerd.p2p.wire.messages import (
 
 RANGE_BYTES = MAX_PAYLOAD - 65_536
 MOST_IN_RANGE = 1_000
-"""The most blocks that are looked up for one request."""
 LOOKUP_COST = 64
 """The cost of a lookup in the rate limit, in bytes."""
 

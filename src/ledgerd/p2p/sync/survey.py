@@ -47,21 +47,17 @@ class NetworkSight(NamedTuple):
     needed: int
     """How many of them prove a run."""
     trusted: int
-    """Trusted peers that claim to be far ahead."""
     own_signers: int
     """Scheduled validators that have made blocks of the last round of our own chain."""
     age: float
-    """Seconds since the time of our head."""
 
     @property
     def is_ahead_known(self) -> bool:
-        """Whether the network is known to be far ahead of us: by signatures, or from two trusted peers."""
         is_shown = self.signers >= self.needed > 0 or self.trusted >= TRUSTED_NEEDED
         return is_shown and self.highest >= self.head + FAR_BLOCKS
 
     @property
     def is_in_step(self) -> bool:
-        """Whether our own chain is that of the network, as far as its latest blocks tell."""
         return not self.is_ahead_known and self.own_signers >= self.needed and self.age <= RECENT_SECONDS
 
 
@@ -79,7 +75,6 @@ class Survey:
         self._core = core
         self._asked: dict[int, Asked] = {}
         self._asked_at: dict[int, float] = {}
-        """When each peer was asked last."""
         self._proven_by: set[int] = set()
         """Peers that have shown such a run lately."""
         self._top = 0
@@ -89,7 +84,6 @@ class Survey:
         self._wanted: tuple[int, BlockId] | None = None
         """A block that is to be confirmed."""
         self._agreeing: set[str] = set()
-        """Trusted peers that have it."""
         self.is_confirmed: bool | None = None
         """Whether the wanted block is at the beginning of a proven run, or two trusted peers have it; False where
         another block is in its place, and nothing before that is known.
@@ -99,11 +93,9 @@ class Survey:
 
     @property
     def needed(self) -> int:
-        """Two thirds of the places of a round: 14 of 21."""
         return -(-len(self._core.chain.scheduled) * 2 // 3)
 
     def sight(self) -> NetworkSight:
-        """What is seen now."""
         chain, trusted = self._core.chain, sorted(self._claims_of_trusted().values(), reverse=True)
         highest = max(self._top, trusted[1] if len(trusted) > 1 else 0)
         claiming = sum(self._is_far(peer.claimed) for peer in self._core.live())
@@ -129,7 +121,6 @@ class Survey:
         return len(found & scheduled)
 
     def _claims_of_trusted(self) -> dict[str, int]:
-        """By name, the heights of trusted peers that are far ahead."""
         found: dict[str, int] = {}
         for peer in self._core.live():
             name = self._trusted_name(peer)
@@ -149,7 +140,6 @@ class Survey:
 
     @property
     def proven_peers(self) -> frozenset[int]:
-        """The ids of peers that have shown a proven run, and of trusted ones that are far ahead."""
         names = self._claims_of_trusted()
         trusted = {peer.id for peer in self._core.live() if self._trusted_name(peer) in names}
         return frozenset(self._proven_by | trusted)
@@ -157,7 +147,6 @@ class Survey:
     # -- asking
 
     def look(self) -> None:
-        """Call this every few seconds: asks some of the peers that claim to be far ahead."""
         core = self._core
         if core.chain.lib_number != self._stands[0]:
             self._stands = core.chain.lib_number, core.now
@@ -190,7 +179,6 @@ class Survey:
         return range(0) if asked is None else asked.numbers
 
     def confirm(self, number: int, block_id: BlockId) -> None:
-        """Find out from now on whether a block is part of a chain that two thirds of the validators have signed."""
         self._wanted = number, block_id
         self._agreeing.clear()
         self.is_confirmed = None
@@ -199,14 +187,10 @@ class Survey:
 
     # -- answers
 
-    def receive(self, peer: Peer, reply: GapFillReply) -> bool:
-        """Take a reply; whether it answers a request of this survey."""
-        asked = self._asked.pop(peer.id, None)
-        if asked is None:
-            return False
-        run = run_of(reply.blocks)
-        if not run or any(block.number not in asked.numbers for block in run):
-            return True
+    def receive(self, peer: Peer, reply: GapFillReply) -> None:
+        asked, run = self._asked.pop(peer.id, None), run_of(reply.blocks)
+        if asked is None or not run or any(block.number not in asked.numbers for block in run):
+            return
         if self._wanted is not None:
             self._take_wanted(peer, run, *self._wanted)
         signers = self._signers_of(run)
@@ -215,7 +199,6 @@ class Survey:
         if self._is_far(run[-1].number) and len(signers) >= self.needed:
             self._top = max(self._top, run[-1].number)
             self._proven_by.add(peer.id)
-        return True
 
     def _take_wanted(self, peer: Peer, run: list[Block], number: int, block_id: BlockId) -> None:
         is_proven, name = len(self._signers_of(run)) >= self.needed, self._trusted_name(peer)
@@ -230,7 +213,6 @@ class Survey:
             self.is_confirmed = True
 
     def _signers_of(self, run: list[Block]) -> set[AccountName]:
-        """Who of our schedule has signed blocks of a run, with the keys of our head."""
         chain = self._core.chain
         scheduled = frozenset(chain.scheduled)
         return {
@@ -244,7 +226,6 @@ class Survey:
 
 
 def run_of(blocks: tuple[Block, ...]) -> list[Block]:
-    """The last blocks that follow one another: what stands on top of the rest."""
     run: list[Block] = []
     for block in blocks:
         if run and block.previous != run[-1].id:

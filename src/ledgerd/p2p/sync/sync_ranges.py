@@ -1,7 +1,6 @@
-"""The ranges of a sync: those that are requested from a peer, those to be requested again, and those that have arrived.
+"""The ranges of a sync: requested ones, those to be requested again, and those that have arrived.
 
-Ranges never overlap, except that an overdue one may be requested from a second peer. `range_sync` decides which peer is
-asked for which range.
+They never overlap, except that an overdue one may be requested from a second peer.
 """
 
 from __future__ import annotations
@@ -29,7 +28,6 @@ class SyncRanges:
         self.holes: list[tuple[int, int]] = []
         """Ranges that were requested and did not arrive, in order."""
         self.ready: dict[int, Batch] = {}
-        """The batches that have arrived, by their first number."""
         self.next = 0
         """The lowest number that was never requested."""
 
@@ -38,7 +36,6 @@ class SyncRanges:
 
     @property
     def waiting_bytes(self) -> int:
-        """The size of the batches that wait for earlier ones."""
         return sum(batch.size for batch in self.ready.values())
 
     @property
@@ -60,7 +57,6 @@ class SyncRanges:
         self.holes = [(max(start, number), end) for start, end in self.holes if end >= number]
 
     def take_hole(self, start: int, end: int, last: int) -> None:
-        """Take the part of a hole that is requested, up to a last number; the rest stays."""
         self.holes.remove((start, end))
         self.hole(last + 1, end)
 
@@ -73,13 +69,11 @@ class SyncRanges:
             self.hole(requested.start, requested.end)
 
     def delivered(self, requested: RequestedRange) -> None:
-        """A range has arrived: mark the requests for it to other peers."""
         for peer, other in self.asked.items():
             if other[:2] == requested[:2]:
                 self.asked[peer] = other._replace(is_delivered=True)
 
     def overdue(self, now: float, patience: float) -> RequestedRange | None:
-        """The lowest range, if it is requested from one peer only and has taken longer than this."""
         waited = [requested for requested in self.asked.values() if not requested.is_delivered]
         lowest = min(waited, key=lambda requested: requested.start, default=None)
         if lowest is None or now - lowest.asked_at <= patience:

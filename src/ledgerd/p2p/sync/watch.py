@@ -1,9 +1,12 @@
-"""Detects whether a node is caught up, behind, stalled or without peers (spec 04, sections 9.3 to 9.7)."""
+"""What is watched of a sync: mode and fork status (spec 04, sections 9.3 to 9.7 and 18), commits, and its progress."""
 
 from __future__ import annotations
 
+from ledgerd.p2p.shared.batches import Batch
 from ledgerd.p2p.shared.core import Core
 from ledgerd.p2p.shared.modes import Cause, Mode
+from ledgerd.p2p.wire.messages import LOOKING, MINORITY, NORMAL
+from ledgerd.supervision.progress import ProgressLine, ProgressStep, many
 
 STAGNATION_SECONDS, STAGNATIONS = 30, 3
 GRACE_SECONDS = 15
@@ -34,7 +37,6 @@ class SyncWatchdog:
             core.last_block_at = core.now
 
     def take_reset(self) -> bool:
-        """Whether to lift all bans now."""
         wants, self.wants_reset = self.wants_reset, False
         if wants:
             self._retries = 0
@@ -43,20 +45,16 @@ class SyncWatchdog:
 
     # -- in SYNC
 
-    def stagnated(self) -> tuple[Cause | None, bool]:
+    def stagnated(self) -> Cause | None:
         """After half a minute without a block, request again; the third time ends the sync (9.4)."""
-        core = self._core
-        if (
-            core.mode is not Mode.SYNC
-            or core.last_block_at is None
-            or core.now - core.last_block_at < STAGNATION_SECONDS
-        ):
-            return None, False
+        core, last = self._core, self._core.last_block_at
+        if core.mode is not Mode.SYNC or last is None or core.now - last < STAGNATION_SECONDS:
+            return None
         self._retries += 1
         if self._retries >= STAGNATIONS:
-            return Cause.STAGNATED, False
+            return Cause.STAGNATED
         core.last_block_at = core.now
-        return None, True
+        return None
 
     def caught_up(self) -> Cause | None:
         """No peer of known height is ahead of us (9.3)."""
@@ -107,3 +105,90 @@ class SyncWatchdog:
         self._alone_since = None
         self.wants_reset = True
         return True
+
+
+BLOCKS, BYTES, SECONDS = 500, 4 << 20, 2.0
+"""A commit is due after any of these; a kill loses no more than that."""
+
+
+class CommitSchedule:
+    """What has been applied since the last commit."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._blocks = self._bytes = 0
+        self._since = core.now
+
+    def note(self, batch: Batch) -> None:
+        if not self._blocks:
+            self._since = self._core.now
+        self._blocks += batch.count
+        self._bytes += batch.size
+
+    @property
+    def is_due(self) -> bool:
+        return self._blocks >= BLOCKS or self._bytes >= BYTES or self._core.now - self._since >= SECONDS
+
+    def commit(self) -> None:
+        self._core.chain.commit()
+        self._blocks = self._bytes = 0
+
+
+WORTH_A_LINE = 200
+"""A sync of fewer blocks is not logged, since it ends at once."""
+
+
+class SyncReport:
+    """Remembers how far the sync was, to tell what has happened since."""
+
+    def __init__(self) -> None:
+        self._line: ProgressLine | None = None
+
+    def begins(self, head: int, target: int) -> bool:
+        return self._line is None and target - head >= WORTH_A_LINE
+
+    def step(self, now: float, head: int, target: int, peers: int) -> ProgressStep | None:
+        """The next step, when one is due. The target is the highest block of a trusted peer."""
+        if self._line is None:
+            if self.begins(head, target):
+                self._line = ProgressLine("syncing", head, now)
+            return None
+        step = self._line.at(head, max(target, head), now, f" from {many(peers, 'peer')}")
+        if head >= target:
+            self._line = None
+        return step
+
+
+RESOLVED_AFTER = 42
+CONFIRMATIONS = 6
+
+
+class ForkTracking:
+    """Counts blocks while there is more than one tip."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._since: int | None = None
+        self._minority_blocks = 0
+
+    def applied(self, number: int) -> None:
+        core = self._core
+        is_forked = core.chain.is_forked()
+        if self._since is None:
+            if is_forked:
+                self._since, core.fork_status = number, LOOKING
+            return
+        if (number - self._since) & 0xFFFFFFFF < RESOLVED_AFTER:
+            return
+        if not is_forked or not core.chain.is_minority():
+            self.reset()
+            return
+        self._minority_blocks += 1
+        if self._minority_blocks >= CONFIRMATIONS:
+            self.reset()
+            core.fork_status = MINORITY
+
+    def reset(self) -> None:
+        self._since = None
+        self._minority_blocks = 0
+        self._core.fork_status = NORMAL

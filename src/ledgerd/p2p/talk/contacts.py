@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from random import Random
 
 from ledgerd.p2p.wire.messages import NO_NODE, NodeId
 from ledgerd.protocol.endpoint import Endpoint
-
-if TYPE_CHECKING:
-    from random import Random
 
 FIRST_BACKOFF, LONGEST_BACKOFF = 30, 3600
 STABLE_SECONDS = 300
@@ -25,7 +22,6 @@ class Contact:
         self.is_seed = is_seed
         self.node_id: NodeId = NO_NODE
         self.peer: int | None = None
-        """The id of its peer, while it is dialled or connected."""
         self.backoff = FIRST_BACKOFF
         self.failures = 0
         """Dials in a row that failed. The reference tries each about every 30 seconds for ever (spec 04, section 6.7);
@@ -36,8 +32,7 @@ class Contact:
         self.last_good = now
         """When it was last connected, or first heard of."""
 
-    def ended(self, connected_for: float | None, now: float, random: Random, *, keeps_backoff: bool = False) -> None:
-        """A connection or a dial has ended: back off, longer each time."""
+    def ended(self, connected_for: float | None, now: float, random: Random) -> None:
         self.peer = None
         if connected_for is None:
             self.failures += 1
@@ -48,19 +43,16 @@ class Contact:
         self.last_good = now
         if connected_for > STABLE_SECONDS:
             self.backoff = FIRST_BACKOFF
-        if not keeps_backoff:
-            self.backoff = min(2 * self.backoff, LONGEST_BACKOFF)
+        self.backoff = min(2 * self.backoff, LONGEST_BACKOFF)
         spread = self.backoff // 2
         jitter = random.randrange(spread) - spread // 2 if spread else 0
         self.next_attempt = now + self.backoff + jitter
 
     def refused(self, seconds: int, now: float) -> None:
-        """The peer has banned us for a time: back off as long, up to our longest back-off."""
         self.backoff = min(max(seconds, FIRST_BACKOFF), LONGEST_BACKOFF)
         self.next_attempt = max(self.next_attempt, now + self.backoff)
 
     def restart(self, now: float) -> None:
-        """End the back-off."""
         self.backoff = FIRST_BACKOFF
         self.next_attempt = now
 
@@ -81,12 +73,7 @@ class Contacts:
         """Seeds first, then in the order in which they became known."""
         return list(self._contacts.values())
 
-    def at(self, endpoint: Endpoint) -> Contact | None:
-        """The contact of an endpoint."""
-        return self._contacts.get(endpoint)
-
     def of_peer(self, peer: int) -> Contact | None:
-        """The endpoint that a peer was dialled at."""
         return next((contact for contact in self._contacts.values() if contact.peer == peer), None)
 
     def hear_of(self, endpoint: Endpoint, node_id: NodeId, now: float) -> Contact | None:
@@ -103,7 +90,6 @@ class Contacts:
         return contact
 
     def _has_given_way(self) -> bool:
-        """Drop the endpoint that failed most often in a row, and that a peer told; whether there was one."""
         failed = [each for each in self._contacts.values() if each.failures and not each.is_seed and each.peer is None]
         if not failed:
             return False
@@ -111,7 +97,6 @@ class Contacts:
         return True
 
     def due(self, now: float) -> list[Contact]:
-        """The contacts to be dialled now."""
         return [each for each in self._contacts.values() if each.peer is None and now >= each.next_attempt]
 
     def forget_lost(self, now: float, hours: int) -> None:
@@ -122,14 +107,7 @@ class Contacts:
             elif now - contact.last_good > hours * 3600 or now - contact.last_seen > STALE_SECONDS:
                 del self._contacts[contact.endpoint]
 
-    def restart(self, now: float) -> None:
-        """Dial all contacts at once, since no peer is left."""
+    def restart(self, now: float, *, seeds_only: bool = False) -> None:
         for contact in self._contacts.values():
-            if contact.peer is None:
-                contact.restart(now)
-
-    def restart_seeds(self, now: float) -> None:
-        """Dial the seed nodes at once."""
-        for contact in self._contacts.values():
-            if contact.is_seed and contact.peer is None:
+            if contact.peer is None and (contact.is_seed or not seeds_only):
                 contact.restart(now)

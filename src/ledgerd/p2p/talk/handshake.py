@@ -20,7 +20,6 @@ ALIVE_SECONDS = 120
 
 
 def our_hello(core: Core) -> Hello:
-    """Our hello."""
     chain = core.chain
     return Hello(
         head_block_id=chain.head_id,
@@ -38,22 +37,11 @@ def our_hello(core: Core) -> Hello:
 
 
 def our_status(core: Core) -> ForkStatus:
-    """Our fork status message."""
-    chain = core.chain
-    return ForkStatus(
-        fork_status=core.fork_status,
-        head_block_id=chain.head_id,
-        head_block_num=chain.head_number,
-        lib_block_id=chain.lib_id,
-        lib_block_num=chain.lib_number,
-        dlt_earliest_block=chain.earliest,
-        dlt_latest_block=chain.latest,
-        node_status=core.mode,
-    )
+    hello = our_hello(core)
+    return ForkStatus(*(getattr(hello, field) for field in ForkStatus.__struct_fields__))
 
 
 def answer(core: Core, hello: Hello) -> HelloReply:
-    """The reply to a hello: which of its blocks we know."""
     chain = core.chain
     head, lib = recognised(chain, hello)
     is_aligned = hello.head_block_num == 0 or head != NO_BLOCK or lib != NO_BLOCK
@@ -110,7 +98,6 @@ def loser_of_crossing(core: Core, peer: Peer) -> Peer | None:
 
 
 def _twin(core: Core, peer: Peer) -> Peer | None:
-    """Another connection to the same node, past its hello."""
     if peer.node_id == NO_NODE or not peer.is_connected:
         return None
     twins = (other for other in core.peers() if other.node_id == peer.node_id and other is not peer)
@@ -118,7 +105,6 @@ def _twin(core: Core, peer: Peer) -> Peer | None:
 
 
 def _have_crossed(one: Peer, other: Peer) -> bool:
-    """Whether two connections between the same nodes were begun by either side, at about the same time."""
     if one.is_incoming == other.is_incoming or one.connected_at is None or other.connected_at is None:
         return False
     return abs(one.connected_at - other.connected_at) <= FRESH_SECONDS

@@ -1,7 +1,4 @@
-"""Transactions that are relayed: each once, none that the chain refuses, and a limited number (spec 04, section 14).
-
-It only filters what is relayed; blocks are made from the pending transactions of the chain.
-"""
+"""Transactions that are relayed: each once, none that the chain refuses, and a limited number (spec 04, section 14)."""
 
 from __future__ import annotations
 
@@ -57,12 +54,10 @@ class Mempool:
 
     @property
     def remembered(self) -> int:
-        """The number of remembered ids."""
         return len(self._done)
 
     @property
     def size(self) -> int:
-        """The bytes of all entries."""
         return self._bytes
 
     def judge(self, transaction: Transaction, now: float) -> Admitted:
@@ -81,7 +76,6 @@ class Mempool:
         return Admitted.YES
 
     def add(self, transaction: Transaction, *, is_provisional: bool) -> None:
-        """Keep a relayed transaction."""
         if not self._has_room(transaction) or transaction.id in self._entries:
             return
         size = len(transaction.packed)
@@ -94,14 +88,10 @@ class Mempool:
         self._remember(transaction.id, transaction.expiration)
 
     def refuse(self, transaction: Transaction, now: float) -> None:
-        """The chain has refused a transaction: ignore copies for a while; later it may be valid.
-
-        It is remembered together with its signatures: its id does not cover them, and it may be valid with others.
-        """
+        """It is remembered with its signatures, which its id does not cover: it may be valid with others, or later."""
         self._remember(_whole(transaction), min(transaction.expiration, int(now) + REFUSED_SECONDS))
 
     def clean(self, now: float, *, drops_unanchored: bool) -> None:
-        """Drop expired transactions, and those that refer to blocks of an abandoned branch."""
         seconds = int(now)
         for entry in list(self._entries.values()):
             is_lost = drops_unanchored and not self._is_anchored(entry.transaction)

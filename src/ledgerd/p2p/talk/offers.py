@@ -9,18 +9,15 @@ limited by its address (`p2p.shared.allowances`): another node counts what we se
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING
 
+from ledgerd.p2p.shared.budget import TokenBucket
+from ledgerd.p2p.shared.core import Core
+from ledgerd.p2p.shared.peer import Peer
 from ledgerd.p2p.talk.relay import push_set
 from ledgerd.p2p.wire.frames import pack_frame
 from ledgerd.p2p.wire.messages import TransactionMessage
-
-if TYPE_CHECKING:
-    from ledgerd.p2p.shared.budget import TokenBucket
-    from ledgerd.p2p.shared.core import Core
-    from ledgerd.p2p.shared.peer import Peer
-    from ledgerd.protocol.identifiers import TransactionId
-    from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.identifiers import TransactionId
+from ledgerd.protocol.transaction import Transaction
 
 ROUND_BLOCKS = 10
 FRESH_BLOCKS = 5
@@ -40,9 +37,7 @@ class OfferedTransaction:
         self.transaction = transaction
         self.cost = max(1, len(transaction.signatures), -(-len(transaction.packed) // BYTES_OF_UNIT))
         self.since = since
-        """The number of the head when it was sent first."""
         self.is_heard = False
-        """Whether a peer has sent it to us."""
         self.left_at = 0
         """The number of the head when it was seen in a block, or otherwise no longer pending; 0 while it is pending. It
         is kept until that block is irreversible: an undone block gives its transactions back.
@@ -81,7 +76,6 @@ class Offers:
 
     @property
     def pending(self) -> int:
-        """How many are pending, as of the last block or tick."""
         return sum(not offer.left_at for offer in self._offers.values())
 
     @property
@@ -93,10 +87,9 @@ class Offers:
     # -- what happens to them
 
     def add(self, transaction: Transaction) -> None:
-        """Send a client's transaction, after those before it, and keep it as far as there is room."""
         self._drop(transaction.id)
         core = self._core
-        peers = [(peer, self._progress.get(peer.id) or self.serve(peer)) for peer in push_set(core, None)]
+        peers = [(peer, self._progress.get(peer.id) or self.serve(peer)) for peer in push_set(core)]
         self._last += 1
         offer = OfferedTransaction(transaction, core.chain.head_number)
         if self._has_room(transaction):
@@ -108,13 +101,11 @@ class Offers:
                 progress.sent = self._last
 
     def heard(self, transaction_id: TransactionId) -> None:
-        """A peer has sent a transaction."""
         number = self._numbers.get(transaction_id)
         if number is not None:
             self._offers[number].is_heard = True
 
     def include(self, transaction_id: TransactionId) -> None:
-        """A block has a transaction."""
         number = self._numbers.get(transaction_id)
         if number is not None:
             self._offers[number].left_at = self._core.chain.head_number
@@ -126,10 +117,9 @@ class Offers:
     # -- what is sent
 
     def look_after(self) -> None:
-        """At each tick: send what was not sent yet, and repeat what is due."""
         self._review()
         head = self._core.chain.head_number
-        for peer in push_set(self._core, None):
+        for peer in push_set(self._core):
             progress = self.serve(peer)
             if progress.repeated >= progress.round_end and head - progress.round_began >= ROUND_BLOCKS:
                 progress.repeated, progress.round_end, progress.round_began = 0, progress.sent, head
@@ -137,12 +127,11 @@ class Offers:
             progress.repeated = self._send(peer, progress.repeated, progress.round_end, limit, head - FRESH_BLOCKS)
 
     def serve_all(self) -> None:
-        """Send every fit peer what was not sent over its connection."""
-        for peer in push_set(self._core, None):
+        for peer in push_set(self._core):
             self.serve(peer)
 
     def serve(self, peer: Peer) -> OfferProgress:
-        """The same for one that is fit, as far as its limit goes; the rest follows at a tick."""
+        """As far as its limit goes; the rest follows at a tick."""
         head = self._core.chain.head_number
         progress = self._progress.setdefault(peer.id, OfferProgress(head))
         progress.sent = self._send(peer, progress.sent, self._last, peer.allowance.offered, head)
@@ -187,7 +176,6 @@ class Offers:
         return is_fitting()
 
     def _review(self) -> None:
-        """Compare them with what is pending in the chain; drop what has expired, or left for good."""
         if not self._offers:
             return
         chain = self._core.chain

@@ -1,7 +1,4 @@
-"""The exchange of endpoints with peers (spec 04, section 16).
-
-Only requested lists are accepted, as hints of endpoints to dial.
-"""
+"""The exchange of endpoints with peers (spec 04, section 16): requested ones alone, as hints of endpoints to dial."""
 
 from __future__ import annotations
 
@@ -31,7 +28,6 @@ class PeerExchange:
         self._asked_at = -1e9
 
     def ask(self) -> None:
-        """Ask one peer, chosen at random, when it is time."""
         core = self._core
         if core.settings.is_isolated or core.mode is Mode.SYNC:
             return
@@ -84,10 +80,7 @@ class PeerExchange:
         return is_kept and uptime >= settings.peer_exchange_min_uptime_sec
 
     def receive(self, peer: Peer, reply: PeerExchangeReply) -> None:
-        """Keep some of the requested endpoints; they are dialled while connections are below their limit (5111).
-
-        Endpoints of private networks are accepted only from peers in a private network.
-        """
+        """Endpoints of private networks are accepted only from peers in one (5111)."""
         core, settings = self._core, self._core.settings
         core.good(peer)
         if settings.is_isolated or not peer.owes_peers:
@@ -111,9 +104,7 @@ class PeerExchange:
                 crowds[subnet] = crowds.get(subnet, 0) + 1
 
     def refused(self, peer: Peer) -> None:
-        """We asked too often: ask that peer again after a whole window. The reference limits the peer's requests
-        instead.
-        """
+        """Ask that peer again after a whole window; the reference limits the peer's requests instead."""
         peer.owes_peers = False
         peer.asked_it.close(self._core.now)
         self._core.good(peer)

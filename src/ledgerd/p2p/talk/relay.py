@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from ledgerd.p2p.shared.core import Core
 from ledgerd.p2p.shared.peer import Life, Peer
-from ledgerd.p2p.wire.messages import NO_NODE, SYNC, TransactionMessage
+from ledgerd.p2p.wire.messages import NO_NODE, SYNC, BlockReply, TransactionMessage, block_frame
+from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import BlockId
 
 
 def _is_exchanging(peer: Peer) -> bool:
-    """Whether something is pushed to a peer."""
     return peer.life is Life.ACTIVE and peer.exchange
 
 
 def is_fit(peer: Peer) -> bool:
-    """Whether transactions are."""
     return _is_exchanging(peer) and peer.node_status != SYNC
 
 
-def push_set(core: Core, exclude: Peer | None, *, block_id: BlockId | None = None) -> list[Peer]:
-    """The peers that exchange with us, in the order of their connections, each node once.
-
-    A block goes to those that do not know it yet, a transaction to those that are not syncing.
-    """
+def push_set(core: Core, exclude: Peer | None = None, *, block_id: BlockId | None = None) -> list[Peer]:
+    """A block goes to those that do not know it yet, a transaction to those that are not syncing; to each node once."""
     chosen, met = [], set()
     for peer in core.peers():
         if peer is exclude or not _is_exchanging(peer):
@@ -36,19 +32,15 @@ def push_set(core: Core, exclude: Peer | None, *, block_id: BlockId | None = Non
     return chosen
 
 
-def push_block(core: Core, frame: bytes, number: int, block_id: BlockId, exclude: Peer | None) -> int:
-    """Push an applied block, and remember which peers know it; returns their number."""
-    peers = push_set(core, exclude, block_id=block_id)
-    for peer in peers:
-        core.send_frame(peer, number, frame)
-        peer.knows(block_id)
-    return len(peers)
+def push_block(core: Core, block: Block, source: Peer | None = None, next_available: int = 0, *, is_last: bool) -> None:
+    frame = block_frame(block.packed, next_available, is_last=is_last)
+    for peer in push_set(core, source, block_id=block.id):
+        core.send_frame(peer, BlockReply.NUMBER, frame)
+        peer.knows(block.id)
 
 
-def push_transaction(core: Core, message: TransactionMessage, exclude: Peer | None) -> int:
-    """Push a transaction; returns the number of peers."""
-    peers = push_set(core, exclude)
+def push_transaction(core: Core, message: TransactionMessage, source: Peer) -> None:
+    peers = push_set(core, source)
     frame = message.frame if peers else b""
     for peer in peers:
         core.send_frame(peer, message.NUMBER, frame)
-    return len(peers)

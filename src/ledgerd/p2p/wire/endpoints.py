@@ -51,7 +51,6 @@ def subnet_of(host: str) -> str:
 
 
 def is_public(host: str) -> bool:
-    """Whether an address is reachable from the internet."""
     try:
         address = ip_address(host)
     except ValueError:

@@ -1,14 +1,26 @@
-"""Frames: size, message number, payload. Splits a byte stream into frames (spec 04, section 2).
-
-Payloads are decoded in `messages`.
-"""
+"""Frames: size, message number, payload, split from a byte stream (spec 04, section 2)."""
 
 from __future__ import annotations
 
 import struct
 from typing import NamedTuple
 
-from ledgerd.p2p.wire.faults import FrameTooLarge
+
+class PeerFault(Exception):
+    """A violation of the protocol by a peer."""
+
+
+class FrameTooLarge(PeerFault):
+    """A frame header announces too large a size; the address is banned for a while (spec 04, section 17.4)."""
+
+
+class Undecodable(PeerFault):
+    """A payload that cannot be decoded: the connection is closed, without a strike (spec 04, section 2)."""
+
+
+class UnknownType(PeerFault):
+    """A message of an unknown number: one strike, nothing else (spec 04, section 2)."""
+
 
 MAX_PAYLOAD = 2_097_152
 HEADER = struct.Struct("<II")
@@ -22,23 +34,17 @@ class Frame(NamedTuple):
 
 
 def pack_frame(number: int, payload: bytes) -> bytes:
-    """The bytes of a frame; raises an error for a payload that peers would not accept."""
     if len(payload) > MAX_PAYLOAD:
         raise ValueError(f"a payload of {len(payload)} bytes fits no frame")
     return HEADER.pack(len(payload), number) + payload
 
 
 class FrameReader:
-    """The receive buffer of one connection.
-
-    Memory grows with received bytes, not with the size in a header. If frames are taken out after each read, at most
-    one unfinished frame is buffered.
-    """
+    """The receive buffer of one connection: it grows with received bytes, not with the size in a header."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
         self.waiting_since: float | None = None
-        """Since when the frame at the front is unfinished."""
 
     def __len__(self) -> int:
         return len(self._buffer)
@@ -49,11 +55,7 @@ class FrameReader:
         self._buffer += data
 
     def next_frame(self, now: float) -> Frame | None:
-        """The next frame, if it has arrived whole.
-
-        Raises:
-            FrameTooLarge: The bytes after it cannot be read.
-        """
+        """After `FrameTooLarge` nothing more can be read."""
         buffer = self._buffer
         if len(buffer) < HEADER.size:
             return None

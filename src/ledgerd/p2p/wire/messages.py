@@ -11,8 +11,7 @@ from ledgerd.codec.numbers import UInt8, UInt16, UInt32
 from ledgerd.codec.strings import FixedBytes
 from ledgerd.codec.varint import pack_varint
 from ledgerd.p2p.wire.endpoints import WireEndpoint
-from ledgerd.p2p.wire.faults import Undecodable, UnknownType
-from ledgerd.p2p.wire.frames import Frame, pack_frame
+from ledgerd.p2p.wire.frames import Frame, Undecodable, UnknownType, pack_frame
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
 from ledgerd.protocol.transaction import Transaction
@@ -25,14 +24,12 @@ declare(NodeId, FixedBytes(33, "node id"))
 NO_NODE = NodeId(bytes(33))
 
 SYNC, FORWARD = 0, 1
-"""The modes of a node in messages."""
 
 NORMAL, LOOKING, MINORITY = 0, 1, 2
-"""The fork status of a node in messages."""
 
 
 class Message(msgspec.Struct, frozen=True):
-    """A message."""
+    """A message; the class keyword `tag` is its number."""
 
     NUMBER: ClassVar[int]
 
@@ -41,10 +38,8 @@ class Message(msgspec.Struct, frozen=True):
         return pack_frame(self.NUMBER, codec_of(type(self)).encode(self))
 
 
-class Hello(Message, frozen=True):
+class Hello(Message, frozen=True, tag=5100):
     """The node, and the head and range of its chain."""
-
-    NUMBER: ClassVar[int] = 5100
 
     protocol_version: UInt16 = 1
     head_block_id: BlockId = NO_BLOCK
@@ -60,10 +55,8 @@ class Hello(Message, frozen=True):
     node_id: NodeId = NO_NODE
 
 
-class HelloReply(Message, frozen=True):
+class HelloReply(Message, frozen=True, tag=5101):
     """The answer to a hello."""
-
-    NUMBER: ClassVar[int] = 5101
 
     exchange_enabled: bool
     fork_alignment: bool
@@ -75,58 +68,47 @@ class HelloReply(Message, frozen=True):
     our_node_status: UInt8
 
 
-class RangeRequest(Message, frozen=True):
+class RangeRequest(Message, frozen=True, tag=5102):
     """Asks which blocks a peer has around this one."""
-
-    NUMBER: ClassVar[int] = 5102
 
     block_num: UInt32
     block_id: BlockId
 
 
-class RangeReply(Message, frozen=True):
+class RangeReply(Message, frozen=True, tag=5103):
     """The blocks that the sender has, or none."""
-
-    NUMBER: ClassVar[int] = 5103
 
     range_start: UInt32
     range_end: UInt32
     has_blocks: bool
 
 
-class GetBlockRange(Message, frozen=True):
+class GetBlockRange(Message, frozen=True, tag=5104):
     """Asks for a range of blocks."""
-
-    NUMBER: ClassVar[int] = 5104
 
     start_block_num: UInt32
     end_block_num: UInt32
     prev_block_id: BlockId
 
 
-class BlockRangeReply(Message, frozen=True):
+class BlockRangeReply(Message, frozen=True, tag=5105):
     """Blocks of a range, and whether they are the last ones."""
-
-    NUMBER: ClassVar[int] = 5105
 
     blocks: tuple[Block, ...]
     last_block_next_available: UInt32
     is_last: bool
 
 
-class GetBlock(Message, frozen=True):
+class GetBlock(Message, frozen=True, tag=5106):
     """Asks for a block."""
-
-    NUMBER: ClassVar[int] = 5106
 
     block_num: UInt32
     prev_block_id: BlockId
 
 
-class BlockReply(Message, frozen=True):
+class BlockReply(Message, frozen=True, tag=5107):
     """One block: the answer to a request, or a pushed new block."""
 
-    NUMBER: ClassVar[int] = 5107
     BESIDE_BLOCK: ClassVar[int] = 64
     """Bytes of the payload beside the block: five, and some for later versions."""
 
@@ -135,18 +117,14 @@ class BlockReply(Message, frozen=True):
     is_last: bool
 
 
-class NotAvailable(Message, frozen=True):
+class NotAvailable(Message, frozen=True, tag=5108):
     """The sender does not have the requested block."""
-
-    NUMBER: ClassVar[int] = 5108
 
     block_num: UInt32
 
 
-class ForkStatus(Message, frozen=True):
+class ForkStatus(Message, frozen=True, tag=5109):
     """The current head and fork status of the sender."""
-
-    NUMBER: ClassVar[int] = 5109
 
     fork_status: UInt8
     head_block_id: BlockId
@@ -158,10 +136,8 @@ class ForkStatus(Message, frozen=True):
     node_status: UInt8
 
 
-class PeerExchangeRequest(Message, frozen=True):
+class PeerExchangeRequest(Message, frozen=True, tag=5110):
     """Asks for endpoints of other nodes."""
-
-    NUMBER: ClassVar[int] = 5110
 
 
 class KnownPeer(msgspec.Struct, frozen=True):
@@ -171,89 +147,54 @@ class KnownPeer(msgspec.Struct, frozen=True):
     node_id: NodeId
 
 
-class PeerExchangeReply(Message, frozen=True):
+class PeerExchangeReply(Message, frozen=True, tag=5111):
     """The endpoints of nodes."""
-
-    NUMBER: ClassVar[int] = 5111
 
     peers: tuple[KnownPeer, ...]
 
 
-class PeerExchangeRateLimited(Message, frozen=True):
+class PeerExchangeRateLimited(Message, frozen=True, tag=5112):
     """The request for endpoints came too soon."""
-
-    NUMBER: ClassVar[int] = 5112
 
     wait_seconds: UInt32
 
 
-class TransactionMessage(Message, frozen=True):
+class TransactionMessage(Message, frozen=True, tag=5113):
     """A transaction, pushed."""
-
-    NUMBER: ClassVar[int] = 5113
 
     trx: Transaction
 
 
-class SoftBan(Message, frozen=True):
+class SoftBan(Message, frozen=True, tag=5114):
     """The sender closes the connection for a reason, and accepts no new one for a time."""
-
-    NUMBER: ClassVar[int] = 5114
 
     ban_duration_sec: UInt32
     reason: str
 
 
-class GapFillRequest(Message, frozen=True):
+class GapFillRequest(Message, frozen=True, tag=5115):
     """Asks for blocks by their numbers."""
-
-    NUMBER: ClassVar[int] = 5115
 
     block_nums: tuple[UInt32, ...]
 
 
-class GapFillReply(Message, frozen=True):
+class GapFillReply(Message, frozen=True, tag=5116):
     """The requested blocks that the sender has."""
-
-    NUMBER: ClassVar[int] = 5116
 
     blocks: tuple[Block, ...]
 
 
-MESSAGES: dict[int, type[Message]] = {
-    message.NUMBER: message
-    for message in (
-        Hello,
-        HelloReply,
-        RangeRequest,
-        RangeReply,
-        GetBlockRange,
-        BlockRangeReply,
-        GetBlock,
-        BlockReply,
-        NotAvailable,
-        ForkStatus,
-        PeerExchangeRequest,
-        PeerExchangeReply,
-        PeerExchangeRateLimited,
-        TransactionMessage,
-        SoftBan,
-        GapFillRequest,
-        GapFillReply,
-    )
-}
+MESSAGES: dict[int, type[Message]] = {}
+for _kind in Message.__subclasses__():
+    _kind.NUMBER = int(_kind.__struct_config__.tag or 0)
+    MESSAGES[_kind.NUMBER] = _kind
 
 HELLO_WITHOUT_NODE_ID = 62
 HELLO_SIZE = 95
 
 
 def read_message(frame: Frame) -> Message:
-    """The message in a frame; bytes after its last field are ignored (spec 04, section 2).
-
-    Raises:
-        UnknownType: No message has this number.
-        Undecodable: The payload is too short, or has an invalid value.
-    """
+    """Bytes after its last field are ignored (spec 04, section 2)."""
     kind = MESSAGES.get(frame.number)
     if kind is None:
         raise UnknownType(f"a message of type {frame.number}")

@@ -10,8 +10,7 @@ from ledgerd.codec import DecodeError, codec_of
 from ledgerd.codec.kinds import Reading
 from ledgerd.codec.numbers import UInt32
 from ledgerd.codec.varint import read_varint
-from ledgerd.p2p.wire.faults import Undecodable
-from ledgerd.p2p.wire.frames import Frame
+from ledgerd.p2p.wire.frames import Frame, Undecodable
 from ledgerd.p2p.wire.messages import BlockRangeReply, GapFillReply
 from ledgerd.protocol.block import Block
 
@@ -42,11 +41,7 @@ class ReplyReader:
         """Whether it holds more than is read of it."""
 
     def read(self) -> BlockRangeReply | GapFillReply | None:
-        """Read some more blocks; the reply when that was all.
-
-        Raises:
-            Undecodable: It is too short, holds what no field may, or a block with more bytes than any may have.
-        """
+        """Read some more blocks; the reply when that was all."""
         try:
             if self._left is None:
                 self._begin()

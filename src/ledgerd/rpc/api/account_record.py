@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import groupby
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
 
+from ledgerd.chain.log.histories import PastAccount
 from ledgerd.codec import array_of, record_kind
 from ledgerd.codec.json_text import quote
 from ledgerd.codec.kinds import Reading
@@ -36,10 +37,7 @@ from ledgerd.state.objects.accounts import (
 from ledgerd.state.objects.arrays import PROXY_DEPTH
 from ledgerd.state.objects.validators import VALIDATOR_VOTE_BY_ACCOUNT, VALIDATORS, Validator, voted_validator
 from ledgerd.state.tables import ObjectId
-
-if TYPE_CHECKING:
-    from ledgerd.chain.log.histories import PastAccount
-    from ledgerd.state.view import View
+from ledgerd.state.view import View
 
 
 class AccountRecord(msgspec.Struct, gc=False):
@@ -111,9 +109,7 @@ class AccountRecord(msgspec.Struct, gc=False):
 
 
 AccountText = Annotated[str, Printed(AccountRecord)]
-"""The JSON text of an account record. It is joined from the cached texts of its rows, without an object for the
-record.
-"""
+"""JSON text, joined from the cached texts of the rows without an object for the record."""
 
 _AUTHORITY_FIELDS = {
     "master_authority": "master",
@@ -121,13 +117,11 @@ _AUTHORITY_FIELDS = {
     "regular_authority": "regular",
     "last_master_update": "last_master_update",
 }
-"""The fields that come from the row of the authorities, and their names there."""
 
 _FIELDS_OF_OTHERS = {*_AUTHORITY_FIELDS, "json_metadata", "validator_votes"}
 
 
 def _runs(names: Callable[[str], bool]) -> list[list[str]]:
-    """Runs of neighbouring fields that satisfy a condition, in the order of the record."""
     runs: list[list[str]] = []
     for is_one, run in groupby(AccountRecord.__struct_fields__, key=names):
         if is_one:
@@ -182,7 +176,6 @@ def _print_account(packed: bytes) -> _PrintedAccount:
 
 
 def _print_authority(packed: bytes) -> tuple[str, str, str]:
-    """The texts of a row: the name of its account, its three authorities, and its time."""
     owner, signers, update = _authority_pieces()(packed, 0, Reading())
     return owner, signers, update
 
@@ -235,12 +228,10 @@ def past_account_text(past: PastAccount) -> str:
 
 
 def _quoted(names: Iterable[AccountName]) -> str:
-    """Names in the order of text."""
     return ",".join(map(quote, sorted(names, key=text_order)))
 
 
 def _votes_of(state: View, account: int) -> str:
-    """The names of the validators that an account votes for itself, in the order of text."""
     voted = state.peek_all(VALIDATOR_VOTE_BY_ACCOUNT, voted_validator, lower=(account,), upper=(account,))
     names = [name for name in state.derived_all(_owner_of, VALIDATORS.by_id, list(voted)) if name is not None]
     return _quoted(names)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import asdict
@@ -21,9 +21,6 @@ from ledgerd.state.objects.committee import (
     REQUEST_BY_STATUS,
     CommitteeRequest,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 COMMITTEE_API = Api("committee_api", "Requests for work that the committee fund may pay, and the votes on them.")
 

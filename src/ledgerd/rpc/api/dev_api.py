@@ -1,7 +1,4 @@
-"""`dev_api`: controls time and blocks of a development chain (`ledgerd dev`). Other nodes do not have it.
-
-The main process carries it out; the topics of the requests are at the end of this module.
-"""
+"""`dev_api`: controls time and blocks of a development chain (`ledgerd dev`); the main process carries it out."""
 
 from __future__ import annotations
 

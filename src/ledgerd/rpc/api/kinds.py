@@ -26,11 +26,9 @@ class Printed(Kind):
 
     @lazy
     def of(self) -> Kind:
-        """The kind of the value."""
         return kind_of(self.shown)
 
     def text(self, source: Source, value: str) -> str:  # noqa: ARG002
-        """The text itself."""
         return value
 
     def parse(self, value: object) -> str:
@@ -50,11 +48,9 @@ class EnumKind(Kind):
         self.title = " | ".join(each.name.lower() for each in choices)
 
     def text(self, source: Source, value: str) -> str:
-        """The word."""
         return f"f'\"{{{value}.name.lower()}}\"'" if source else ""
 
     def parse(self, value: object) -> IntEnum:
-        """The word, or its number."""
         if isinstance(value, str):
             known = self.choices.__members__.get(value.upper()) if value.islower() else None
             return known if known is not None else self._numbered(self._number(value))
@@ -75,10 +71,8 @@ class EnumKind(Kind):
             raise JsonError(BAD_CAST, "invalid index '${key}' in enum '${enum}'", values) from None
 
     def default(self) -> IntEnum:
-        """The first."""
         return next(iter(self.choices))
 
 
 def require_limit(limit: int, most: int) -> None:
-    """Refuse a limit above the largest one."""
     require(limit <= most, f"limit <= {most}: ")

@@ -1,7 +1,6 @@
-"""`network_broadcast_api`: transactions and blocks for the network (spec 05, section 10).
+"""`network_broadcast_api`: transactions and blocks for the network (spec 05, section 10), pushed by the main process.
 
-The main process pushes them to the chain and sends them to peers; the requests to it are in `rpc.link.topics`. A
-transaction that breaks a rule is answered with that rule, where the reference reports nothing.
+A transaction that breaks a rule is answered with that rule, where the reference reports nothing.
 """
 
 from __future__ import annotations
@@ -95,7 +94,6 @@ async def _confirmed(node: Node, transaction: Transaction, max_block_age: int) -
 
 
 def _confirmation(transaction: Transaction, included: Inclusion) -> Confirmation | None:
-    """The confirmation of a transaction by a block, if it has or outdates the transaction."""
     if transaction.id in included.transaction_ids:
         place = included.transaction_ids.index(transaction.id)
         return Confirmation(transaction.id, included.block_num, place, expired=False)

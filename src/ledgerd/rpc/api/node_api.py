@@ -1,7 +1,4 @@
-"""`node_api`: the status of this node, for monitoring, and what a transaction would do. Not in the reference.
-
-The main process answers; the topics of the requests are at the end of this module. Addresses of peers are not given.
-"""
+"""`node_api`: the status of this node, without addresses of peers, and what a transaction would do."""
 
 from __future__ import annotations
 
@@ -32,9 +29,7 @@ class PeerNetwork(msgspec.Struct, frozen=True):
     mode: str
     """`sync` while it catches up, `forward` at the head of the chain, `alone` if it runs without peers."""
     peers: UInt32
-    """Peers that it exchanges new blocks with."""
     connections: UInt32
-    """Open connections, with those that are being established."""
     fork_status: str
     """`normal`, or during a fork `looking` or `minority`."""
 

@@ -1,7 +1,4 @@
-"""How a node stands, as the page at `GET /` shows it: what everybody may know, and what only its operator may.
-
-The main process makes both; workers keep the latest.
-"""
+"""The status of a node for everybody, and its details for the operator: made by the main process, kept by workers."""
 
 from __future__ import annotations
 
@@ -37,7 +34,6 @@ class PeerCounts(msgspec.Struct, frozen=True):
     level: UInt32
     behind: UInt32
     highest: UInt32
-    """The highest block that a peer claims to have."""
 
 
 class SyncFacts(msgspec.Struct, frozen=True):
@@ -76,7 +72,6 @@ class NodeStatus(msgspec.Struct, frozen=True):
     """Slots with a block, of the last 128."""
     is_emergency: bool
     slots: tuple[SlotFacts, ...]
-    """The slots of the last rounds, the latest last."""
     peers: PeerCounts
     sync: SyncFacts
     pool: PoolFacts
@@ -108,7 +103,6 @@ class WatchedSlotFacts(msgspec.Struct, frozen=True):
     delay: Int32
     """Milliseconds from its beginning until its block was first seen here; -1 where that is not known."""
     cause: str
-    """Why it was missed; empty where it was not."""
 
 
 class WatchedFacts(msgspec.Struct, frozen=True):
@@ -116,7 +110,6 @@ class WatchedFacts(msgspec.Struct, frozen=True):
 
     name: str
     slots: tuple[WatchedSlotFacts, ...]
-    """The latest ones, the latest last."""
     made: UInt32
     missed: UInt32
     mean_delay: Int32
@@ -146,9 +139,7 @@ class NodeDetails(msgspec.Struct, frozen=True):
     peers: tuple[PeerFacts, ...]
     problems: tuple[Problem, ...]
     lines: tuple[str, ...]
-    """The latest lines of the log."""
     watched: tuple[WatchedFacts, ...] = ()
-    """The validators of `validator-monitor`."""
 
 
 class StatusBoard:
@@ -159,11 +150,9 @@ class StatusBoard:
         self.details = b""
 
     def take_status(self, payload: bytes) -> None:
-        """Take an event of the topic `STATUS`."""
         self.status = payload
 
     def take_details(self, payload: bytes) -> None:
-        """Take an event of the topic `DETAILS`."""
         self.details = payload
 
 

@@ -1,7 +1,4 @@
-"""`operator_api`: how this node stands, with addresses of peers, lines of the log and what to do about problems.
-
-It is served at the endpoint of metrics alone, which is for the operator: no other endpoint has it.
-"""
+"""`operator_api`: details of this node for its operator, at the endpoint of metrics alone."""
 
 from __future__ import annotations
 

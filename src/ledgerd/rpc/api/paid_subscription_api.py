@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -23,9 +23,6 @@ from ledgerd.state.objects.paid_subscriptions import (
     PaidSubscribe,
     PaidSubscription,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 PAID_SUBSCRIPTION_API = Api("paid_subscription_api", "Subscriptions that creators offer, and those who pay for them.")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -18,9 +17,7 @@ from ledgerd.protocol.properties import (
     ChainPropertiesInit,
 )
 from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES
-
-if TYPE_CHECKING:
-    from ledgerd.state.view import View
+from ledgerd.state.view import View
 
 VERSIONS: Sequence[tuple[int, type[ChainPropertiesInit]]] = (
     (13, ChainPropertiesHf13),
@@ -29,7 +26,6 @@ VERSIONS: Sequence[tuple[int, type[ChainPropertiesInit]]] = (
     (4, ChainPropertiesHf4),
     (0, ChainPropertiesInit),
 )
-"""The hardforks that added properties, the newest first, with the record of each."""
 
 
 class ShownProperties(msgspec.Struct, frozen=True):
@@ -64,13 +60,11 @@ class ShownProperties(msgspec.Struct, frozen=True):
 
 
 def hardfork_of_properties(state: View) -> int:
-    """The last applied hardfork that added properties."""
     hardforks = state.get(HARDFORK_PROPERTIES, 0)
     return next(hardfork for hardfork, _ in VERSIONS if hardforks.has(hardfork))
 
 
 @lru_cache(maxsize=1024)
 def shown(properties: ChainPropertiesInit, hardfork: int) -> ShownProperties:
-    """The properties that are in force since a hardfork."""
     version = dict(VERSIONS)[hardfork]
     return ShownProperties(*(getattr(properties, field) for field in version.__struct_fields__))

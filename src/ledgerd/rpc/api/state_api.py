@@ -20,7 +20,6 @@ from ledgerd.rpc.call.view import ApiView
 STATE_API = Api("state_api", "What accounts were, and what they had, at a past block.")
 
 MOST_NAMES = 100
-"""Accounts in one request."""
 
 
 class AccountBalances(msgspec.Struct, frozen=True):
@@ -38,7 +37,6 @@ class AccountBalances(msgspec.Struct, frozen=True):
 
 
 def _require_known(what: str, block: int, first: int | None, last: int) -> None:
-    """Refuse a block of which it is not known what was."""
     require(first is not None, f"{what} of past blocks are not kept here")
     require(
         block >= (first or 0), f"block ${{block}}: {what} are known from block ${{first}} on", block=block, first=first

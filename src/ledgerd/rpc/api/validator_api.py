@@ -1,13 +1,11 @@
-"""`validator_api`: the validators and their schedule, with the methods' present and former names (spec 05, section
-11).
-"""
+"""`validator_api`: validators and their schedule; methods have former names too (spec 05, section 11)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import islice, takewhile
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import msgspec
 
@@ -35,10 +33,7 @@ from ledgerd.state.objects.validators import (
     WORK_SIZE,
     Validator,
 )
-from ledgerd.state.tables import ObjectId
-
-if TYPE_CHECKING:
-    from ledgerd.state.tables import Index
+from ledgerd.state.tables import Index, ObjectId
 
 VALIDATOR_API = Api("validator_api", "Validators, the votes for them, and whose turn it is.", former_name="witness_api")
 
@@ -64,7 +59,6 @@ class ValidatorRecord(msgspec.Struct, frozen=True):
     last_confirmed_block_num: UInt64
     signing_key: PublicKey
     props: ShownProperties
-    """The chain properties that it votes for."""
     last_work: Annotated[bytes, FixedBytes(WORK_SIZE, "digest")]
     running_version: Version
     hardfork_version_vote: HardforkVersion

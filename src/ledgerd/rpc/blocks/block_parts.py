@@ -1,6 +1,4 @@
-"""Parts of a block's bytes, for readers to whom the whole block would be too much work: of one with two megabytes, a
-second of it. Nothing here finds the bytes.
-"""
+"""Parts of a block's bytes: to decode a whole one of two megabytes takes a second."""
 
 from __future__ import annotations
 
@@ -30,7 +28,6 @@ class BlockOpening(NamedTuple):
     header: SignedHeader
     transactions: int
     begin: int
-    """Where the first of them is."""
 
 
 class TransactionReference(msgspec.Struct, frozen=True):
@@ -62,20 +59,16 @@ class TransactionPart(NamedTuple):
     reference: TransactionReference
     signatures: tuple[Signature, ...]
     total: int
-    """Of all its operations."""
     operations: tuple[Operation, ...]
 
 
 def opening_of(packed: bytes) -> BlockOpening:
-    """Read the header of a block, and how many transactions follow."""
     header, end = codec_of(SignedHeader).decode_from(packed, 0)
     return BlockOpening(header, *read_varint(packed, end, Reading()))
 
 
 def part_at(packed: bytes, identifier: TransactionId, offsets: Sequence[int], wanted: slice) -> TransactionPart | None:
-    """A transaction whose operations begin at these offsets, without the work for operations that are not wanted;
-    nothing where they are not all of its operations.
-    """
+    """Decodes the wanted operations alone; None where the offsets are not those of all its operations."""
     count = pack_varint(len(offsets))
     if not offsets or packed[offsets[0] - len(count) : offsets[0]] != count:
         return None

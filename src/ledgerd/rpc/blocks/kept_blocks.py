@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.codec import codec_of
 from ledgerd.protocol.block import Block
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.reversible import REVERSIBLE_BY_NUMBER
-
-if TYPE_CHECKING:
-    from ledgerd.chain.log.block_log import BlockLogReader
-    from ledgerd.state.view import View
+from ledgerd.state.view import View
 
 
 class KeptBlocks:
-    """The blocks of the trunk, from the block log or the rolling block log.
-
-    Call it with the present state: a block is written to the log before it leaves the state.
-    """
+    """The blocks of the trunk. Call it with the present state: a block is in a log before it leaves the state."""
 
     def __init__(self, *logs: BlockLogReader) -> None:
         self._logs = logs
@@ -34,7 +27,6 @@ class KeptBlocks:
         return next((found for log in self._logs if (found := log.read(number)) is not None), None)
 
     def block(self, state: View, number: int) -> Block | None:
-        """A block, if the node has it."""
         packed = self.packed(state, number)
         return None if packed is None else codec_of(Block).decode_exactly(packed)
 

@@ -1,14 +1,13 @@
-"""The records of `block_info`, one of a fixed size for each block, in a file.
+"""The records of `block_info`, which the reference keeps in memory: of a fixed size each, in a file.
 
-The reference keeps these in memory only. The main process writes the file before each commit; workers read it. A block
-that was never seen is a hole in the file, which reads as zeros.
+The main process writes it before each commit, workers read it; a block that was never seen is a hole, read as zeros.
 """
 
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -16,9 +15,6 @@ from ledgerd.chain.events import BlockApplied, Event
 from ledgerd.chain.interface.observer import Observer
 from ledgerd.codec.numbers import UInt32, UInt64
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _FORM = struct.Struct("<20sIIQI")
 RECORD_BYTES = _FORM.size
@@ -31,7 +27,6 @@ class BlockInfo(msgspec.Struct, frozen=True):
 
     block_id: BlockId = NO_BLOCK
     block_size: UInt32 = 0
-    """Of the packed block."""
     average_block_size: UInt32 = 0
     aslot: UInt64 = 0
     """Its slot, counted from the genesis."""
@@ -40,7 +35,6 @@ class BlockInfo(msgspec.Struct, frozen=True):
 
     @property
     def is_known(self) -> bool:
-        """Whether the block was recorded."""
         return self.block_id != NO_BLOCK
 
 
@@ -66,7 +60,6 @@ class BlockRecorder(Observer):
         self.put(start, records)
 
     def put(self, start: int, records: bytes | bytearray) -> None:
-        """Write packed records from a number on."""
         if records:
             self._file.seek(start * _FORM.size)
             self._file.write(records)
@@ -87,7 +80,6 @@ class BlockRecords:
         self._path = folder / FILE_NAME
 
     def scan(self, start: int, end: int) -> Iterator[BlockInfo]:
-        """One for each number from the start to before the end."""
         if end <= start:
             return
         raw = self.read(start, end).ljust((end - start) * _FORM.size, b"\0")
@@ -95,7 +87,6 @@ class BlockRecords:
             yield BlockInfo(BlockId(block_id), size, average, slot, irreversible) if any(block_id) else UNKNOWN
 
     def read(self, start: int, end: int) -> bytes:
-        """The complete records in the file, from the start to before the end, packed."""
         try:
             with self._path.open("rb") as file:
                 file.seek(start * _FORM.size)

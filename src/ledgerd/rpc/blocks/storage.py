@@ -15,5 +15,4 @@ class Storage:
         self._folder = folder
 
     def sizes(self) -> tuple[int, int]:
-        """The size of the file, and the free bytes of the disk."""
         return (self._folder / DATA_FILE).stat().st_size, shutil.disk_usage(self._folder).free

@@ -16,7 +16,6 @@ MOST_NOTED = 1_000
 """Pairs of a limit and an address that are counted separately between two lines; others are counted together."""
 
 MOST_NAMED = 3
-"""Addresses that a line names for each limit."""
 
 OTHERS = "other addresses"
 
@@ -47,13 +46,11 @@ class RequestBudget:
         self._names += count
 
     def require_room(self, count: int) -> None:
-        """Refuse an unfinished answer of too many bytes."""
         most = self._limits.answer_bytes
         if 0 < most < self._bytes + count:
             self._refuse(f"An answer to a request or batch has at most {most} bytes", "webserver-max-answer-size")
 
     def take_bytes(self, count: int) -> None:
-        """Count the bytes of a finished answer."""
         self.require_room(count)
         self._bytes += count
 
@@ -85,10 +82,8 @@ class BoundsMet:
         self._counts: dict[str, Counter[str]] = {}
         self._told = -SECONDS_BETWEEN_LINES
         self.totals = Counter[str]()
-        """How often each limit was reached since the start."""
 
     def note(self, option: str, address: str) -> None:
-        """Count a client that has reached a limit."""
         self.totals[option] += 1
         counts = self._counts.setdefault(option, Counter())
         is_known = address in counts or sum(map(len, self._counts.values())) < MOST_NOTED
@@ -96,7 +91,6 @@ class BoundsMet:
 
     @property
     def are_untold(self) -> bool:
-        """Whether there is something to log."""
         return bool(self._counts)
 
     def line(self, now: float) -> str:

@@ -1,8 +1,7 @@
-"""The answer cache: answers that depend only on the head block, as bytes, until the next block.
+"""The answer cache: answers that depend only on the head block, by the bytes of the request without its id.
 
-The key is the bytes of the request without its id, so a cached answer needs no parsing. Errors, and answers that depend
-on more than the head, are not cached, so no client gets the error or the id of another (spec 05, section 3, lists what
-the reference's cache confuses).
+Errors are not cached, so no client gets the error or the id of another (spec 05, section 3, lists what the reference's
+cache confuses).
 """
 
 from __future__ import annotations
@@ -63,7 +62,6 @@ class AnswerCache:
         return b"%b%b}" % (kept.opening, identity)
 
     def keep(self, body: bytes, identity: str, opening: bytes, method: str = "") -> None:
-        """Cache the answer of a method that was given to a request with this id."""
         if not self._entries or len(body) > LONGEST_REQUEST or len(opening) > LONGEST_ANSWER:
             return
         template, found = split_id(body)
@@ -80,14 +78,12 @@ class AnswerCache:
             self._bytes += len(template)
 
     def clear(self) -> None:
-        """Drop all answers, since there is a new head."""
         self.tell_hits()
         self._openings.clear()
         self._by_beginning.clear()
         self._bytes = 0
 
     def tell_hits(self) -> None:
-        """Tell how often answers were taken since the last time."""
         if self.hit is not None:
             for kept in self._openings.values():
                 if kept.hits:
@@ -99,11 +95,7 @@ class AnswerCache:
 
 
 def split_id(body: bytes) -> tuple[bytes, bytes]:
-    """A request without its id, and the id; None if that cannot be found without parsing.
-
-    The mark may occur only once: if such a request has an id, it is this one. A request with escapes is not split,
-    since an escape could spell a second mark.
-    """
+    """Empty if the id cannot be found without parsing. The mark occurs once, and no escape, which could spell it."""
     if len(body) > LONGEST_REQUEST or body.count(_MARK) != 1 or b"\\" in body:
         return b"", b""
     match = _ID.search(body)

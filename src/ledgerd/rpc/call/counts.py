@@ -19,7 +19,6 @@ class Count(NamedTuple):
     """Condition and explanation; `${n}` stands for the given number of arguments."""
 
     def check(self, given: int) -> None:
-        """Refuse a wrong number of arguments, unless the method does not check it."""
         if self.refusal and not (self.least <= given and (self.most is None or given <= self.most)):
             raise RuleViolation(self.refusal, n=given) if "${n}" in self.refusal else RuleViolation(self.refusal)
 

@@ -113,11 +113,9 @@ class Method:
 
     @cached_property
     def codec(self) -> Codec[object]:
-        """The codec of the result, compiled at its first use."""
         return codec_of(self.result)
 
     def arguments(self, given: list[Json]) -> list[object]:
-        """The decoded arguments, read in their order; the first invalid one is the error."""
         self.count.check(len(given))
         taken: list[object] = []
         for index, parameter in enumerate(self.parameters):
@@ -143,7 +141,6 @@ class Api:
         self.name = name
         self.summary = summary
         self.former_name = former_name
-        """The name that older clients use."""
         self._methods: dict[str, Method] = {}
 
     def method(
@@ -155,10 +152,7 @@ class Api:
         aliases: Sequence[str] = (),
         examples: Sequence[Sequence[Json]] = (),
     ) -> Callable[[Function], Function]:
-        """Declare a method by its function, and under its name.
-
-        Answers of functions are cached until the next block; `cached=False` if they depend on more than the head.
-        """
+        """Answers of functions are cached until the next block; `cached=False` if they depend on more than the head."""
 
         def declare(function: Function) -> Function:
             for name in (function.__name__, *aliases):

@@ -1,8 +1,4 @@
-"""From the bytes of a request to the bytes of its answer (spec 05, section 5), without connections.
-
-What cannot be answered at once is returned as `Later`, an iterator that the connection runs, and closes when the client
-disconnects.
-"""
+"""From the bytes of a request to the bytes of its answer (spec 05, section 5), without connections."""
 
 from __future__ import annotations
 
@@ -79,12 +75,10 @@ class Later:
         return self._answers
 
     async def first(self) -> bytes:
-        """The bytes of the first answer; later ones are cancelled."""
         async with aclosing(self.answers()) as answers:
             return (await anext(answers, self.none))()
 
     def none(self) -> bytes:
-        """What is answered where no answer comes."""
         return self.refused("The node stops before there is an answer")
 
     def refused(self, reason: str) -> bytes:
@@ -119,7 +113,6 @@ class Dispatcher:
         self.cache.hit = meter.hits
 
     def move_on(self) -> None:
-        """Drop what was kept of the last head, since there is a new one."""
         self.cache.clear()
         self.node.forget()
 
@@ -165,7 +158,6 @@ class Dispatcher:
             reading.exception()
 
     def _read(self, request: Json | LargeBatch, body: bytes, asker: Asker) -> bytes | Later:
-        """Answer a request, or a batch, that has been read."""
         budget = RequestBudget(self._limits, lambda option: self.bounds.note(option, asker.address), asker.share)
         if not isinstance(request, list | LargeBatch):
             return self._single(request, budget, body)
@@ -220,7 +212,6 @@ class Dispatcher:
         return b"%b%b}" % (opening, as_bytes(identity))
 
     def _refused(self, error: UnreadError, identity: str, budget: RequestBudget) -> bytes:
-        """The error, whose bytes count as those of an answer."""
         answer = error_answer(self._fault(error), identity)
         try:
             budget.take_bytes(len(answer))
@@ -238,7 +229,6 @@ class Dispatcher:
         return method
 
     def _result(self, method: Method, arguments: list[object], budget: RequestBudget) -> bytes:
-        """The JSON of a method's result, from one state."""
         view = ApiView(self.node, budget)
         try:
             text = method.codec.to_json(method.function(view, *arguments))
@@ -250,7 +240,6 @@ class Dispatcher:
     async def _answers(
         self, method: Method, arguments: list[object], identity: str, budget: RequestBudget, note: RequestTiming
     ) -> AsyncGenerator[AnswerMaker, None]:
-        """The answers of a method that answers later; the request is counted at its end."""
         outcome = AT_OK
         try:
             made = method.function(self.node.asked_by(budget.share), *arguments)
@@ -277,7 +266,6 @@ class Dispatcher:
             note.end(outcome, is_timed=method.answering is Answering.LATER)
 
     def _printed(self, method: Method, value: object, identity: str) -> bytes:
-        """One of several answers of a subscription."""
         try:
             return b"%b%b}" % (_shared_opening(method.codec.to_json(value)), as_bytes(identity))
         except Exception:
@@ -296,7 +284,6 @@ class Dispatcher:
     async def _batch_answer(
         self, requests: list[Json] | LargeBatch, budget: RequestBudget
     ) -> AsyncGenerator[AnswerMaker, None]:
-        """One array of all answers, in the order of the requests, which are answered one after the other."""
         batch = BatchAnswers(requests, budget, self.held)
         try:
             while not batch.is_whole:
@@ -325,7 +312,6 @@ class Dispatcher:
 
 @lru_cache(maxsize=2)
 def _shared_opening(text: str) -> bytes:
-    """That of an answer which many subscribers get, made once for all of them."""
     return result_opening(as_bytes(text))
 
 

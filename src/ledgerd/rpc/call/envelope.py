@@ -1,7 +1,4 @@
-"""The envelope of a request and its answer (spec 05, section 5): method, arguments and id.
-
-`dispatch` looks the method up.
-"""
+"""The envelope of a request and its answer (spec 05, section 5): method, arguments and id."""
 
 from __future__ import annotations
 
@@ -32,7 +29,6 @@ class Call(NamedTuple):
 
 
 def identifier(request: dict[str, Json]) -> str:
-    """The id as JSON text: a whole number or a string."""
     if "id" not in request:
         return NO_ID
     value = request["id"]
@@ -42,7 +38,6 @@ def identifier(request: dict[str, Json]) -> str:
 
 
 def call_of(request: dict[str, Json]) -> Call:
-    """The call of a request; the first fault is the error."""
     if "jsonrpc" not in request or as_string(request["jsonrpc"]) != VERSION:
         raise PlainError('jsonrpc value is not "2.0"', INVALID_REQUEST)
     if "method" not in request:
@@ -71,12 +66,10 @@ def _dotted_call(name: str, request: dict[str, Json]) -> Call:
 
 
 def argument_list(call: Call) -> list[Json]:
-    """The arguments of a call, which must be an array."""
     return as_array(call.arguments)
 
 
 def result_opening(result: bytes) -> bytes:
-    """The answer with a result, which is JSON, up to its id."""
     return b'{"jsonrpc":"2.0","result":%b,"id":' % result
 
 

@@ -1,6 +1,4 @@
-"""Errors for clients: code, message and data as the reference sends them (spec 05, section 6). The texts of single
-rules are with the rules.
-"""
+"""Errors for clients: code, message and data as the reference sends them (spec 05, section 6)."""
 
 from __future__ import annotations
 
@@ -75,13 +73,11 @@ class ErrorObject(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The object, its keys in the reference's order."""
         data = f',"data":{self.data}' if self.data else ""
         return f'{{"code":{self.code},"message":{quote(self.message)}{data}}}'
 
 
 def error_object(error: PlainError | RuleViolation | DecodeError, now: int) -> ErrorObject:
-    """The error object for an exception, at a time in seconds since 1970."""
     if isinstance(error, PlainError):
         return ErrorObject(error.code, error.message[:MOST_SHOWN], error.data)
     name, what = _words(error)
@@ -101,13 +97,11 @@ class _Room:
         self._left = left
 
     def taken(self, text: str) -> str:
-        """A text, cut at the remaining characters."""
         text = text[: self._left]
         self._left -= len(text)
         return text
 
     def shown(self, data: dict[str, Json]) -> dict[str, Json]:
-        """The values of a layer, cut at the remaining characters, under all of its names."""
         return {name: self._value(value) for name, value in data.items()}
 
     def _value(self, value: Json) -> Json:
@@ -145,9 +139,7 @@ def _layers(error: RuleViolation | DecodeError) -> list[Layer]:
 
 
 def _entry(layer: Layer, is_thrown: bool, now: int) -> str:
-    """One entry of the stack, without file and line, which cannot equal those of the reference (spec 05, section
-    6.3). It was thrown, or added by a caller.
-    """
+    """Without file and line, which cannot equal those of the reference (spec 05, section 6.3)."""
     level = "error" if is_thrown else "warn"
     return (
         f'{{"context":{{"level":"{level}","file":"","line":0,"method":"","hostname":"","thread_name":"",'

@@ -1,7 +1,4 @@
-"""The limits on clients of a worker: sizes, times and counts. Each is an option of the node.
-
-Counts are for one worker process: an address that is limited to 100 connections may have 100 with each worker.
-"""
+"""The limits on clients, each an option, counted by each worker process by itself."""
 
 from __future__ import annotations
 
@@ -16,15 +13,11 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """The limits on everything that clients can make grow. Zero means no limit where that is stated."""
 
     body_bytes: int = 32_000_000
-    """A request, over HTTP or WebSocket."""
     held_bytes: int = 48_000_000
-    """Buffered requests of all clients, besides some bytes of each: those that have not arrived whole, or wait to be
-    answered.
-    """
+    """Buffered requests of all clients, besides some bytes of each."""
     held_answer_bytes: int = 64_000_000
     """Buffered answers of all clients: incomplete batches, and what was not sent yet; zero for any size."""
     header_bytes: int = 16_000
-    """Request line and headers."""
     batch: int = 1_000
     """Requests in one batch; zero for any number."""
     names: int = 1_000
@@ -51,9 +44,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     idle_seconds: float = 75.0
     """Between two requests; a WebSocket is pinged instead, and has as long again to answer."""
     write_seconds: float = 60.0
-    """For a client to read its answer."""
     stop_seconds: float = 10.0
-    """For requests that are in flight when the worker stops."""
 
     trusted_proxies: tuple[str, ...] = ()
     """Addresses and networks whose `X-Forwarded-For` says who the client is."""
@@ -64,11 +55,9 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def files(self) -> int:
-        """The number of files that a worker may have open."""
         return self.connections + OWN_FILES
 
     def within(self, files: int) -> Limits:
-        """The limits, with at most as many connections as files may be open."""
         if files >= self.files and self.connections:
             return self
         fitting = max(1, files - OWN_FILES)

@@ -32,14 +32,11 @@ _WIDE = re.compile(rb"[\xf0-\xff]")
 
 
 def read_request(body: bytes) -> Json:
-    """The JSON of a body that is not large."""
     return parse(body, unicode_escapes=True, max_odd_values=MOST_ODD_VALUES, max_odd_escapes=MOST_ODD_ESCAPES)
 
 
 class LargeBatch:
-    """The requests of a large batch, each of which is read when its turn comes: read together, many batches that are
-    answered at the same time would take many times their bytes.
-    """
+    """The requests of a large batch, each read when its turn comes: together they would take many times their bytes."""
 
     def __init__(self, body: bytes, places: list[tuple[int, int]]) -> None:
         self._body = body

@@ -1,7 +1,4 @@
-"""What API methods use of the node: the state of the last commit, the network, and the main process.
-
-Methods get everything through these two classes, so that tests can replace the node.
-"""
+"""What API methods use of the node: the state of the last commit, the network, the main process, and its services."""
 
 from __future__ import annotations
 
@@ -22,7 +19,6 @@ OpenView = Callable[[], AbstractContextManager[View]]
 
 
 def nothing_to_read() -> AbstractContextManager[View]:
-    """The `OpenView` of a worker without a state."""
     raise PlainError("The node has no state")
 
 
@@ -67,17 +63,14 @@ class Node:
         return found
 
     def forget(self) -> None:
-        """Drop what was kept, since there is a new head."""
         self._memory.clear()
 
     def asked_by(self, share: str) -> Node:
-        """The same for one request."""
         same = copy(self)
         same.share = share
         return same
 
     def service(self, kind: type[S]) -> S:
-        """Something that the node has besides its state, such as a history or a block log, by its type."""
         service = self._services.get(kind)
         if not isinstance(service, kind):
             raise LookupError(f"the node was started without a {kind.__name__}")

@@ -14,7 +14,6 @@ from ledgerd.rpc.call.declarations import Answering, Api, Method, Parameter
 from ledgerd.rpc.describe.schemas import Schema, Schemas
 
 OPENRPC = "1.3.2"
-"""The version of the OpenRPC specification."""
 
 PLUGIN = "ledgerd"
 
@@ -38,14 +37,12 @@ class Recorded(msgspec.Struct, frozen=True):
     chain: str
     """The recorded chain of `tests/vectors`; empty if the result does not depend on the state."""
     height: int
-    """The head of the chain at the request."""
     params: list[msgspec.Raw]
     result: msgspec.Raw
 
 
 @cache
 def recorded_examples() -> dict[str, Recorded]:
-    """The recorded examples, by method; `make docs` writes their file."""
     raw = files("ledgerd.rpc.describe").joinpath("recorded_examples.json").read_bytes()
     return {each.method: each for each in msgspec.json.decode(raw, type=list[Recorded])}
 
@@ -62,12 +59,10 @@ def document_of(apis: Iterable[Api]) -> Schema:
 
 
 def name_of(parameter: Parameter) -> str:
-    """The name for clients: without the underscore of a Python keyword."""
     return parameter.name.rstrip("_")
 
 
 def words_of(method: Method) -> tuple[str, str]:
-    """The first paragraph of a docstring, and the rest."""
     first, _, rest = method.summary.partition("\n\n")
     older = f"The older name of `{method.alias_of}`." if method.alias_of else ""
     more = [" ".join(rest.split()), WHEN[method.answering], older]
@@ -98,7 +93,6 @@ def method_object(method: Method, schemas: Schemas) -> Schema:
 
 
 def examples_of(method: Method) -> list[Json]:
-    """The recorded request with its result; if there is none, arguments that the method accepts."""
     recorded = recorded_examples().get(f"{method.api}.{method.alias_of or method.name}")
     if recorded is None:
         return [example(method, number, given) for number, given in enumerate(method.examples, 1)]
@@ -117,7 +111,6 @@ def parsed(text: msgspec.Raw) -> Json:
 
 
 def example(method: Method, number: int, given: Sequence[Json]) -> Schema:
-    """An example of arguments; superfluous ones are left out."""
     named = zip(method.parameters, given, strict=False)
     params: list[Json] = [{"name": name_of(parameter), "value": value} for parameter, value in named]
     return {"name": f"{method.name} {number}", "params": params}

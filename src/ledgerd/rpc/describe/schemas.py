@@ -1,7 +1,4 @@
-"""The types of arguments and results as JSON Schema (draft 7), for `openrpc.json`.
-
-A schema describes what the node prints; the other forms that it reads (such as numbers in quotes) are left out.
-"""
+"""The types of arguments and results as JSON Schema (draft 7), for `openrpc.json`: as the node prints them."""
 
 from __future__ import annotations
 
@@ -42,7 +39,6 @@ class Schemas:
 
     def __init__(self) -> None:
         self.records: dict[str, Schema] = {}
-        """By the name of the record."""
         self._classes: dict[str, type] = {}
 
     def of(self, kind: Kind) -> Schema:
@@ -73,12 +69,10 @@ class Schemas:
         return schema
 
     def _variant(self, kind: Variant) -> Schema:
-        """The tag or the name of an alternative, then its value."""
         names = kind.names if isinstance(kind, NamedVariant) else {}
         return any_of(*(tuple_of({"const": names.get(tag, tag)}, self.of(each)) for tag, each in kind.kinds.items()))
 
     def _scalar(self, kind: Kind) -> Schema:
-        """The schema of a scalar: a number, one of some words, or a text."""
         printed = _printed_default(kind)
         if isinstance(printed, bool):
             return {"type": "boolean"}
@@ -106,7 +100,6 @@ class Schemas:
         return {"$ref": f"{PLACE}{name}"}
 
     def _object(self, kind: RecordKind) -> Schema:
-        """All fields; those that may be absent are not required."""
         properties: Schema = {}
         required: list[Json] = []
         for field in kind.fields:
@@ -119,6 +112,5 @@ class Schemas:
 
 
 def _printed_default(kind: Kind) -> object:
-    """The default value of a type, as JSON."""
     printed: object = json.loads(Codec[object](kind).to_json(kind.default()))
     return printed

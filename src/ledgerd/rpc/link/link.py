@@ -1,7 +1,4 @@
-"""A worker's end of the link to the main process: requests with answers, and events with their subscribers.
-
-The messages are those of `frames`; the other end is `switchboard`.
-"""
+"""A worker's end of the link to the main process: requests with answers, and events with their subscribers."""
 
 from __future__ import annotations
 
@@ -35,7 +32,6 @@ HEAD = "head"
 """The topic of new heads; every worker gets it and clears its answer cache."""
 
 STOP = "stop"
-"""The topic that asks a worker to stop."""
 
 MAX_QUESTIONS = 4_096
 
@@ -66,7 +62,6 @@ class Link(asyncio.Protocol):
 
     def __init__(self, number: int = 0, *, answer_seconds: float = ANSWER_SECONDS) -> None:
         self.number = number
-        """Which of the workers this is."""
         self.lost = asyncio.Event()
         self._transport: asyncio.Transport | None = None
         self._reader = LinkReader()
@@ -86,7 +81,6 @@ class Link(asyncio.Protocol):
     # -- what a worker uses
 
     async def ask(self, topic: str, payload: bytes) -> bytes:
-        """Send a request to the main process and await its answer."""
         if self.lost.is_set() or len(self._questions) >= MAX_QUESTIONS:
             raise Unreachable("the link is down" if self.lost.is_set() else "too many questions are open")
         self._next_question += 1
@@ -118,7 +112,6 @@ class Link(asyncio.Protocol):
         self._callbacks[topic] = callback
 
     def beat(self) -> None:
-        """Send heartbeats from now on, as long as the loop runs."""
         self._send(Alive())
         self._beat = asyncio.get_running_loop().call_later(ALIVE_SECONDS, self.beat)
 

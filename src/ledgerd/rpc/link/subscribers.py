@@ -21,9 +21,7 @@ MOST_UNTOLD = 8
 
 
 class Subscription(AsyncGenerator[bytes, None]):
-    """The events of one subscriber. It subscribes at once; a generator function would do so at its first `asend`,
-    and miss earlier events.
-    """
+    """The events of one subscriber, from now on: a generator function would subscribe at its first `asend`."""
 
     # There are thousands of them: each further object of one is another for the search for cycles, which stops all.
     __slots__ = ("_events", "_is_over", "_leave", "_waiter")
@@ -31,12 +29,10 @@ class Subscription(AsyncGenerator[bytes, None]):
     def __init__(self, leave: Callable[[Subscription], None]) -> None:
         self._leave = leave
         self._events = deque[bytes | None]()
-        """What is told next; None at the end."""
         self._waiter: asyncio.Future[None] | None = None
         self._is_over = False
 
     def __len__(self) -> int:
-        """Events that wait to be taken."""
         return len(self._events)
 
     def tell(self, event: bytes) -> None:
@@ -72,7 +68,6 @@ class Subscription(AsyncGenerator[bytes, None]):
         return event
 
     async def athrow(self, *args: Any) -> bytes:  # noqa: ANN401 - as generators declare it
-        """Raise an exception in place of the next event."""
         await self.aclose()
         raise args[0]
 
@@ -130,7 +125,6 @@ class Subscribers:
                 self._tell()
 
     def _tell_on(self) -> None:
-        """Tell the next subscribers, and the others in the next round of the loop."""
         if self._untold:
             self._tell()
         if self._untold:

@@ -1,8 +1,4 @@
-"""The main process's end of the links to its workers: requests go to the handler of their topic, events to the workers
-that subscribed. The other end is `link`.
-
-It runs on the event loop of the main thread.
-"""
+"""The main process's end of the links to workers: requests go to handlers, events to the workers that subscribed."""
 
 from __future__ import annotations
 
@@ -47,7 +43,6 @@ MAX_ADDED_UP = 16 * 1024 * 1024
 """Bytes of pending changes kept for workers that start later; above that, a new worker sees only committed state."""
 
 MAX_UNREAD = 64 * 1024 * 1024
-"""The largest send buffer of a worker's link; a worker that reads too slowly is disconnected, and so restarted."""
 
 
 class WorkerLink(asyncio.Protocol):
@@ -141,11 +136,9 @@ class Switchboard:
         self._waiting_bytes = 0
 
     def link(self, on_heartbeat: Callable[[], None]) -> WorkerLink:
-        """The protocol of a new worker's link; the function is called at each heartbeat."""
         return WorkerLink(self, on_heartbeat)
 
     def join(self, link: WorkerLink) -> None:
-        """Register a worker, and send it the present state of each topic."""
         self._links.add(link)
         for topic, payload in self._standing.items():
             link.send(frame(TopicEvent(topic, payload)))
@@ -157,7 +150,6 @@ class Switchboard:
         self._links.discard(link)
 
     def is_heard(self, topic: str) -> bool:
-        """Whether a worker subscribes to a topic, so that its events have to be made."""
         return any(topic in link.topics for link in self._links)
 
     def publish(self, topic: str, payload: bytes) -> None:

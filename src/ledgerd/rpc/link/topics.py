@@ -1,7 +1,4 @@
-"""Topics between API methods and the main process, and the types of their payloads.
-
-The node answers requests with handlers of its switchboard, and publishes the events there.
-"""
+"""Topics between API methods and the main process, and the types of their payloads."""
 
 from __future__ import annotations
 
@@ -29,7 +26,6 @@ HEALTH = "health"
 
 
 STATUS = "status"
-"""An event at each change of how the node stands: a `NodeStatus`."""
 
 DETAILS = "details"
 """The same for the operator: a `NodeDetails`. Only the process of the endpoint for metrics gets it."""
@@ -64,7 +60,6 @@ class HealthReport(msgspec.Struct, frozen=True, array_like=True):
     """What `/ready` tells of the main process."""
 
     down: dict[str, str]
-    """The needed parts that are down, each with the reason."""
     warnings: tuple[str, ...] = ()
 
 

@@ -29,6 +29,5 @@ class WaitingReader:
 
     @contextmanager
     def snapshot(self) -> Iterator[View]:
-        """A view of the present state, valid within the `with` block."""
         with self._reader.snapshot() as snapshot:
             yield self._overlay.over(snapshot)

@@ -27,21 +27,16 @@ Parts = Any
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors show no private key: somebody may have typed one as an argument.
-
-    What takes long to declare is declared when the command is used.
-    """
+    """A parser whose errors show no private key, and that declares what takes long when the command is used."""
 
     declare_later: Callable[[], None] | None = None
 
     def complete(self) -> None:
-        """Declare what was left for later."""
         declare, self.declare_later = self.declare_later, None
         if declare is not None:
             declare()
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # noqa: ANN401 - as in the library
-        """Parse, after all is declared."""
         self.complete()
         return super().parse_known_args(args, namespace)
 
@@ -50,7 +45,6 @@ class Parser(argparse.ArgumentParser):
 
 
 def in_words(layout: str) -> Show:
-    """Printing by a text with the result's values in it."""
     return lambda result: layout.format(**result)
 
 
@@ -77,7 +71,6 @@ def add_command(
 
 
 def add_node_options(made: argparse.ArgumentParser) -> None:
-    """Which node is asked, and what it is compared with."""
     made.add_argument(
         "--node",
         action="append",
@@ -95,7 +88,6 @@ def add_node_options(made: argparse.ArgumentParser) -> None:
 
 
 def add_yes_option(made: argparse.ArgumentParser) -> None:
-    """For scripts."""
     made.add_argument("--yes", action="store_true", help="do not ask; required where there is no terminal")
 
 
@@ -110,7 +102,6 @@ def add_wait_option(made: argparse.ArgumentParser) -> None:
 
 
 def add_sending_options(made: argparse.ArgumentParser) -> None:
-    """Of commands that make a transaction."""
     add_node_options(made)
     add_yes_option(made)
     add_wait_option(made)
@@ -131,7 +122,6 @@ def path_of(chosen: argparse.Namespace) -> Path:
 
 
 def secret_of(chosen: argparse.Namespace, name: str = "password") -> SecretSource:
-    """Where a secret comes from."""
     field = name.replace("-", "_")
     return SecretSource(getattr(chosen, f"{field}_fd"), getattr(chosen, f"{field}_file"), name)
 
@@ -147,7 +137,6 @@ def _clock_seconds(given: float | None) -> float:
 
 
 def choices_of(chosen: argparse.Namespace) -> Choices:
-    """How a transaction is made and sent."""
     return Choices(
         wallet=path_of(chosen),
         nodes=tuple(getattr(chosen, "node", None) or (os.environ.get(NODE_VARIABLE) or USUAL_NODE,)),

@@ -33,7 +33,6 @@ GROUPS = {
     "memo": ("encrypted memos", add_memo_commands),
     "show": ("what a node says, in tables", add_show_commands),
 }
-"""Commands of two words, by the first one."""
 
 
 def command_parser(add_more: Callable[[Parts], None] = lambda _: None) -> Parser:
@@ -57,7 +56,6 @@ def command_parser(add_more: Callable[[Parts], None] = lambda _: None) -> Parser
 def carry_out(
     parser: Parser, words: Sequence[str], prepare: Callable[[argparse.Namespace], None] = lambda _: None
 ) -> int:
-    """Carry a command out, print its result or its error, and give the exit code."""
     chosen = parser.parse_args(joined_amounts(words))
     prepare(chosen)
     try:

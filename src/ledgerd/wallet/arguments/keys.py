@@ -15,7 +15,6 @@ from ledgerd.wallet.node.seen import forget
 
 
 def add_file_commands(parts: Parts) -> None:
-    """`create`, `unlock`, `lock` and what else is about the file."""
 
     def unlock(chosen: argparse.Namespace) -> CommandResult:
         return keys.open_session(path_of(chosen), secret_of(chosen), chosen.minutes)

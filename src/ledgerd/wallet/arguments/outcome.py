@@ -10,7 +10,6 @@ from ledgerd.basics.printable import shown_text
 from ledgerd.wallet.commands.result import CommandResult
 
 WIDTH_OF_FILES = 200
-"""Columns where the output is no terminal."""
 
 
 def outcome_words(result: CommandResult) -> str:
@@ -26,7 +25,6 @@ def outcome_words(result: CommandResult) -> str:
 
 
 def table_words(result: CommandResult) -> str:
-    """A record as two columns, or rows as a table."""
     found: Any = result
     if "record" in found:
         record = found["record"]
@@ -82,7 +80,6 @@ def _table(title: str, columns: Iterable[str], rows: Iterable[Iterable[object]])
 
 
 def _cell(value: object) -> str:
-    """The same in a table, where what is not there stands empty."""
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
         value = ", ".join(value)
     return "" if value is None or value == "" else _told(value)

@@ -27,11 +27,9 @@ from ledgerd.wallet.node.client import NodeClient
 from ledgerd.wallet.operations.reading import time_of
 
 NEVER = 0
-"""An agent whose permission does not end."""
 
 
 def add_transaction_commands(parts: Parts) -> None:
-    """`sign`, `broadcast`, `status`."""
     signing = add_command(parts, "sign", _sign, outcome_words, "sign the transaction of a file, without a network")
     signing.add_argument("file", type=Path, metavar="FILE", help="the transaction; the signatures are added to it")
     signing.add_argument("--key", action="append", default=[], help="sign with this key; may be repeated")
@@ -122,7 +120,6 @@ def _add_proposal(made: argparse.ArgumentParser) -> None:
 
 
 def add_agent_commands(parts: Parts) -> None:
-    """`agent grant`, `agent list`, `agent revoke`."""
 
     def grant(chosen: argparse.Namespace) -> CommandResult:
         now = int(time.time())

@@ -23,7 +23,6 @@ from ledgerd.wallet.errors import WalletError
 
 
 def add_validator_commands(parts: Parts) -> None:
-    """`validator keys`, `declare`, `vote`, `check`, `rotate` and `pause`."""
     shown = in_words("{key}")
     making = add_command(parts, "keys", _keys, shown, "make a signing key, here and in a file for private-key-file")
     making.add_argument("file", type=Path, metavar="FILE", help="a new file, for the machine that makes blocks")

@@ -13,11 +13,7 @@ YES = {b"y", b"yes"}
 
 
 def ask(question: str) -> bool:
-    """Whether a person says yes; anything else is no.
-
-    Raises:
-        NotAsked: There is no terminal.
-    """
+    """Anything else than a yes is no."""
     try:
         terminal = os.open(TERMINAL, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
     except OSError:
@@ -30,6 +26,5 @@ def ask(question: str) -> bool:
 
 
 def require_yes(question: str, *, is_given: bool) -> None:
-    """Go on only if a person says yes, or has said so in advance."""
     if not is_given and not ask(question):
         raise NotConfirmed("not confirmed: nothing was signed or sent")

@@ -30,7 +30,6 @@ NOT_TOLD = "the file does not say who has to sign"
 
 
 def sign(choices: Choices, path: Path, wanted: Sequence[PublicKey]) -> CommandResult:
-    """Add the wallet's signatures to the file, without asking any node."""
     session = session_of(choices.wallet)
     loaded = load(path)
     draft = loaded.draft
@@ -56,7 +55,6 @@ def sign(choices: Choices, path: Path, wanted: Sequence[PublicKey]) -> CommandRe
 
 
 def broadcast(choices: Choices, path: Path) -> CommandResult:
-    """Send the transaction of a file that everybody has signed."""
     draft = load(path).draft
     with choices.checked_nodes() as (nodes, standing):
         return _broadcast_through(nodes, standing, draft, choices, path)

@@ -21,13 +21,11 @@ FILE = "wallet.json"
 
 
 def usual_path() -> Path:
-    """Where the wallet is if nobody says otherwise."""
     home = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
     return Path(home) / FOLDER / FILE
 
 
 def create(path: Path, password: SecretSource, *, unlocks: bool = False) -> CommandResult:
-    """A new wallet, locked unless it is to be unlocked at once."""
     if path.exists():
         raise WalletError(f"{path} exists: choose another file with --wallet")
     chosen = password.read_new()
@@ -39,20 +37,17 @@ def create(path: Path, password: SecretSource, *, unlocks: bool = False) -> Comm
 
 
 def open_session(path: Path, password: SecretSource, minutes: float) -> CommandResult:
-    """Unlock until it is locked, or unused for so long."""
     with password.opened(f"Password of {path}: ") as descriptor:
         status = unlock(path, descriptor, idle_seconds=60 * minutes).status()
     return {"wallet": status.path, "locks_in_seconds": round(status.seconds_left)}
 
 
 def lock(path: Path) -> CommandResult:
-    """Lock it, whether it was unlocked or not."""
     session_of(path).lock()
     return {"wallet": str(path)}
 
 
 def change_password(path: Path, password: SecretSource, fresh: SecretSource) -> CommandResult:
-    """Unlock with the old password, and encrypt with a new one."""
     with password.opened(f"Password of {path}: ") as descriptor:
         session = unlock(path, descriptor)
     with readable(fresh.read_new()) as descriptor:
@@ -66,13 +61,11 @@ def backup(path: Path, destination: Path) -> CommandResult:
 
 
 def restore(path: Path, source: Path) -> CommandResult:
-    """Make a copy the wallet."""
     copy_wallet(source, path)
     return {"wallet": str(path), "backup": str(source)}
 
 
 def list_keys(path: Path) -> CommandResult:
-    """Public keys with their labels, and watched accounts."""
     held = session_of(path).keys()
     return {"keys": [{"key": each.key, "label": each.label} for each in held.keys], "watched": list(held.watched)}
 
@@ -98,7 +91,6 @@ def import_reference(path: Path, source: SecretSource, file: Path, label: str) -
 
 
 def derive_keys(path: Path, source: SecretSource, account: str, roles: Sequence[str]) -> CommandResult:
-    """Make the keys of an account and its password, as the network's clients do."""
     session = session_of(path)
     session.status()
     with source.opened(f"Password of the account {account} (not shown): ") as descriptor:
@@ -111,7 +103,6 @@ def remove_key(path: Path, key: str) -> CommandResult:
 
 
 def export_key(path: Path, key: str, destination: Path) -> CommandResult:
-    """Write a key in WIF to a new file that only its owner can read, such as the key file of a validator."""
     public, session = parsed_key(key), session_of(path)
     session.status()
     try:
@@ -129,7 +120,6 @@ def export_key(path: Path, key: str, destination: Path) -> CommandResult:
 
 
 def watch(path: Path, name: str, *, is_watched: bool) -> CommandResult:
-    """Show an account in lists without having its keys, or no longer."""
     session_of(path).watch(name, is_watched=is_watched)
     return {"account": name, "watched": is_watched}
 

@@ -11,7 +11,6 @@ from ledgerd.wallet.transactions.memos import is_encrypted
 
 
 def read_memo(wallet: Path, memo: str) -> CommandResult:
-    """The text of a memo that was encrypted to or from a key of the wallet."""
     if not is_encrypted(memo):
         raise WalletError("this is no encrypted memo: those begin with # and a long word")
     return {"text": session_of(wallet).decrypt_memo(memo)}

@@ -71,7 +71,6 @@ def withdraw(choices: Choices, author: str, title: str, requester: str) -> Comma
 
 
 def review(choices: Choices, account: str, title: str | None) -> CommandResult:
-    """Proposals of an account and those that wait for it, in words."""
     with choices.checked_node() as (node, _):
         found = [each for each in proposals_of(node, account) if title in (None, each.title)]
     if title is not None and not found:
@@ -85,7 +84,6 @@ def review(choices: Choices, account: str, title: str | None) -> CommandResult:
 
 
 def proposals_of(node: NodeClient, account: str) -> list[Proposed]:
-    """What a node says; each of the operations decoded."""
     records = node.call("database_api", "get_proposed_transactions", account, 0, PAGE)
     try:
         return [

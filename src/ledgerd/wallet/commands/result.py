@@ -5,4 +5,3 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 CommandResult = Mapping[str, object]
-"""What a command has found or done: printed in words, or as JSON."""

@@ -63,12 +63,10 @@ class Choices(msgspec.Struct, frozen=True):
 
     @property
     def seconds(self) -> float:
-        """Until the transaction expires."""
         return self.lifetime or (USUAL_LIFETIME if self.file is None else FILE_LIFETIME)
 
     @contextmanager
     def checked_node(self) -> Iterator[tuple[NodeClient, NodeStanding]]:
-        """The first node, after the checks of all."""
         with self.checked_nodes() as (nodes, standing):
             yield nodes[0], standing
 
@@ -92,7 +90,6 @@ class Choices(msgspec.Struct, frozen=True):
 
 
 def send(choices: Choices, make: Callable[[NodeStanding], Sequence[Operation]]) -> CommandResult:
-    """Make a transaction of operations, and send it, or write it to a file."""
     session = session_of(choices.wallet)
     if choices.file is None:
         session.status()
@@ -178,7 +175,6 @@ def known_accounts(operations: Sequence[Operation], session: KeySession, ledger:
 
 
 def result_of(review: Review) -> dict[str, object]:
-    """A review as JSON."""
     found: dict[str, object] = msgspec.to_builtins(review)
     return found
 

@@ -34,7 +34,6 @@ def validator(node: NodeClient, name: str | None, limit: int) -> CommandResult:
 
 
 def proposal(node: NodeClient, name: str) -> CommandResult:
-    """Proposals that an account has made, or has to approve; `proposal review` has them in words."""
     found = node.call("database_api", "get_proposed_transactions", name, 0, 100)
     columns = ("author", "title", "expiration_time", "required_active_approvals", "available_active_approvals")
     return {"title": f"proposals of {name}", "columns": columns, "rows": _rows(node, found, columns), "records": found}

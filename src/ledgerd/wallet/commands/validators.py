@@ -55,7 +55,6 @@ def vote(choices: Choices, voter: str, validator: str, *, is_for: bool) -> Comma
 
 
 def check(choices: Choices, account: str, key: PublicKey | None) -> CommandResult:
-    """How a validator stands, and what is wrong with it as far as the chain tells."""
     with choices.checked_node() as (node, standing):
         found = _record(node, account)
         ranked = node.call(API, "get_validators_by_counted_vote", "", MOST_RANKED)
@@ -137,11 +136,7 @@ class _FirstBlock:
         self.missed = 0
 
     def after(self, number: int) -> int:
-        """Its number, after that of the block with the declaration.
-
-        Raises:
-            UnknownOutcome: There is none so far, but slots that were missed; or none for a long time.
-        """
+        """Its number; `UnknownOutcome` where slots were missed instead, or nothing came for a long time."""
         until, missed = self._clock() + ROTATION_SECONDS, -1
         while self._clock() < until:
             now = _record(self._node, self._account)

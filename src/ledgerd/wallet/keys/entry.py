@@ -27,11 +27,7 @@ class SecretSource(msgspec.Struct, frozen=True):
 
     @contextmanager
     def opened(self, prompt: str) -> Iterator[int]:
-        """A descriptor from which the secret can be read, by this process or another.
-
-        Raises:
-            NotAsked: There is no terminal.
-        """
+        """A descriptor from which this process or another can read the secret."""
         if self.descriptor is not None:
             try:
                 os.fstat(self.descriptor)
@@ -52,7 +48,6 @@ class SecretSource(msgspec.Struct, frozen=True):
                 yield terminal
 
     def read_new(self) -> bytes:
-        """A new secret, typed twice at a terminal."""
         with self.opened(f"New {self.name}: ") as descriptor:
             first = read_secret(descriptor)
         if self.descriptor is None and self.file is None:
@@ -64,7 +59,6 @@ class SecretSource(msgspec.Struct, frozen=True):
 
 @contextmanager
 def readable(secret: bytes) -> Iterator[int]:
-    """A descriptor from which another process can read a secret."""
     reading, writing = os.pipe()
     try:
         os.write(writing, secret + b"\n")

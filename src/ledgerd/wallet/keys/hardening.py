@@ -8,7 +8,7 @@ import resource
 import sys
 from pathlib import Path
 
-from ledgerd.supervision.undumpable import forbid_dumps
+from ledgerd.supervision.this_process import forbid_dumps
 
 MLOCK_NOW, MLOCK_LATER, MLOCK_ON_USE = 1, 2, 4
 """What is in memory, what comes later; both only when it is used, so that nothing is read for its sake."""
@@ -21,11 +21,7 @@ STATUS = Path("/proc/self/status")
 
 
 def protect_memory() -> None:
-    """Refuse core files and debuggers from here on, and swap where the limits allow.
-
-    Raises:
-        OSError: The system refuses, so that no key may be read.
-    """
+    """Refuse core files and debuggers from here on, and swap where the limits allow."""
     if sys.platform != "linux":
         raise OSError(errno.ENOSYS, "only Linux can keep the keys in memory from other processes")
     forbid_dumps()
@@ -47,7 +43,6 @@ def keep_from_swap(secret: bytes) -> None:
 
 
 def _has_no_limit() -> bool:
-    """Whether the process may lock as much as it likes."""
     try:
         lines = STATUS.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

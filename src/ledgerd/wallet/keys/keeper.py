@@ -165,10 +165,7 @@ def _secret_from(descriptor: int | None) -> bytes:
 
 
 def serve(keeper: Keeper, listener: socket.socket, owner: int | None, idle_seconds: float) -> None:
-    """Answer one request a connection, until the wallet is locked, idle for too long, or its owner has ended.
-
-    `owner` is a pipe whose other end a shell holds: it becomes readable when the shell ends.
-    """
+    """`owner` is a pipe whose other end a shell holds: it becomes readable when the shell ends."""
     deadline = time.monotonic() + idle_seconds
     watched = [listener.fileno(), *([] if owner is None else [owner])]
     while not keeper.is_locked:

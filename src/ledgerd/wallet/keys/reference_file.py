@@ -24,7 +24,6 @@ MOST_BYTES = 2 << 20
 """Of encrypted keys; each takes 85."""
 HASH_SIZE, BLOCK_SIZE, BLOCK_BITS = 64, 16, 128
 KEY_PART, VECTOR_PART = slice(0, 32), slice(32, 48)
-"""Of the hash of the password."""
 
 
 class ReferenceWallet(msgspec.Struct, frozen=True):
@@ -34,12 +33,6 @@ class ReferenceWallet(msgspec.Struct, frozen=True):
 
 
 def encrypted_keys_of(path: Path) -> bytes:
-    """The keys of a file, still encrypted.
-
-    Raises:
-        ForeignWallet: It is no wallet of the reference.
-        DamagedWallet: It is one, but not all of it is there.
-    """
     try:
         found = bytes.fromhex(msgspec.json.decode(read_file(path), type=ReferenceWallet).cipher_keys)
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -54,11 +47,7 @@ def encrypted_keys_of(path: Path) -> bytes:
 
 
 def decrypted_keys(encrypted: bytes, password: bytes) -> list[PrivateKey]:
-    """The keys themselves; for the process that holds keys alone.
-
-    Raises:
-        WrongPassword: It is another one, or the keys are damaged: the file does not tell the two apart.
-    """
+    """For the process that holds keys alone. A wrong password and damaged keys cannot be told apart."""
     secret = sha512(password)
     decryptor = Cipher(AES256(secret[KEY_PART]), CBC(secret[VECTOR_PART])).decryptor()
     unpadder = PKCS7(BLOCK_BITS).unpadder()

@@ -39,7 +39,6 @@ class Cost(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def is_valid(self) -> bool:
-        """Whether scrypt takes these numbers, and a computer can bear them."""
         if self.n < 2 or self.n & (self.n - 1) or not 1 <= self.p <= MOST_PASSES or self.r < 1:
             return False
         return 128 * self.n * self.r <= MOST_MEMORY
@@ -81,7 +80,6 @@ class PasswordKey:
 
     @classmethod
     def of(cls, password: bytes, sealed: Sealed) -> PasswordKey:
-        """The key of a password for an existing file; `WrongPassword` if it is not the password of the file."""
         made = cls(password, sealed.salt, sealed.scrypt)
         if not secrets.compare_digest(made.check, sealed.check):
             raise WrongPassword("the password is wrong")
@@ -105,12 +103,7 @@ class PasswordKey:
 
 
 def read_sealed(raw: bytes) -> Sealed:
-    """The content of a file, still encrypted.
-
-    Raises:
-        ForeignWallet: It is no wallet, or that of a newer program.
-        DamagedWallet: It is one, but not all of it is there.
-    """
+    """The content of a file, still encrypted."""
     if len(raw) > LARGEST_FILE:
         raise ForeignWallet(f"the file has more than {LARGEST_FILE >> 20} MB: it is no wallet of ledgerd")
     try:

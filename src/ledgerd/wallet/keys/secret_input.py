@@ -15,11 +15,7 @@ OTHERS = 0o077
 
 
 def read_secret(descriptor: int, seconds: float = math.inf) -> bytes:
-    """One line, without its end. Read byte by byte: what follows belongs to somebody else.
-
-    Raises:
-        WalletError: It is too long or empty, does not come in time, or is in a file that others can read.
-    """
+    """One line, without its end. Read byte by byte: what follows belongs to somebody else."""
     found = os.fstat(descriptor)
     if stat.S_ISREG(found.st_mode) and found.st_mode & OTHERS:
         raise WalletError("the file with the secret can be read by others: chmod 600 it")
@@ -35,7 +31,6 @@ def read_secret(descriptor: int, seconds: float = math.inf) -> bytes:
 
 
 def _next_byte(descriptor: int, deadline: float) -> bytes:
-    """The next byte; empty at the end."""
     if math.isfinite(deadline) and not select.select([descriptor], [], [], max(0.0, deadline - time.monotonic()))[0]:
         raise WalletError("the secret was not entered in time")
     return os.read(descriptor, 1)

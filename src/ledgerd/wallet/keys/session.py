@@ -27,7 +27,6 @@ LONGEST_REFUSAL = 4096
 OF_USERS = Path("/run/user")
 """Where systemd makes a folder for each user who is there, whether a program is told of it or not."""
 LONGEST_SOCKET_PATH = 107
-"""Bytes that the system allows."""
 
 A = TypeVar("A", bound=messages.KeeperAnswer)
 
@@ -42,7 +41,6 @@ class KeySession:
 
     @property
     def is_unlocked(self) -> bool:
-        """Whether a keeper answers."""
         try:
             self._ask(messages.GetStatus(), messages.KeeperStatus)
         except LockedWallet:
@@ -58,7 +56,6 @@ class KeySession:
     # -- use
 
     def sign(self, chain_id: bytes, unsigned: bytes, keys: Sequence[PublicKey]) -> list[Signature]:
-        """Sign the unsigned bytes of a transaction with the keys of these public ones, in their order."""
         names = tuple(public_key_text(key) for key in keys)
         answer = self._ask(messages.SignTransaction(chain_id, unsigned, names), messages.Signatures)
         return [Signature(each) for each in answer.signatures]
@@ -68,25 +65,20 @@ class KeySession:
         return self._ask(request, messages.MemoText).text
 
     def decrypt_memo(self, memo: str) -> str:
-        """Read a memo that was encrypted to or from a key of the wallet."""
         return self._ask(messages.DecryptMemo(memo), messages.MemoText).text
 
     # -- changes
 
     def generate(self, label: str = "") -> str:
-        """Make a key; returns its public key."""
         return self._ask(messages.GenerateKey(label), messages.PublicKeys).keys[0]
 
     def import_key(self, descriptor: int, label: str = "") -> str:
-        """Take a key in WIF from a descriptor; returns its public key."""
         return self._ask(messages.ImportKey(label), messages.PublicKeys, descriptor).keys[0]
 
     def import_reference(self, encrypted: bytes, descriptor: int, label: str = "") -> tuple[str, ...]:
-        """Take the keys of a wallet file of the reference, and its password from a descriptor; their public keys."""
         return self._ask(messages.ImportReference(encrypted, label), messages.PublicKeys, descriptor).keys
 
     def derive_keys(self, account: str, roles: Sequence[str], descriptor: int) -> tuple[str, ...]:
-        """Take the password of an account from a descriptor; returns the public keys of these roles."""
         return self._ask(messages.DeriveKeys(account, tuple(roles)), messages.PublicKeys, descriptor).keys
 
     def export_key(self, key: PublicKey, descriptor: int) -> None:
@@ -96,11 +88,9 @@ class KeySession:
         self._ask(messages.RemoveKey(public_key_text(key)), messages.WasDone)
 
     def watch(self, name: str, *, is_watched: bool = True) -> None:
-        """Watch an account, or no longer."""
         self._ask(messages.WatchAccount(name, is_watched), messages.WasDone)
 
     def change_password(self, descriptor: int) -> None:
-        """Take a new password from a descriptor."""
         self._ask(messages.ChangePassword(), messages.WasDone, descriptor)
 
     def lock(self) -> None:
@@ -130,13 +120,7 @@ class KeySession:
 
 
 def unlock(path: Path, password: int, *, idle_seconds: float = IDLE_SECONDS, owner: int | None = None) -> KeySession:
-    """Start a keeper for a wallet, or return the one that runs. The keeper reads the password from a descriptor.
-
-    With `owner`, the reading end of a pipe, the keeper ends when the other end is closed.
-
-    Raises:
-        WalletError: It cannot be unlocked; the kinds are those of `WalletFile.open`.
-    """
+    """Start a keeper, or return the one that runs. It ends when the other end of the pipe `owner` is closed."""
     session, place = session_of(path), socket_of(path)
     # One at a time: a second one would take the socket of a keeper that is starting, which nobody could lock any more.
     with open(place.with_suffix(".lock"), "a") as lock:  # noqa: PTH123 - as the others here
@@ -175,7 +159,6 @@ def _start_keeper(path: Path, place: Path, password: int, idle_seconds: float, o
 
 
 def session_of(path: Path) -> KeySession:
-    """The session of a wallet, unlocked or not."""
     return KeySession(socket_of(path))
 
 

@@ -1,7 +1,4 @@
-"""The wallet's file: one password, whole changes, and several wallets on it at once.
-
-A change reads the file again under a lock, so that what another process has added is kept, and replaces it as a whole.
-"""
+"""The wallet's file: one password, whole changes, and several wallets on it at once: a change reads it again."""
 
 from __future__ import annotations
 
@@ -39,13 +36,6 @@ class WalletFile:
 
     @classmethod
     def open(cls, path: Path, password: bytes) -> WalletFile:
-        """An existing wallet.
-
-        Raises:
-            WrongPassword: It has another password.
-            ForeignWallet: It is no wallet.
-            DamagedWallet: It was cut short or changed.
-        """
         sealed = read_sealed(read_file(path))
         opened = cls(path, PasswordKey.of(password, sealed))
         opened._contents_of(sealed)
@@ -55,7 +45,6 @@ class WalletFile:
         return self._contents_of(read_sealed(read_file(self.path)))
 
     def change(self, edit: Callable[[Contents], Contents]) -> Contents:
-        """Change what is in the file; returns what it holds afterwards."""
         with _locked(self.path):
             before = self.read()
             after = edit(before)
@@ -87,7 +76,6 @@ def copy_wallet(source: Path, destination: Path) -> None:
 
 
 def read_file(path: Path) -> bytes:
-    """The bytes of a wallet's file, which must be a file of a size that a wallet can have."""
     try:
         with path.open("rb") as file:
             found = os.fstat(file.fileno())

@@ -59,14 +59,7 @@ def standing_of(node: NodeClient) -> NodeStanding:
 
 
 def checked_standing(nodes: Sequence[NodeClient], trust: Trust) -> NodeStanding:
-    """Where the first node's chain stands, after all of them have passed the checks.
-
-    Raises:
-        OtherChain: Of a node whose chain is not the wallet's.
-        WrongClock: Of a node whose time is not the clock's.
-        HeadWentBack: Of a first node that is behind what was seen.
-        NodesDisagree: Of nodes that follow different branches.
-    """
+    """The first node's, after all of them have passed the checks."""
     seen = recall(trust.wallet)
     found, now = [standing_of(node) for node in nodes], trust.clock()
     for node, standing in zip(nodes, found, strict=True):

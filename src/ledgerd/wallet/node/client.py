@@ -34,11 +34,9 @@ class NodeClient:
         self._deadline = Deadline()
         self._socket: ClientConnection | None = None
         self._open = ExitStack()
-        """The WebSocket, to be closed."""
 
     @property
     def is_readable_by_others(self) -> bool:
-        """Whether what is asked travels unencrypted beyond this machine."""
         return not (self._address.is_secure or self._address.is_this_machine)
 
     def __enter__(self) -> Self:
@@ -48,12 +46,7 @@ class NodeClient:
         self.close()
 
     def call(self, api: str, method: str, *arguments: object) -> Any:  # noqa: ANN401 - JSON
-        """The result of a request.
-
-        Raises:
-            NodeUnreachable: There is no answer, or none that can be read.
-            NodeRefused: The node answers with an error.
-        """
+        """`NodeUnreachable` where there is no answer that can be read, `NodeRefused` where it is an error."""
         number = next(self._numbers)
         body = packed(request_of(number, NodeCall(api, method, arguments)))
         try:

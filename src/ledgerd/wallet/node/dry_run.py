@@ -39,7 +39,6 @@ class DryRun(msgspec.Struct, frozen=True):
 
 
 def dry_run(node: NodeClient, transaction: Transaction) -> DryRun:
-    """Ask a node what a transaction would do, whether it is signed already or not."""
     text = codec_of(Transaction).to_json(transaction)
     try:
         found = node.call("node_api", "simulate_transaction", msgspec.json.decode(text))
@@ -57,7 +56,6 @@ def dry_run(node: NodeClient, transaction: Transaction) -> DryRun:
 
 
 def _steps(record: dict[str, str]) -> list[BalanceStep]:
-    """The balances of an account that differ, written as this program writes them."""
     pairs = [[_amount(record[f"{kind}_{when}"]) for when in ("before", "after")] for kind in KINDS]
     return [BalanceStep(str(record["account"]), before, after) for before, after in pairs if before != after]
 

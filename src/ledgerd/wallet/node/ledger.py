@@ -31,7 +31,6 @@ class BandwidthUse(msgspec.Struct, frozen=True):
 
     average: int
     since: int
-    """The time of that average."""
     shares: int
     """Its own, less what it has delegated, and what was delegated to it."""
 
@@ -45,7 +44,6 @@ class AccountFacts(msgspec.Struct, frozen=True):
     master: Authority
     memo_key: PublicKey
     bandwidth: BandwidthUse | None = None
-    """Nothing where the node does not tell."""
 
 
 class AgentFacts(msgspec.Struct, frozen=True):
@@ -118,7 +116,6 @@ class LedgerReader:
         return self._agents[name]
 
     def agent_keys(self, name: AccountName, operation: str) -> list[PublicKey]:
-        """The keys of live agents that may sign an operation for an account."""
         return [each.key for each in self.agents(name) if not each.is_expired and operation in each.operations]
 
     def names_of_keys(self, keys: Iterable[PublicKey]) -> set[str]:
@@ -132,7 +129,6 @@ class LedgerReader:
 
     @cached_property
     def chain_properties(self) -> dict[str, Any]:
-        """What validators have voted on: the fees among it."""
         return self._record("get_chain_properties")
 
     @cached_property

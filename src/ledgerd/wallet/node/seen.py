@@ -49,5 +49,4 @@ def remember(wallet: Path, seen: SeenChain) -> None:
 
 
 def forget(wallet: Path) -> None:
-    """Remember nothing: the next node decides which chain the wallet uses."""
     file_of(wallet).unlink(missing_ok=True)

@@ -1,7 +1,4 @@
-"""The operations that a person may send, under the names of their commands, and the rules that refuse the others.
-
-All of it follows from the declarations in `protocol.operations`, so that a new operation is a command by itself.
-"""
+"""The operations that a person may send, by the names of their commands: all that are declared but some."""
 
 from __future__ import annotations
 
@@ -18,22 +15,18 @@ VIRTUAL_RULE = "false: This is a virtual operation"
 
 
 def command_of(operation: type[Operation]) -> str:
-    """The command that sends an operation: its name with dashes."""
     return name_of(operation).replace("_", "-")
 
 
 def rule_against(operation: type[Operation]) -> str | None:
-    """The rule that refuses an operation whoever sends it; None for one that may be sent."""
     if operation.VIRTUAL:
         return VIRTUAL_RULE
     return f"{name_of(operation)} is deprecated as of HF 4" if operation.DEPRECATED else None
 
 
 SENDABLE: tuple[type[Operation], ...] = tuple(each for each in OPERATIONS if rule_against(each) is None)
-"""Operations that a person may send, by their tags."""
 
 UNSENDABLE: Mapping[str, str] = {name_of(each): rule for each in OPERATIONS if (rule := rule_against(each)) is not None}
-"""Names of the others, with the rule that refuses each."""
 
 _BY_NAME = {name_of(each): each for each in OPERATIONS}
 

@@ -21,7 +21,6 @@ EXTENSIONS = "extensions"
 
 @cache
 def fields_of_operation(operation: type[Operation]) -> tuple[Field, ...]:
-    """The fields that a person may give, in the order of the wire."""
     return tuple(field for field in record_kind(operation).fields if field.name != EXTENSIONS)
 
 
@@ -47,7 +46,6 @@ def is_authority(kind: Kind) -> bool:
 
 
 def is_name(kind: Kind) -> bool:
-    """Whether a field is the name of an account, or something written alike."""
     return isinstance(kind, NameKind)
 
 

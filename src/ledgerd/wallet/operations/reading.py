@@ -91,7 +91,6 @@ def from_json(operation: type[Operation], values: object) -> Operation:
 
 
 def json_from_text(text: str, what: str) -> object:
-    """The value of a JSON text that a person has typed."""
     try:
         return orjson.loads(text.encode("utf-8", "surrogateescape"))
     except orjson.JSONDecodeError as refused:
@@ -114,7 +113,6 @@ def network_of(chain_id: bytes) -> ChainParameters | None:
 
 
 def _json_of(kind: Kind, word: str | bool, now: Now) -> object:
-    """The JSON of what was typed for a field."""
     if isinstance(word, bool):
         return word
     if is_asset(kind):
@@ -147,7 +145,6 @@ def _fitting(kind: Unsigned | Signed, word: object) -> int:
 
 
 def time_of(word: str, now: Now) -> int:
-    """A time as people write it: a calendar text, or so long from now."""
     later = FROM_NOW.fullmatch(word)
     if later is not None:
         return now() + int(later[1]) * UNITS[later[2]]
@@ -158,7 +155,6 @@ def time_of(word: str, now: Now) -> int:
 
 
 def _checked_amount(word: str) -> str:
-    """An amount in the one form in which it means what it says."""
     number, _, name = word.strip().partition(" ")
     known = DECIMALS.get(name.strip().encode())
     if known is None:
@@ -173,7 +169,6 @@ def _checked_amount(word: str) -> str:
 
 
 def _require_known(kind: Kind, value: object, place: str) -> None:
-    """No field that does not exist and no number that would be cut, at any depth."""
     kind = inner_of(kind)
     if isinstance(kind, RecordKind | Vector | Variant):
         _require_known_inside(kind, value, place)

@@ -31,7 +31,6 @@ def sentence_of(operation: type[Operation]) -> str:
 
 
 def words_of(operation: Operation) -> list[str]:
-    """The lines that describe an operation: what it does, then each of its fields."""
     kind = type(operation)
     return [f"{name_of(kind)}: {sentence_of(kind)}", *(INDENT + line for line in _lines_of_record(operation))]
 
@@ -103,7 +102,6 @@ def amount_words(amount: Asset) -> str:
 
 
 def authority_words(authority: Authority) -> str:
-    """Who signs: weights of accounts and keys, and how much of it is needed."""
     members = [f"{shown_text(name)} ({weight})" for name, weight in authority.account_auths.items()]
     members += [f"{public_key_text(key)} ({weight})" for key, weight in authority.key_auths.items()]
     return f"{authority.weight_threshold} of {' + '.join(members) or NOTHING}"

@@ -20,7 +20,6 @@ ACCOUNT_WORDS = frozenset({"ACCOUNT", "AUTHOR", "VOTER", "VALIDATOR"})
 MOST_NAMES = 20
 
 NamesLike = Callable[[str], Iterable[str]]
-"""Names of accounts that begin so."""
 
 
 class WalletCompleter(Completer):
@@ -31,7 +30,6 @@ class WalletCompleter(Completer):
         self._names_like = names_like
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:  # noqa: ARG002 - as the library calls it
-        """What begins with the word at the cursor."""
         text = document.text_before_cursor
         words = _words_of(text)
         current = words.pop() if words and not text[-1:].isspace() else ""
@@ -77,7 +75,6 @@ class WalletCompleter(Completer):
 
 
 def _walk(parser: argparse.ArgumentParser, words: list[str]) -> tuple[argparse.ArgumentParser, str, list[str]]:
-    """The command that the words lead to, its name, and the words behind it."""
     command = ""
     for place, word in enumerate(words):
         commands = _subcommands(parser)
@@ -103,7 +100,6 @@ def _option_of(parser: argparse.ArgumentParser, word: str) -> argparse.Action | 
 
 
 def _option_waiting(parser: argparse.ArgumentParser, given: list[str]) -> argparse.Action | None:
-    """The option that the last word names, if it takes a value."""
     found = _option_of(parser, given[-1]) if given else None
     return found if found is not None and found.nargs != 0 else None
 

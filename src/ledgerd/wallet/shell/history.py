@@ -33,7 +33,6 @@ class LineHistory(History):
         self._path = path
 
     def load_history_strings(self) -> Iterable[str]:
-        """The lines of former times, the latest first; none where the file cannot be read."""
         try:
             lines = self._path.read_text(encoding="utf-8", errors="replace").splitlines()
         except OSError:
@@ -41,7 +40,6 @@ class LineHistory(History):
         return [line for line in reversed(lines[-MOST_LINES:]) if line]
 
     def store_string(self, string: str) -> None:
-        """Add a line to the file, unless it may hold a secret."""
         if "\n" in string or not may_be_kept(string):
             return
         try:

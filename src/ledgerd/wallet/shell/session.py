@@ -40,11 +40,7 @@ def run_shell(
     terminal: Input | None = None,
     screen: Output | None = None,
 ) -> CommandResult:
-    """Read and carry out lines until the end. The process that holds the keys ends with the shell that has started it.
-
-    Raises:
-        NotAsked: There is no terminal.
-    """
+    """The process that holds the keys ends with the shell that has started it."""
     if terminal is None and not sys.stdin.isatty():
         raise NotAsked("the shell needs a terminal: scripts give one command at a time, with --yes")
     parser = command_parser()
@@ -76,7 +72,6 @@ def _unlocked(wallet: Path, password: SecretSource) -> Iterator[None]:
 
 
 def _next_line(prompt: PromptSession[str], wallet: Path) -> str | None:
-    """The next line; nothing at the end."""
     while True:
         state = "wallet" if session_of(wallet).is_unlocked else "wallet, locked"
         try:

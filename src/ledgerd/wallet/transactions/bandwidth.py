@@ -50,7 +50,6 @@ def _counted_size(transaction: Transaction, size: int, ledger: LedgerReader) -> 
 
 
 def _allowed(use: BandwidthUse, ledger: LedgerReader) -> int:
-    """The average that an account of so many shares may reach."""
     properties, state = ledger.chain_properties, ledger.globals
     total = codec_of(Asset).from_json(state["total_vesting_shares"]).amount
     percent = int(properties["bandwidth_reserve_percent"])

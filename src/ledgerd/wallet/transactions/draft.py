@@ -42,7 +42,6 @@ class Draft(msgspec.Struct, frozen=True):
     chain_id: ChainId
     transaction: Transaction
     block: int
-    """The number of the block that it refers to."""
 
     @property
     def unsigned(self) -> bytes:
@@ -50,7 +49,6 @@ class Draft(msgspec.Struct, frozen=True):
 
     @property
     def id(self) -> str:
-        """As people write it."""
         return self.transaction.id.hex()
 
     @property
@@ -124,11 +122,6 @@ def save(
 
 
 def load(path: Path) -> Loaded:
-    """Read a transaction from a file.
-
-    Raises:
-        ForeignFile: It is none, or says something else than its bytes.
-    """
     try:
         with path.open("rb") as opened:
             raw = opened.read(LARGEST_FILE + 1)

@@ -21,7 +21,6 @@ HEAD_SIZE = 33 + 33 + 8 + 4
 
 @cache
 def ends_of(operation: type[Operation]) -> tuple[str, str, str] | None:
-    """The fields of a memo that a person sends to somebody, of whom it is from, and to whom."""
     fields = [field_marked(operation, mark) for mark in (Meaning.MEMO, Role.SENDER, Role.RECIPIENT)]
     memo, sender, recipient = ("" if field is None else field.attribute for field in fields)
     return None if operation.VIRTUAL or not (memo and sender and recipient) else (memo, sender, recipient)
@@ -48,7 +47,6 @@ def with_encrypted_memo(operation: Operation, ledger: LedgerReader, session: Key
 
 
 def is_encrypted(memo: str) -> bool:
-    """Whether a text has the form of an encrypted memo."""
     try:
         return memo.startswith(MARK) and len(base58.decode(memo[len(MARK) :])) > HEAD_SIZE
     except CodecError:

@@ -22,11 +22,9 @@ class Doubt(msgspec.Struct, frozen=True):
     name: str
     exists: bool
     meant: str = ""
-    """A known account whose name is written almost alike."""
 
 
 def named_accounts(operation: Operation) -> Iterator[tuple[str, str]]:
-    """The fields with accounts, and their names; lists too."""
     for field in record_kind(type(operation)).fields:
         kind, value = inner_of(field.kind), getattr(operation, field.attribute)
         if Meaning.NEW_NAME in field.marks or Meaning.LABEL in field.marks or not value:
@@ -40,7 +38,6 @@ def named_accounts(operation: Operation) -> Iterator[tuple[str, str]]:
 
 
 def _inside(field: str, values: Iterable[object]) -> Iterator[tuple[str, str]]:
-    """Of beneficiaries and of operations in a proposal."""
     for value in values:
         if not isinstance(value, msgspec.Struct):
             continue
@@ -96,6 +93,5 @@ def is_one_off(one: str, other: str) -> bool:
 
 
 def corrected(operation: Operation, doubt: Doubt) -> Operation:
-    """The same operation with the account that was meant."""
     names = {field.name: field.attribute for field in record_kind(type(operation)).fields}
     return msgspec.structs.replace(operation, **{names[doubt.field]: doubt.meant})

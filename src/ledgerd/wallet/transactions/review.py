@@ -31,11 +31,9 @@ class Review(msgspec.Struct, frozen=True):
     """As the network's JSON has them."""
     words: tuple[tuple[str, ...], ...]
     required: tuple[str, ...]
-    """Who must sign."""
     signed: tuple[str, ...]
     signing: tuple[str, ...]
     missing: str = ""
-    """Who has to sign besides."""
     fees: tuple[str, ...] = ()
     """A node's word."""
     bandwidth: tuple[str, ...] = ()

@@ -37,7 +37,6 @@ class TransactionState(msgspec.Struct, frozen=True):
     """Where a transaction is."""
 
     state: str
-    """One of the four words above."""
     block: int = 0
 
 
@@ -60,13 +59,7 @@ class TransactionFollower:
         self._pause = pause
 
     def send(self, until: Until) -> TransactionState:
-        """Send it, and wait.
-
-        Raises:
-            NodeRefused: It breaks a rule, so the node does not take it.
-            NotSent: It has expired, and is in no block.
-            UnknownOutcome: The node did not say in time.
-        """
+        """Send it, and wait; that it was refused, expired, or did not become known are errors."""
         self._node.close()  # a connection that was idle while a person was asked may be dead
         text = codec_of(Transaction).to_json(self._draft.transaction)
         try:
@@ -79,7 +72,6 @@ class TransactionFollower:
         return TransactionState(PENDING) if until is Until.SENT else self.wait(until)
 
     def wait(self, until: Until) -> TransactionState:
-        """Look until it is where it should be, or cannot come there any more."""
         started = self._clock()
         while True:
             problem = ""
@@ -103,7 +95,6 @@ class TransactionFollower:
                 raise self._unknown(": you did not wait") from None
 
     def look(self) -> TransactionState:
-        """Where it is now, as far as all nodes agree."""
         return _agreed(self._looked())
 
     def _looked(self) -> list[TransactionState]:
@@ -136,7 +127,6 @@ class _Search:
         self._scanned = draft.block
         self._found = 0
         self._too_late = 0
-        """The first block that is too late for it."""
         self._is_over = False
         """Whether it can come into no block any more; that does not change."""
 

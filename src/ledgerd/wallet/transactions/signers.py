@@ -41,7 +41,6 @@ class SigningKeys(msgspec.Struct, frozen=True):
 
     keys: tuple[PublicKey, ...]
     missing: str = ""
-    """Who has not signed, in the network's words; empty where everybody has."""
 
 
 class Signers:
@@ -58,13 +57,11 @@ class Signers:
             regular=lambda name: self.authorities(name)[0],
         )
         self.power: dict[PublicKey, int] = {}
-        """What each key that counts can do."""
         self.agents_told: dict[str, dict[str, list[str]]] = {}
         """Of each account, for each operation, the keys of its agents."""
         self._learn()
 
     def authorities(self, name: AccountName) -> tuple[Authority, Authority, Authority]:
-        """Of an account, asked once."""
         found = self._known.get(name)
         if found is None:
             found = self._known[name] = self._get(name)
@@ -75,7 +72,6 @@ class Signers:
         return self._known
 
     def choose(self, available: Collection[PublicKey], signed: Collection[PublicKey] = ()) -> SigningKeys:
-        """The keys that sign beside those that have signed, in the order of their bytes."""
         chosen = {key for key in (*available, *signed) if key in self.power or key in signed}
         missing = self.missing(chosen)
         if missing:
@@ -86,11 +82,7 @@ class Signers:
         return SigningKeys(tuple(sorted(chosen - set(signed))))
 
     def missing(self, keys: Collection[PublicKey]) -> str:
-        """Whose authority is not reached with these keys; a key too many is no fault here.
-
-        Raises:
-            RuleBroken: No keys at all could sign this.
-        """
+        """Whose authority is not reached with these keys; a key too many is no fault here."""
         try:
             verify_required(self._transaction.required, keys, self._accounts)
         except (IrrelevantSignature, IrrelevantApproval):
@@ -146,7 +138,6 @@ class Signers:
         return (-MASTER - 1 if power == AGENT else -power), key
 
     def _learn(self) -> None:
-        """Look at all keys that could sign, members of members and agents included."""
         required = self._transaction.required
         level = set(required.names)
         for authority in required.other:

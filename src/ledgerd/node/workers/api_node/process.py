@@ -20,10 +20,10 @@ from ledgerd.replica.order import FollowOrder
 from ledgerd.replica.settings import StreamSettings
 from ledgerd.rpc.link.switchboard import Switchboard
 from ledgerd.rpc.workers import Workers
-from ledgerd.supervision.main_loop import on_a_loop
 from ledgerd.supervision.part import Part, Supervisor
 from ledgerd.supervision.processes import Child, module_command
 from ledgerd.supervision.tasks import first_of
+from ledgerd.supervision.this_process import on_a_loop
 from ledgerd.supervision.work import Ended, Work, Working
 
 COMMAND = module_command("ledgerd.node.workers.beside.replica_follower")

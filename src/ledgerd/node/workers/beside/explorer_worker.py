@@ -7,9 +7,8 @@ import sys
 from ledgerd.explorer.process import run_explorer
 from ledgerd.node.config.logging.setup import set_up_child_logging
 from ledgerd.node.workers.settings import ExplorerArguments
-from ledgerd.supervision.niceness import give_way
-from ledgerd.supervision.orders import order_of
 from ledgerd.supervision.processes import parent_ended
+from ledgerd.supervision.this_process import give_way, read_arguments
 
 YIELDING = 5
 """The `nice` value: blocks are more urgent."""
@@ -17,7 +16,7 @@ YIELDING = 5
 
 def main() -> None:
     give_way(YIELDING)
-    order = order_of(sys.stdin.buffer.read(), ExplorerArguments)
+    order = read_arguments(sys.stdin.buffer.read(), ExplorerArguments)
     set_up_child_logging(order.log_format)
     run_explorer(order.settings, lambda: parent_ended(order.node))
 

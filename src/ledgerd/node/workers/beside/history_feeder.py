@@ -16,7 +16,7 @@ from ledgerd.history.postgres.news import FeedNews
 from ledgerd.history.postgres.running import EndlessFeed
 from ledgerd.node.config.logging.setup import set_up_child_logging
 from ledgerd.node.workers.settings import FeedOrder
-from ledgerd.supervision.niceness import give_way
+from ledgerd.supervision.this_process import give_way
 
 NICENESS = 5
 READ_AT_ONCE = 65_536

@@ -18,8 +18,7 @@ from ledgerd.protocol.errors import OperatorError
 from ledgerd.replica.order import FollowOrder
 from ledgerd.replica.part import FollowPart
 from ledgerd.replica.process import live
-from ledgerd.supervision.main_loop import on_a_loop
-from ledgerd.supervision.orders import order_of
+from ledgerd.supervision.this_process import on_a_loop, read_arguments
 
 MOST_ORDER = 65_536
 FOLLOWS = b"\n"
@@ -29,7 +28,7 @@ log = logging.getLogger(__name__)
 
 async def _follow() -> None:
     reader, writer = await asyncio.open_connection(sock=socket.socket(fileno=sys.stdin.fileno()), limit=MOST_ORDER)
-    order = order_of(await reader.readline(), FollowOrder)
+    order = read_arguments(await reader.readline(), FollowOrder)
     set_up_child_logging(cast("LogFormat", order.log_format))
     part = FollowPart(order.settings, Path(order.data_dir), order.chain_id)
     try:

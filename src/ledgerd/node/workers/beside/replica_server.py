@@ -12,9 +12,7 @@ from ledgerd.node.config.logging.setup import set_up_child_logging
 from ledgerd.node.config.options.application import LogFormat
 from ledgerd.replica.order import ServerOrder
 from ledgerd.replica.server import serve
-from ledgerd.supervision.main_loop import on_a_loop
-from ledgerd.supervision.niceness import give_way
-from ledgerd.supervision.orders import order_of
+from ledgerd.supervision.this_process import give_way, on_a_loop, read_arguments
 
 NICENESS = 10
 MOST_ORDER = 65_536
@@ -22,7 +20,7 @@ MOST_ORDER = 65_536
 
 async def _serve() -> None:
     reader, _ = await asyncio.open_connection(sock=socket.socket(fileno=sys.stdin.fileno()), limit=MOST_ORDER)
-    order = order_of(await reader.readline(), ServerOrder)
+    order = read_arguments(await reader.readline(), ServerOrder)
     set_up_child_logging(cast("LogFormat", order.log_format))
     await serve(order, reader)
 

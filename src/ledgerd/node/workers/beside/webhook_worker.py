@@ -19,11 +19,9 @@ from ledgerd.history.webhooks.sending import Sender
 from ledgerd.history.webhooks.settings import WebhookSettings
 from ledgerd.node.config.logging.setup import set_up_child_logging
 from ledgerd.node.config.options.application import LogFormat
-from ledgerd.supervision.main_loop import on_a_loop
-from ledgerd.supervision.niceness import give_way
-from ledgerd.supervision.orders import order_of
 from ledgerd.supervision.processes import parent_ended
 from ledgerd.supervision.tasks import all_of, first_of
+from ledgerd.supervision.this_process import give_way, on_a_loop, read_arguments
 
 YIELDING = 5
 """The `nice` value: blocks are more urgent."""
@@ -69,7 +67,7 @@ async def _opened(order: WebhookArguments) -> EmbeddedHistory:
 
 def main() -> None:
     give_way(YIELDING)
-    order = order_of(sys.stdin.buffer.read(), WebhookArguments)
+    order = read_arguments(sys.stdin.buffer.read(), WebhookArguments)
     set_up_child_logging(order.log_format)
     Path(order.folder).mkdir(parents=True, exist_ok=True)
     on_a_loop(partial(serve, order))

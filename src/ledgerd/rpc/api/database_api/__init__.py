@@ -28,6 +28,5 @@ FAMILIES = (
     agents,
     key_history,
 )
-"""The modules that declare the methods when they are imported."""
 
 __all__ = ["DATABASE_API", "FAMILIES"]

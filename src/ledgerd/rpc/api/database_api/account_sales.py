@@ -1,13 +1,11 @@
-"""Accounts and subaccounts that can be bought (spec 05, sections 9.26 to 9.28; spec 10, section 10.4).
-
-Without a prefix, a list is in the order in which the accounts came to be for sale, and with one in that of their names.
+"""Accounts and subaccounts for sale (spec 05, sections 9.26 to 9.28; spec 10, section 10.4), in order of sale,
+or, with a prefix, of names.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import islice
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -22,9 +20,7 @@ from ledgerd.rpc.call.counts import either
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.accounts import ACCOUNT_BY_ON_SALE, ACCOUNT_BY_SUBACCOUNT_ON_SALE, Account
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
-
-if TYPE_CHECKING:
-    from ledgerd.state.tables import Index
+from ledgerd.state.tables import Index
 
 MOST_SALES = 1000
 
@@ -86,10 +82,7 @@ def _on_sale(
 
 
 def _named(view: ApiView, for_sale: Index[Account], prefix: str) -> list[Account]:
-    """The accounts for sale whose names begin so, in the order of names.
-
-    The reference looks through all accounts named so, and stops after 100,000; this looks at those for sale alone.
-    """
+    """The reference reads all accounts named so, and stops after 100,000; this reads those for sale alone."""
     accounts = view.state.scan(for_sale, lower=(True,), upper=(True,))
     return sorted((each for each in accounts if each.name.startswith(prefix)), key=lambda each: text_order(each.name))
 
@@ -97,11 +90,7 @@ def _named(view: ApiView, for_sale: Index[Account], prefix: str) -> list[Account
 def _in_order_of_sale(
     view: ApiView, offset: int, limit: int, is_wanted: Callable[[Account], bool]
 ) -> tuple[AccountOnSale, ...]:
-    """A page of the accounts that satisfy a condition.
-
-    The offset is counted as in the reference, which tests the account after each one that it passes: so the first
-    account is counted even if it does not satisfy the condition.
-    """
+    """The offset is counted as in the reference, which tests each account but the first."""
     candidates = view.state.scan(ACCOUNT_BY_ON_SALE, lower=(True,), upper=(True,))
     current = next(candidates, None)
     while offset and current is not None:

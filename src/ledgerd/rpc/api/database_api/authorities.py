@@ -1,17 +1,15 @@
 """The keys that must sign a transaction, and checks of signatures (spec 05, sections 9.19 to 9.23; spec 10, sections
-4.6 and 10.5).
-
-Since hardfork 15 each operation is checked by itself, and agents count.
+4.6 and 10.5). Since hardfork 15 each operation is checked by itself, and agents count.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
 
 from ledgerd.chain.rules.accounts.agents import agent_keys
 from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.authority import Authority
 from ledgerd.protocol.authority_check import Accounts, MissingAuthority, MissingOther
 from ledgerd.protocol.authority_check import verify_authority as verify
 from ledgerd.protocol.authority_web import Web
@@ -35,10 +33,7 @@ from ledgerd.state.errors import UnknownKey
 from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME, AUTHORITY_BY_ACCOUNT, AccountAuthority
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.authority import Authority
-    from ledgerd.state.view import View
+from ledgerd.state.view import View
 
 TOO_MANY = f"The authorities of this transaction have more than {MOST_MEMBERS} keys and members to look at"
 
@@ -116,7 +111,6 @@ def _keys_of_agents(operation: Operation, required: Authorities, agents: AgentKe
 def _walk(
     view: ApiView, transaction: Transaction, available: Collection[PublicKey], accounts: Accounts
 ) -> set[PublicKey]:
-    """Marks the keys that a check of authorities uses, of present and of possible signatures."""
     required = transaction.required
     keys = _signature_keys(view, transaction).union(available)
 
@@ -138,7 +132,6 @@ def _walk(
 
 
 def _ask(is_satisfied: Callable[..., bool], asked: Collection[object]) -> None:
-    """Check each authority, which marks the keys that are used."""
     for each in asked:
         is_satisfied(each)
 

@@ -85,7 +85,6 @@ def get_dynamic_global_properties(view: ApiView) -> GlobalPropertiesText:
 
 
 def _print_globals(now: DynamicGlobalProperty) -> tuple[int, str]:
-    """The head, and the JSON text of the properties that do not depend on this node."""
     text = codec_of(GlobalProperties).to_json(GlobalProperties(**asdict(now)))
     return now.head_block_number, text[: -len("0}")]
 

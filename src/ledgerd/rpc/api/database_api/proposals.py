@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import msgspec
 
@@ -22,11 +22,7 @@ from ledgerd.state.objects.proposals import (
     REQUIRED_APPROVAL_BY_ACCOUNT,
     Proposal,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ledgerd.state.view import View
+from ledgerd.state.view import View
 
 MOST_PROPOSALS = 100
 

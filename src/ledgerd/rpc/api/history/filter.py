@@ -29,7 +29,6 @@ class OperationName(Text):
     title = "operation name"
 
     def parse(self, value: object) -> str:
-        """Read a name; an unknown one is refused."""
         name = as_string(value)
         if name not in TAGS:
             raise DecodeError(f"Invalid operation name: {name}")
@@ -66,7 +65,6 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def wanted(self) -> Wanted:
-        """The filter in the form that a history takes."""
         return Wanted(
             tags=None if self.types is None else frozenset(TAGS[name] for name in self.types),
             accounts=frozenset(self.accounts or ()),

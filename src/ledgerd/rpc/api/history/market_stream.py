@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
 
 from ledgerd.chain.log.histories import History, HistoryView, OperationPlace, Wanted
 from ledgerd.codec.numbers import Int64
@@ -13,17 +12,14 @@ from ledgerd.protocol.operations.base import tag_of
 from ledgerd.protocol.operations.markets import PmCreateMarket
 from ledgerd.rpc.api.history.stream import HistoryStream, StreamMessage
 from ledgerd.rpc.api.prediction_market.klines import Kline, points_of_blocks
+from ledgerd.rpc.call.view import OpenView
 from ledgerd.state.objects.market_records import PLACED_BY_BLOCK, PmPlacedMarkets
 from ledgerd.state.objects.reversible import REVERSIBLE_BY_NUMBER
-
-if TYPE_CHECKING:
-    from ledgerd.rpc.call.view import OpenView
-    from ledgerd.state.view import View
+from ledgerd.state.view import View
 
 
 @cache
 def market_tags() -> frozenset[int]:
-    """The operations that concern a market."""
     naming = [each for each in OPERATIONS if market_field(each)]
     concerning: tuple[type[Operation], ...] = (*naming, *named_rows(), PmCreateMarket)
     return frozenset(map(tag_of, concerning))
@@ -40,10 +36,7 @@ def _placed(row: PmPlacedMarkets) -> dict[tuple[int, int, int], int]:
 
 
 def market_of(state: View, operation: Operation, place: OperationPlace) -> int | None:
-    """The market that an operation concerns; none where that was not recorded, and the row that it names is gone.
-
-    A row goes with its market, long after it was paid out.
-    """
+    """None where that was not recorded, and the row that it names is gone, long after its market was paid out."""
     field = market_field(type(operation))
     if field is not None:
         named: int = getattr(operation, field)
@@ -68,7 +61,6 @@ class MarketStream(HistoryStream):
         self._state: View | None = None
 
     def advance(self) -> tuple[str, bool]:
-        """Look at some more blocks, beside the state as it is now."""
         with self._reading() as self._state:
             return super().advance()
 
@@ -94,6 +86,5 @@ class MarketStream(HistoryStream):
         return own is None or own.packed.startswith(view.mark_of(head))
 
     def _more(self, first: int, last: int) -> str:
-        """The price points of the blocks; none where the plugin does not run, or they were removed."""
         points = [] if self._state is None else points_of_blocks(self._state, self._market, first, last)
         return f',"prices":[{",".join(points)}]'

@@ -24,7 +24,6 @@ MOST_LOOKED_AT = 5_000
 """Operations that are examined for one page: some milliseconds of work."""
 
 SLICE = 250
-"""Operations that are examined at a time."""
 
 FIRST_SLICE = 32
 """At first as many of an account are examined as the page has room for, or this many, then twice as many each time:
@@ -100,7 +99,6 @@ def account_page(view: HistoryView, account: AccountName, filter_: Filter, curso
 
 
 def _neighbours(bottom: int, top: int, low: int) -> str:
-    """The cursors below the lowest and above the highest examined number."""
     older = f'"older":"before:{bottom}",' if bottom > low else ""
     return f'{older}"newer":"{OLDEST if top < 0 else f"after:{top}"}"'
 
@@ -111,7 +109,6 @@ Entries = list[tuple[int, str]]
 def _upwards(
     view: HistoryView, account: AccountName, wanted: Wanted, bounds: tuple[int, int], limit: int
 ) -> tuple[Entries, int]:
-    """Entries from one number to another, and the last examined one."""
     first, high = bounds
     found: Entries = []
     position, stop = first, min(high, first + MOST_LOOKED_AT - 1)
@@ -130,7 +127,6 @@ def _upwards(
 def _downwards(
     view: HistoryView, account: AccountName, wanted: Wanted, bounds: tuple[int, int], limit: int
 ) -> tuple[Entries, int]:
-    """Entries from one number down to another, and the last examined one."""
     low, last = bounds
     found: Entries = []
     position, stop = last, max(low, last - MOST_LOOKED_AT + 1)

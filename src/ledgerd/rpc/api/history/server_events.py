@@ -1,7 +1,6 @@
 """The stream of operations as Server-Sent Events: `GET /history/events`, resumed by the id of the last event.
 
-An id says how far the client was told: `N` is an irreversible block; `N-I-M` one that could still be undone, with the
-irreversible one of then and what distinguishes it from others of its number.
+An id is `N` for an irreversible block, and `N-I-M` for another: with the irreversible one of then, and its mark.
 """
 
 from __future__ import annotations
@@ -11,22 +10,18 @@ import hashlib
 import re
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
 from ledgerd.chain.log.histories import History, Wanted
+from ledgerd.codec.json_text import Json
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.rpc.api.history.filter import Filter
 from ledgerd.rpc.api.history.stream import HistoryStream, Subscriptions, messages_of
-
-if TYPE_CHECKING:
-    from ledgerd.codec.json_text import Json
-    from ledgerd.rpc.call.view import Node
+from ledgerd.rpc.call.view import Node
 
 EVENTS_PATH = b"/history/events"
 
 RETRY_MILLISECONDS = 1_000
-"""How long a client waits before it connects again."""
 
 MOST_PARAMETERS = 16
 LISTS = frozenset(("types", "accounts"))
@@ -36,12 +31,6 @@ _ID = re.compile(r"([0-9]{1,10})(?:-([0-9]{1,10})-([0-9a-f]{16}))?")
 
 
 def events_of(node: Node, query: bytes, last_id: bytes) -> AsyncGenerator[bytes, None]:
-    """The events that a request asks for.
-
-    Raises:
-        DecodeError: A parameter cannot be read.
-        RuleViolation: It is not understood.
-    """
     from_block, filter_, reversible = _asked(query)
     resumed = last_id.decode("latin-1").strip()
     stream = EventStream(node.service(Subscriptions).history, filter_.wanted, from_block, reversible=reversible)
@@ -61,7 +50,6 @@ async def _events(node: Node, stream: EventStream) -> AsyncGenerator[bytes, None
 
 
 def _asked(query: bytes) -> tuple[int, Filter, bool]:
-    """The first block, the filter, and whether reversible blocks are told."""
     try:
         pairs = parse_qsl(query.decode("ascii"), keep_blank_values=True, max_num_fields=MOST_PARAMETERS)
     except ValueError:
@@ -87,7 +75,6 @@ class EventStream(HistoryStream):
         """Whether the client has first to hear that blocks were undone."""
 
     def resume(self, position: str) -> None:
-        """Go on behind what a client was told."""
         found = _ID.fullmatch(position)
         if found is None or int(found[1]) >= LAST_NUMBER:
             raise RuleViolation("Last-Event-ID: this is no id of this stream")

@@ -47,11 +47,8 @@ class HistoryStream:
         self._is_reversible = reversible
         self._next = next_block
         self._told_from = next_block
-        """The first block that no message has covered. Blocks between it and the next one had no selected
-        operations.
-        """
+        """The first block that no message has covered."""
         self._marks: dict[int, bytes] = {}
-        """The marks of the sent blocks that are reversible."""
 
     def opening(self, name: str) -> str:
         with self._history.reading() as view:
@@ -111,7 +108,6 @@ class HistoryStream:
 
 
 async def messages_of(stream: HistoryStream, name: str, main: MainProcess) -> AsyncGenerator[str, None]:
-    """Every message of a stream, until its client disconnects or the node stops."""
     yield stream.opening(name)
     is_heard = True
     while is_heard:
@@ -134,10 +130,7 @@ async def messages_of(stream: HistoryStream, name: str, main: MainProcess) -> As
 
 
 class Subscriptions:
-    """The subscriptions of one worker, by random names, and the history that they are told of.
-
-    That has each block as soon as it is the head, also where others are asked for what was before.
-    """
+    """The subscriptions of one worker, by random names, and their history, which has every block at once."""
 
     def __init__(self, history: History) -> None:
         self.history = history
@@ -145,7 +138,6 @@ class Subscriptions:
 
     @contextmanager
     def entered(self, task: asyncio.Task[object] | None) -> Iterator[str]:
-        """Register a subscription within the block, and give its name."""
         name = secrets.token_hex(8)
         if task is not None:
             self._tasks[name] = task

@@ -1,7 +1,4 @@
-"""Blocks and transactions in a few words, and parts of their operations, for readers who show one page of them.
-
-What is not asked for is not printed, and where the history knows the places of what is asked for, nothing else is read.
-"""
+"""Blocks and transactions in short, and parts of their operations, for readers who show one page of them."""
 
 from __future__ import annotations
 
@@ -48,7 +45,6 @@ class SummedUpBlock(msgspec.Struct, frozen=True):
     validator_signature: Signature
     transactions: UInt32
     operations: UInt32
-    """Those of its transactions."""
     virtual_operations: UInt32
     kinds: tuple[OperationCount, ...]
     """Of the operations of its transactions, the most frequent first."""
@@ -74,7 +70,6 @@ class SummedUpTransaction(msgspec.Struct, frozen=True):
     expiration: Time
     signatures: tuple[Signature, ...]
     count: UInt32
-    """Of its operations."""
     operations: tuple[Operation, ...]
     virtual_operations: OperationTexts
 
@@ -82,7 +77,6 @@ class SummedUpTransaction(msgspec.Struct, frozen=True):
 MOST_BYTES = 1 << 20
 """Of blocks that are decoded for one answer, since the history does not have them; it has at least one block."""
 MOST_READ = 8 << 20
-"""Bytes of all blocks of an answer."""
 
 
 def block_summaries(view: HistoryView, blocks: Iterable[tuple[int, bytes | None]]) -> tuple[SummedUpBlock, ...]:
@@ -144,7 +138,6 @@ def _texts(operations: Iterable[str]) -> str:
 def transaction_summary(
     view: HistoryView, identifier: TransactionId, place: TransactionPlace, packed: bytes, part: slice
 ) -> SummedUpTransaction:
-    """A transaction at a place that the history knows, with a part of its operations."""
     block, number = place
     opening = opening_of(packed)
     found = part_at(packed, identifier, view.offsets_of(place), part)

@@ -14,6 +14,5 @@ from ledgerd.rpc.api.prediction_market import (
 from ledgerd.rpc.api.prediction_market.declared import PREDICTION_MARKET_API
 
 FAMILIES = (markets, stakes, oracles, disputes, lazy_pool, leverage, categories, klines, overview)
-"""What declares the methods, as it is imported."""
 
 __all__ = ["FAMILIES", "PREDICTION_MARKET_API"]

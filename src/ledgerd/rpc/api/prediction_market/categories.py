@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, compress, islice
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
 
@@ -53,9 +53,7 @@ from ledgerd.state.objects.market_records import (
     meta_numbers,
 )
 from ledgerd.state.objects.markets import MARKET_BY_STATUS, PM_MARKETS, market_sums
-
-if TYPE_CHECKING:
-    from ledgerd.state.view import View
+from ledgerd.state.view import View
 
 HOT_TAGS = 20
 ANY_STATUS = -1
@@ -124,7 +122,6 @@ class _Wanted(NamedTuple):
 
     @property
     def is_plain(self) -> bool:
-        """Whether every market of the category is wanted, or every one that is no child."""
         return self.show_risky and self.status == ANY_STATUS and not self.texts.reads_labels
 
 
@@ -161,7 +158,6 @@ def list_markets_by_category(  # noqa: PLR0913, PLR0917 - the arguments of the r
 
 
 def _kept(view: ApiView, wanted: _Wanted) -> Iterable[int]:
-    """The metadata of the markets that are asked for, by their ids."""
     if wanted.is_plain and len(wanted.texts.category_bytes) < CUT_BYTES:
         return _of_category(view.state, wanted.texts)
     if _size_of(view.state, wanted.texts.category) > MOST_LOOKED_UP:
@@ -228,7 +224,7 @@ def _fewer(state: View, status: int) -> _Standing:
 
 
 def _gone_through(view: ApiView, wanted: _Wanted) -> Iterator[int]:
-    """The same from all metadata, read as it stands."""
+    """The same, read from the whole table."""
     stands = _standing(view, wanted.status)
     hidden = frozenset[int]() if wanted.show_risky else hidden_markets(view)
     among = stands.listed - hidden if stands.is_wanted else None
@@ -245,7 +241,6 @@ def _gone_through(view: ApiView, wanted: _Wanted) -> Iterator[int]:
 
 
 def _sorted(view: ApiView, ids: Ids, sort: str) -> list[int]:
-    """By what was bet, the most first, or by the end of betting; those whose market is gone come last."""
     state, markets = view.state, dict(zip(ids, markets_of(view.state, ids), strict=True))
 
     def key(meta_id: int) -> int:
@@ -266,13 +261,11 @@ class _RowPiece(NamedTuple):
 
 
 def _row_piece(meta: PmMarketMeta) -> _RowPiece:
-    """All that is stored, its lists as lists."""
     begin = metadata_printer(*PmMarketMeta.__struct_fields__)(meta)[:-1]
     return _RowPiece(meta.market, begin, f',"metadata":{metadata_text(meta)}}}')
 
 
 def _rows_text(view: ApiView, ids: Iterable[int], *, is_loaded: bool) -> str:
-    """Metadata with how its market stands; with what was bet on it too, if the markets were loaded."""
     state, rest, texts = view.state, iter(ids), list[str]()
     while some := list(islice(rest, PRINTED_TOGETHER)):
         rows = [row for row in state.derived_all(_row_piece, PM_MARKET_META.by_id, some) if row is not None]

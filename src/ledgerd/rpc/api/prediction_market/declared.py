@@ -34,5 +34,4 @@ def require_told_limit(limit: int) -> None:
 
 
 def page(rows: Iterable[T], first: int, limit: int) -> Iterator[T]:
-    """So many rows, from one on that is named by its place."""
     return islice(rows, first, first + limit)

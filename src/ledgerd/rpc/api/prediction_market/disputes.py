@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import msgspec
 from msgspec.structs import asdict
@@ -35,13 +35,10 @@ from ledgerd.state.objects.disputes import (
     PmDisputeVote,
     dispute_numbers,
 )
-from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
+from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, DynamicGlobalProperty
 from ledgerd.state.objects.lazy_pool import LAZY_DEPOSIT_BY_ACCOUNT, PM_LAZY_POOLS
 from ledgerd.state.objects.markets import PM_MARKETS, PmMarket, market_oracle
-
-if TYPE_CHECKING:
-    from ledgerd.state.objects.globals import DynamicGlobalProperty
-    from ledgerd.state.view import View
+from ledgerd.state.view import View
 
 UPHOLD = -1
 
@@ -162,7 +159,6 @@ class _Weights:
         self.of_pool = properties.shares_for(self._value) if self._value > 0 else 0
 
     def of(self, voter: AccountName) -> int:
-        """Of an account, which must exist."""
         own = self._state.at(ACCOUNT_BY_NAME, voter).effective_shares
         if self._value <= 0:
             return own

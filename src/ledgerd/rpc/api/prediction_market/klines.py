@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Iterable
+from typing import Annotated
 
 import msgspec
 
@@ -22,11 +23,7 @@ from ledgerd.state.objects.market_records import (
     PmRecentPoints,
     points_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ledgerd.state.view import View
+from ledgerd.state.view import View
 
 
 class Kline(msgspec.Struct, frozen=True):
@@ -43,7 +40,6 @@ Klines = Annotated[str, Printed(tuple[Kline, ...])]
 
 
 def _printed(first: int, points: Iterable[KlinePoint]) -> tuple[str, ...]:
-    """Points in JSON, the first of them with this number."""
     return tuple(
         f'{{"seq":{seq},"timestamp":{point.timestamp},"reason":{point.reason},'
         f'"bets_sum":{integer_text(point.bets_sum)},"weights":[{",".join(map(integer_text, point.weights))}]}}'
@@ -52,7 +48,6 @@ def _printed(first: int, points: Iterable[KlinePoint]) -> tuple[str, ...]:
 
 
 def _located(chunk: PmKlineChunk) -> tuple[int, tuple[str, ...]]:
-    """The number of a chunk's first point, and all of them printed."""
     return chunk.first, _printed(chunk.first, chunk)
 
 
@@ -72,16 +67,12 @@ def _recent(state: View, market: int) -> list[KlinePoint]:
 
 
 def _newest_end(state: View, market: int) -> int:
-    """How many points a market has had until the last blocks."""
     newest = state.first(KLINE_BY_MARKET, lower=(market,), upper=(market,), reverse=True)
     return 0 if newest is None else newest.end
 
 
 def points_between(state: View, market: int, first: int, end: int, moved: int, recent: list[KlinePoint]) -> list[str]:
-    """The points of a market by their numbers, printed; those that were removed are left out.
-
-    So many were moved to chunks already; the others are given.
-    """
+    """`moved` of them are in chunks already, the others are `recent`; those that were removed are left out."""
     begin = max(moved, first)
     found = list(_printed(begin, recent[begin - moved : max(0, end - moved)]))
     if first >= moved:
@@ -114,7 +105,6 @@ def points_of_blocks(state: View, market: int, first: int, last: int) -> list[st
 
 
 def _between(points: list[KlinePoint], number: int, first: int, last: int) -> list[str]:
-    """Of points, the first of which has this number, those of the blocks of a range, printed."""
     texts = zip(points, _printed(number, points), strict=True)
     return [text for point, text in texts if first <= point.block <= last]
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import msgspec
 
@@ -12,6 +13,7 @@ from ledgerd.pricing.constant_product import Reserves, buy
 from ledgerd.pricing.leverage import LeverageLimits, cancel_value, max_loan, threshold, worst_value
 from ledgerd.pricing.widths import int64, mul_div, quotient128, truncated_quotient
 from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.market_properties import ChainPropertiesHf14
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.times import Time
 from ledgerd.rpc.api.prediction_market.declared import NEWEST, OLDEST, PREDICTION_MARKET_API, require_page
@@ -29,11 +31,6 @@ from ledgerd.state.objects.leverage import (
     PmLeveragePosition,
 )
 from ledgerd.state.objects.markets import ACTIVE, PM_MARKETS, PmMarket
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ledgerd.protocol.market_properties import ChainPropertiesHf14
 
 BINARY = 0
 STOPS = 12
@@ -201,7 +198,6 @@ def _leverage(collateral: int, loan: int) -> int:
 def _obstacles(
     market: PmMarket, outcome: int, collateral: int, room: _Room, properties: ChainPropertiesHf14, now: int
 ) -> Iterator[FailedConstraint]:
-    """Why the pool lends nothing, whatever the size of the loan."""
     end = market.betting_expiration
     rules = (
         (not properties.pm_leverage_enabled, "leverage_disabled", "Leverage is disabled by governance"),
@@ -236,7 +232,6 @@ def _obstacles(
 def _stops(
     reserves: Reserves, collateral: int, outcome: int, most: int, limits: LeverageLimits
 ) -> Iterator[LeverageStop]:
-    """The twelfths of a loan, those that make no difference left out."""
     last = 0
     for part in range(1, STOPS + 1) if most > 0 else ():
         loan = quotient128(most * part, STOPS)
@@ -259,7 +254,6 @@ def _stops(
 
 
 def _priced(view: ApiView, position: int) -> tuple[PmLeveragePosition, int]:
-    """A position, and what its tokens would give now."""
     found = view.state.find(PM_LEVERAGE_POSITIONS, position)
     if found is None:
         raise RuleViolation("p != nullptr: Position not found")

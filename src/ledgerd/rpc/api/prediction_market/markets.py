@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from ledgerd.codec.numbers import Int8, Int64, UInt32
 from ledgerd.protocol.errors import RuleViolation
@@ -33,10 +32,8 @@ from ledgerd.state.objects.markets import (
     PmMarket,
     market_sums,
 )
-
-if TYPE_CHECKING:
-    from ledgerd.state.tables import Index, Key
-    from ledgerd.state.view import View
+from ledgerd.state.tables import Index, Key
+from ledgerd.state.view import View
 
 
 @PREDICTION_MARKET_API.method(args=exactly(1, "_S"), examples=[[0]])
@@ -67,12 +64,10 @@ def list_markets(
 
 
 def _covered(view: ApiView, status: int) -> Ids:
-    """The markets of a status whose oracles have insurance enough, by their ids."""
     return id_list(view, ("covered", status), lambda: sorted(covered_markets(view, status)))
 
 
 def _expiring(view: ApiView, status: int, *, show_risky: bool, end: int) -> Iterable[int]:
-    """The markets of a status that still take bets, those whose time is over soonest first."""
     now = head_time(view)
 
     def found() -> Iterator[int]:

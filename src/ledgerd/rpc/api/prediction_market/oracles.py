@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import msgspec
 
@@ -21,9 +21,6 @@ from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.disputes import CREATOR_BAN_BY_ACCOUNT, PmCreatorBan
 from ledgerd.state.objects.markets import ACTIVE, MARKET_BY_ORACLE_STATUS, PM_MARKETS, market_sums
 from ledgerd.state.objects.oracles import ORACLE_BY_OWNER, PM_ORACLES, PmOracle
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 BEGINNERS_SCORE = 6_000
 EXPERIENCED = 20
@@ -64,7 +61,6 @@ def list_oracles(view: ApiView, from_: UInt32, limit: UInt32) -> tuple[PmOracle,
 
 
 def oracle_record(view: ApiView, oracle: PmOracle) -> OracleRecord:
-    """An oracle with what is worked out of its row and its open markets."""
     waiting, oldest = of_this_head(view, ("late", oracle.owner), lambda: _late_markets(view, oracle.owner))
     hist = oracle.resolution_time_hist
     score = reliability_score(oracle, head_time(view))
@@ -72,7 +68,6 @@ def oracle_record(view: ApiView, oracle: PmOracle) -> OracleRecord:
 
 
 def _late_markets(view: ApiView, oracle: AccountName) -> tuple[int, int]:
-    """How many markets wait for an oracle's word, and for how long the first of them does."""
     now, count, oldest = head_time(view), 0, 0
     for market in view.state.scan_ids(MARKET_BY_ORACLE_STATUS, lower=(oracle, ACTIVE), upper=(oracle, ACTIVE)):
         sums = view.state.peek(PM_MARKETS, market, market_sums)

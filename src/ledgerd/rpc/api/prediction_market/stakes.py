@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -36,9 +37,6 @@ from ledgerd.state.objects.markets import (
     PmOutcome,
 )
 from ledgerd.state.objects.settlements import DEFERRED_CLAIM_BY_MARKET, PmDeferredClaim
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 BINARY = 0
 BINARY_LABELS = ("A", "B")
@@ -84,7 +82,6 @@ def get_market_outcomes(view: ApiView, market: Int64) -> tuple[PmOutcome, ...]:
 
 
 def outcomes_of(view: ApiView, market: int) -> tuple[PmOutcome, ...]:
-    """In their order."""
     return tuple(view.state.scan(OUTCOME_BY_MARKET, lower=(market,), upper=(market,)))
 
 
@@ -95,7 +92,6 @@ def get_market_weight_sums(view: ApiView, market: Int64) -> WeightSums:
 
 
 def weight_sums_of(view: ApiView, market: PmMarket) -> WeightSums:
-    """The sums of a market; those of its sides stay while the head does."""
     labels = {each.outcome_index: each.label for each in outcomes_of(view, market.id)}
     sides = _sides(view, market)
     outcomes = []
@@ -113,7 +109,6 @@ def _sides(view: ApiView, market: PmMarket) -> dict[int, Side]:
 
 
 def _sum_sides(view: ApiView, market: PmMarket) -> dict[int, Side]:
-    """Bets that stand, and those that have won, by their side."""
     amounts: dict[int, int] = {}
     weights: dict[int, int] = {}
     bets = view.state.peek_all(BET_BY_MARKET, bet_weight, lower=(market.id,), upper=(market.id,))

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
 
 from ledgerd.codec import record_kind
 from ledgerd.codec.json_text import quote
 from ledgerd.codec.records import RecordKind
+from ledgerd.codec.source import Source
 from ledgerd.codec.strings import Text
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.rpc.api.kinds import Printed
+from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.market_records import META_BY_MARKET, PmMarketMeta
 from ledgerd.state.objects.markets import PM_MARKETS, PmMarket
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from ledgerd.codec.source import Source
-    from ledgerd.rpc.call.view import ApiView
-    from ledgerd.state.view import View
+from ledgerd.state.view import View
 
 
 class MarketMetadata(msgspec.Struct, frozen=True):
@@ -77,7 +74,6 @@ def _list_of_parts(joined: str) -> str:
 
 @cache
 def metadata_printer(*names: str) -> Callable[[PmMarketMeta], str]:
-    """Prints these fields of what is stored of a market as an object, its lists as lists."""
     stored = {field.attribute: field for field in record_kind(PmMarketMeta).fields}
     for name in ("tags", "banned_jurisdictions"):
         stored[name] = stored[name]._replace(kind=_JoinedParts())
@@ -85,7 +81,6 @@ def metadata_printer(*names: str) -> Callable[[PmMarketMeta], str]:
 
 
 def metadata_text(meta: PmMarketMeta) -> str:
-    """What is said of a market, as an object of its own."""
     return metadata_printer(*MarketMetadata.__struct_fields__)(meta)
 
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Hashable, Iterable
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from ledgerd.protocol.hashing import sha256
 from ledgerd.rpc.api.prediction_market.declared import page
 from ledgerd.rpc.api.prediction_market.shared.remembered import head_of
-from ledgerd.state.tables import Entity
-
-if TYPE_CHECKING:
-    from ledgerd.rpc.call.view import ApiView
-    from ledgerd.state.tables import Index, Key, Table
+from ledgerd.rpc.call.view import ApiView
+from ledgerd.state.tables import Entity, Index, Key, Table
 
 NEAR = 1_000
 """A page that ends within so many rows is read where it stands."""
@@ -29,10 +26,7 @@ E = TypeVar("E", bound=Entity)
 
 
 class IdLists:
-    """Lists of ids by what they are lists of, all of one head block.
-
-    What a client asks for may be long, so lists are found by its digest, and never by what was sent.
-    """
+    """Lists of ids of one head block, by the digest of what they are lists of: what a client asks for may be long."""
 
     def __init__(self) -> None:
         self._head: tuple[bytes, int] = (b"", 0)
@@ -40,7 +34,6 @@ class IdLists:
         self.bytes = 0
 
     def get(self, head: tuple[bytes, int], key: Hashable, make: Callable[[], Iterable[int]]) -> Ids:
-        """The list of a key, made when it is first asked for."""
         if head != self._head:
             self._drop(head)
         digest = _digest_of(key)
@@ -67,12 +60,10 @@ def _digest_of(key: Hashable) -> bytes:
 
 
 def id_list(view: ApiView, key: Hashable, make: Callable[[], Iterable[int]]) -> Ids:
-    """All ids of an order, which stay while the head does."""
     return view.node.memory(IdLists).get(head_of(view), key, make)
 
 
 def range_ids(view: ApiView, index: Index[Any], key: Key, *, newest: bool, first: int, limit: int) -> Iterable[int]:
-    """A page of the ids under a key, from the first or from the last of them on."""
     if first + limit <= NEAR:
         return page(view.state.scan_ids(index, lower=key, upper=key, reverse=newest), first, limit)
     ids = id_list(view, (index.title, key), lambda: view.state.scan_ids(index, lower=key, upper=key))

@@ -33,7 +33,6 @@ class MetadataFilter(NamedTuple):
 
     @property
     def reads_labels(self) -> bool:
-        """Whether more is asked for than a category, with its children or without."""
         return bool(self.jurisdiction or self.subcategory or self.tag) or "\0" in self.category
 
     def condition(self) -> Callable[[bytes], bool]:
@@ -58,7 +57,6 @@ def _condition(wanted: MetadataFilter) -> Callable[[bytes], bool]:
 
 
 def _label_condition(wanted: MetadataFilter) -> Callable[[MetaLabels], bool]:
-    """The same of its labels; what stands behind a NUL in the category is not compared."""
     category, cut = wanted.category_bytes, wanted.category_bytes + b"\0"
     subcategory, jurisdiction = text_bytes(wanted.subcategory), text_bytes(wanted.jurisdiction)
     has_tag, is_banned = part_test(text_bytes(wanted.tag).lower()), part_test(jurisdiction)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TypeVar, cast
 
+from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, DynamicGlobalProperty
-
-if TYPE_CHECKING:
-    from ledgerd.rpc.call.view import ApiView
 
 T = TypeVar("T")
 
@@ -22,7 +20,6 @@ def head_time(view: ApiView) -> int:
 
 
 def head_of(view: ApiView) -> tuple[bytes, int]:
-    """The id and the time of the head block."""
     head = view.state.derived(_head_of, DYNAMIC_GLOBAL_PROPERTIES.by_id, 0)
     return (b"", 0) if head is None else head
 
@@ -38,7 +35,6 @@ class OfThisHead:
         self._values: dict[Hashable, object] = {}
 
     def get(self, head: tuple[bytes, int], key: Hashable, make: Callable[[], T]) -> T:
-        """The value of a key, made when it is first asked for."""
         if head != self._head or len(self._values) >= MOST_REMEMBERED:
             self._head, self._values = head, {}
         if key not in self._values:

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import chain
-from typing import TYPE_CHECKING
 
+from ledgerd.protocol.market_properties import ChainPropertiesHf14
+from ledgerd.protocol.names import AccountName
 from ledgerd.rpc.api.prediction_market.shared.remembered import of_this_head
+from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.market_records import OPEN_BOOK_BY_ORACLE
 from ledgerd.state.objects.markets import MARKET_BY_ORACLE, MARKET_BY_ORACLE_STATUS
 from ledgerd.state.objects.oracles import ORACLE_BY_OWNER, PmOracle
 from ledgerd.state.objects.validators import VALIDATOR_SCHEDULES
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ledgerd.protocol.market_properties import ChainPropertiesHf14
-    from ledgerd.protocol.names import AccountName
-    from ledgerd.rpc.call.view import ApiView
-
 
 def medians(view: ApiView) -> ChainPropertiesHf14:
-    """The properties that the scheduled validators agree on."""
     return of_this_head(view, "medians", lambda: view.state.get(VALIDATOR_SCHEDULES, 0).median_props)
 
 
@@ -35,7 +30,6 @@ def _is_risky(view: ApiView, name: AccountName) -> bool:
 
 
 def covered_markets(view: ApiView, status: int) -> Iterator[int]:
-    """The markets of a status whose oracles have insurance enough."""
     covered = [oracle.owner for oracle in view.state.scan(ORACLE_BY_OWNER) if not is_below_floor(view, oracle)]
     keys = [(oracle, status) for oracle in covered]
     return chain.from_iterable(view.state.scan_ids(MARKET_BY_ORACLE_STATUS, lower=key, upper=key) for key in keys)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from itertools import compress, islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ledgerd.rpc.api.prediction_market.shared.id_lists import Ids, id_list
+from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.market_records import PM_MARKET_META, meta_market, meta_numbers
 from ledgerd.state.objects.markets import PM_MARKETS, MarketSums, market_sums
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from ledgerd.rpc.call.view import ApiView
-    from ledgerd.state.tables import Index, Key
-    from ledgerd.state.view import View
+from ledgerd.state.tables import Index, Key
+from ledgerd.state.view import View
 
 VOLUME, EXPIRATION = "volume", "expiration"
 SORTED = (VOLUME, EXPIRATION)
