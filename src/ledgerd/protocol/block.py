@@ -86,7 +86,6 @@ class SignedHeader(msgspec.Struct, frozen=True, dict=True):
 
     @lazy
     def packed(self) -> bytes:
-        """The canonical bytes."""
         return codec_of(SignedHeader).encode(self)
 
     @lazy
@@ -107,7 +106,6 @@ class SignedHeader(msgspec.Struct, frozen=True, dict=True):
 
     @lazy
     def signee(self) -> PublicKey:
-        """The key that signed."""
         return recover(self.validator_signature, self.digest)
 
     @property
@@ -149,7 +147,6 @@ class Block(msgspec.Struct, frozen=True, dict=True):
 
     @lazy
     def header(self) -> SignedHeader:
-        """The block without its transactions."""
         header = SignedHeader(
             self.previous,
             self.timestamp,
@@ -169,7 +166,6 @@ class Block(msgspec.Struct, frozen=True, dict=True):
 
     @lazy
     def id(self) -> BlockId:
-        """The id of the signed header."""
         return self.header.id
 
     @property
@@ -191,7 +187,6 @@ class Block(msgspec.Struct, frozen=True, dict=True):
 
 
 def require_block_size(size: int, most: int) -> None:
-    """A block has no more bytes than the chain allows."""
     require(
         size <= most,
         "block_size <= gprops.maximum_block_size: Block Size is too Big: ${block_size} > ${max}",

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 
 def require_token(amount: Asset, field: str) -> None:
-    """An amount of VIZ."""
     require(amount.is_token, f"pm_is_token({field}): {field} must be VIZ (TOKEN_SYMBOL)")
 
 
@@ -32,7 +31,6 @@ def require_fixed_fee(fee: Asset, field: str) -> None:
 
 
 def require_share(percent: int, field: str, title: str) -> None:
-    """A part in hundredths of a percent: of everything at most."""
     require(percent <= HUNDRED_PERCENT, f"{field} <= 10000: {title} out of range (bp, max 10000)")
 
 

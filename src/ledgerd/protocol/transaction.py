@@ -66,7 +66,6 @@ class Transaction(msgspec.Struct, frozen=True, dict=True):
 
     @lazy
     def digest(self) -> bytes:
-        """The hash of the unsigned bytes."""
         return hashlib.sha256(self.unsigned).digest()
 
     @lazy
@@ -81,12 +80,10 @@ class Transaction(msgspec.Struct, frozen=True, dict=True):
 
     @lazy
     def required(self) -> Authorities:
-        """Who must have signed."""
         return required_authorities(self.operations)
 
     @lazy
     def required_each(self) -> tuple[Authorities, ...]:
-        """Who must have signed each of the operations."""
         if len(self.operations) == 1:
             return (self.required,)
         return tuple(required_authorities((operation,)) for operation in self.operations)

@@ -22,7 +22,6 @@ class UnknownHardfork(RuleViolation):
 
 
 def is_hardfork_due(ledger: Ledger) -> bool:
-    """Whether the validators have agreed on a later version, and its time has come."""
     hardforks = ledger.hardforks
     current = ledger.network.hardforks[hardforks.last_hardfork].version
     return current < hardforks.next_hardfork and hardforks.next_hardfork_time <= ledger.now

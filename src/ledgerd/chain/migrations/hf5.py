@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 
 def make_votes_fair(ledger: Ledger) -> None:
-    """Count all votes again."""
     recount_votes(ledger)
 
 

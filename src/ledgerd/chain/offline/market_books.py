@@ -62,7 +62,6 @@ def _takes_bets(market: PmMarket) -> bool:
 
 
 def bets_agree(view: View) -> Problems:
-    """What was bet on each outcome is the sum of the bets, and so is what may be paid for them."""
     amounts, weights = Counter[tuple[int, int]](), Counter[tuple[int, int]]()
     sides: defaultdict[int, list[int]] = defaultdict(lambda: [0, 0])
     for bet in view.scan(PM_BETS):
@@ -87,7 +86,6 @@ def bets_agree(view: View) -> Problems:
 
 
 def liquidity_agrees(view: View) -> Problems:
-    """The liquidity of each market is the sum of what was provided."""
     found = Counter[int]()
     for row in view.scan(PM_LIQUIDITY):
         if row.status == liquidity.ACTIVE:
@@ -136,6 +134,5 @@ MARKET_CHECKS: tuple[Callable[[View], Problems], ...] = (
 
 
 def markets_agree(view: View) -> Problems:
-    """All that is wrong with the books of markets."""
     for each in MARKET_CHECKS:
         yield from each(view)

@@ -128,7 +128,6 @@ class TokenTally:
         self.supply = 0
 
     def take(self, entity: Entity) -> None:
-        """Count what an object holds."""
         holding = _BY_RECORD.get(type(entity))
         if holding is not None:
             self.terms[holding.term] += holding.amount(entity)

@@ -68,7 +68,7 @@ class BlockDraft(NamedTuple):
 def generate_block(
     ledger: Ledger, pending: Pending, when: int, name: AccountName, key: PrivateKey, skip: SkipFlags = Skip.NOTHING
 ) -> Block:
-    """Make and sign the block of a slot. It still has to be pushed, as any other."""
+    """It still has to be pushed, as any other."""
     draft = draft_block(ledger, pending, when, name, key.public, skip)
     return sign_block(draft.header, draft.transactions, key)
 
@@ -76,7 +76,6 @@ def generate_block(
 def draft_block(
     ledger: Ledger, pending: Pending, when: int, name: AccountName, key: PublicKey, skip: SkipFlags = Skip.NOTHING
 ) -> BlockDraft:
-    """Make the block of a slot, to be signed with a key."""
     slot = slot_at(ledger, when)
     require(slot > 0, "slot_num > 0: ")
     require(scheduled_validator(ledger, slot) == name, "scheduled_validator == validator_owner: ")
@@ -103,7 +102,6 @@ def draft_block(
 
 
 def _choose_transactions(ledger: Ledger, pending: Pending, when: int, skip: SkipFlags) -> tuple[Transaction, ...]:
-    """Waiting transactions in their order, each tried on top of those before it."""
     pending.drop_session()
     ledger.is_reporting = False
     ledger.cursor.time = when

@@ -114,12 +114,12 @@ class AccountMetadata(Operation, frozen=True, tag=21):
 
 
 def require_created_name(name: str) -> None:
-    """A new account's name is longer than names have to be elsewhere (spec 01, section 6)."""
+    """Spec 01, section 6."""
     require(is_valid_created_name(name), "is_valid_create_account_name(name): Account name ${n} is invalid", n=name)
 
 
 def require_domain(name: str, creator: str) -> None:
-    """A name with a dot is created by the account that it is a subaccount of (spec 01, section 6)."""
+    """Spec 01, section 6."""
     require(
         is_valid_domain(name, creator),
         "is_valid_domain_name( name, creator ): Domain name ${n} is invalid, creator name ${c}",

@@ -76,7 +76,6 @@ class SetAgentPermission(Operation, frozen=True, tag=105):
 
     @property
     def is_revocation(self) -> bool:
-        """Whether it takes back what the agent may do."""
         return not self.operations and not self.addons
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002

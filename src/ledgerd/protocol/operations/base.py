@@ -29,22 +29,18 @@ class Authorities(NamedTuple):
 
     @property
     def names(self) -> tuple[AccountName, ...]:
-        """All accounts, some of them perhaps twice."""
         return self.active + self.master + self.regular
 
 
 def active(*names: AccountName) -> Authorities:
-    """The active authority of each."""
     return _made(Authorities, (names, (), (), ()))
 
 
 def master(*names: AccountName) -> Authorities:
-    """The master authority of each."""
     return _made(Authorities, ((), names, (), ()))
 
 
 def regular(*names: AccountName) -> Authorities:
-    """The regular authority of each."""
     return _made(Authorities, ((), (), names, ()))
 
 
@@ -119,7 +115,6 @@ class VirtualOperation(Operation, frozen=True):
 
 
 def tag_of(operation: type[Operation]) -> int:
-    """The number of an operation on the wire."""
     tag = operation.__struct_config__.tag
     if not isinstance(tag, int):
         raise TypeError(f"{operation.__name__} has no tag")

@@ -59,7 +59,6 @@ class PmPlaceBet(Operation, frozen=True, tag=70):
 
     @property
     def choice(self) -> Int16:
-        """The outcome, in whichever field it stands."""
         return self.side if self.side >= 0 else self.outcome_index
 
 

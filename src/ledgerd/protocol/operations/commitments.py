@@ -73,5 +73,4 @@ class PmRevealBet(Operation, frozen=True, tag=72):
 
     @property
     def choice(self) -> Int16:
-        """The outcome, in whichever field it stands."""
         return self.side if self.side >= 0 else self.outcome_index

@@ -43,9 +43,8 @@ class Custom(Operation, frozen=True, tag=10):
 
     @property
     def signers(self) -> tuple[AccountName, ...]:
-        """All named accounts."""
         return self.required_active_auths + self.required_regular_auths
 
     def authorities(self) -> Authorities:
-        """All named accounts. A transaction with both kinds is never valid (spec 01, section 10.2)."""
+        """A transaction with both kinds is never valid (spec 01, section 10.2)."""
         return Authorities(active=self.required_active_auths, regular=self.required_regular_auths)

@@ -98,7 +98,7 @@ class PmDisputeResolve(Operation, frozen=True, tag=80):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, market, outcome, penalty. The times of bans are not checked."""
+        """The times of bans are not checked."""
         require_valid_name(self.resolver)
         require_object_id(self.market_id, "market_id")
         require(self.correct_outcome >= -1, "correct_outcome >= -1: correct_outcome must be >= -1")
@@ -118,7 +118,6 @@ class PmDisputeOracleRespond(Operation, frozen=True, tag=98):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, market, text, which may not be empty."""
         require_valid_name(self.oracle)
         require_object_id(self.market_id, "market_id")
         require(self.response, "response.size() > 0: response cannot be empty")

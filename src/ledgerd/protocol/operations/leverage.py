@@ -41,7 +41,7 @@ class PmLeverageOpen(Operation, frozen=True, tag=91):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, outcome, amounts, limits. The market is not checked."""
+        """The market is not checked."""
         require_valid_name(self.account)
         require(
             self.outcome_index in {0, 1},
@@ -70,7 +70,7 @@ class PmLeverageClose(Operation, frozen=True, tag=92):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, the least amount. The position is not checked."""
+        """The position is not checked."""
         require_valid_name(self.account)
         require(self.min_return >= 0, "min_return >= 0: min_return cannot be negative")
 
@@ -87,7 +87,7 @@ class PmLeverageConvert(Operation, frozen=True, tag=93):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, cost. The position is not checked."""
+        """The position is not checked."""
         require_valid_name(self.account)
         require(
             self.conversion_profit_cost <= WHOLE_PERCENT,

@@ -45,7 +45,6 @@ class RecoverAccount(Operation, frozen=True, tag=13):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Two authorities that differ, can be reached, and are not open."""
         require_valid_name(self.account_to_recover)
         require(
             self.new_master_authority != self.recent_master_authority,
@@ -68,7 +67,6 @@ class RecoverAccount(Operation, frozen=True, tag=13):
         self.recent_master_authority.check()
 
     def authorities(self) -> Authorities:
-        """Both authorities that it names."""
         return Authorities(other=(self.new_master_authority, self.recent_master_authority))
 
 

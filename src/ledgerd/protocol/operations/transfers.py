@@ -57,7 +57,6 @@ class TransferToVesting(Operation, frozen=True, tag=3):
     amount: Asset
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names, of which the recipient's may be empty; amount."""
         require_valid_name(self.sender)
         require(self.amount.is_token, "is_asset_type(amount, TOKEN_SYMBOL): Amount must be TOKEN_SYMBOL")
         if self.recipient:
@@ -66,7 +65,6 @@ class TransferToVesting(Operation, frozen=True, tag=3):
 
     @property
     def is_own(self) -> bool:
-        """Whether the shares are the sender's."""
         return self.recipient in {"", self.sender}
 
 

@@ -31,7 +31,6 @@ class HeldKeys(NamedTuple):
 
 
 def held_keys(ledger: Ledger, name: AccountName) -> HeldKeys:
-    """What an account has now."""
     authority = ledger.store.at(AUTHORITY_BY_ACCOUNT, name)
     return HeldKeys(authority.master, authority.active, authority.regular, ledger.account(name).memo_key)
 

@@ -43,7 +43,6 @@ MAX_LOOKED_AT = 128
 
 
 def find_pool(ledger: Ledger) -> PmLazyPool | None:
-    """The one pool, from hardfork 14 on."""
     return ledger.store.find(PM_LAZY_POOLS, 0)
 
 

@@ -135,7 +135,6 @@ def _close(ledger: Ledger, position: PmLeveragePosition, part: Division, reason:
 
 
 def active_positions(ledger: Ledger, market: PmMarket) -> list[PmLeveragePosition]:
-    """The positions of a market that still stand, by id."""
     standing = (market.id, ACTIVE)
     return list(ledger.store.scan(LEVERAGE_BY_MARKET_STATUS, lower=standing, upper=standing))
 

@@ -26,7 +26,6 @@ def adjust_balance(ledger: Ledger, account: Account, tokens: int) -> None:
 
 
 def pay_committee(ledger: Ledger, account: Account, fee: int) -> None:
-    """Move a fee from an account to the committee's fund."""
     adjust_balance(ledger, account, -fee)
     globals_ = ledger.globals
     with ledger.editing(globals_):
@@ -34,7 +33,6 @@ def pay_committee(ledger: Ledger, account: Account, fee: int) -> None:
 
 
 def burn(ledger: Ledger, taken: int) -> None:
-    """Tokens that nobody has any more leave the supply."""
     if taken > 0:
         globals_ = ledger.globals
         with ledger.editing(globals_):

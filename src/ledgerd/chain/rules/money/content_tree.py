@@ -13,14 +13,12 @@ if TYPE_CHECKING:
 
 
 def ancestors(ledger: Ledger, content: Content) -> Iterator[Content]:
-    """What a content replies to, what that replies to, and so on up to the post."""
     while content.parent_author:
         content = ledger.store.at(CONTENT_BY_PERMLINK, content.parent_author, content.parent_permlink)
         yield content
 
 
 def count_reply(ledger: Ledger, content: Content, change: int) -> None:
-    """Count a reply that came, or went, for all content above it."""
     for above in ancestors(ledger, content):
         with ledger.editing(above):
             above.children = uint32(above.children + change)
@@ -28,7 +26,6 @@ def count_reply(ledger: Ledger, content: Content, change: int) -> None:
 
 
 def change_reward_shares(ledger: Ledger, content: Content, change: int) -> None:
-    """Add reward shares to a content, to all above it, and to the total of all content."""
     for each in (content, *ancestors(ledger, content)):
         with ledger.editing(each):
             each.children_rshares = uint128(each.children_rshares + change)

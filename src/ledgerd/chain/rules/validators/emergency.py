@@ -107,7 +107,6 @@ def fill_schedule_with_committee(ledger: Ledger) -> None:
 
 
 def _is_ready(ledger: Ledger, name: AccountName) -> bool:
-    """Whether a place of the schedule has a validator who can fill it."""
     validator = ledger.find_validator(name) if name else None
     return validator is not None and validator.is_active
 

@@ -76,7 +76,6 @@ def adjust_votes(ledger: Ledger, account: Account, delta: int) -> None:
 
 
 def counted_votes(votes: int, penalty_percent: int) -> int:
-    """The votes that count in the schedule: less the penalty for missed blocks."""
     votes = uint128(votes)
     return fits_uint64(votes - votes * min(penalty_percent, HUNDRED_PERCENT) // HUNDRED_PERCENT)
 
@@ -109,7 +108,6 @@ def adjust_validator_vote(ledger: Ledger, validator: Validator, delta: int) -> N
 
 
 def clear_votes(ledger: Ledger, account: Account) -> None:
-    """Remove an account's votes; the validators' totals are the caller's."""
     for vote in votes_of(ledger, account):
         if ledger.hardfork(5):
             note(ledger, Sum.VOTES, account.validators_vote_weight, vote.validator)

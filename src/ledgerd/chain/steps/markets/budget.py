@@ -31,7 +31,6 @@ class MarketBudget:
         self.done += 1
 
     def spend(self) -> bool:
-        """Pay for a row, if that can be paid for."""
         if self.rows == 0:
             return False
         self.rows -= 1

@@ -50,7 +50,6 @@ class BallotTally(NamedTuple):
 
     @property
     def best(self) -> int:
-        """The outcome with the most shares; of several, the first."""
         return self.changes.index(max(self.changes))
 
     @property

@@ -32,12 +32,10 @@ REFUNDABLE = WAITING | {bets.ACTIVE}
 
 
 def bets_from(ledger: Ledger, market: PmMarket, cursor: int) -> Iterator[PmBet]:
-    """The bets of a market in the order in which they were made, from one on."""
     return ledger.store.scan(BET_BY_MARKET, lower=(market.id, cursor), upper=(market.id,))
 
 
 def give_stake_back(ledger: Ledger, bet: PmBet, more: int = 0) -> None:
-    """A bet gets what it staked, and a part of a pot."""
     move_balance(ledger, ledger.account(bet.account), bet.amount + more, STAKES, -bet.amount)
     with ledger.editing(bet):
         bet.status = bets.REFUNDED

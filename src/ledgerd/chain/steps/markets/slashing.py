@@ -36,6 +36,5 @@ def slash_idle(ledger: Ledger, market: PmMarket, *faults: OracleFault) -> int:
 
 
 def take_insurance(oracle: PmOracle, amount: int) -> None:
-    """Take from the insurance of an oracle that is being edited."""
     oracle.insurance = fits_int64(oracle.insurance - amount)
     oracle.total_insurance_slashed = fits_int64(oracle.total_insurance_slashed + amount)
