@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from collections.abc import Sequence
+from typing import Annotated, ClassVar
 
 import msgspec
 
@@ -18,9 +19,6 @@ from ledgerd.protocol.signatures import Signature, recover, sign
 from ledgerd.protocol.times import Time
 from ledgerd.protocol.transaction import Transaction
 from ledgerd.protocol.versions import HardforkVersionVote, Version
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 NO_TRANSACTIONS = MerkleRoot(bytes(20))
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ledgerd.basics.percents import HUNDRED_PERCENT
+from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.texts import byte_length, is_utf8
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.assets import Asset
 
 """The whole, in hundredths of a percent."""
 

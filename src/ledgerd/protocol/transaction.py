@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Iterable
+from typing import ClassVar
 
 import msgspec
 
@@ -17,13 +18,9 @@ from ledgerd.protocol.extensions import Extensions
 from ledgerd.protocol.identifiers import BlockId, TransactionId, block_number_of
 from ledgerd.protocol.keys import PrivateKey, PublicKey
 from ledgerd.protocol.operations.base import Authorities, Operation
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.signatures import Signature, recover, sign
 from ledgerd.protocol.times import Time
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ledgerd.protocol.parameters import ChainParameters
 
 SIGNATURE_SIZE = 65
 SIGNERS = "signers"

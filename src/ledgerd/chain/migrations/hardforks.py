@@ -5,14 +5,10 @@ What a hardfork changes is in `migrations`; which hardforks there are is in the 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.migrations import MIGRATIONS
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.operations.virtual import Hardfork
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
 
 
 class UnknownHardfork(RuleViolation):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 from ledgerd.chain.offline.tokens import STAKED
 from ledgerd.state.objects import bets, commitments, leverage, liquidity
@@ -19,12 +18,9 @@ from ledgerd.state.objects.disputes import PM_DISPUTE_VOTES, PM_DISPUTES
 from ledgerd.state.objects.lazy_pool import PM_LAZY_DEPOSITS, PM_LAZY_POOLS, PM_LAZY_WITHDRAW_REQUESTS
 from ledgerd.state.objects.leverage import PM_LEVERAGE_POSITIONS
 from ledgerd.state.objects.liquidity import PM_LIQUIDITY
-from ledgerd.state.objects.markets import BEING_PAID, DELETED, PAID, PM_MARKETS, PM_OUTCOMES
+from ledgerd.state.objects.markets import BEING_PAID, DELETED, PAID, PM_MARKETS, PM_OUTCOMES, PmMarket
 from ledgerd.state.objects.settlements import PM_DEFERRED_CLAIMS
-
-if TYPE_CHECKING:
-    from ledgerd.state.objects.markets import PmMarket
-    from ledgerd.state.view import View
+from ledgerd.state.view import View
 
 Problems = Iterator[str]
 

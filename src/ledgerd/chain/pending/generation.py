@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.chain.pending.pending import Pending
 from ledgerd.chain.rules.transactions.member_bound import bounding_members
@@ -23,16 +24,13 @@ from ledgerd.protocol.block import (
 )
 from ledgerd.protocol.constants import BLOCK_GENERATION_POSTPONED_TX_LIMIT, BLOCK_SIZE, COMMITTEE_ACCOUNT
 from ledgerd.protocol.errors import RuleViolation, require
+from ledgerd.protocol.keys import PrivateKey, PublicKey
+from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.proposals import ProposalCreate, ProposalUpdate
 from ledgerd.protocol.signatures import SIGNATURE_SIZE, Signature
+from ledgerd.protocol.transaction import Transaction
 from ledgerd.protocol.versions import HardforkVersionVote
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.protocol.keys import PrivateKey, PublicKey
-    from ledgerd.protocol.names import AccountName
-    from ledgerd.protocol.transaction import Transaction
-    from ledgerd.state.objects.validators import Validator
+from ledgerd.state.objects.validators import Validator
 
 log = logging.getLogger(__name__)
 

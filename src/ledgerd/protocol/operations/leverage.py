@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from ledgerd.codec.numbers import Int16, ShareAmount, UInt16
 from ledgerd.protocol.assets import Asset
@@ -12,9 +12,7 @@ from ledgerd.protocol.extensions import Extensions
 from ledgerd.protocol.operations.base import Operation
 from ledgerd.protocol.operations.roles import ActiveSigner, MarketId, Meaning, PositionId, Role
 from ledgerd.protocol.operations.words import says
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
+from ledgerd.protocol.parameters import ChainParameters
 
 WHOLE_PERCENT = 100
 """Leverage counts in whole percents."""

@@ -5,14 +5,10 @@ Only tokens have a balance; shares come and go in `vesting`. Whether there is en
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.protocol.assets import TOKEN_SYMBOL, fits_int64
 from ledgerd.protocol.errors import require
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.state.objects.accounts import Account
+from ledgerd.state.objects.accounts import Account
 
 
 def balance_of(account: Account, symbol: int) -> int:

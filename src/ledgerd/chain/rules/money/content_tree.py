@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from ledgerd.chain.ledger.arithmetic import uint32, uint128
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.state.objects.content import CONTENT_BY_PERMLINK, Content
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
 
 
 def ancestors(ledger: Ledger, content: Content) -> Iterator[Content]:
