@@ -57,7 +57,6 @@ class Vector(Kind):
         self.title = f"vector of {element.title}"
 
     def read(self, source: Source, target: str) -> None:
-        """Count, then elements."""
         source.add(self.finish(source, target, self._gather(source, self.element.read)))
 
     def show(self, source: Source, target: str) -> None:
@@ -103,7 +102,6 @@ class Vector(Kind):
         return value
 
     def write(self, source: Source, value: str) -> None:
-        """Count, then elements."""
         items, item, outer = source.fresh("a"), source.fresh("e"), source.index
         source.add(f"{items} = {self.canonical(source, value)}")
         source.add(f"w({source.bind(pack_varint)}(len({items})))")
@@ -116,13 +114,11 @@ class Vector(Kind):
         source.index = outer
 
     def text(self, source: Source, value: str) -> str:
-        """A JSON array."""
         item = source.fresh("e")
         inner = self.element.text(source, item)
         return f"'[' + ','.join([{inner} for {item} in {self.canonical(source, value)}]) + ']'"
 
     def parse(self, value: object) -> tuple[Any, ...]:
-        """A JSON array."""
         return tuple(parse_elements(value, self.element.parse))
 
     def default(self) -> tuple[Any, ...]:
@@ -154,15 +150,12 @@ class SortedSet(Vector):
         Kind.show(self, source, target)
 
     def finish(self, source: Source, target: str, items: str) -> str:
-        """Sort what was read."""
         return f"{target} = {source.bind(self.sort)}({items}, reading)"
 
     def canonical(self, source: Source, value: str) -> str:
-        """Sort what code has put together."""
         return f"{source.bind(self.sort)}({value})"
 
     def parse(self, value: object) -> tuple[Any, ...]:
-        """A JSON array in any order."""
         return self.sort(parse_elements(value, self.element.parse))
 
 
@@ -189,7 +182,6 @@ class SortedMap(Kind):
         return {key: items[key] for key in keys}
 
     def read(self, source: Source, target: str) -> None:
-        """Count, then pairs."""
         outer = source.index
         count = add_count(source, self.key.memory + self.value.memory)
         items, key, value = source.fresh("m"), source.fresh("e"), source.fresh("e")
@@ -209,7 +201,6 @@ class SortedMap(Kind):
         source.add(f"{target} = {source.bind(self.sort)}({items}, reading)")
 
     def write(self, source: Source, value: str) -> None:
-        """Count, then pairs."""
         items, key, item = source.fresh("m"), source.fresh("e"), source.fresh("e")
         source.add(f"{items} = {source.bind(self.sort)}({value})")
         source.add(f"w({source.bind(pack_varint)}(len({items})))")
@@ -238,7 +229,6 @@ class SortedMap(Kind):
         source.indent -= 1
 
     def text(self, source: Source, value: str) -> str:
-        """A JSON array of pairs."""
         key, item = source.fresh("e"), source.fresh("e")
         pair = f"'[' + {self.key.text(source, key)} + ',' + {self.value.text(source, item)} + ']'"
         items = f"{source.bind(self.sort)}({value}).items()"
@@ -281,7 +271,6 @@ class FixedArray(Kind):
         return [part for i in range(self.size) for part in self.element.parts(f"{value}[{i}]")]
 
     def text(self, source: Source, value: str) -> str:
-        """A JSON array."""
         item = source.fresh("e")
         return f"'[' + ','.join([{self.element.text(source, item)} for {item} in {value}]) + ']'"
 
@@ -311,7 +300,6 @@ class Optional(Kind):
         self.title = f"optional {inner.title}"
 
     def read(self, source: Source, target: str) -> None:
-        """The byte, then the value."""
         flag = source.fresh("n")
         source.add(f"{flag} = buf[pos]")
         source.add("pos += 1")
@@ -324,7 +312,6 @@ class Optional(Kind):
         source.indent -= 1
 
     def write(self, source: Source, value: str) -> None:
-        """The byte, then the value."""
         item = source.fresh("e")
         source.add(f"{item} = {value}")
         source.add(f"if {item} is None:")
@@ -354,7 +341,6 @@ class Optional(Kind):
         return f"('null' if {value} is None else {self.inner.text(source, value)})"
 
     def parse(self, value: object) -> Any:
-        """Null is absence."""
         return None if value is None else self.inner.parse(value)
 
     def default(self) -> None:
@@ -362,5 +348,4 @@ class Optional(Kind):
 
 
 def not_a_flag(byte: int) -> DecodeError:
-    """The error of a byte that is neither of the two a flag may be."""
     return DecodeError(f"a flag is 0 or 1, not {byte}")

@@ -20,7 +20,6 @@ class lazy(Generic[T]):  # noqa: N801 - a decorator, as `property` is
         self.__doc__ = work_out.__doc__
 
     def __set_name__(self, owner: type, name: str) -> None:
-        """The attribute that it stands for."""
         self._name = name
 
     @overload

@@ -30,7 +30,6 @@ _QUOTE, _OBJECT, _ARRAY, _NUL = b'"{[\0'
 
 
 def too_deep() -> JsonError:
-    """The error for brackets that are nested more deeply than the reference allows."""
     return JsonError(ASSERTION, "open_object < 100 && open_array < 100: object graph too deep")
 
 
@@ -55,7 +54,6 @@ class LegacyReader:
         self._keys: list[str] = []
 
     def read(self) -> Json:
-        """Read one value and stop right after it."""
         try:
             return self._read()
         except JsonError as error:

@@ -31,7 +31,6 @@ def text_of(raw: bytes | bytearray) -> str:
 
 
 def end_of_input() -> JsonError:
-    """The error of reading on where nothing is left."""
     return JsonError(EOF, "stringstream")
 
 

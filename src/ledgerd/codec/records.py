@@ -82,7 +82,6 @@ class RecordKind(Kind):
         return f"{source.bind(self.record)}({', '.join(built)})"
 
     def text_of_parts(self, parts: list[str], source: Source) -> str:
-        """By a function of the fields, where the record names one."""
         function = getattr(self.record, "TEXT_OF_FIELDS", None)
         return (
             super().text_of_parts(parts, source) if function is None else f"{source.bind(function)}({', '.join(parts)})"
@@ -99,7 +98,6 @@ class RecordKind(Kind):
             source.add(f"{target}, pos = {source.bind(self.reader)}(buf, pos, reading)")
 
     def write(self, source: Source, value: str) -> None:
-        """In place when it is fixed, else by its own function."""
         if self.letters:
             item = source.fresh("r")
             source.add(f"{item} = {value}")
@@ -115,7 +113,6 @@ class RecordKind(Kind):
             source.add(f"{target}, pos = {source.bind(self.transcriber)}(buf, pos, reading)")
 
     def text(self, source: Source, value: str) -> str:
-        """Its own form, or its function."""
         if hasattr(self.record, "json_text"):
             return f"{value}.json_text()"
         return f"{source.bind(self.printer)}({value})"
@@ -124,7 +121,6 @@ class RecordKind(Kind):
 
     @lazy
     def reader(self) -> ReadFunction:
-        """`(buf, pos, reading) -> (record, end)`."""
         source = Source()
         opening(source)
         keeps = getattr(self.record, "KEEPS_PACKED", False)

@@ -18,7 +18,6 @@ _NO_HEX_DIGIT = re.compile(r"[^0-9a-fA-F]")
 
 
 def past_the_end() -> DecodeError:
-    """The error of a length beyond the end of the input."""
     return DecodeError("ends before its value does", code=8)
 
 
@@ -61,19 +60,16 @@ class Text(Kind):
     title = "string"
 
     def read(self, source: Source, target: str) -> None:
-        """Length, then bytes."""
         raw = source.fresh("b")
         add_bytes(source, raw)
         source.add(f"{target} = {raw}.decode('utf-8', 'surrogateescape')")
 
     def write(self, source: Source, value: str) -> None:
-        """Length, then bytes."""
         raw = source.fresh("b")
         source.add(f"{raw} = {value}.encode('utf-8', 'surrogateescape')")
         write_bytes(source, raw)
 
     def text(self, source: Source, value: str) -> str:
-        """A JSON string."""
         return f"{source.bind(quote)}({value})"
 
     def show(self, source: Source, target: str) -> None:
@@ -114,21 +110,17 @@ class ByteVector(Kind):
     title = "bytes"
 
     def read(self, source: Source, target: str) -> None:
-        """Length, then bytes."""
         add_bytes(source, target)
 
     def write(self, source: Source, value: str) -> None:
-        """Length, then bytes."""
         raw = source.fresh("b")
         source.add(f"{raw} = {value}")
         write_bytes(source, raw)
 
     def text(self, source: Source, value: str) -> str:  # noqa: ARG002
-        """Lower-case hex."""
         return f"f'\"{{{value}.hex()}}\"'"
 
     def parse(self, value: object) -> bytes:
-        """Hex digits."""
         return hex_bytes(value)
 
     def default(self) -> bytes:
@@ -154,7 +146,6 @@ class FixedBytes(Kind):
         self.parse_text = parse_text
 
     def text(self, source: Source, value: str) -> str:
-        """Hex, or the kind's own text."""
         if self.print_text is None:
             return f"f'\"{{{value}.hex()}}\"'"
         return f"f'\"{{{source.bind(self.print_text)}({value})}}\"'"

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ledgerd.codec.errors import DecodeError
-
-if TYPE_CHECKING:
-    from ledgerd.codec.kinds import Reading
+from ledgerd.codec.kinds import Reading
 
 MASK32 = 0xFFFFFFFF
 LONGEST = 10

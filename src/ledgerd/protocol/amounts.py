@@ -24,12 +24,10 @@ class AmountOf(Share):
         self.title = title
 
     def text(self, source: Source, value: str) -> str:
-        """`"1.000 VIZ"`."""
         nothing = source.bind(asset_json_text(0, self.symbol))  # what most accounts have of most
         return f"({nothing} if {value} == 0 else {source.bind(asset_json_text)}({value}, {self.symbol}))"
 
     def parse(self, value: object) -> int:
-        """The amount of an asset's text, which must have the field's symbol."""
         amount, symbol = parse_asset_text(as_string(value))
         if symbol != self.symbol:
             raise DecodeError(f"an amount of another symbol than {self.title}")

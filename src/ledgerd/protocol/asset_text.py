@@ -39,7 +39,6 @@ def _name(symbol: int) -> str:
 
 @lru_cache(maxsize=256)
 def _form(symbol: int) -> tuple[int, str]:
-    """The decimals of a symbol, and the text after the number."""
     return _decimals(symbol), f" {_name(symbol)}"
 
 

@@ -40,7 +40,6 @@ def fits_int64(amount: int) -> int:
 
 
 def asset_json_text(amount: int, symbol: int) -> str:
-    """`"1.000 VIZ"`, of the two fields of an asset."""
     if amount >= 0:
         if symbol == TOKEN_SYMBOL:
             return f'"{amount // 1000}.{_DIGITS[amount % 1000]} VIZ"'
@@ -62,21 +61,17 @@ class Asset(msgspec.Struct, frozen=True):
 
     @property
     def is_token(self) -> bool:
-        """Whether it is VIZ."""
         return self.symbol == TOKEN_SYMBOL
 
     @property
     def is_shares(self) -> bool:
-        """Whether it is SHARES."""
         return self.symbol == SHARES_SYMBOL
 
     def __add__(self, other: Asset) -> Asset:
-        """Checked sum of the same symbol."""
         self._same_symbol(other)
         return Asset(fits_int64(self.amount + other.amount), self.symbol)
 
     def __sub__(self, other: Asset) -> Asset:
-        """Checked difference of the same symbol."""
         self._same_symbol(other)
         return Asset(fits_int64(self.amount - other.amount), self.symbol)
 
@@ -84,7 +79,6 @@ class Asset(msgspec.Struct, frozen=True):
         return Asset(fits_int64(-self.amount), self.symbol)
 
     def __lt__(self, other: Asset) -> bool:
-        """Amounts of the same symbol."""
         self._same_symbol(other)
         return self.amount < other.amount
 
@@ -102,12 +96,10 @@ class Asset(msgspec.Struct, frozen=True):
         require(self.symbol == other.symbol, "a.symbol == b.symbol: ")
 
     def json_text(self) -> str:
-        """`"1.000 VIZ"`."""
         return asset_json_text(self.amount, self.symbol)
 
     @classmethod
     def from_json(cls, value: object) -> Asset:
-        """The reading of a text such as `1.000 VIZ`."""
         return cls(*parse_asset_text(as_string(value)))
 
     @classmethod
@@ -129,7 +121,6 @@ def shares(amount: int) -> Asset:
 
 
 def symbol_name(symbol: int) -> bytes:
-    """The letters of a symbol, without its decimals."""
     return symbol.to_bytes(8, "little")[1:].split(b"\0", 1)[0]
 
 

@@ -14,7 +14,6 @@ from ledgerd.protocol.names import AccountName, is_valid_name, text_order
 
 
 def key_order(key: bytes) -> bytes:
-    """Keys are ordered by their bytes."""
     return key
 
 

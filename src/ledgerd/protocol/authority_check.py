@@ -124,7 +124,6 @@ def verify_authority(
     accounts: Accounts,
     approvals: Approvals = NO_APPROVALS,
 ) -> None:
-    """Raise unless the keys and approvals are exactly what the operations require."""
     verify_required(required_authorities(operations), keys, accounts, approvals)
 
 
@@ -134,7 +133,6 @@ def verify_required(
     accounts: Accounts,
     approvals: Approvals = NO_APPROVALS,
 ) -> None:
-    """Raise unless the keys and approvals are exactly what is required."""
     require_satisfied(required, accounts, begin_signing(required, keys, accounts, approvals), approvals)
 
 

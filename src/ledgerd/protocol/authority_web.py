@@ -83,7 +83,6 @@ class WalkState:
         return FULL - (self.lanes >> met.shift & (1 << LANE) - 1)
 
     def measure(self, met: Met, lacking: int) -> None:
-        """Set its lane."""
         self.lanes += FULL - lacking - (self.lanes >> met.shift & (1 << LANE) - 1) << met.shift
         self.measured |= met.bit
 
@@ -136,7 +135,6 @@ class Web:
         self._authorities: dict[int, Met] = {}
 
     def account(self, name: AccountName) -> Met:
-        """The authority of a member; raises for an account that does not exist."""
         met = self._accounts.get(name)
         if met is None:
             authority = self._get(name)
@@ -150,7 +148,6 @@ class Web:
         return met
 
     def authority(self, authority: Authority) -> Met:
-        """An authority that is asked for as it is."""
         met = self._authorities.get(id(authority))
         if met is None:
             met = self._authorities[id(authority)] = self._met(authority, self.graph.members(authority))
@@ -196,7 +193,6 @@ class Web:
         return state.after(name, self.graph)
 
     def keep(self, state: WalkState, met: Met, depth: int, result: WalkResult) -> None:
-        """Remember what has come of a walk."""
         if self._may_keep(RESULT_LANES):
             state.results[depth][met] = result
 

@@ -32,7 +32,6 @@ _DIGITS = bytes(_SYMBOLS.find(byte) & 0xFF for byte in range(256))
 
 
 def encode(data: bytes) -> str:
-    """The text of some bytes; a leading zero byte is a leading `1`."""
     if len(data) > MAX_DATA:
         raise EncodeError(f"{len(data)} bytes are too many for base58: at most {MAX_DATA}")
     number = int.from_bytes(data, "big")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from collections.abc import Sequence
+from typing import Annotated, ClassVar
 
 import msgspec
 
@@ -18,9 +19,6 @@ from ledgerd.protocol.signatures import Signature, recover, sign
 from ledgerd.protocol.times import Time
 from ledgerd.protocol.transaction import Transaction
 from ledgerd.protocol.versions import HardforkVersionVote, Version
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 NO_TRANSACTIONS = MerkleRoot(bytes(20))
 
@@ -86,7 +84,6 @@ class SignedHeader(msgspec.Struct, frozen=True, dict=True):
 
     @lazy
     def packed(self) -> bytes:
-        """The canonical bytes."""
         return codec_of(SignedHeader).encode(self)
 
     @lazy
@@ -107,7 +104,6 @@ class SignedHeader(msgspec.Struct, frozen=True, dict=True):
 
     @lazy
     def signee(self) -> PublicKey:
-        """The key that signed."""
         return recover(self.validator_signature, self.digest)
 
     @property
@@ -149,7 +145,6 @@ class Block(msgspec.Struct, frozen=True, dict=True):
 
     @lazy
     def header(self) -> SignedHeader:
-        """The block without its transactions."""
         header = SignedHeader(
             self.previous,
             self.timestamp,
@@ -169,7 +164,6 @@ class Block(msgspec.Struct, frozen=True, dict=True):
 
     @lazy
     def id(self) -> BlockId:
-        """The id of the signed header."""
         return self.header.id
 
     @property
@@ -191,7 +185,6 @@ class Block(msgspec.Struct, frozen=True, dict=True):
 
 
 def require_block_size(size: int, most: int) -> None:
-    """A block has no more bytes than the chain allows."""
     require(
         size <= most,
         "block_size <= gprops.maximum_block_size: Block Size is too Big: ${block_size} > ${max}",

@@ -166,7 +166,6 @@ def _time(value: object, key: str, path: Path) -> int:
 
 
 def _check_together(parameters: ChainParameters, path: Path) -> None:
-    """Checks that concern several keys."""
     rounds = parameters.max_validators
     if rounds > MOST_VALIDATORS:
         raise OperatorError(

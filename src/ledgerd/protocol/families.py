@@ -8,6 +8,5 @@ from types import ModuleType
 
 
 def modules_of(package: str, folder: str) -> list[ModuleType]:
-    """The modules of a package, in the order of their names."""
     names = [each.stem for each in Path(folder).iterdir() if each.suffix == ".py"]
     return [import_module(f"{package}.{name}") for name in sorted(names) if name != "__init__"]

@@ -31,7 +31,6 @@ class GenesisAccount(msgspec.Struct, frozen=True):
 
 @cache
 def embedded_genesis(network: str) -> tuple[GenesisAccount, ...]:
-    """The initial distribution of a network that the program comes with."""
     return read_genesis(NETWORKS / f"{network}-genesis.json")
 
 

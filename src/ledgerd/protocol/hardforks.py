@@ -47,7 +47,6 @@ def known_until(hardforks: tuple[Hardfork, ...], last: int) -> tuple[Hardfork, .
 
 
 def rescheduled(hardforks: tuple[Hardfork, ...], times: Mapping[int, int]) -> tuple[Hardfork, ...]:
-    """The same hardforks, some of them at times of a network's own."""
     return tuple(Hardfork(each.number, each.version, times.get(each.number, each.time)) for each in hardforks)
 
 

@@ -9,12 +9,10 @@ from ledgerd.protocol import ripemd160 as portable
 
 
 def sha256(data: bytes) -> bytes:
-    """32 bytes; digests, transaction ids and checksums are made of it."""
     return hashlib.sha256(data).digest()
 
 
 def sha512(data: bytes) -> bytes:
-    """64 bytes; shared secrets and brain keys are made of it."""
     return hashlib.sha512(data).digest()
 
 

@@ -42,7 +42,6 @@ class InvalidKey(RuleViolation):
 
 @lru_cache(maxsize=_REMEMBERED)
 def public_key_text(key: PublicKey, prefix: str = ADDRESS_PREFIX) -> str:
-    """The text of a public key: prefix, then base58 of the key and its checksum."""
     if len(key) != KEY_SIZE:
         raise EncodeError(f"a public key has {KEY_SIZE} bytes, not {len(key)}")
     return prefix + base58.encode(key + ripemd160(key)[:_CHECKSUM_SIZE])
@@ -154,7 +153,6 @@ class PrivateKey:
 
     @classmethod
     def from_brain_key(cls, words: str, sequence: int = 0) -> PrivateKey:
-        """One of the keys that wallets derive from a brain key: a sentence of words."""
         return cls(sha256(sha512(_bytes_of(f"{normalized_brain_key(words)} {sequence}"))))
 
 

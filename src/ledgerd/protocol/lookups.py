@@ -52,7 +52,6 @@ class Lookups:
             self._most = before
 
     def count(self, members: int) -> None:
-        """So many more are looked at."""
         self.looked += members
         if self._most is not None and self.looked > self._most:
             raise TooManyMembers

@@ -8,17 +8,14 @@ formed, are left to the rules, which raise the error.
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING
 
+from ledgerd.protocol.block import Block
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.identifiers import BlockId, MerkleRoot
 from ledgerd.protocol.keys import KEY_SIZE, NULL_KEY, PublicKey
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.signatures import Signature, recover
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.block import Block
-    from ledgerd.protocol.parameters import ChainParameters
-    from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.transaction import Transaction
 
 OF_BLOCK = struct.Struct("<20s20s33s")
 """Id, merkle root, the key of the validator; zeros stand for none."""

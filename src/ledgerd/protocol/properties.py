@@ -78,7 +78,6 @@ class ChainPropertiesInit(msgspec.Struct, frozen=True, cache_hash=True):
     committee_request_approve_min_percent: Annotated[Int16, missing(1_000)]
 
     def check(self, network: ChainParameters) -> None:
-        """Each property within its bounds, in the order of the reference."""
         fee, size = self.account_creation_fee, self.maximum_block_size
         require(
             fee.amount >= MIN_ACCOUNT_CREATION_FEE,

@@ -28,7 +28,6 @@ _RIGHT_CONSTANTS = (0x50A28BE6, 0x5C4DD124, 0x6D703EF3, 0x7A6D76E9, 0x00000000)
 
 
 def _orders(first: list[int]) -> list[list[int]]:
-    """The message words in the order of each of the five rounds, from the order of the first."""
     orders = [first]
     while len(orders) < len(_SHIFTS):
         orders.append([_RHO[word] for word in orders[-1]])
@@ -76,7 +75,6 @@ def _line(
 
 
 def ripemd160(data: bytes) -> bytes:
-    """The 20-byte hash of some bytes."""
     padding = bytes((_BLOCK - 9 - len(data)) % _BLOCK)
     padded = data + b"\x80" + padding + struct.pack("<Q", 8 * len(data))
     chain: tuple[int, ...] = _START

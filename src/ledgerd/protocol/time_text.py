@@ -83,7 +83,6 @@ def _parse_usual(text: str) -> int:
 
 @lru_cache(maxsize=4096)
 def _usual_day(text: str) -> int | None:
-    """The day of a date as it is printed, with its T."""
     return _delimited_date(text[:-1]) if _USUAL_DATE.fullmatch(text) else None
 
 
@@ -188,7 +187,6 @@ def _delimited_clock(text: str) -> int:
 
 
 def _compact_clock(text: str) -> int:
-    """Microseconds of `HHMMSS`, a delimiter of any kind, and a fraction."""
     negative = text[0] == "-"
     digits = text[negative:]
     hours = _integer(digits[:2], 32) if digits else 0

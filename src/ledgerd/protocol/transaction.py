@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Iterable
+from typing import ClassVar
 
 import msgspec
 
@@ -17,13 +18,9 @@ from ledgerd.protocol.extensions import Extensions
 from ledgerd.protocol.identifiers import BlockId, TransactionId, block_number_of
 from ledgerd.protocol.keys import PrivateKey, PublicKey
 from ledgerd.protocol.operations.base import Authorities, Operation
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.signatures import Signature, recover, sign
 from ledgerd.protocol.times import Time
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ledgerd.protocol.parameters import ChainParameters
 
 SIGNATURE_SIZE = 65
 SIGNERS = "signers"
@@ -66,7 +63,6 @@ class Transaction(msgspec.Struct, frozen=True, dict=True):
 
     @lazy
     def digest(self) -> bytes:
-        """The hash of the unsigned bytes."""
         return hashlib.sha256(self.unsigned).digest()
 
     @lazy
@@ -81,12 +77,10 @@ class Transaction(msgspec.Struct, frozen=True, dict=True):
 
     @lazy
     def required(self) -> Authorities:
-        """Who must have signed."""
         return required_authorities(self.operations)
 
     @lazy
     def required_each(self) -> tuple[Authorities, ...]:
-        """Who must have signed each of the operations."""
         if len(self.operations) == 1:
             return (self.required,)
         return tuple(required_authorities((operation,)) for operation in self.operations)

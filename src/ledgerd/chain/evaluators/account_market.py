@@ -15,10 +15,7 @@ from ledgerd.state.objects.accounts import Account
 
 @evaluates(SetAccountPrice)
 def set_account_price(ledger: Ledger, operation: SetAccountPrice) -> None:
-    """Put an account on sale, change its price, or take it off.
-
-    A buyer whom an earlier operation has named stays the only one (spec 02, section 14.1, quirk).
-    """
+    """A buyer whom an earlier operation has named stays the only one (spec 02, section 14.1, quirk)."""
     account = ledger.account(operation.account)
     seller = ledger.account(operation.account_seller).name
     price = operation.account_offer_price.amount
@@ -37,7 +34,7 @@ def set_account_price(ledger: Ledger, operation: SetAccountPrice) -> None:
 
 @evaluates(TargetAccountSale)
 def target_account_sale(ledger: Ledger, operation: TargetAccountSale) -> None:
-    """Put an account on sale for one buyer, or take it off. Not bound to a hardfork (spec 02, section 14.3, quirk)."""
+    """Not bound to a hardfork (spec 02, section 14.3, quirk)."""
     account = ledger.account(operation.account)
     seller = ledger.account(operation.account_seller).name
     buyer = ledger.account(operation.target_buyer).name
@@ -56,7 +53,6 @@ def target_account_sale(ledger: Ledger, operation: TargetAccountSale) -> None:
 
 @evaluates(SetSubaccountPrice)
 def set_subaccount_price(ledger: Ledger, operation: SetSubaccountPrice) -> None:
-    """Put the making of subaccounts on sale, change its price, or take it off."""
     account = ledger.account(operation.account)
     seller = ledger.account(operation.subaccount_seller).name
     if ledger.hardfork(9) and not account.subaccount_seller:

@@ -24,7 +24,6 @@ from ledgerd.state.objects.recovery import RECOVERY_REQUEST_BY_ACCOUNT
 
 @evaluates(BuyAccount)
 def buy_account(ledger: Ledger, operation: BuyAccount) -> None:
-    """Buy an account that exists, or one that does not yet from the account above it."""
     buyer = ledger.account(operation.buyer)
     require(
         operation.account_authorities_key != NULL_KEY,

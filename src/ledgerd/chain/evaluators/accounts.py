@@ -29,7 +29,6 @@ from ledgerd.state.objects.vesting import VESTING_DELEGATIONS, VestingDelegation
 
 @evaluates(AccountCreate)
 def account_create(ledger: Ledger, operation: AccountCreate) -> None:
-    """Make an account: the fee becomes its shares, and the delegation is lent to it."""
     creator = ledger.account(operation.creator)
     fee, delegation = operation.fee.amount, operation.delegation.amount
     _require_means(ledger, creator, operation)
@@ -149,7 +148,6 @@ def _require_pauses(ledger: Ledger, operation: AccountUpdate, before: HeldKeys) 
 
 @evaluates(AccountMetadata)
 def account_metadata(ledger: Ledger, operation: AccountMetadata) -> None:
-    """Replace the metadata of an account."""
     account = ledger.account(operation.account)
     with ledger.editing(account):
         account.last_account_update = ledger.now

@@ -14,7 +14,7 @@ from ledgerd.state.objects.agents import AGENT_BY_ACCOUNT, AGENT_PERMISSIONS, FO
 
 @evaluates(SetAgentPermission)
 def set_agent_permission(ledger: Ledger, operation: SetAgentPermission) -> None:
-    """Make an agent, replace it or remove it. One that would have expired already is removed, not made."""
+    """One that would have expired already is removed, not made."""
     require(ledger.hardfork(15), "db.has_hardfork(CHAIN_HARDFORK_15): Agent access is not enabled yet")
     require(
         ledger.find_account(operation.account) is not None,

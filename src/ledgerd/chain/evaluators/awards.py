@@ -21,7 +21,6 @@ from ledgerd.state.objects.discrepancies import Sum
 
 @evaluates(Award)
 def award(ledger: Ledger, operation: Award) -> None:
-    """Spend so much energy, and pay what it is worth to the receiver and the beneficiaries."""
     require(ledger.hardfork(4), "_db.has_hardfork(CHAIN_HARDFORK_4): award_evaluator not enabled until HF 4")
     initiator, receiver = ledger.account(operation.initiator), ledger.account(operation.receiver)
     energy = _energy_of(ledger, initiator)

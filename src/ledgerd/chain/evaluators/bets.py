@@ -88,7 +88,6 @@ def _bet_on_side(ledger: Ledger, operation: PmPlaceBet, market: PmMarket, accoun
 
 
 def _bet_on_outcome(ledger: Ledger, operation: PmPlaceBet, market: PmMarket, account: Account) -> None:
-    """In a market of more outcomes than two."""
     place, amount = operation.outcome_index, operation.amount.amount
     require(operation.side == -1, "o.side == -1: Multi market does not use side")
     require(
@@ -130,7 +129,7 @@ def _create(ledger: Ledger, operation: PmPlaceBet, market: PmMarket, weight: int
 
 @evaluates(PmCancelBet)
 def pm_cancel_bet(ledger: Ledger, operation: PmCancelBet) -> None:
-    """Take a bet back while the market is open, if it allows that (spec 08, section 5.4)."""
+    """Spec 08, section 5.4."""
     require_markets_enabled(ledger)
     bet = ledger.store.get(PM_BETS, operation.bet_id)
     require(bet.account == operation.account, "bet.account == o.account: Not your bet")
@@ -211,7 +210,6 @@ def pm_transfer_position(ledger: Ledger, operation: PmTransferPosition) -> None:
 
 
 def _divide(ledger: Ledger, operation: PmTransferPosition, bet: PmBet, weight: int) -> int:
-    """Make a bet of the part that goes, with its stake; both parts have to be bets that one could place."""
     minimum = ledger.median.pm_min_bet.amount
     part = priced(mul_div, bet.amount, weight, bet.weight)
     require(

@@ -86,7 +86,6 @@ def _require_pause(ledger: Ledger, creator: AccountName) -> None:
 
 @evaluates(CommitteeWorkerCancelRequest)
 def committee_worker_cancel_request(ledger: Ledger, operation: CommitteeWorkerCancelRequest) -> None:
-    """Close a request that is still voted on."""
     ledger.account(operation.creator)
     request = _request(ledger, operation.request_id)
     require(request.creator == operation.creator, "false: Committee request can canceled only by creator.")

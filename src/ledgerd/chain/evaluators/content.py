@@ -32,7 +32,6 @@ from ledgerd.state.objects.content import Content as StoredContent
 
 @evaluates(Content)
 def content(ledger: Ledger, operation: Content) -> None:
-    """Write a post or a reply, or change one."""
     require(not ledger.hardfork(4), "!_db.has_hardfork(CHAIN_HARDFORK_4): content is deprecated as of HF 4")
     require(
         operation.title or operation.body or operation.json_metadata,
@@ -49,7 +48,6 @@ def content(ledger: Ledger, operation: Content) -> None:
 
 
 def _parent(ledger: Ledger, operation: Content) -> StoredContent | None:
-    """The content that a reply is to, which may not be too deep itself."""
     if operation.parent_author == ROOT_POST_PARENT:
         return None
     parent = ledger.store.at(CONTENT_BY_PERMLINK, operation.parent_author, operation.parent_permlink)
@@ -63,7 +61,6 @@ def _parent(ledger: Ledger, operation: Content) -> StoredContent | None:
 
 
 def _write(ledger: Ledger, operation: Content, parent: StoredContent | None) -> None:
-    """Store new content and its text, and count it among the replies of those above."""
     author, now = ledger.account(operation.author), ledger.now
     with ledger.editing(author):
         author.last_post = now

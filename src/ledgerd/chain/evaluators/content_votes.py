@@ -29,7 +29,6 @@ AFTER_PAYOUT = -1
 
 @evaluates(Vote)
 def vote(ledger: Ledger, operation: Vote) -> None:
-    """Vote on a content, or change the vote."""
     require(not ledger.hardfork(4), "!_db.has_hardfork(CHAIN_HARDFORK_4): vote is deprecated as of HF 4")
     content = ledger.store.at(CONTENT_BY_PERMLINK, operation.author, operation.permlink)
     voter = ledger.account(operation.voter)

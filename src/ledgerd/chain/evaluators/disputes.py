@@ -107,7 +107,6 @@ def _file(ledger: Ledger, operation: PmDisputeCreate, market: PmMarket, fee: int
 
 
 def _require_outcome(market: PmMarket, outcome: int, field: str) -> None:
-    """An outcome of the market, or -1 for none of them."""
     require(
         -1 <= outcome < market.outcome_count,
         f"o.{field} >= -1 && o.{field} < (int16_t)mkt.outcome_count: {field} out of range",

@@ -16,7 +16,6 @@ BOTH_AGREED = "e.to_approved && e.agent_approved"
 
 @evaluates(EscrowTransfer)
 def escrow_transfer(ledger: Ledger, operation: EscrowTransfer) -> None:
-    """Put tokens and fee aside."""
     sender = ledger.account(operation.sender)
     ledger.account(operation.recipient)
     ledger.account(operation.agent)
@@ -95,7 +94,6 @@ def _require_undecided(escrow: Escrow, operation: EscrowApprove) -> None:
 
 @evaluates(EscrowDispute)
 def escrow_dispute(ledger: Ledger, operation: EscrowDispute) -> None:
-    """Hand the decision to the agent."""
     ledger.account(operation.sender)
     escrow = ledger.store.at(ESCROW_BY_SENDER, operation.sender, operation.escrow_id)
     require(
@@ -114,7 +112,6 @@ def escrow_dispute(ledger: Ledger, operation: EscrowDispute) -> None:
 
 @evaluates(EscrowRelease)
 def escrow_release(ledger: Ledger, operation: EscrowRelease) -> None:
-    """Pay a part of an escrow, or the rest of it."""
     ledger.account(operation.sender)
     receiver = ledger.account(operation.receiver)
     escrow = ledger.store.at(ESCROW_BY_SENDER, operation.sender, operation.escrow_id)

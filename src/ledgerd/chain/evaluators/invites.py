@@ -25,7 +25,6 @@ from ledgerd.state.objects.invites import CLAIMED, INVITE_BY_KEY, INVITES, REGIS
 
 @evaluates(CreateInvite)
 def create_invite(ledger: Ledger, operation: CreateInvite) -> None:
-    """Move tokens from the creator to a new invite, whose key no other invite has."""
     creator, balance = ledger.account(operation.creator), operation.balance
     require(creator.balance >= balance.amount, "creator.balance >= o.balance: Insufficient balance to create invite.")
     require(operation.invite_key != NULL_KEY, "o.invite_key != public_key_type(): Invite key cannot be blank.")
@@ -54,7 +53,6 @@ def create_invite(ledger: Ledger, operation: CreateInvite) -> None:
 
 @evaluates(ClaimInviteBalance)
 def claim_invite_balance(ledger: Ledger, operation: ClaimInviteBalance) -> None:
-    """Pay an invite's tokens to the receiver."""
     ledger.account(operation.initiator)
     receiver = ledger.account(operation.receiver)
     _require_secret(operation.invite_secret)
@@ -77,7 +75,6 @@ def invite_registration(ledger: Ledger, operation: InviteRegistration) -> None:
 
 @evaluates(UseInviteBalance)
 def use_invite_balance(ledger: Ledger, operation: UseInviteBalance) -> None:
-    """Give the receiver the shares that an invite's tokens are worth."""
     require(ledger.hardfork(9), "_db.has_hardfork(CHAIN_HARDFORK_9): use_invite_balance not enabled until HF 9")
     ledger.account(operation.initiator)
     receiver = ledger.account(operation.receiver)

@@ -175,7 +175,6 @@ def _require_may_create(ledger: Ledger, creator: Account) -> None:
 
 
 def _pay(ledger: Ledger, creator: Account, liquidity: int) -> None:
-    """The fee goes to the committee, the liquidity into the market."""
     fee = ledger.median.pm_market_creation_fee.amount
     require(creator.balance >= int64(fee + liquidity), "creator.balance.amount >= total_need: Insufficient balance")
     fee = max(0, fee)
@@ -280,7 +279,6 @@ def _create(ledger: Ledger, operation: PmCreateMarket, acceptance: _Acceptance, 
 def _begin(
     ledger: Ledger, operation: PmCreateMarket, market: PmMarket, acceptance: _Acceptance, oracle: PmOracle | None
 ) -> None:
-    """Open the market for bets, or leave it to the oracle."""
     if not acceptance.is_live:
         if oracle is not None:
             with ledger.editing(oracle):

@@ -55,7 +55,6 @@ def pm_oracle_register(ledger: Ledger, operation: PmOracleRegister) -> None:
 
 
 def _pay_for_registration(ledger: Ledger, owner: Account, insurance: int) -> None:
-    """The fee first, then the insurance out of what it leaves."""
     fee = max(0, ledger.median.pm_oracle_registration_fee.amount)
     require(
         not fee or owner.balance >= fee,
@@ -190,7 +189,6 @@ def _accept(ledger: Ledger, operation: PmOracleAcceptMarket, market: PmMarket) -
 
 
 def take_on(ledger: Ledger, oracle: PmOracle) -> None:
-    """An oracle has accepted a market, which is active from now on."""
     with ledger.editing(oracle):
         oracle.markets_accepted = uint32(oracle.markets_accepted + 1)
         oracle.active_markets = uint32(oracle.active_markets + 1)

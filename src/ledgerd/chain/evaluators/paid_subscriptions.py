@@ -155,7 +155,6 @@ def _remaining(ledger: Ledger, subscribe: Subscribe) -> int:
 
 
 def _pay(ledger: Ledger, operation: PaidSubscribe, tokens_due: int, condition: str) -> None:
-    """Move tokens to the creator; who subscribes to itself pays itself."""
     subscriber, creator = ledger.account(operation.subscriber), ledger.account(operation.account)
     require(subscriber.balance >= tokens_due, condition + "Account does not have sufficient TOKEN for paid subscribe.")
     adjust_balance(ledger, subscriber, -tokens_due)

@@ -30,7 +30,6 @@ from ledgerd.state.objects.validators import VALIDATOR_BY_VOTES
 
 @evaluates(RequestAccountRecovery)
 def request_account_recovery(ledger: Ledger, operation: RequestAccountRecovery) -> None:
-    """Offer an account a new master authority, change the offer, or withdraw it by an open authority."""
     ledger.account(operation.recovery_account)
     account = ledger.account(operation.account_to_recover)
     _require_recovery_account(ledger, account, operation)

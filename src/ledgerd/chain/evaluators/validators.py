@@ -83,7 +83,6 @@ def validator_update(ledger: Ledger, operation: ValidatorUpdate) -> None:
 
 @evaluates(ChainPropertiesUpdate)
 def chain_properties_update(ledger: Ledger, operation: ChainPropertiesUpdate) -> None:
-    """Take a vote on the first version's properties."""
     ledger.account(operation.owner)
     _vote_on_properties(ledger, operation.owner, operation.props)
 
@@ -136,7 +135,7 @@ def set_reward_sharing(ledger: Ledger, operation: SetRewardSharing) -> None:
 
 @evaluates(AccountValidatorVote)
 def account_validator_vote(ledger: Ledger, operation: AccountValidatorVote) -> None:
-    """Add a vote, or take one back. Since hardfork 4 a proxy ends with the first vote of one's own."""
+    """Since hardfork 4 a proxy ends with the first vote of one's own."""
     voter = ledger.account(operation.account)
     if ledger.hardfork(4):
         if voter.proxy:
@@ -186,7 +185,6 @@ def _require_room_for_vote(ledger: Ledger, voter: Account) -> None:
 
 
 def _change_vote(ledger: Ledger, voter: Account, validator: Validator, vote: ValidatorVote | None) -> None:
-    """Store a vote that was not there, remove one that was."""
     if vote is None:
         ledger.store.create(
             VALIDATOR_VOTES,
@@ -199,7 +197,6 @@ def _change_vote(ledger: Ledger, voter: Account, validator: Validator, vote: Val
 
 
 def _weigh_votes(ledger: Ledger, voter: Account, sign: int) -> None:
-    """Count a voter's part for each of its validators, or no longer count it."""
     weight = voter.validators_vote_weight if ledger.hardfork(5) else voter.fair_vote_weight_of_hf4
     for vote in votes_of(ledger, voter):
         adjust_validator_vote(ledger, ledger.store.get(VALIDATORS, vote.validator), sign * weight)

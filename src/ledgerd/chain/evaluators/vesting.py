@@ -39,7 +39,6 @@ INSUFFICIENT_SHARES = "Account does not have sufficient SHARES for withdraw."
 
 @evaluates(TransferToVesting)
 def transfer_to_vesting(ledger: Ledger, operation: TransferToVesting) -> None:
-    """Turn tokens into shares, of oneself or another."""
     sender = ledger.account(operation.sender)
     recipient = ledger.account(operation.recipient) if operation.recipient else sender
     amount = operation.amount.amount
@@ -92,7 +91,6 @@ def _withdraw_rate(ledger: Ledger, account: Account, amount: int) -> int:
 
 @evaluates(SetWithdrawVestingRoute)
 def set_withdraw_vesting_route(ledger: Ledger, operation: SetWithdrawVestingRoute) -> None:
-    """Create, change or remove a route for a part of an account's withdrawals."""
     account, recipient = ledger.account(operation.from_account), ledger.account(operation.to_account)
     route = ledger.store.lookup(ROUTE_BY_ACCOUNTS, account.id, recipient.id)
     if route is None:

@@ -87,13 +87,11 @@ class BlockLogReader:
 
     @property
     def head_number(self) -> int:
-        """The number of the last block, 0 in an empty log."""
         self._refresh()
         return self._head
 
     @property
     def first_number(self) -> int:
-        """The number of the first block, 0 in an empty log."""
         self._refresh()
         return self._files.first if self._files is not None and self._head else 0
 
@@ -104,11 +102,7 @@ class BlockLogReader:
         return first if first <= 1 or self.earlier is None else self.earlier.first_before(first)
 
     def read(self, number: int) -> bytes | None:
-        """A block, packed; nothing if the log does not hold it.
-
-        Raises:
-            LogDamaged: Its bytes are not those that were logged.
-        """
+        """`LogDamaged` where its bytes are not those that were logged."""
         entry = self._entry(number)
         if entry is None:
             self._known_end = (0, 0)
@@ -123,7 +117,6 @@ class BlockLogReader:
         return packed
 
     def scan(self, first: int, last: int) -> Iterator[tuple[int, bytes]]:
-        """The blocks of a range that are there, in order, each with its number."""
         begins = self.first_number
         if self.earlier is not None and first < begins:
             yield from self.earlier.scan(max(first, self.earliest_number), min(last, begins - 1))
@@ -159,7 +152,6 @@ class BlockLogReader:
         return self.earlier.read(number)
 
     def block(self, number: int) -> Block | None:
-        """A block; nothing if the log does not hold it."""
         packed = self.read(number)
         return None if packed is None else codec_of(Block).decode_exactly(packed)
 
@@ -202,7 +194,6 @@ class BlockLogReader:
     # -- where a block is
 
     def _entry(self, number: int) -> bytes | None:
-        """The entry of a block, or nothing if it is not where the index says."""
         files = self._files
         if files is None or not files.first <= number <= self._head:
             return None
@@ -220,7 +211,6 @@ class BlockLogReader:
         return entry if _is_entry(entry, number, start, end - start) else None
 
     def _starts(self, files: LogFiles, number: int, count: int) -> list[int]:
-        """Where so many blocks start, and where the last of them ends."""
         entries = read_at(files.index, (count + 1) * OFFSET.size, files.place_of(number))
         starts = list(struct.unpack(f"<{len(entries) // OFFSET.size}Q", entries[: len(entries) & -OFFSET.size]))
         if len(starts) == count:
@@ -270,7 +260,6 @@ class BlockLog(BlockLogReader):
 
     @classmethod
     def open(cls, folder: Path, kind: LogKind | None = None) -> Self:
-        """Open the log of a folder: created if it is missing, repaired after a crash."""
         log = cls(folder, kind)
         with log._writing():
             folder.mkdir(parents=True, exist_ok=True)

@@ -83,7 +83,6 @@ class LogFiles:
         self.read_first()
 
     def read_first(self) -> None:
-        """Take the number of the first block from the index, where that has it."""
         if self.kind.header:
             header = read_at(self.index, OFFSET.size, 0)
             self.first = OFFSET.unpack(header)[0] if len(header) == OFFSET.size else 1
@@ -103,11 +102,9 @@ class LogFiles:
         return self.first + entries - 1 if entries > 0 else 0
 
     def place_of(self, number: int) -> int:
-        """Where the index says at which offset a block starts."""
         return self.kind.header + OFFSET.size * (number - self.first)
 
     def start_of(self, number: int) -> int | None:
-        """Where the index says that a block starts."""
         if number < self.first:
             return None
         entry = read_at(self.index, OFFSET.size, self.place_of(number))
@@ -132,7 +129,6 @@ class LogFiles:
         os.ftruncate(self.index, place + len(entries))
 
     def clear(self) -> None:
-        """Truncate both files to a log without blocks."""
         for file in (self.index, self.data):
             os.ftruncate(file, len(NO_BLOCKS))
             write_at(file, NO_BLOCKS, 0)
@@ -144,11 +140,9 @@ class LogFiles:
 
     @property
     def replaced(self) -> bool:
-        """Whether other files now have the names of these."""
         return os.fstat(self.data).st_nlink == 0 or os.fstat(self.index).st_nlink == 0
 
     def close(self) -> None:
-        """Let both files go; harmless when done before."""
         self._close_data()
         self._close_index()
         self.sums.close()
@@ -160,7 +154,6 @@ def paths_of(folder: Path, kind: LogKind, suffix: str = "") -> tuple[Path, Path]
 
 
 def sums_path(folder: Path, kind: LogKind) -> Path:
-    """The file of the checksums of a log, which may be missing."""
     return folder / f"{kind.name}.sums"
 
 

@@ -35,7 +35,6 @@ class RecordedOperation(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The JSON text."""
         return record_kind(RecordedOperation).printer(self)
 
 

@@ -55,7 +55,6 @@ def open_log(folder: Path, standing: StateBlocks, rolling_blocks: int) -> BlockL
 
 
 def kept_of(log_: BlockLog) -> bytes:
-    """What a state is told of the log that was opened with it."""
     return LATEST if isinstance(log_, RollingBlockLog) else WHOLE
 
 
@@ -135,7 +134,6 @@ def _require_no_gap(log_: BlockLog, standing: StateBlocks) -> None:
 
 
 def _put_back(log_: BlockLog, standing: StateBlocks) -> None:
-    """Write the blocks to the log that it has lost, and the state still has."""
     first, last = log_.head_number + 1, standing.irreversible
     for number in range(max(first, standing.kept_from), last + 1):
         packed = standing.kept(number)

@@ -11,7 +11,6 @@ BINARY: int = getattr(os, "O_BINARY", 0)
 if sys.platform == "win32":
 
     def read_at(file: int, length: int, place: int) -> bytes:
-        """The bytes at a place; fewer where the file ends before."""
         os.lseek(file, place, os.SEEK_SET)
         return os.read(file, length)
 

@@ -162,7 +162,6 @@ def _follow_forwards(files: LogFiles, size: int, *, known: bool, whole_at_end: b
 
 
 def _last_indexed(files: LogFiles, size: int) -> LogEntry | None:
-    """The last block that the index knows and that is whole."""
     for number in range(files.indexed_head, files.first - 1, -1):
         start = files.start_of(number)
         end = None if start is None else files.end_of_entry(number, start, size)

@@ -50,7 +50,6 @@ class RollingBlockLog(BlockLog):
             self._load()
 
     def reset(self) -> None:
-        """Drop every block; the next block may have any number."""
         with self._writing():
             self.close()
             for suffix in ("", ".tmp", ".bak"):

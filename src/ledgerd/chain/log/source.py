@@ -41,7 +41,6 @@ class LogSource:
             self._measure(up_to_damage)
 
     def _measure(self, up_to_damage: bool) -> None:
-        """Find the first block and the last."""
         try:
             self.first_number = self._entry(0, "its first block")[0].number
             self.head_number = self._last_number()
@@ -71,14 +70,12 @@ class LogSource:
         self.torn = len(self._data) - place
 
     def _number_at(self, start: int) -> int | None:
-        """The number of the whole block at a place; nothing where there is none."""
         try:
             return self._entry(start, "")[0].number
         except OperatorError:
             return None
 
     def scan(self, first: int, last: int) -> Iterator[tuple[int, bytes]]:
-        """The blocks of a range, in order, each with its number."""
         number, place = self.first_number, 0
         indexed = self._indexed(first) if first >= number else None
         if indexed is not None:
@@ -103,7 +100,6 @@ class LogSource:
         return block, start + size
 
     def _count_indexed(self) -> int:
-        """How many blocks the index beside the file names."""
         try:
             size = self._index_path.stat().st_size
         except OSError:

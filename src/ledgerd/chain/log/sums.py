@@ -37,14 +37,12 @@ class Sums:
             self._close = weakref.finalize(self, os.close, self._file)
 
     def read(self, first: int, number: int, count: int) -> list[int]:
-        """The sums of so many blocks, from one on, of a log with this first block; zero where there is none."""
         raw = b""
         if self._file >= 0 and self._first() == first:
             raw = read_at(self._file, _SUM.size * count, _FIRST.size + _SUM.size * (number - first))
         return list(struct.unpack(f"<{count}I", raw.ljust(_SUM.size * count, b"\0")))
 
     def note(self, first: int, number: int, packed: bytes) -> None:
-        """Note the sum of a block, where this process writes the log."""
         if not self._is_writable:
             return
         if self._first() != first:
@@ -57,11 +55,9 @@ class Sums:
         return _FIRST.unpack(raw)[0] if len(raw) == _FIRST.size else 0
 
     def close(self) -> None:
-        """Let the file go; harmless when done before."""
         if self._file >= 0:
             self._close()
 
 
 def write_sums(path: Path, first: int, sums: Iterable[int]) -> None:
-    """Write the file of a log whose sums are known, anew."""
     path.write_bytes(_FIRST.pack(first) + b"".join(map(_SUM.pack, sums)))

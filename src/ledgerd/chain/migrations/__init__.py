@@ -6,8 +6,8 @@ A new hardfork with a change of its own is a new module and a new line here.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.migrations.hf4 import end_content_era
 from ledgerd.chain.migrations.hf5 import make_votes_fair
 from ledgerd.chain.migrations.hf6 import convert_shares
@@ -16,9 +16,6 @@ from ledgerd.chain.migrations.hf8 import recount_delegations
 from ledgerd.chain.migrations.hf9 import remove_spam
 from ledgerd.chain.migrations.hf11 import make_accounts_valid
 from ledgerd.chain.migrations.hf14 import begin_lazy_pool
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
 
 MIGRATIONS: Mapping[int, Callable[[Ledger], None]] = {
     4: end_content_era,

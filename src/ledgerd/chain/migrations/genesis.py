@@ -5,9 +5,8 @@ Which accounts are distributed to is said by the network's parameters (spec 03, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ledgerd.chain.ledger.arithmetic import MAX_UINT128
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.money.vesting import create_vesting
 from ledgerd.chain.rules.validators.slots import SLOTS_REMEMBERED
 from ledgerd.protocol.authority import Authority, authority_of
@@ -42,9 +41,6 @@ from ledgerd.state.objects.validators import (
     Validator,
     ValidatorSchedule,
 )
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
 
 NOBODY = Authority(1, {}, {})
 """An authority that needs one signature, and that nobody can give."""

@@ -5,14 +5,10 @@ What a hardfork changes is in `migrations`; which hardforks there are is in the 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.migrations import MIGRATIONS
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.operations.virtual import Hardfork
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
 
 
 class UnknownHardfork(RuleViolation):
@@ -22,7 +18,6 @@ class UnknownHardfork(RuleViolation):
 
 
 def is_hardfork_due(ledger: Ledger) -> bool:
-    """Whether the validators have agreed on a later version, and its time has come."""
     hardforks = ledger.hardforks
     current = ledger.network.hardforks[hardforks.last_hardfork].version
     return current < hardforks.next_hardfork and hardforks.next_hardfork_time <= ledger.now

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.state.objects.lazy_pool import PM_LAZY_POOLS, PmLazyPool
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
 
 
 def begin_lazy_pool(ledger: Ledger) -> None:

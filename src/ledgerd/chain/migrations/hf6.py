@@ -5,9 +5,8 @@ What it does to delegations is put right by hardforks 7 and 8.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ledgerd.chain.ledger.arithmetic import truncated
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.migrations.hf5 import recount_votes
 from ledgerd.chain.rules.validators.votes import adjust_proxied_votes_by_depth
 from ledgerd.protocol.assets import Price, fits_int64, shares, tokens
@@ -19,9 +18,6 @@ from ledgerd.state.objects.vesting import (
     VESTING_DELEGATIONS,
     FixVestingDelegation,
 )
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
 
 NEW_PRICE = Price(tokens(1_000), shares(1_000_000))
 SCALE = 1_000

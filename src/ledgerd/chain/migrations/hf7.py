@@ -6,9 +6,10 @@ after hardfork 6; the second is hardfork 8.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ledgerd.chain.ledger.discrepancies import note
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.validators.removal import remove_penalties, remove_votes_for
 from ledgerd.chain.rules.validators.votes import adjust_proxied_votes_by_depth, adjust_validator_vote, votes_of
 from ledgerd.protocol.assets import fits_int64
@@ -39,10 +40,7 @@ from ledgerd.state.objects.vesting import (
     ROUTE_BY_ACCOUNTS,
     VestingDelegation,
 )
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.state.tables import Index
+from ledgerd.state.tables import Index
 
 BY_NAME_FIRST: tuple[Index[Any], ...] = (MASTER_HISTORY_BY_ACCOUNT, METADATA_BY_ACCOUNT, AUTHORITY_BY_ACCOUNT)
 BY_NAME_REQUESTS: tuple[Index[Any], ...] = (RECOVERY_REQUEST_BY_ACCOUNT, CHANGE_RECOVERY_BY_ACCOUNT)

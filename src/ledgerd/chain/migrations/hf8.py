@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.protocol.assets import fits_int64
 from ledgerd.state.objects.accounts import ACCOUNTS
 from ledgerd.state.objects.vesting import VESTING_DELEGATION_EXPIRATIONS, VESTING_DELEGATIONS
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
 
 
 def recount_delegations(ledger: Ledger) -> None:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.validators.removal import remove_penalties, remove_votes_for
 from ledgerd.state.objects.committee import CANCELLED, COMMITTEE_REQUESTS
 from ledgerd.state.objects.paid_subscriptions import PAID_SUBSCRIPTIONS, SUBSCRIBE_BY_CREATOR
 from ledgerd.state.objects.validators import VALIDATORS
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
 
 
 def remove_spam(ledger: Ledger) -> None:

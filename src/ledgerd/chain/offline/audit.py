@@ -7,20 +7,16 @@ of the ledger as it is now, or the view of it that is given.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from ledgerd.chain.ledger.discrepancies import note
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.offline.tokens import tally_of
 from ledgerd.state.objects.accounts import ACCOUNTS
 from ledgerd.state.objects.discrepancies import Sum
 from ledgerd.state.objects.validators import VALIDATOR_VOTES, VALIDATORS
 from ledgerd.state.objects.vesting import WITHDRAW_VESTING_ROUTES
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.state.view import View
+from ledgerd.state.view import View
 
 
 def excess_tokens(ledger: Ledger) -> dict[int, int]:

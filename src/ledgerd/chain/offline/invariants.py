@@ -113,7 +113,6 @@ def market_books_agree(ledger: Ledger) -> Problems:
 
 
 def indexes_agree(ledger: Ledger) -> Problems:
-    """Every object stands in its indexes where it belongs, and nothing else does."""
     yield from ledger.store.verify()
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 from ledgerd.chain.offline.tokens import STAKED
 from ledgerd.state.objects import bets, commitments, leverage, liquidity
@@ -19,12 +18,9 @@ from ledgerd.state.objects.disputes import PM_DISPUTE_VOTES, PM_DISPUTES
 from ledgerd.state.objects.lazy_pool import PM_LAZY_DEPOSITS, PM_LAZY_POOLS, PM_LAZY_WITHDRAW_REQUESTS
 from ledgerd.state.objects.leverage import PM_LEVERAGE_POSITIONS
 from ledgerd.state.objects.liquidity import PM_LIQUIDITY
-from ledgerd.state.objects.markets import BEING_PAID, DELETED, PAID, PM_MARKETS, PM_OUTCOMES
+from ledgerd.state.objects.markets import BEING_PAID, DELETED, PAID, PM_MARKETS, PM_OUTCOMES, PmMarket
 from ledgerd.state.objects.settlements import PM_DEFERRED_CLAIMS
-
-if TYPE_CHECKING:
-    from ledgerd.state.objects.markets import PmMarket
-    from ledgerd.state.view import View
+from ledgerd.state.view import View
 
 Problems = Iterator[str]
 
@@ -62,7 +58,6 @@ def _takes_bets(market: PmMarket) -> bool:
 
 
 def bets_agree(view: View) -> Problems:
-    """What was bet on each outcome is the sum of the bets, and so is what may be paid for them."""
     amounts, weights = Counter[tuple[int, int]](), Counter[tuple[int, int]]()
     sides: defaultdict[int, list[int]] = defaultdict(lambda: [0, 0])
     for bet in view.scan(PM_BETS):
@@ -87,7 +82,6 @@ def bets_agree(view: View) -> Problems:
 
 
 def liquidity_agrees(view: View) -> Problems:
-    """The liquidity of each market is the sum of what was provided."""
     found = Counter[int]()
     for row in view.scan(PM_LIQUIDITY):
         if row.status == liquidity.ACTIVE:
@@ -136,6 +130,5 @@ MARKET_CHECKS: tuple[Callable[[View], Problems], ...] = (
 
 
 def markets_agree(view: View) -> Problems:
-    """All that is wrong with the books of markets."""
     for each in MARKET_CHECKS:
         yield from each(view)

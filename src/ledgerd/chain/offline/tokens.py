@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple
+from typing import Any, Generic, NamedTuple
 
 from ledgerd.state.objects import bets, commitments, disputes, leverage, liquidity
 from ledgerd.state.objects.accounts import ACCOUNTS, Account
@@ -22,9 +22,7 @@ from ledgerd.state.objects.oracles import PM_ORACLES, PmOracle
 from ledgerd.state.objects.settlements import PM_SETTLEMENTS, PmSettlement
 from ledgerd.state.objects.validators import VALIDATORS, Validator
 from ledgerd.state.tables import E, Entity, Table
-
-if TYPE_CHECKING:
-    from ledgerd.state.view import View
+from ledgerd.state.view import View
 
 BASE = "base"
 """Whatever has nothing to do with markets."""
@@ -128,7 +126,6 @@ class TokenTally:
         self.supply = 0
 
     def take(self, entity: Entity) -> None:
-        """Count what an object holds."""
         holding = _BY_RECORD.get(type(entity))
         if holding is not None:
             self.terms[holding.term] += holding.amount(entity)

@@ -81,7 +81,6 @@ class Pending:
         """Those that wait without being in the state, where a second copy would be noticed."""
 
     def push(self, transaction: Transaction, skip: SkipFlags) -> None:
-        """Accept a new transaction, or raise the rule that it breaks."""
         self.members_looked_at = 0
         self._require_fitting(transaction)
         if len(self.transactions) >= MAX_PENDING:
@@ -145,7 +144,6 @@ class Pending:
                 transaction.remember_signers(chain_id, signers)
 
     def drop_session(self) -> None:
-        """Take the effects of all waiting transactions out of the state; the list stays."""
         if self._session is not None:
             self._session.undo()
             self._session = None
@@ -159,7 +157,6 @@ class Pending:
 
     @contextmanager
     def set_aside(self, skip: SkipFlags) -> Iterator[None]:
-        """Undo all pending transactions for as long as the block of `with` lasts, then apply them again."""
         with self.making_way(skip):
             self.make_way()
             yield

@@ -7,24 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ledgerd.chain.events import AppliedOperation
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import Skip
 from ledgerd.chain.rules.transactions.signability import require_usable
 from ledgerd.chain.rules.transactions.signers import check_signers
 from ledgerd.chain.rules.transactions.transactions import apply_transaction
 from ledgerd.chain.rules.validators.slots import slot_time
 from ledgerd.protocol.authority_check import MissingAuthority, MissingOther
+from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.operation_authority import TransactionKeys
+from ledgerd.protocol.transaction import Transaction
 from ledgerd.state.objects.accounts import ACCOUNTS
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.protocol.keys import PublicKey
-    from ledgerd.protocol.transaction import Transaction
-    from ledgerd.state.store import Store
+from ledgerd.state.store import Store
 
 UNSIGNED = Skip.TRANSACTION_SIGNATURES | Skip.AUTHORITIES
 

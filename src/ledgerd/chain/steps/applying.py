@@ -46,8 +46,6 @@ from ledgerd.protocol.block import Block
 
 
 def since(hardfork: int, *steps: Step) -> Step:
-    """Steps that run from a hardfork on."""
-
     def guarded(ledger: Ledger, context: BlockContext) -> None:
         if ledger.hardfork(hardfork):
             for step in steps:

@@ -80,7 +80,6 @@ def _least_turnout(ledger: Ledger, pool: PoolVotes) -> int:
 
 
 def _payment(request: CommitteeRequest, turnout: int, approval: int) -> int | None:
-    """The part of the largest amount that the vote is for, if it is for any."""
     if approval <= 0:
         return None
     percent = uint128(HUNDRED_PERCENT * approval) // turnout

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ledgerd.chain.ledger.block_context import BlockContext
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.money.content_payout import cash_out_due
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.block_context import BlockContext
-    from ledgerd.chain.ledger.ledger import Ledger
 
 
 def pay_contents(ledger: Ledger, _progress: BlockContext) -> None:

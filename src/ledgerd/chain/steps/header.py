@@ -93,7 +93,6 @@ def fix_genesis_time(ledger: Ledger, context: BlockContext) -> None:
 
 
 def process_header_extensions(ledger: Ledger, context: BlockContext) -> None:
-    """Record the producer's running version, and its vote on a hardfork."""
     producer = context.producer
     for extension in context.block.extensions:
         if isinstance(extension, RunningVersion):

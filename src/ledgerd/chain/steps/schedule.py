@@ -33,7 +33,6 @@ LAP = MAX_UINT128
 
 
 def update_schedule(ledger: Ledger, _progress: BlockContext) -> None:
-    """After each round, plan the next one."""
     if ledger.head_number % ledger.network.max_validators:
         return
     if ledger.hardfork(6):
@@ -56,7 +55,6 @@ def update_schedule(ledger: Ledger, _progress: BlockContext) -> None:
 
 
 def _forgive_penalties(ledger: Ledger) -> None:
-    """Remove expired penalties; the position in virtual time stays."""
     for penalty in ledger.store.scan(PENALTY_BY_EXPIRATION, upper=(ledger.now,)):
         validator = ledger.validator(penalty.validator)
         with ledger.editing(validator):
@@ -71,7 +69,6 @@ def _may_be_scheduled(ledger: Ledger, validator: Validator) -> bool:
 
 
 def _choose_top(ledger: Ledger) -> list[Validator]:
-    """Those with the most votes, as they count after penalties."""
     top: list[Validator] = []
     for validator in ledger.store.scan(VALIDATOR_BY_ACTIVE_COUNTED_VOTES, lower=(True,), upper=(True,)):
         if len(top) == ledger.network.max_top_validators:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.authority import Authority, require_valid_name
@@ -13,10 +13,8 @@ from ledgerd.protocol.names import AccountName, is_valid_created_name, is_valid_
 from ledgerd.protocol.operations.base import Authorities, Operation, active, master
 from ledgerd.protocol.operations.roles import ActiveSigner, Meaning, Recipient, RegularSigner, Role, Touched
 from ledgerd.protocol.operations.words import says
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.texts import require_json_metadata
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
 
 
 class AccountUpdate(Operation, frozen=True, tag=5):
@@ -114,12 +112,12 @@ class AccountMetadata(Operation, frozen=True, tag=21):
 
 
 def require_created_name(name: str) -> None:
-    """A new account's name is longer than names have to be elsewhere (spec 01, section 6)."""
+    """Spec 01, section 6."""
     require(is_valid_created_name(name), "is_valid_create_account_name(name): Account name ${n} is invalid", n=name)
 
 
 def require_domain(name: str, creator: str) -> None:
-    """A name with a dot is created by the account that it is a subaccount of (spec 01, section 6)."""
+    """Spec 01, section 6."""
     require(
         is_valid_domain(name, creator),
         "is_valid_domain_name( name, creator ): Domain name ${n} is invalid, creator name ${c}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from ledgerd.codec import sorted_by
 from ledgerd.protocol.authority import require_valid_name
@@ -19,11 +19,9 @@ from ledgerd.protocol.operations.base import Operation
 from ledgerd.protocol.operations.roles import ActiveSigner, Meaning
 from ledgerd.protocol.operations.variant import OLD_NAMES, names_that_can_be_sent
 from ledgerd.protocol.operations.words import says
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.texts import byte_length
 from ledgerd.protocol.times import Time
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
 
 TextSet = Annotated[tuple[str, ...], sorted_by(text_order)]
 """Texts in the order of their bytes, each once."""
@@ -76,7 +74,6 @@ class SetAgentPermission(Operation, frozen=True, tag=105):
 
     @property
     def is_revocation(self) -> bool:
-        """Whether it takes back what the agent may do."""
         return not self.operations and not self.addons
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.codec.numbers import UInt64
@@ -13,10 +13,8 @@ from ledgerd.protocol.errors import require
 from ledgerd.protocol.operations.base import Operation
 from ledgerd.protocol.operations.roles import Meaning, Memo, Percent, Recipient, RegularSigner, Role
 from ledgerd.protocol.operations.words import says
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.texts import require_memo
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
 
 MAX_CUSTOM_SEQUENCE = 2**63 - 1
 

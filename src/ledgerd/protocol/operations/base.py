@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from operator import attrgetter
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import msgspec
 
@@ -14,9 +14,7 @@ from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.roles import Role, fields_marked
 from ledgerd.protocol.operations.words import Words
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
+from ledgerd.protocol.parameters import ChainParameters
 
 
 class Authorities(NamedTuple):
@@ -29,22 +27,18 @@ class Authorities(NamedTuple):
 
     @property
     def names(self) -> tuple[AccountName, ...]:
-        """All accounts, some of them perhaps twice."""
         return self.active + self.master + self.regular
 
 
 def active(*names: AccountName) -> Authorities:
-    """The active authority of each."""
     return _made(Authorities, (names, (), (), ()))
 
 
 def master(*names: AccountName) -> Authorities:
-    """The master authority of each."""
     return _made(Authorities, ((), names, (), ()))
 
 
 def regular(*names: AccountName) -> Authorities:
-    """The regular authority of each."""
     return _made(Authorities, ((), (), names, ()))
 
 
@@ -119,7 +113,6 @@ class VirtualOperation(Operation, frozen=True):
 
 
 def tag_of(operation: type[Operation]) -> int:
-    """The number of an operation on the wire."""
     tag = operation.__struct_config__.tag
     if not isinstance(tag, int):
         raise TypeError(f"{operation.__name__} has no tag")

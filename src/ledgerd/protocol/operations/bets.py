@@ -5,7 +5,7 @@ Bets that are hidden at first are in `commitments`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from msgspec import field
 
@@ -25,9 +25,7 @@ from ledgerd.protocol.market_rules import (
 from ledgerd.protocol.operations.base import Operation
 from ledgerd.protocol.operations.roles import ActiveSigner, BetId, MarketId, Meaning, Memo, Recipient, Role
 from ledgerd.protocol.operations.words import says
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
+from ledgerd.protocol.parameters import ChainParameters
 
 INSTANT = 0
 BATCH = 1
@@ -59,7 +57,6 @@ class PmPlaceBet(Operation, frozen=True, tag=70):
 
     @property
     def choice(self) -> Int16:
-        """The outcome, in whichever field it stands."""
         return self.side if self.side >= 0 else self.outcome_index
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from ledgerd.codec import missing
 from ledgerd.codec.numbers import Int8, Int16, ShareAmount
@@ -22,9 +22,7 @@ from ledgerd.protocol.market_rules import (
 from ledgerd.protocol.operations.base import Operation
 from ledgerd.protocol.operations.roles import ActiveSigner, CommitId, MarketId, Meaning, Percent, Role
 from ledgerd.protocol.operations.words import says
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
+from ledgerd.protocol.parameters import ChainParameters
 
 
 class PmCommitBet(Operation, frozen=True, tag=71):
@@ -73,5 +71,4 @@ class PmRevealBet(Operation, frozen=True, tag=72):
 
     @property
     def choice(self) -> Int16:
-        """The outcome, in whichever field it stands."""
         return self.side if self.side >= 0 else self.outcome_index

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.codec.numbers import Int16, UInt32
@@ -17,10 +17,8 @@ from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.base import Fee, Operation
 from ledgerd.protocol.operations.roles import Meaning, RegularSigner, RequestId, Url, VoteOn
 from ledgerd.protocol.operations.words import says
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.texts import byte_length
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
 
 
 class CommitteeWorkerCreateRequest(Operation, frozen=True, tag=35):

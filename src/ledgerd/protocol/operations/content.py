@@ -5,7 +5,7 @@ They ended with hardfork 4; the blocks of before still hold them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import msgspec
 
@@ -20,10 +20,8 @@ from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.base import Operation
 from ledgerd.protocol.operations.roles import Meaning, RegularSigner, Role, Touched, VoteOn
 from ledgerd.protocol.operations.words import says
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.texts import byte_length, is_json, is_utf8, require_permlink
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
 
 MAX_TITLE_LENGTH = 256
 

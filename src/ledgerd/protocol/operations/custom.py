@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from ledgerd.codec import sorted_by
 from ledgerd.protocol.errors import require
@@ -10,10 +10,8 @@ from ledgerd.protocol.names import AccountName, word_order
 from ledgerd.protocol.operations.base import Authorities, Operation
 from ledgerd.protocol.operations.roles import Remark
 from ledgerd.protocol.operations.words import says
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.texts import byte_length, is_json, is_utf8
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
 
 MAX_ID_LENGTH = 32
 
@@ -43,9 +41,8 @@ class Custom(Operation, frozen=True, tag=10):
 
     @property
     def signers(self) -> tuple[AccountName, ...]:
-        """All named accounts."""
         return self.required_active_auths + self.required_regular_auths
 
     def authorities(self) -> Authorities:
-        """All named accounts. A transaction with both kinds is never valid (spec 01, section 10.2)."""
+        """A transaction with both kinds is never valid (spec 01, section 10.2)."""
         return Authorities(active=self.required_active_auths, regular=self.required_regular_auths)

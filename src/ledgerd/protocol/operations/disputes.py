@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.codec import missing
@@ -16,10 +16,8 @@ from ledgerd.protocol.market_rules import require_object_id, require_text, requi
 from ledgerd.protocol.operations.base import Operation
 from ledgerd.protocol.operations.roles import ActiveSigner, MarketId, Meaning, RegularSigner, Remark, Touched, VoteOn
 from ledgerd.protocol.operations.words import says
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.times import Time
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
 
 
 class PmDisputeCreate(Operation, frozen=True, tag=78):
@@ -98,7 +96,7 @@ class PmDisputeResolve(Operation, frozen=True, tag=80):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, market, outcome, penalty. The times of bans are not checked."""
+        """The times of bans are not checked."""
         require_valid_name(self.resolver)
         require_object_id(self.market_id, "market_id")
         require(self.correct_outcome >= -1, "correct_outcome >= -1: correct_outcome must be >= -1")
@@ -118,7 +116,6 @@ class PmDisputeOracleRespond(Operation, frozen=True, tag=98):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, market, text, which may not be empty."""
         require_valid_name(self.oracle)
         require_object_id(self.market_id, "market_id")
         require(self.response, "response.size() > 0: response cannot be empty")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from msgspec import field
 
@@ -24,11 +24,9 @@ from ledgerd.protocol.operations.roles import (
     Touched,
 )
 from ledgerd.protocol.operations.words import says
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.texts import require_json_metadata
 from ledgerd.protocol.times import Time
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
 
 EscrowId = Annotated[UInt32, missing(30), IdOf.ESCROW]
 """The sender's own number for an escrow."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from ledgerd.codec.numbers import ShareAmount
 from ledgerd.protocol.assets import Asset
@@ -13,9 +13,7 @@ from ledgerd.protocol.market_rules import require_positive_token
 from ledgerd.protocol.operations.base import Operation
 from ledgerd.protocol.operations.roles import ActiveSigner, Role
 from ledgerd.protocol.operations.words import says
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
+from ledgerd.protocol.parameters import ChainParameters
 
 
 class PmLazyDeposit(Operation, frozen=True, tag=82):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from ledgerd.codec.numbers import Int16, ShareAmount, UInt16
 from ledgerd.protocol.assets import Asset
@@ -12,9 +12,7 @@ from ledgerd.protocol.extensions import Extensions
 from ledgerd.protocol.operations.base import Operation
 from ledgerd.protocol.operations.roles import ActiveSigner, MarketId, Meaning, PositionId, Role
 from ledgerd.protocol.operations.words import says
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
+from ledgerd.protocol.parameters import ChainParameters
 
 WHOLE_PERCENT = 100
 """Leverage counts in whole percents."""
@@ -41,7 +39,7 @@ class PmLeverageOpen(Operation, frozen=True, tag=91):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, outcome, amounts, limits. The market is not checked."""
+        """The market is not checked."""
         require_valid_name(self.account)
         require(
             self.outcome_index in {0, 1},
@@ -70,7 +68,7 @@ class PmLeverageClose(Operation, frozen=True, tag=92):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, the least amount. The position is not checked."""
+        """The position is not checked."""
         require_valid_name(self.account)
         require(self.min_return >= 0, "min_return >= 0: min_return cannot be negative")
 
@@ -87,7 +85,7 @@ class PmLeverageConvert(Operation, frozen=True, tag=93):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, cost. The position is not checked."""
+        """The position is not checked."""
         require_valid_name(self.account)
         require(
             self.conversion_profit_cost <= WHOLE_PERCENT,

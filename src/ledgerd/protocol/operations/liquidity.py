@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.authority import require_valid_name
@@ -12,9 +12,7 @@ from ledgerd.protocol.market_rules import require_object_id, require_positive_to
 from ledgerd.protocol.operations.base import Operation
 from ledgerd.protocol.operations.roles import ActiveSigner, LiquidityId, MarketId, Role
 from ledgerd.protocol.operations.words import says
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
+from ledgerd.protocol.parameters import ChainParameters
 
 
 class PmAddLiquidity(Operation, frozen=True, tag=74):

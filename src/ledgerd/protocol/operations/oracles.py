@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from ledgerd.codec import missing
 from ledgerd.protocol.assets import Asset
@@ -21,9 +21,7 @@ from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.base import Fee, Operation
 from ledgerd.protocol.operations.roles import ActiveSigner, MarketId, Meaning, Percent, Role, Url
 from ledgerd.protocol.operations.words import says
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
+from ledgerd.protocol.parameters import ChainParameters
 
 
 class PmOracleRegister(Operation, frozen=True, tag=66):
@@ -44,7 +42,7 @@ class PmOracleRegister(Operation, frozen=True, tag=66):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, insurance, fees, page. The names of accepted creators are not checked."""
+        """The names of accepted creators are not checked."""
         require_valid_name(self.owner)
         require_positive_token(self.insurance, "insurance", "insurance")
         require_fixed_fee(self.fixed_fee, "fixed_fee")
@@ -69,7 +67,7 @@ class PmOracleUpdate(Operation, frozen=True, tag=67):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, and the given fields. A change of only the accepted creators is refused (spec 07, section 4)."""
+        """A change of only the accepted creators is refused (spec 07, section 4)."""
         require_valid_name(self.owner)
         changes = (self.insurance_delta, self.fee_percent, self.fixed_fee, self.rules_url)
         require(

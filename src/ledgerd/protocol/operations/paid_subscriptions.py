@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from ledgerd.codec import missing
 from ledgerd.codec.numbers import UInt16
@@ -13,10 +13,8 @@ from ledgerd.protocol.errors import require
 from ledgerd.protocol.operations.base import Fee, Operation
 from ledgerd.protocol.operations.roles import ActiveSigner, Recipient, Role, Url
 from ledgerd.protocol.operations.words import says
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.texts import MAX_MEMO_LENGTH, byte_length, is_utf8
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
 
 
 class SetPaidSubscription(Operation, frozen=True, tag=50):

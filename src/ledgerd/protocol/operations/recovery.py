@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from ledgerd.protocol.authority import Authority, require_valid_name
 from ledgerd.protocol.errors import require
@@ -11,9 +11,7 @@ from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.base import Authorities, Operation
 from ledgerd.protocol.operations.roles import ActiveSigner, MasterSigner, Role, Touched
 from ledgerd.protocol.operations.words import says
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
+from ledgerd.protocol.parameters import ChainParameters
 
 
 class RequestAccountRecovery(Operation, frozen=True, tag=12):
@@ -45,7 +43,6 @@ class RecoverAccount(Operation, frozen=True, tag=13):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Two authorities that differ, can be reached, and are not open."""
         require_valid_name(self.account_to_recover)
         require(
             self.new_master_authority != self.recent_master_authority,
@@ -68,7 +65,6 @@ class RecoverAccount(Operation, frozen=True, tag=13):
         self.recent_master_authority.check()
 
     def authorities(self) -> Authorities:
-        """Both authorities that it names."""
         return Authorities(other=(self.new_master_authority, self.recent_master_authority))
 
 

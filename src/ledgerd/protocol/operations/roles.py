@@ -117,7 +117,6 @@ def fields_marked(record: type[msgspec.Struct], *marks: object) -> Iterator[Fiel
 
 
 def field_marked(record: type[msgspec.Struct], mark: object) -> Field | None:
-    """The first field with a mark."""
     return next(fields_marked(record, mark), None)
 
 

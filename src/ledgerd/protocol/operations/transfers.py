@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from msgspec import field
 
@@ -13,10 +13,8 @@ from ledgerd.protocol.errors import require
 from ledgerd.protocol.operations.base import Authorities, Operation, active, master
 from ledgerd.protocol.operations.roles import ActiveSigner, Memo, PaidRecipient, Percent, Recipient, Role, Sender
 from ledgerd.protocol.operations.words import says
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.texts import require_memo
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
 
 
 class Transfer(Operation, frozen=True, tag=2):
@@ -57,7 +55,6 @@ class TransferToVesting(Operation, frozen=True, tag=3):
     amount: Asset
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names, of which the recipient's may be empty; amount."""
         require_valid_name(self.sender)
         require(self.amount.is_token, "is_asset_type(amount, TOKEN_SYMBOL): Amount must be TOKEN_SYMBOL")
         if self.recipient:
@@ -66,7 +63,6 @@ class TransferToVesting(Operation, frozen=True, tag=3):
 
     @property
     def is_own(self) -> bool:
-        """Whether the shares are the sender's."""
         return self.recipient in {"", self.sender}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import Annotated, ClassVar
 
 from ledgerd.codec import missing
 from ledgerd.protocol.authority import require_valid_name
@@ -12,12 +12,10 @@ from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.operations.base import Fee, Operation
 from ledgerd.protocol.operations.roles import ActiveSigner, Meaning, Percent, Touched, Url, VoteOn
 from ledgerd.protocol.operations.words import says
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.properties import ChainPropertiesInit
 from ledgerd.protocol.property_versions import VersionedChainProperties
 from ledgerd.protocol.texts import byte_length, is_utf8
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
 
 
 class ValidatorUpdate(Operation, frozen=True, tag=6):

@@ -27,7 +27,6 @@ Which hardforks are in force does not matter for it.
 
 
 def declared_in(family: ModuleType) -> tuple[type[Operation], ...]:
-    """The operations that a module declares, in the order in which they stand there."""
     return tuple(
         each
         for each in vars(family).values()

@@ -24,12 +24,10 @@ class AgentPermission(Entity):
     addons: str = ""
 
     def may_sign(self, operation: str) -> bool:
-        """Whether it may sign operations of a name."""
         wanted = f"{SEPARATOR}{operation}{SEPARATOR}"
         return bool(operation) and wanted in f"{SEPARATOR}{self.operations}{SEPARATOR}"
 
     def is_live(self, now: int) -> bool:
-        """Whether it has not expired."""
         return self.expiration == FOR_EVER or self.expiration > now
 
 

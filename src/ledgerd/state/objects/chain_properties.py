@@ -36,12 +36,10 @@ class StoredProperties(RecordKind):
     """None, so that nobody takes the fields apart."""
 
     def read(self, source: Source, target: str) -> None:
-        """By what is remembered."""
         source.add(f"{target} = {source.bind(_unpacked)}(buf[pos:pos + {SIZE}])")
         source.add(f"pos += {SIZE}")
 
     def write(self, source: Source, value: str) -> None:
-        """By what is remembered."""
         source.add(f"w({source.bind(_packed)}({value}))")
 
 

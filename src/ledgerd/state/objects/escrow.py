@@ -29,7 +29,6 @@ class Escrow(Entity):
 
     @property
     def is_approved(self) -> bool:
-        """Whether both have agreed to it."""
         return self.to_approved and self.agent_approved
 
 

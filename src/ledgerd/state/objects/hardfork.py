@@ -18,7 +18,6 @@ class HardforkProperty(Entity):
     next_hardfork_time: Time = 0
 
     def has(self, number: int) -> bool:
-        """Whether a hardfork has come; the first entry stands for the beginning."""
         return len(self.processed_hardforks) > number
 
 

@@ -68,15 +68,12 @@ class PlaceKind(Unsigned):
         super().__init__(8, "place in the schedule")
 
     def build(self, parts: list[str], source: Source) -> str:
-        """One of the three, or none of this type."""
         return f"{source.bind({place.value: place for place in SchedulePlace})}[{parts[0]}]"
 
     def text(self, source: Source, value: str) -> str:
-        """`"top"`."""
         return f"{source.bind({place: chr(34) + place.name.lower() + chr(34) for place in SchedulePlace})}[{value}]"
 
     def parse(self, value: object) -> SchedulePlace:
-        """The word."""
         word = as_string(value)
         for place in SchedulePlace:
             if place.name.lower() == word:
@@ -121,7 +118,6 @@ class Validator(Entity):
 
     @property
     def is_active(self) -> bool:
-        """Whether it has a key to sign with."""
         return self.signing_key != NULL_KEY
 
 

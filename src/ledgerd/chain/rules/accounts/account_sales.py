@@ -6,8 +6,7 @@ Whether an account may sell, bid or buy is decided in `evaluators.account_market
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.accounts.agents import wipe_agents
 from ledgerd.chain.rules.accounts.authorities import hand_over
 from ledgerd.chain.rules.accounts.key_history import held_keys, record_changes
@@ -15,10 +14,7 @@ from ledgerd.protocol.assets import fits_int64, tokens
 from ledgerd.protocol.keys import NULL_KEY, PublicKey
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.operations.virtual import Outbid
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.state.objects.accounts import Account
+from ledgerd.state.objects.accounts import Account
 
 
 def reserve_bid(ledger: Ledger, bidder: Account, bid: int) -> None:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.protocol.keys import PublicKey
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.operation_authority import AgentKeys
 from ledgerd.state.objects.agents import AGENT_BY_ACCOUNT, AgentPermission
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.protocol.keys import PublicKey
-    from ledgerd.protocol.names import AccountName
-    from ledgerd.protocol.operation_authority import AgentKeys
-    from ledgerd.state.view import View
+from ledgerd.state.view import View
 
 
 def agents_of(state: View, principal: AccountName) -> Iterator[AgentPermission]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.accounts.metadata import store_metadata
 from ledgerd.chain.rules.accounts.new_accounts import open_account
 from ledgerd.chain.rules.money.balances import adjust_balance
@@ -15,9 +16,6 @@ from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.keys import PublicKey, public_key_from_text
 from ledgerd.protocol.names import AccountName, cut_name, is_valid_domain, is_valid_name
 from ledgerd.state.objects.accounts import METADATA_BY_ACCOUNT, Account
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
 
 WHITESPACE = " \t\n\v\f\r"
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.accounts.agents import wipe_agents
 from ledgerd.protocol.authority import Authority, authority_of
+from ledgerd.protocol.keys import PublicKey
+from ledgerd.protocol.names import AccountName
 from ledgerd.state.objects.accounts import AUTHORITY_BY_ACCOUNT
 from ledgerd.state.objects.recovery import MASTER_AUTHORITY_HISTORY, MasterAuthorityHistory
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.protocol.keys import PublicKey
-    from ledgerd.protocol.names import AccountName
 
 
 def require_members(ledger: Ledger, *authorities: Authority) -> None:

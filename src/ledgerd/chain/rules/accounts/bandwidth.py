@@ -6,17 +6,14 @@ It never makes a block invalid: only transactions that are new to this node are 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.arithmetic import int64, uint128
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.protocol.assets import fits_int64
 from ledgerd.protocol.constants import BANDWIDTH_PRECISION
 from ledgerd.protocol.errors import require
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.state.objects.accounts import Account
+from ledgerd.state.objects.accounts import Account
 
 
 def use_bandwidth(ledger: Ledger, account: Account, sizes: Iterable[int]) -> None:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.arithmetic import int16, truncated
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.state.objects.accounts import Account
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.state.objects.accounts import Account
 
 
 def energy_now(ledger: Ledger, account: Account) -> int:

@@ -5,17 +5,15 @@ From it comes how soon an authority may be changed again. Before hardfork 15 not
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.protocol.authority import Authority
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.keys import NULL_KEY, PublicKey
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.state.objects.accounts import AUTHORITY_BY_ACCOUNT
 from ledgerd.state.objects.key_history import KEY_HISTORY, KEY_HISTORY_BY_ROLE, KeyHistory, Role
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.protocol.authority import Authority
 
 NO_MEMBER = ((NULL_KEY, NO_NAME, 0),)
 """Of an authority without members one row is kept all the same: what its threshold was, and until when."""
@@ -31,7 +29,6 @@ class HeldKeys(NamedTuple):
 
 
 def held_keys(ledger: Ledger, name: AccountName) -> HeldKeys:
-    """What an account has now."""
     authority = ledger.store.at(AUTHORITY_BY_ACCOUNT, name)
     return HeldKeys(authority.master, authority.active, authority.regular, ledger.account(name).memo_key)
 

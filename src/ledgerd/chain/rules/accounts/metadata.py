@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.protocol.names import AccountName
 from ledgerd.state.objects.accounts import ACCOUNT_METADATA, METADATA_BY_ACCOUNT, AccountMetadata
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.protocol.names import AccountName
 
 
 def store_metadata(ledger: Ledger, name: AccountName, text: str) -> None:

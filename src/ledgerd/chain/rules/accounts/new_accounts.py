@@ -5,9 +5,9 @@ Those that a creator describes in full are in `evaluators.accounts`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.protocol.authority import authority_of
+from ledgerd.protocol.keys import PublicKey
 from ledgerd.state.objects.accounts import (
     ACCOUNT_AUTHORITIES,
     ACCOUNT_METADATA,
@@ -16,10 +16,6 @@ from ledgerd.state.objects.accounts import (
     AccountAuthority,
     AccountMetadata,
 )
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.protocol.keys import PublicKey
 
 
 def open_account(ledger: Ledger, account: Account, key: PublicKey) -> Account:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.protocol.constants import MAX_PM_DEFERRED_CLAIMS_PER_MARKET
+from ledgerd.protocol.names import AccountName
+from ledgerd.state.objects.markets import PmMarket
 from ledgerd.state.objects.settlements import PM_DEFERRED_CLAIMS, PmDeferredClaim
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.protocol.names import AccountName
-    from ledgerd.state.objects.markets import PmMarket
 
 
 def defer_claim(ledger: Ledger, market: PmMarket, account: AccountName, kind: int, outcome: int, amount: int) -> None:

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING
 
 from ledgerd.protocol.hashing import sha256
-from ledgerd.protocol.names import MAX_NAME_BYTES
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.names import MAX_NAME_BYTES, AccountName
 
 _FIXED = struct.Struct(f"<q{MAX_NAME_BYTES}sbhqq")
 

@@ -6,18 +6,15 @@ Spec 08, sections 3.4 to 3.6.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 from ledgerd.chain.ledger.arithmetic import DivideByZero
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.pricing.constant_product import Reserves
 from ledgerd.pricing.errors import DivisionByZero, PricingError
 from ledgerd.pricing.time_penalty import PenaltyTerms, time_penalty
 from ledgerd.protocol.errors import RuleViolation, require
-from ledgerd.state.objects.markets import OUTCOME_BY_MARKET, PM_OUTCOMES, PmOutcome
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.state.objects.markets import PmMarket
+from ledgerd.state.objects.markets import OUTCOME_BY_MARKET, PM_OUTCOMES, PmMarket, PmOutcome
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.protocol.assets import fits_int64
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.protocol.names import AccountName
-    from ledgerd.state.objects.accounts import Account
+from ledgerd.protocol.names import AccountName
+from ledgerd.state.objects.accounts import Account
 
 Frozen = Literal["pm_liquidity_committed", "pm_bets_staked", "pm_leverage_collateral"]
 

@@ -6,18 +6,14 @@ An oracle that never registered has none of them, and all of this passes it over
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from ledgerd.chain.ledger.arithmetic import uint32
-from ledgerd.state.objects.markets import ACTIVE
-from ledgerd.state.objects.oracles import ORACLE_BY_OWNER
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.protocol.names import AccountName
-    from ledgerd.state.objects.disputes import PmDispute
-    from ledgerd.state.objects.markets import PmMarket
-    from ledgerd.state.objects.oracles import PmOracle
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.protocol.names import AccountName
+from ledgerd.state.objects.disputes import PmDispute
+from ledgerd.state.objects.markets import ACTIVE, PmMarket
+from ledgerd.state.objects.oracles import ORACLE_BY_OWNER, PmOracle
 
 Gauge = Literal["markets_in_dispute_window", "disputes_awaiting_response", "disputes_awaiting_decision"]
 

@@ -6,9 +6,9 @@ Spec 08, sections 3.8 to 3.10; spec 09, sections 7.7 to 7.10.
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from ledgerd.chain.ledger.arithmetic import uint32, uint128
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.gauges import find_oracle
 from ledgerd.chain.rules.money.balances import adjust_balance
 from ledgerd.pricing.constant_product import reserves_with_halves, reserves_without
@@ -30,11 +30,7 @@ from ledgerd.state.objects.lazy_pool import (
 from ledgerd.state.objects.liquidity import ACTIVE as PROVIDED
 from ledgerd.state.objects.liquidity import CLOSED, LIQUIDITY_BY_MARKET, PM_LIQUIDITY, PmLiquidity
 from ledgerd.state.objects.markets import ACTIVE as TAKES_BETS
-from ledgerd.state.objects.markets import MARKET_BY_ORACLE
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.state.objects.markets import PmMarket
+from ledgerd.state.objects.markets import MARKET_BY_ORACLE, PmMarket
 
 STAMP_LIFE = 864_000
 MAX_OTHERS = 20
@@ -43,7 +39,6 @@ MAX_LOOKED_AT = 128
 
 
 def find_pool(ledger: Ledger) -> PmLazyPool | None:
-    """The one pool, from hardfork 14 on."""
     return ledger.store.find(PM_LAZY_POOLS, 0)
 
 

@@ -6,8 +6,7 @@ market with positions has a row with the time from which the answer is yes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.state.objects.leverage_ends import (
     AT_ONCE,
     LEVERAGE_END_BY_MARKET,
@@ -16,10 +15,7 @@ from ledgerd.state.objects.leverage_ends import (
     NEVER,
     LeverageEnd,
 )
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.state.objects.markets import PmMarket
+from ledgerd.state.objects.markets import PmMarket
 
 
 def expect_end(ledger: Ledger, market: PmMarket) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ledgerd.chain.ledger.discrepancies import note
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.claims import defer_claim
 from ledgerd.chain.rules.markets.curve import priced, reserves_of
 from ledgerd.chain.rules.markets.frozen import COLLATERAL, adjust_frozen
@@ -23,11 +22,8 @@ from ledgerd.state.objects.leverage import (
     WON,
     PmLeveragePosition,
 )
+from ledgerd.state.objects.markets import PmMarket
 from ledgerd.state.objects.settlements import CLOSED_LEVERAGE
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.state.objects.markets import PmMarket
 
 BY_OPPOSING_BET = 0
 BY_CANCELLED_BET = 1
@@ -135,7 +131,6 @@ def _close(ledger: Ledger, position: PmLeveragePosition, part: Division, reason:
 
 
 def active_positions(ledger: Ledger, market: PmMarket) -> list[PmLeveragePosition]:
-    """The positions of a market that still stand, by id."""
     standing = (market.id, ACTIVE)
     return list(ledger.store.scan(LEVERAGE_BY_MARKET_STATUS, lower=standing, upper=standing))
 

@@ -5,15 +5,10 @@ And the sums of what is bet on its sides.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.protocol.assets import fits_int64
 from ledgerd.protocol.errors import require
-from ledgerd.state.objects.markets import ACTIVE, BEING_PAID, PM_MARKETS
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.state.objects.markets import PmMarket
+from ledgerd.state.objects.markets import ACTIVE, BEING_PAID, PM_MARKETS, PmMarket
 
 
 def require_markets_enabled(ledger: Ledger) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ledgerd.chain.ledger.arithmetic import int64, uint128
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.protocol.names import AccountName
 from ledgerd.state.objects.lazy_pool import LAZY_DEPOSIT_BY_ACCOUNT, PM_LAZY_POOLS
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.protocol.names import AccountName
 
 
 class PoolVotes(NamedTuple):

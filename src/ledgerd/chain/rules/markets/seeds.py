@@ -8,8 +8,8 @@ the counts right; there is one exception, `recount_newcomers`.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING
 
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.frozen import COLLATERAL, LIQUIDITY, STAKES, Frozen
 from ledgerd.chain.rules.markets.gauges import (
     AWAITING_DECISION,
@@ -19,21 +19,17 @@ from ledgerd.chain.rules.markets.gauges import (
     gauge_of,
 )
 from ledgerd.chain.rules.markets.leverage_ends import bring_end, expect_end
+from ledgerd.protocol.names import AccountName
 from ledgerd.state.objects import bets, disputes, leverage, liquidity
 from ledgerd.state.objects.accounts import ACCOUNTS
 from ledgerd.state.objects.bets import PmBet
 from ledgerd.state.objects.disputes import DISPUTE_BY_MARKET
 from ledgerd.state.objects.leverage import PM_LEVERAGE_POSITIONS, PmLeveragePosition
 from ledgerd.state.objects.liquidity import PmLiquidity
-from ledgerd.state.objects.markets import ACTIVE, MARKET_BY_ORACLE_STATUS, PM_MARKETS, RESOLVED, TO_BE_PAID
+from ledgerd.state.objects.markets import ACTIVE, MARKET_BY_ORACLE_STATUS, PM_MARKETS, RESOLVED, TO_BE_PAID, PmMarket
 from ledgerd.state.objects.oracles import PM_ORACLES, PmOracle
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.protocol.names import AccountName
-    from ledgerd.state.objects.markets import PmMarket
-    from ledgerd.state.tables import Entity
-    from ledgerd.state.view import View
+from ledgerd.state.tables import Entity
+from ledgerd.state.view import View
 
 STAKED = frozenset({bets.ACTIVE, bets.QUEUED, bets.REVEALED})
 COUNTERS: tuple[Frozen, ...] = (LIQUIDITY, STAKES, COLLATERAL)

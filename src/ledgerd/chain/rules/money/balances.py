@@ -5,14 +5,10 @@ Only tokens have a balance; shares come and go in `vesting`. Whether there is en
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.protocol.assets import TOKEN_SYMBOL, fits_int64
 from ledgerd.protocol.errors import require
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.state.objects.accounts import Account
+from ledgerd.state.objects.accounts import Account
 
 
 def balance_of(account: Account, symbol: int) -> int:
@@ -26,7 +22,6 @@ def adjust_balance(ledger: Ledger, account: Account, tokens: int) -> None:
 
 
 def pay_committee(ledger: Ledger, account: Account, fee: int) -> None:
-    """Move a fee from an account to the committee's fund."""
     adjust_balance(ledger, account, -fee)
     globals_ = ledger.globals
     with ledger.editing(globals_):
@@ -34,7 +29,6 @@ def pay_committee(ledger: Ledger, account: Account, fee: int) -> None:
 
 
 def burn(ledger: Ledger, taken: int) -> None:
-    """Tokens that nobody has any more leave the supply."""
     if taken > 0:
         globals_ = ledger.globals
         with ledger.editing(globals_):

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from ledgerd.chain.ledger.arithmetic import uint32, uint128
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.state.objects.content import CONTENT_BY_PERMLINK, Content
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
 
 
 def ancestors(ledger: Ledger, content: Content) -> Iterator[Content]:
-    """What a content replies to, what that replies to, and so on up to the post."""
     while content.parent_author:
         content = ledger.store.at(CONTENT_BY_PERMLINK, content.parent_author, content.parent_permlink)
         yield content
 
 
 def count_reply(ledger: Ledger, content: Content, change: int) -> None:
-    """Count a reply that came, or went, for all content above it."""
     for above in ancestors(ledger, content):
         with ledger.editing(above):
             above.children = uint32(above.children + change)
@@ -28,7 +23,6 @@ def count_reply(ledger: Ledger, content: Content, change: int) -> None:
 
 
 def change_reward_shares(ledger: Ledger, content: Content, change: int) -> None:
-    """Add reward shares to a content, to all above it, and to the total of all content."""
     for each in (content, *ancestors(ledger, content)):
         with ledger.editing(each):
             each.children_rshares = uint128(each.children_rshares + change)

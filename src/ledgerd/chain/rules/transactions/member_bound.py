@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.lookups import MOST_MEMBERS, TooManyMembers
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
 
 
 class BeyondMemberBound(RuleViolation):

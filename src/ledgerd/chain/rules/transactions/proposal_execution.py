@@ -6,11 +6,11 @@ The rules of the operations on them are in `evaluators.proposals`, their expiry 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from ledgerd.chain.events import NO_TRANSACTION
 from ledgerd.chain.ledger.arithmetic import uint32
 from ledgerd.chain.ledger.evaluation import apply_proposed_operation
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import Skip
 from ledgerd.chain.rules.transactions.transactions import apply_transaction
 from ledgerd.codec import codec_of
@@ -26,9 +26,6 @@ from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.transaction import Transaction
 from ledgerd.state.objects.proposals import PROPOSALS, REQUIRED_APPROVAL_BY_ACCOUNT, Proposal
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
 
 PROPOSED = codec_of(tuple[Operation, ...])
 """The form in which a proposal keeps its operations."""

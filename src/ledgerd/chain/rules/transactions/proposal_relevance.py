@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.transactions.proposal_execution import approvals_of, operations_of
 from ledgerd.protocol.authority_check import (
     Approvals,
@@ -21,9 +20,6 @@ from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.proposals import ProposalUpdate
 from ledgerd.state.objects.proposals import Proposal
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
 
 MAX_ROUNDS = 3
 """After so many rounds without a decision, everything counts as relevant."""

@@ -51,7 +51,6 @@ def _usable(ledger: Ledger, transaction: Transaction) -> Iterator[Iterable[Publi
 
 
 def _authorities(ledger: Ledger, transaction: Transaction) -> Iterator[Authority]:
-    """All authorities that may be looked at, of any kind, each once."""
     required = transaction.required
     yield from required.other
     names = {*required.active, *required.master, *required.regular}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
 
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.accounts.agents import agent_keys
 from ledgerd.protocol.authority_check import MissingActive, verify_required
 from ledgerd.protocol.block_exceptions import EXCEPTED_BLOCKS
+from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.operation_authority import (
     TransactionKeys,
     is_signed_by_one_key,
@@ -15,14 +17,8 @@ from ledgerd.protocol.operation_authority import (
     require_agents,
     verify_operations,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.protocol.keys import PublicKey
-    from ledgerd.protocol.operations import Authorities, Operation
-    from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.operations import Authorities, Operation
+from ledgerd.protocol.transaction import Transaction
 
 
 class SignedByAgents(NamedTuple):

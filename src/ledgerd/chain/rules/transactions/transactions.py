@@ -24,7 +24,6 @@ def require_new(is_new: bool) -> None:
 
 
 def apply_transaction(ledger: Ledger, transaction: Transaction, skip: SkipFlags) -> None:
-    """Apply a transaction on top of all before it."""
     ledger.cursor.begin_transaction(transaction.id)
     is_new = bool(skip & Skip.TRANSACTION_DUPES) or ledger.store.lookup(TRANSACTION_BY_ID, transaction.id) is None
     if not skip & Skip.REFUSAL_OF_DUPES:

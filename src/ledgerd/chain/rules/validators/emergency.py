@@ -5,9 +5,8 @@ It ends when enough validators have set a key again (spec 03, section 20).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ledgerd.basics.percents import HUNDRED_PERCENT
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.protocol.constants import (
     BLOCK_INTERVAL,
     COMMITTEE_ACCOUNT,
@@ -17,9 +16,6 @@ from ledgerd.protocol.constants import (
 from ledgerd.protocol.keys import NULL_KEY
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.state.objects.validators import VALIDATOR_PENALTIES, VALIDATORS, SchedulePlace, Validator
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
 
 
 def is_emergency(ledger: Ledger) -> bool:
@@ -107,7 +103,6 @@ def fill_schedule_with_committee(ledger: Ledger) -> None:
 
 
 def _is_ready(ledger: Ledger, name: AccountName) -> bool:
-    """Whether a place of the schedule has a validator who can fill it."""
     validator = ledger.find_validator(name) if name else None
     return validator is not None and validator.is_active
 

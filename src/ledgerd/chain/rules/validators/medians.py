@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.validators.emergency import is_emergency
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
 from ledgerd.protocol.market_properties import ChainPropertiesHf14
@@ -17,9 +18,6 @@ from ledgerd.protocol.properties import (
     ChainPropertiesHf13,
     ChainPropertiesInit,
 )
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
 
 OF_HARDFORK_1 = "max_curation_percent"
 """Stood in the properties from the start, and was not voted on at first."""

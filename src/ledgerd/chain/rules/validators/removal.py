@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.validators.votes import adjust_validator_vote, votes_of
 from ledgerd.state.objects.accounts import ACCOUNTS, Account
 from ledgerd.state.objects.validators import (
@@ -13,9 +12,6 @@ from ledgerd.state.objects.validators import (
     Validator,
     ValidatorVote,
 )
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
 
 
 def remove_penalties(ledger: Ledger, validator: Validator) -> None:

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.arithmetic import MAX_UINT128, DivideByZero, fits_uint64, truncated, uint128
 from ledgerd.chain.ledger.discrepancies import note
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.protocol.assets import fits_int64
 from ledgerd.protocol.constants import MAX_PROXY_RECURSION_DEPTH
 from ledgerd.protocol.errors import require
+from ledgerd.state.objects.accounts import Account
 from ledgerd.state.objects.discrepancies import Sum
-from ledgerd.state.objects.validators import VALIDATOR_VOTE_BY_ACCOUNT, VALIDATORS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.state.objects.accounts import Account
-    from ledgerd.state.objects.validators import Validator, ValidatorVote
+from ledgerd.state.objects.validators import VALIDATOR_VOTE_BY_ACCOUNT, VALIDATORS, Validator, ValidatorVote
 
 
 def adjust_proxied_votes(ledger: Ledger, account: Account, delta: int) -> None:
@@ -76,7 +71,6 @@ def adjust_votes(ledger: Ledger, account: Account, delta: int) -> None:
 
 
 def counted_votes(votes: int, penalty_percent: int) -> int:
-    """The votes that count in the schedule: less the penalty for missed blocks."""
     votes = uint128(votes)
     return fits_uint64(votes - votes * min(penalty_percent, HUNDRED_PERCENT) // HUNDRED_PERCENT)
 
@@ -109,7 +103,6 @@ def adjust_validator_vote(ledger: Ledger, validator: Validator, delta: int) -> N
 
 
 def clear_votes(ledger: Ledger, account: Account) -> None:
-    """Remove an account's votes; the validators' totals are the caller's."""
     for vote in votes_of(ledger, account):
         if ledger.hardfork(5):
             note(ledger, Sum.VOTES, account.validators_vote_weight, vote.validator)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.liquidity_return import return_liquidity
+from ledgerd.chain.steps.markets.budget import MarketBudget
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.operations.virtual_markets import PmMarketExpired
 from ledgerd.state.objects.markets import DELETED, MARKET_BY_ACCEPT_DEADLINE, PAID, WAITING
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.chain.steps.markets.budget import MarketBudget
 
 
 def drop_unaccepted(ledger: Ledger, budget: MarketBudget) -> None:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.steps.markets.budget import MarketBudget
 from ledgerd.protocol.names import NO_NAME
 from ledgerd.protocol.operations.virtual_markets import PmBanExpired
 from ledgerd.state.objects.disputes import CREATOR_BAN_BY_EXPIRY
 from ledgerd.state.objects.oracles import NOT_BANNED, ORACLE_BY_BAN
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.chain.steps.markets.budget import MarketBudget
 
 EARLIEST = 1
 

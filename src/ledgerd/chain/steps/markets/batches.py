@@ -6,11 +6,12 @@ Spec 09, section 5.10.
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from ledgerd.chain.ledger.arithmetic import uint32, uint128
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.curve import find_outcome, priced
 from ledgerd.chain.rules.markets.market import count_stake
+from ledgerd.chain.steps.markets.budget import MarketBudget
 from ledgerd.chain.steps.markets.refunding import give_stake_back
 from ledgerd.pricing.constant_product import queued_fill
 from ledgerd.pricing.lmsr_fill import tokens_for_amount
@@ -20,10 +21,6 @@ from ledgerd.protocol.operations.virtual_markets import PmBatchSettle
 from ledgerd.state.objects import markets
 from ledgerd.state.objects.bets import ACTIVE, BET_BY_STATUS_MARKET, QUEUED, PmBet
 from ledgerd.state.objects.markets import BEING_PAID, PM_MARKETS, PmMarket
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.chain.steps.markets.budget import MarketBudget
 
 
 def carry_out_batches(ledger: Ledger, budget: MarketBudget) -> None:

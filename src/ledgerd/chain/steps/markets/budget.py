@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.market_properties import ChainPropertiesHf14
+from ledgerd.protocol.market_properties import ChainPropertiesHf14
 
 DEFAULT_CAP = 20
 DEFAULT_ROWS = 2000
@@ -31,7 +28,6 @@ class MarketBudget:
         self.done += 1
 
     def spend(self) -> bool:
-        """Pay for a row, if that can be paid for."""
         if self.rows == 0:
             return False
         self.rows -= 1

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.money.balances import burn
+from ledgerd.chain.steps.markets.budget import MarketBudget
 from ledgerd.state.objects.bets import BET_BY_MARKET
 from ledgerd.state.objects.commitments import COMMIT_BY_MARKET
 from ledgerd.state.objects.disputes import DISPUTE_BY_MARKET, DISPUTE_VOTE_BY_MARKET
@@ -14,11 +16,7 @@ from ledgerd.state.objects.leverage import LEVERAGE_BY_MARKET_STATUS
 from ledgerd.state.objects.liquidity import LIQUIDITY_BY_MARKET
 from ledgerd.state.objects.markets import MARKET_BY_FINALIZED, OUTCOME_BY_MARKET, PmMarket
 from ledgerd.state.objects.settlements import DEFERRED_CLAIM_BY_MARKET, SETTLEMENT_BY_MARKET
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.chain.steps.markets.budget import MarketBudget
-    from ledgerd.state.tables import Index
+from ledgerd.state.tables import Index
 
 FINALIZED = 1
 """Markets that are not finalized have time 0."""

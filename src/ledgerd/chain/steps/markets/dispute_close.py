@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.gauges import dispute_left_open
 from ledgerd.chain.rules.markets.market import market_of
 from ledgerd.chain.rules.money.balances import adjust_balance
+from ledgerd.chain.steps.markets.budget import MarketBudget
 from ledgerd.chain.steps.markets.refunding import close_refunded, refund
 from ledgerd.chain.steps.markets.slashing import slash_idle
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.operations.virtual_markets import PmDisputeAutoClose
 from ledgerd.state.objects.disputes import CLOSED_BY_TIME, DISPUTE_BY_AUTO_CLOSE, OPEN, PmDispute
 from ledgerd.state.objects.markets import BEING_PAID, PmMarket
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.chain.steps.markets.budget import MarketBudget
 
 
 def close_undecided(ledger: Ledger, budget: MarketBudget) -> None:

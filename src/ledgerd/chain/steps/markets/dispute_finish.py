@@ -5,17 +5,20 @@ Those that an account should have decided are ended here too, without ballots, a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.arithmetic import int64, truncated, uint32, uint128
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.gauges import dispute_left_open, find_oracle
 from ledgerd.chain.rules.markets.market import market_of
 from ledgerd.chain.rules.markets.pool_votes import PoolVotes, pool_votes, voting_weight
 from ledgerd.chain.rules.money.balances import adjust_balance
+from ledgerd.chain.steps.markets.budget import MarketBudget
 from ledgerd.chain.steps.markets.slashing import take_insurance
 from ledgerd.pricing.widths import mul_div
 from ledgerd.protocol.assets import fits_int64, tokens
+from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.virtual_markets import PmDisputeFinalize
 from ledgerd.state.objects.disputes import (
     DISPUTE_BY_VOTING_END,
@@ -26,12 +29,7 @@ from ledgerd.state.objects.disputes import (
     PmDispute,
 )
 from ledgerd.state.objects.markets import BEING_PAID, TO_BE_PAID, PmMarket
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.chain.steps.markets.budget import MarketBudget
-    from ledgerd.protocol.names import AccountName
-    from ledgerd.state.objects.oracles import PmOracle
+from ledgerd.state.objects.oracles import PmOracle
 
 DUE_FIRST = 1
 """As the time of a result: the market is paid out in this block, before all others."""
@@ -50,7 +48,6 @@ class BallotTally(NamedTuple):
 
     @property
     def best(self) -> int:
-        """The outcome with the most shares; of several, the first."""
         return self.changes.index(max(self.changes))
 
     @property

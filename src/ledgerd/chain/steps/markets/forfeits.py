@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.arithmetic import int64, truncated
 from ledgerd.chain.ledger.discrepancies import note
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.money.balances import adjust_balance
+from ledgerd.chain.steps.markets.budget import MarketBudget
 from ledgerd.protocol.assets import fits_int64, tokens
 from ledgerd.protocol.operations.virtual_markets import PmCommitForfeit
 from ledgerd.state.objects.commitments import COMMIT_BY_REVEAL_DEADLINE, COMMITTED, FORFEITED, PmCommit
 from ledgerd.state.objects.discrepancies import Sum
 from ledgerd.state.objects.markets import PM_MARKETS
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.chain.steps.markets.budget import MarketBudget
 
 
 def forfeit_commits(ledger: Ledger, budget: MarketBudget) -> None:

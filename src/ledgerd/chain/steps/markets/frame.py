@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.lazy_pool import find_pool, serve_queue
 from ledgerd.chain.rules.markets.seeds import recount_newcomers
@@ -21,9 +21,6 @@ from ledgerd.chain.steps.markets.positions import charge_funding, close_after_be
 from ledgerd.chain.steps.markets.recalls import recall_idle
 from ledgerd.chain.steps.markets.settlement import settle_resolved
 from ledgerd.state.objects.markets import PM_MARKETS
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.block_context import BlockContext
 
 MarketStep = Callable[[Ledger, MarketBudget], None]
 

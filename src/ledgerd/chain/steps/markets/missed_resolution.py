@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.gauges import end_market
+from ledgerd.chain.steps.markets.budget import MarketBudget
 from ledgerd.chain.steps.markets.refunding import close_refunded, refund
 from ledgerd.chain.steps.markets.slashing import slash_idle
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.operations.virtual_markets import PmOracleMissedPenalty
 from ledgerd.state.objects.markets import ACTIVE, BEING_PAID, MARKET_BY_RESULT_EXPIRATION, PmMarket
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.chain.steps.markets.budget import MarketBudget
 
 
 def refund_unresolved(ledger: Ledger, budget: MarketBudget) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.frozen import STAKES, move_balance
 from ledgerd.chain.steps.markets.refunding import give_stake_back
 from ledgerd.pricing.parimutuel import Winner, pot_share, winner_payout
@@ -11,11 +10,8 @@ from ledgerd.protocol.assets import fits_int64, tokens
 from ledgerd.protocol.operations.markets import MULTI
 from ledgerd.protocol.operations.virtual_markets import PmPayout
 from ledgerd.state.objects.bets import RESOLVED, PmBet
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.state.objects.markets import PmMarket
-    from ledgerd.state.objects.settlements import PmSettlement
+from ledgerd.state.objects.markets import PmMarket
+from ledgerd.state.objects.settlements import PmSettlement
 
 
 def is_winner(market: PmMarket, bet: PmBet) -> bool:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.leverage_ends import ends_due
 from ledgerd.chain.rules.markets.liquidation import (
     BY_END,
@@ -15,11 +14,8 @@ from ledgerd.chain.rules.markets.liquidation import (
     value_of,
 )
 from ledgerd.chain.rules.markets.market import market_of
+from ledgerd.chain.steps.markets.budget import MarketBudget
 from ledgerd.state.objects.leverage import ACTIVE, LEVERAGE_BY_FUNDING_DUE
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.chain.steps.markets.budget import MarketBudget
 
 FIRST_DUE = 1
 """Positions that pay nothing for their loan are due at time 0, which never comes."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ledgerd.chain.ledger.discrepancies import note
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.frozen import LIQUIDITY, move_balance
 from ledgerd.chain.rules.markets.lazy_pool import return_to_pool, settle_allocation
 from ledgerd.pricing.liquidity import Provided, bonus_shares, charges
@@ -12,10 +11,7 @@ from ledgerd.protocol.assets import fits_int64, tokens
 from ledgerd.protocol.operations.virtual_markets import PmLpPayout
 from ledgerd.state.objects.discrepancies import Sum
 from ledgerd.state.objects.liquidity import ACTIVE, CLOSED, LIQUIDITY_BY_MARKET, PmLiquidity
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.state.objects.markets import PmMarket
+from ledgerd.state.objects.markets import PmMarket
 
 
 def pay_providers(ledger: Ledger, market: PmMarket, bonus: int, uncovered: int) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from bisect import insort
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.arithmetic import int64, truncated, uint32
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.lazy_pool import recall
+from ledgerd.chain.steps.markets.budget import MarketBudget
 from ledgerd.protocol.assets import fits_int64, tokens
 from ledgerd.protocol.operations.virtual_markets import PmLazyRecall
 from ledgerd.state.objects import markets
@@ -20,11 +22,7 @@ from ledgerd.state.objects.lazy_pool import (
     PmLazyAllocation,
 )
 from ledgerd.state.objects.markets import DELETED, PM_MARKETS, PmMarket
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.chain.steps.markets.budget import MarketBudget
-    from ledgerd.state.store import Store
+from ledgerd.state.store import Store
 
 STEPS = 10
 """After so many of them the pool stays where it is, and between two a tenth of the market's time passes."""

@@ -6,11 +6,12 @@ Bets are counted first, so that each can be given its part of what others have f
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.frozen import STAKES, move_balance
 from ledgerd.chain.rules.markets.liquidity_return import return_liquidity
 from ledgerd.chain.rules.money.balances import burn
+from ledgerd.chain.steps.markets.budget import MarketBudget
 from ledgerd.pricing.parimutuel import pot_share
 from ledgerd.protocol.assets import fits_int64
 from ledgerd.protocol.errors import require
@@ -18,10 +19,6 @@ from ledgerd.state.objects import bets
 from ledgerd.state.objects.bets import BET_BY_MARKET, PmBet
 from ledgerd.state.objects.markets import PAID, RESOLVED, PmMarket
 from ledgerd.state.objects.settlements import PM_SETTLEMENTS, SETTLEMENT_BY_MARKET, PmSettlement
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.chain.steps.markets.budget import MarketBudget
 
 COUNTING = 11
 PAYING = 12
@@ -32,12 +29,10 @@ REFUNDABLE = WAITING | {bets.ACTIVE}
 
 
 def bets_from(ledger: Ledger, market: PmMarket, cursor: int) -> Iterator[PmBet]:
-    """The bets of a market in the order in which they were made, from one on."""
     return ledger.store.scan(BET_BY_MARKET, lower=(market.id, cursor), upper=(market.id,))
 
 
 def give_stake_back(ledger: Ledger, bet: PmBet, more: int = 0) -> None:
-    """A bet gets what it staked, and a part of a pot."""
     move_balance(ledger, ledger.account(bet.account), bet.amount + more, STAKES, -bet.amount)
     with ledger.editing(bet):
         bet.status = bets.REFUNDED

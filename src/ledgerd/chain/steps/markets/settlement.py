@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.gauges import IN_DISPUTE_WINDOW, turn_gauge
+from ledgerd.chain.steps.markets.budget import MarketBudget
 from ledgerd.chain.steps.markets.missed_resolution import end_of_grace
 from ledgerd.chain.steps.markets.settling import settle
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.operations.virtual_markets import PmAutoPayout
 from ledgerd.state.objects.disputes import DISPUTE_BY_MARKET
 from ledgerd.state.objects.markets import BEING_PAID, MARKET_BY_PAYMENT, PAID, TO_BE_PAID, PmMarket
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.chain.steps.markets.budget import MarketBudget
 
 NO_BET = -1
 """In the virtual operation, which is of the market as a whole."""

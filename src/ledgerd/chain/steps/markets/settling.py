@@ -7,12 +7,13 @@ settlement of the market. A market without a contest gets its stakes back, with 
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from ledgerd.chain.ledger.arithmetic import uint32, uint64, uint128
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.gauges import find_oracle
 from ledgerd.chain.rules.markets.liquidation import BY_END, BY_VOID, force_close
 from ledgerd.chain.rules.money.balances import adjust_balance, burn
+from ledgerd.chain.steps.markets.budget import MarketBudget
 from ledgerd.chain.steps.markets.payouts import is_winner, pay_bet, return_bet
 from ledgerd.chain.steps.markets.provider_payouts import pay_providers
 from ledgerd.chain.steps.markets.refunding import WAITING, bets_from, give_stake_back
@@ -30,6 +31,7 @@ from ledgerd.protocol.assets import fits_int64, tokens
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.operations.virtual_markets import PmEarlyExitClaimPaid
 from ledgerd.state.objects.bets import ACTIVE
+from ledgerd.state.objects.markets import PmMarket
 from ledgerd.state.objects.settlements import (
     DEFERRED_CLAIM_BY_MARKET,
     PM_SETTLEMENTS,
@@ -37,11 +39,6 @@ from ledgerd.state.objects.settlements import (
     PmDeferredClaim,
     PmSettlement,
 )
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.chain.steps.markets.budget import MarketBudget
-    from ledgerd.state.objects.markets import PmMarket
 
 BEGINNING = 1
 MEASURING = 2

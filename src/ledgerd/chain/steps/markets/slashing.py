@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.arithmetic import int64, truncated, uint32
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.gauges import find_oracle
 from ledgerd.chain.rules.money.balances import adjust_balance
 from ledgerd.protocol.assets import fits_int64
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.state.objects.markets import PmMarket
-    from ledgerd.state.objects.oracles import PmOracle
+from ledgerd.state.objects.markets import PmMarket
+from ledgerd.state.objects.oracles import PmOracle
 
 OracleFault = Literal["missed_count", "dispute_responses_missed", "disputes_auto_closed"]
 
@@ -36,6 +34,5 @@ def slash_idle(ledger: Ledger, market: PmMarket, *faults: OracleFault) -> int:
 
 
 def take_insurance(oracle: PmOracle, amount: int) -> None:
-    """Take from the insurance of an oracle that is being edited."""
     oracle.insurance = fits_int64(oracle.insurance - amount)
     oracle.total_insurance_slashed = fits_int64(oracle.total_insurance_slashed + amount)
