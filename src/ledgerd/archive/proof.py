@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from ledgerd.archive.errors import ArchiveRefused
 from ledgerd.archive.sealed import SealedFile
-from ledgerd.chain.log.files import LARGEST_ENTRY, OFFSET
-from ledgerd.chain.log.sums import sum_of
+from ledgerd.chain.log.files import LARGEST_ENTRY, OFFSET, sum_of
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError
 from ledgerd.protocol.block import Block

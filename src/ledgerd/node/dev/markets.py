@@ -20,14 +20,14 @@ from ledgerd.protocol.operations.agents import SetAgentPermission
 from ledgerd.protocol.operations.oracles import PmOracleRegister
 from ledgerd.protocol.operations.transfers import Transfer, TransferToVesting
 from ledgerd.protocol.operations.validators import VersionedChainPropertiesUpdate
-from ledgerd.protocol.property_versions import default_properties
+from ledgerd.protocol.properties import default_properties
 from ledgerd.protocol.transaction import unsigned_transaction
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
-    from ledgerd.protocol.market_properties import ChainPropertiesHf14
     from ledgerd.protocol.operations.base import Operation
     from ledgerd.protocol.parameters import ChainParameters
+    from ledgerd.protocol.properties import ChainPropertiesHf14
 
 ORACLE = AccountName("oracle")
 ALICE = AccountName("alice")

@@ -17,7 +17,7 @@ from ledgerd.codec import codec_of
 from ledgerd.node.workers.precompute_pool import ENDING_SECONDS, SILENT_SECONDS, ProcessLost, start_process
 from ledgerd.node.workers.precompute_worker import SIZE, introduction, request
 from ledgerd.protocol.block import Block
-from ledgerd.protocol.precomputed import take_precomputed
+from ledgerd.protocol.precomputed import apply_precomputed
 
 if TYPE_CHECKING:
     from ledgerd.protocol.parameters import ChainParameters
@@ -139,7 +139,7 @@ class LogReading:
         for number, packed in batch.numbered:
             block = codec_of(Block).decode(packed)
             if place < len(results):
-                place = take_precomputed(block, self._network.chain_id, results, place)
+                place = apply_precomputed(block, self._network.chain_id, results, place)
             yield number, block
 
     def _ask(self, batch: _Batch) -> None:

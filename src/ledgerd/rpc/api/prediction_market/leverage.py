@@ -33,7 +33,7 @@ from ledgerd.state.objects.markets import ACTIVE, PM_MARKETS, PmMarket
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ledgerd.protocol.market_properties import ChainPropertiesHf14
+    from ledgerd.protocol.properties import ChainPropertiesHf14
 
 BINARY = 0
 STOPS = 12

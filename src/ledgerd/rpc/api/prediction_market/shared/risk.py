@@ -14,8 +14,8 @@ from ledgerd.state.objects.validators import VALIDATOR_SCHEDULES
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ledgerd.protocol.market_properties import ChainPropertiesHf14
     from ledgerd.protocol.names import AccountName
+    from ledgerd.protocol.properties import ChainPropertiesHf14
     from ledgerd.rpc.call.view import ApiView
 
 
