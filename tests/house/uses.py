@@ -114,7 +114,7 @@ def _note(found: Uses, path: Path, node: ast.AST) -> None:
             found.asking.add(path)
         case ast.Call() if called_name(node) == "import_module":
             found.dynamic.add(path)
-        case ast.Call(keywords=cases) if called_name(node) == "says":
+        case ast.Call(keywords=cases) if called_name(node) == "words":
             # The sentence of an operation names properties of it.
             for name in (*(each.arg or "" for each in cases), *re.findall(r"\{(\w+)\}", ast.unparse(node))):
                 found.told[name][path].append(node.lineno)

@@ -18,7 +18,7 @@ from ledgerd.snapshot.directory import name_of
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.export import Occasion, export
 from ledgerd.snapshot.read import Snapshot
-from ledgerd.state.objects.reversible import REVERSIBLE_BLOCKS
+from ledgerd.state.objects.transactions import REVERSIBLE_BLOCKS
 from tests.chain.networks import SMALL, Network
 
 BLOCKS = 20

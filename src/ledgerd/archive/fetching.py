@@ -15,8 +15,7 @@ from ledgerd.archive.known import KnownBlocks
 from ledgerd.archive.listing import list_sums
 from ledgerd.archive.proof import Proven, prove
 from ledgerd.archive.sealed import SealedFile, seal
-from ledgerd.chain.log.files import OFFSET, LogKind, paths_of, sums_path
-from ledgerd.chain.log.sums import write_sums
+from ledgerd.chain.log.files import OFFSET, LogKind, paths_of, sums_path, write_sums
 from ledgerd.protocol.identifiers import BlockId
 from ledgerd.state.errors import StoreLocked
 from ledgerd.state.lock import holder_of, lock_writer

@@ -10,7 +10,7 @@ from ledgerd.archive.errors import ArchiveRefused
 from ledgerd.archive.sealed import ArchivedBlocks
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.rolling import RollingBlockLogReader
-from ledgerd.chain.log.standing import StateBlocks
+from ledgerd.chain.log.state_blocks import StateBlocks
 from ledgerd.codec import codec_of
 from ledgerd.protocol.block import SignedHeader
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId

@@ -10,8 +10,7 @@ from typing import NamedTuple
 from ledgerd.archive.errors import ArchiveRefused
 from ledgerd.archive.known import KnownBlocks
 from ledgerd.archive.sealed import SealedFile, sealed_files
-from ledgerd.chain.log.files import LARGEST_ENTRY, OFFSET, paths_of
-from ledgerd.chain.log.sums import sum_of
+from ledgerd.chain.log.files import LARGEST_ENTRY, OFFSET, paths_of, sum_of
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError
 from ledgerd.protocol.block import Block

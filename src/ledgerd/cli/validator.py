@@ -91,7 +91,7 @@ def _report(configuration: Configuration, name: str, days: int) -> Report:
     from ledgerd.node.config.network import network_of  # noqa: PLC0415
     from ledgerd.protocol.names import AccountName  # noqa: PLC0415
     from ledgerd.state.objects import STORED_TABLES  # noqa: PLC0415
-    from ledgerd.state.objects.reversible import REVERSIBLE_BY_NUMBER  # noqa: PLC0415
+    from ledgerd.state.objects.transactions import REVERSIBLE_BY_NUMBER  # noqa: PLC0415
     from ledgerd.state.reader import StateReader  # noqa: PLC0415
 
     network_now = network_of(configuration).clock.at(time.time_ns() // 1_000) // 1_000_000

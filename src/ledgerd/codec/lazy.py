@@ -1,8 +1,4 @@
-"""An attribute that is computed once for each object.
-
-As `functools.cached_property`, without its lock: what is computed here costs microseconds, and is the same in every
-thread.
-"""
+"""An attribute that is computed once for each object: `functools.cached_property` without its lock."""
 
 from __future__ import annotations
 

@@ -54,9 +54,11 @@ class Signed(Kind):
         self.title = title or f"int{bits}"
 
     def text(self, source: Source, value: str) -> str:
+        """Plain digits, quoted where they can be too many."""
         return wide_text(source, value) if self.bits == 64 else f"str({value})"
 
     def parse(self, value: object) -> int:
+        """Truncated silently to the width, as the reference does."""
         half = self.half
         if type(value) is int and -half <= value < half:
             return value
@@ -92,9 +94,11 @@ class Boolean(Kind):
         return f"{source.bind(BOOLEANS)}[{parts[0]}]"
 
     def text(self, source: Source, value: str) -> str:  # noqa: ARG002
+        """The JSON words."""
         return f"('true' if {value} else 'false')"
 
     def parse(self, value: object) -> bool:
+        """Words, numbers, and the two texts."""
         return as_bool(value)
 
     def default(self) -> bool:
@@ -115,9 +119,11 @@ class WideUnsigned(Kind):
         return [f"{value} >> 64", f"{value} & 0xFFFFFFFFFFFFFFFF"]
 
     def text(self, source: Source, value: str) -> str:  # noqa: ARG002
+        """Always quoted."""
         return f"f'\"{{{value}}}\"'"
 
     def parse(self, value: object) -> int:
+        """Decimal digits of any length up to the width."""
         if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 40:
             return int(value) & ((1 << 128) - 1)
         return as_uint64(value)

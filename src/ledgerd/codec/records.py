@@ -63,7 +63,6 @@ class RecordKind(Kind):
 
     @property
     def is_transparent(self) -> bool:
-        """Whether its JSON is that of its only field."""
         return getattr(self.record, "TRANSPARENT", False)
 
     @lazy
@@ -91,7 +90,6 @@ class RecordKind(Kind):
         return [part for field in self.fields for part in field.kind.parts(f"{value}.{field.attribute}")]
 
     def read(self, source: Source, target: str) -> None:
-        """In place when it is fixed, else by its own function."""
         if self.letters:
             super().read(source, target)
         else:
@@ -146,8 +144,7 @@ class RecordKind(Kind):
             source.add("    made.__dict__['packed'] = buf[start:pos]")
         source.add("return made, pos")
         closing(source, "(IndexError, KeyError, StructError, CodecError)", DecodeError)
-        compiled: ReadFunction = source.compiled(f"read_{self.record.__name__}", "buf, pos, reading")
-        return compiled
+        return source.compiled(f"read_{self.record.__name__}", "buf, pos, reading")
 
     @lazy
     def writer(self) -> WriteFunction:
@@ -169,8 +166,7 @@ class RecordKind(Kind):
             write_fixed(source, run)
         source.add("return None")
         closing(source, "(StructError, CodecError)", EncodeError)
-        compiled: WriteFunction = source.compiled(f"write_{self.record.__name__}", "v, w")
-        return compiled
+        return source.compiled(f"write_{self.record.__name__}", "v, w")
 
     @lazy
     def printer(self) -> Callable[[Any], str]:
@@ -192,8 +188,7 @@ class RecordKind(Kind):
                     source.add(f"{piece} = {field.kind.text(source, value)}")
                     pieces.append(f"{head.replace('{', '{{')}{{{piece}}}")
             source.add(f"return f'{''.join(pieces) or '{{'}}}}}'")
-        compiled: Callable[[Any], str] = source.compiled(f"print_{self.record.__name__}", "v")
-        return compiled
+        return source.compiled(f"print_{self.record.__name__}", "v")
 
     @lazy
     def transcriber(self) -> ReadFunction:
@@ -206,10 +201,7 @@ class RecordKind(Kind):
     def framed_transcriber(
         self, before: str = "", after: str = "", parameters: tuple[str, ...] = ()
     ) -> Callable[..., tuple[str, int]]:
-        """A transcriber with a frame around its text: parts of a format string of more parameters.
-
-        Where many such texts are made, one format string is faster than two.
-        """
+        """A transcriber with parts of a format string around its text: one format string is faster than two."""
         source = Source()
         opening(source)
         if hasattr(self.record, "json_text"):
@@ -225,8 +217,7 @@ class RecordKind(Kind):
         source.add("return text, pos")
         closing(source, "(IndexError, KeyError, StructError, CodecError)", DecodeError)
         names = ", ".join(("buf, pos, reading", *parameters))
-        compiled: ReadFunction = source.compiled(f"show_{self.record.__name__}", names)
-        return compiled
+        return source.compiled(f"show_{self.record.__name__}", names)
 
     def parse(self, value: object) -> Any:
         """A JSON object; unknown keys are ignored, missing ones take their default."""

@@ -46,7 +46,6 @@ def add_bytes(source: Source, target: str) -> None:
 
 
 def write_bytes(source: Source, value: str) -> None:
-    """Write the lines that hand over a length and the bytes of a local name."""
     length = source.fresh("n")
     source.add(f"{length} = len({value})")
     short, long = source.bind(ONE_BYTE), source.bind(pack_varint)
@@ -70,6 +69,7 @@ class Text(Kind):
         write_bytes(source, raw)
 
     def text(self, source: Source, value: str) -> str:
+        """A JSON string."""
         return f"{source.bind(quote)}({value})"
 
     def show(self, source: Source, target: str) -> None:
@@ -118,9 +118,11 @@ class ByteVector(Kind):
         write_bytes(source, raw)
 
     def text(self, source: Source, value: str) -> str:  # noqa: ARG002
+        """Lower-case hex."""
         return f"f'\"{{{value}.hex()}}\"'"
 
     def parse(self, value: object) -> bytes:
+        """Hex digits."""
         return hex_bytes(value)
 
     def default(self) -> bytes:
@@ -146,6 +148,7 @@ class FixedBytes(Kind):
         self.parse_text = parse_text
 
     def text(self, source: Source, value: str) -> str:
+        """Hex, or the kind's own text."""
         if self.print_text is None:
             return f"f'\"{{{value}.hex()}}\"'"
         return f"f'\"{{{source.bind(self.print_text)}({value})}}\"'"

@@ -41,11 +41,9 @@ class Variant(Kind):
 
     @lazy
     def tags(self) -> dict[RecordType, int]:
-        """The tags by their records."""
         return {kind.record: tag for tag, kind in self.kinds.items()}
 
     def label(self, tag: int) -> str:
-        """How errors name an alternative in their path."""
         return f"[{tag}]"
 
     def read_value(self, buf: bytes, pos: int, reading: Reading) -> tuple[Any, int]:
@@ -69,7 +67,6 @@ class Variant(Kind):
         return value
 
     def show_value(self, buf: bytes, pos: int, reading: Reading) -> tuple[str, int]:
-        """The JSON text of the tagged record at `pos`."""
         tag = buf[pos]
         pos += 1
         if tag > 127:
@@ -159,12 +156,10 @@ class NamedVariant(Variant):
 
     @lazy
     def names(self) -> dict[int, str]:
-        """The names by their tags."""
         return {tag: self._name_of(kind.record) for tag, kind in self.kinds.items()}
 
     @lazy
     def named(self) -> dict[str, int]:
-        """The tags by their names, aliases included."""
         named = {name: tag for tag, name in self.names.items()}
         return named | {alias: named[name] for alias, name in self._aliases.items()}
 

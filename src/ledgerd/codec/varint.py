@@ -14,7 +14,6 @@ ONE_BYTE = tuple(bytes([value]) for value in range(128))
 
 
 def pack_varint(value: int) -> bytes:
-    """The shortest form of a number below 2^32."""
     if value < 128:
         return ONE_BYTE[value]
     out = bytearray()

@@ -9,7 +9,7 @@ from ledgerd.chain.chain import CHAIN_ID
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.files import LogDamaged
 from ledgerd.chain.log.rolling import RollingBlockLogReader
-from ledgerd.chain.log.standing import IMPORTED, LATEST, LOG_KEPT
+from ledgerd.chain.log.state_blocks import IMPORTED, LATEST
 from ledgerd.chain.rules.validators.unknown_hardforks import unknown_hardfork_votes
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError
@@ -74,7 +74,7 @@ def _of_state(node: ExaminedNode, state: View, now: int) -> Iterator[Finding]:
 
 def _log(node: ExaminedNode, state: View) -> Iterator[Finding]:
     last = state.get(DYNAMIC_GLOBAL_PROPERTIES, 0).last_irreversible_block_num
-    kept = state.meta(LOG_KEPT)
+    kept = state.meta(LOG_KIND)
     if not last or kept == IMPORTED:
         return
     log = (RollingBlockLogReader if kept == LATEST else BlockLogReader).open(node.log_dir)

@@ -9,8 +9,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from ledgerd.chain.log.block_log import FULL_LOG
-from ledgerd.chain.log.files import LARGEST_FILE, OFFSET, LogFiles, LogKind
-from ledgerd.chain.log.places import read_at
+from ledgerd.chain.log.files import LARGEST_FILE, OFFSET, LogFiles, LogKind, read_at
 
 NEIGHBOURS = 2_048
 """Blocks whose offsets are read from the index at once."""

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.offline.reapply import reapply
+from ledgerd.chain.offline.replay import reapply
 from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.following import HISTORY_FOLDER, follow_with_balances
 from ledgerd.history.settings import HistorySettings

@@ -192,7 +192,7 @@ class Dialogue:
         if not everybody.take(cost, core.now):
             return
         is_accepted = core.chain.accept_transaction(transaction)
-        looks = core.chain.members_looked_at // MEMBERS_OF_A_SIGNATURE
+        looks = core.chain.members_checked // MEMBERS_OF_A_SIGNATURE
         if looks:
             allowance.signatures.take(looks, core.now)
             everybody.take(looks, core.now)

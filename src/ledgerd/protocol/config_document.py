@@ -1,7 +1,4 @@
-"""The answer of `get_config`: a network's constants by the names that clients know (spec 01, section 12).
-
-The order of the keys is the reference's, and part of the answer.
-"""
+"""The answer of `get_config`; the order of the keys is the reference's, and part of it (spec 01, section 12)."""
 
 from __future__ import annotations
 

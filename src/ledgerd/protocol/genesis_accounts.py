@@ -1,7 +1,4 @@
-"""The initial distribution: the balances before the first block (spec 03, section 4.1; spec 06, 16.4).
-
-`chain.migrations` creates the accounts.
-"""
+"""The initial distribution: the balances before the first block (spec 03, section 4.1; spec 06, 16.4)."""
 
 from __future__ import annotations
 

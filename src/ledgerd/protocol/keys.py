@@ -35,9 +35,7 @@ _UPPER_CASE = {letter: letter - 32 for letter in range(ord("a"), ord("z") + 1)}
 
 
 class InvalidKey(RuleViolation):
-    """A secret that is not a private key, or a public key that is not a point. The message never contains the
-    secret.
-    """
+    """No private key, or no point of the curve as a public one. The message never contains the secret."""
 
 
 @lru_cache(maxsize=_REMEMBERED)
@@ -101,7 +99,6 @@ def wif_secret(text: str) -> bytes | None:
 
 
 def normalized_brain_key(words: str) -> str:
-    """A brain key in its one spelling: single spaces, none at the ends, capital letters."""
     return _WHITESPACE.sub(" ", words).strip(" ").translate(_UPPER_CASE)
 
 

@@ -7,8 +7,6 @@ from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.texts import byte_length, is_utf8
 
-"""The whole, in hundredths of a percent."""
-
 
 def require_token(amount: Asset, field: str) -> None:
     require(amount.is_token, f"pm_is_token({field}): {field} must be VIZ (TOKEN_SYMBOL)")
@@ -21,7 +19,6 @@ def require_positive_token(amount: Asset, field: str, title: str) -> None:
 
 
 def require_fixed_fee(fee: Asset, field: str) -> None:
-    """An amount of VIZ, or none."""
     require_token(fee, field)
     require(fee.amount >= 0, f"{field}.amount >= 0: {field} cannot be negative")
 
@@ -37,7 +34,6 @@ def require_text(text: str, field: str, most: int) -> None:
 
 
 def require_object_id(number: int, field: str) -> None:
-    """An id that an object can have; whether such an object exists is not checked here."""
     require(number >= 0, f"{field} >= 0: {field} must be non-negative")
 
 

@@ -146,7 +146,6 @@ class MemberGraph:
 
 
 def places(mask: int) -> Iterator[int]:
-    """The places of the bits of a mask, from the lowest one."""
     while mask:
         lowest = mask & -mask
         yield lowest.bit_length() - 1

@@ -111,6 +111,7 @@ class NameKind(Text):
         source.add(f"w({source.bind(packed_name)}({value}))")
 
     def parse(self, value: object) -> AccountName:
+        """A text, cut."""
         return cut_name(super().parse(value))
 
     def default(self) -> AccountName:

@@ -24,7 +24,6 @@ OF_TRANSACTION = struct.Struct("<32s?")
 
 
 def precompute(block: Block, network: ChainParameters, *, with_signers: bool = True) -> bytes:
-    """All that can be said of a block without a state; on request without the keys that signed its transactions."""
     parts = [OF_BLOCK.pack(block.id, block.merkle_root, _key(block.validator_signature, block.header.digest))]
     for transaction in block.transactions:
         parts.append(OF_TRANSACTION.pack(transaction.digest, _is_well_formed(transaction, network)))
@@ -36,7 +35,7 @@ def precompute(block: Block, network: ChainParameters, *, with_signers: bool = T
     return b"".join(parts)
 
 
-def take_precomputed(block: Block, chain_id: bytes, results: bytes, place: int) -> int:
+def apply_precomputed(block: Block, chain_id: bytes, results: bytes, place: int) -> int:
     """Store the results for a block, which begin at a place, where its properties find them; the place behind them."""
     block_id, root, key = OF_BLOCK.unpack_from(results, place)
     place += OF_BLOCK.size

@@ -30,7 +30,6 @@ class Signing:
         return other
 
     def signed(self, key: PublicKey) -> bool:
-        """Whether a key has signed (or could sign); it counts as used from now on."""
         place = self._web.keys.get(key)
         if place is None:
             return False
@@ -66,7 +65,6 @@ class Signing:
 
     @property
     def idle_approvals(self) -> frozenset[AccountName]:
-        """The accounts that approved and were not asked."""
         return self._idle
 
     # -- the walk

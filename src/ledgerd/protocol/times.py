@@ -17,10 +17,12 @@ class TimeKind(Unsigned):
         super().__init__(32, "time")
 
     def text(self, source: Source, value: str) -> str:
+        """`"2018-09-29T10:23:27"`."""
         never = source.bind(f'"{time_text(0)}"')
         return f"({never} if {value} == 0 else f'\"{{{source.bind(time_text)}({value})}}\"')"
 
     def parse(self, value: object) -> int:
+        """The calendar text."""
         return parse_time_text(as_string(value))
 
 

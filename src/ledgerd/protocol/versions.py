@@ -82,9 +82,11 @@ class VersionKind(Unsigned):
         super().__init__(32, title)
 
     def text(self, source: Source, value: str) -> str:
+        """`"3.2.0"`."""
         return f"f'\"{{{source.bind(version_text)}({value})}}\"'"
 
     def parse(self, value: object) -> int:
+        """The dotted text."""
         return parse_version_text(as_string(value))
 
 
@@ -95,6 +97,7 @@ class HardforkVersionKind(VersionKind):
         super().__init__("hardfork version")
 
     def parse(self, value: object) -> int:
+        """The dotted text, its last part dropped."""
         return hardfork_version_of(super().parse(value))
 
 

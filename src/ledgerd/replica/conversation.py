@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ledgerd.chain.log.keeping import ROLLING_BLOCKS
+from ledgerd.chain.log.rolling import ROLLING_BLOCKS
 from ledgerd.codec import codec_of
 from ledgerd.protocol.block import Block
 from ledgerd.replica.messages import (

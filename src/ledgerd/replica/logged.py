@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ledgerd.chain.log.keeping import ROLLING_BLOCKS, trim
-from ledgerd.chain.log.rolling import RollingBlockLog
+from ledgerd.chain.log.rolling import ROLLING_BLOCKS, RollingBlockLog, trim
 from ledgerd.codec import CodecError, codec_of
 from ledgerd.protocol.block import Block
 from ledgerd.replica.state_copy import require_room

@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from ledgerd.chain.ledger.provenance import Provenance, note_provenance, provenance_of
-from ledgerd.chain.log.standing import StateBlocks
+from ledgerd.chain.log.state_blocks import StateBlocks
 from ledgerd.protocol.identifiers import NO_BLOCK
 from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.snapshot.audit import ChecksMade, is_long, no_progress, require_sound
@@ -19,7 +19,7 @@ from ledgerd.snapshot.terms import ANY, Terms
 from ledgerd.state import Store
 from ledgerd.state.disk import Space
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.objects.reversible import REVERSIBLE_BLOCKS, ReversibleBlock
+from ledgerd.state.objects.transactions import REVERSIBLE_BLOCKS, ReversibleBlock
 
 
 def read_snapshot(file: Path) -> Snapshot:

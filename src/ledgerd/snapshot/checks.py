@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ledgerd.chain.forks.key_changes import acts_of
-from ledgerd.protocol.block_exceptions import EXCEPTED_BLOCKS
+from ledgerd.protocol.block import EXCEPTED_BLOCKS
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.time_text import time_text
@@ -21,7 +21,7 @@ from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.validators import VALIDATOR_BY_NAME
 
 if TYPE_CHECKING:
-    from ledgerd.chain.offline.tokens import TokenTally
+    from ledgerd.chain.offline.audit import TokenTally
     from ledgerd.protocol.block import Block
     from ledgerd.protocol.keys import PublicKey
     from ledgerd.protocol.parameters import ChainParameters

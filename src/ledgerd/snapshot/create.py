@@ -17,7 +17,7 @@ from ledgerd.snapshot.export import Exported, Occasion, export
 from ledgerd.state import StateReader, View
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
-from ledgerd.state.objects.reversible import REVERSIBLE_BY_NUMBER
+from ledgerd.state.objects.transactions import REVERSIBLE_BY_NUMBER
 
 
 class Written(NamedTuple):

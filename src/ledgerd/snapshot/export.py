@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from ledgerd.chain.offline.tokens import HOLDING_TABLES, TokenTally
+from ledgerd.chain.offline.audit import HOLDING_TABLES, TokenTally
 from ledgerd.codec import codec_of
 from ledgerd.codec.json_text import Json, dumps
 from ledgerd.protocol.block import Block
@@ -20,8 +20,7 @@ from ledgerd.snapshot.container import StateWriter
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.loadable import Loadability
 from ledgerd.snapshot.sections import HEAD_BLOCK, METADATA, SECTIONS, SnapshotSection
-from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
-from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES
+from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, HARDFORK_PROPERTIES
 from ledgerd.state.objects.transactions import KnownTransaction
 
 if TYPE_CHECKING:
@@ -120,7 +119,7 @@ def _records(
         if pending and isinstance(entity, KnownTransaction) and entity.trx_id in pending:
             continue
         if holds:
-            tally.take(entity)
+            tally.add(entity)
         yield entity.id, text_of(entity)
 
 

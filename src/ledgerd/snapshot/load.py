@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 from ledgerd.chain.chain import CHAIN_ID
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.provenance import Provenance, note_provenance
-from ledgerd.chain.log.standing import IMPORTED, LOG_KEPT
-from ledgerd.chain.offline.audit import accept_discrepancies
-from ledgerd.chain.offline.tokens import TokenTally
-from ledgerd.chain.rules.markets.seeds import FrozenTally, note_leverage_ends, recount_accounts, recount_oracles
+from ledgerd.chain.log.state_blocks import IMPORTED, LOG_KIND
+from ledgerd.chain.offline.audit import TokenTally, accept_discrepancies
+from ledgerd.chain.rules.markets.seeds import FrozenTally, record_leverage_ends, recount_accounts, recount_oracles
 from ledgerd.codec import DecodeError, codec_of
 from ledgerd.projections.markets.records import begin_after_import
 from ledgerd.protocol.block import Block
@@ -28,8 +27,7 @@ from ledgerd.state import StoreMisuse
 from ledgerd.state.errors import NotUniqueRow, UnknownKey
 from ledgerd.state.objects.discrepancies import Sum
 from ledgerd.state.objects.disputes import PM_DISPUTE_VOTES, PM_DISPUTES
-from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
-from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES
+from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, HARDFORK_PROPERTIES
 from ledgerd.state.objects.validators import (
     PENALTY_BY_VALIDATOR,
     VALIDATOR_SCHEDULES,
@@ -68,7 +66,7 @@ def load(
         )
     tally, frozen = TokenTally(), FrozenTally()
     with json_defaults_of(network):
-        head_block = fill(store, snapshot, tally.take, frozen.take, with_metadata=with_metadata)
+        head_block = fill(store, snapshot, tally.add, frozen.add, with_metadata=with_metadata)
     _require_whole(store, network)
     require_anchor(snapshot, head_block, store.get(HARDFORK_PROPERTIES, 0).last_hardfork)
     _require_one_head(store, snapshot)
@@ -79,7 +77,7 @@ def load(
     _trust_the_head(store)
     store.set_revision(snapshot.head_number)
     store.set_meta(CHAIN_ID, network.chain_id)
-    store.set_meta(LOG_KEPT, IMPORTED)
+    store.set_meta(LOG_KIND, IMPORTED)
     store.commit()
     require_sums(store, tally, residual)
     ledger = Ledger(store, network)
@@ -205,7 +203,7 @@ def _count_markets(ledger: Ledger, frozen: FrozenTally) -> None:
     if not (head.pm_active_markets_seeded and head.pm_oracle_gauges_seeded):
         recount_oracles(ledger)
     recount_accounts(ledger, frozen)
-    note_leverage_ends(ledger)
+    record_leverage_ends(ledger)
     with ledger.editing(head):
         head.pm_frozen_counters_seeded = False
         head.pm_frozen_counters_reseeded_v1 = False

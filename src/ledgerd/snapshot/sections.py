@@ -19,19 +19,21 @@ from ledgerd.codec.kinds import Kind
 from ledgerd.codec.records import Field, RecordKind
 from ledgerd.codec.source import Source
 from ledgerd.protocol.names import NO_NAME
-from ledgerd.state.objects.accounts import ACCOUNT_AUTHORITIES, ACCOUNT_METADATA, ACCOUNTS
-from ledgerd.state.objects.agents import AGENT_PERMISSIONS
-from ledgerd.state.objects.awards import AWARD_SHARES_EXPIRE
+from ledgerd.state.objects.accounts import (
+    ACCOUNT_AUTHORITIES,
+    ACCOUNT_METADATA,
+    ACCOUNTS,
+    AGENT_PERMISSIONS,
+    KEY_HISTORY,
+)
 from ledgerd.state.objects.bets import PM_BETS
 from ledgerd.state.objects.commitments import PM_COMMITS
 from ledgerd.state.objects.committee import COMMITTEE_REQUESTS, COMMITTEE_VOTES
 from ledgerd.state.objects.content import CONTENT_TYPES, CONTENT_VOTES, CONTENTS
 from ledgerd.state.objects.disputes import PM_CREATOR_BANS, PM_DISPUTE_VOTES, PM_DISPUTES
 from ledgerd.state.objects.escrow import ESCROWS
-from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
-from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES
+from ledgerd.state.objects.globals import AWARD_SHARES_EXPIRE, DYNAMIC_GLOBAL_PROPERTIES, HARDFORK_PROPERTIES
 from ledgerd.state.objects.invites import INVITES
-from ledgerd.state.objects.key_history import KEY_HISTORY
 from ledgerd.state.objects.lazy_pool import (
     PM_LAZY_ALLOCATIONS,
     PM_LAZY_DEPOSITS,

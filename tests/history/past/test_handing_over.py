@@ -11,7 +11,7 @@ import pytest
 
 from ledgerd.archive.sealed import SealedFile
 from ledgerd.chain.log.rolling import RollingBlockLogReader
-from ledgerd.chain.offline import reapply
+from ledgerd.chain.offline import replay as replaying
 from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.errors import HistoryDamaged, PastRefused
 from ledgerd.history.following import HISTORY_FOLDER
@@ -74,7 +74,7 @@ class Killed(BaseException):
 
 
 def test_an_interrupted_recording_goes_on_at_its_last_commit(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reapply, "BLOCKS_A_COMMIT", 50)
+    monkeypatch.setattr(replaying, "BLOCKS_A_COMMIT", 50)
     monkeypatch.setattr(recording, "BLOCKS_AT_ONCE", 50)
     heights: list[int] = []
 

@@ -14,8 +14,7 @@ from ledgerd.node.testnet.files import chain_text
 from ledgerd.node.testnet.founding import SMALL, copy_chain, found, founding_seconds
 from ledgerd.node.testnet.plan import NetworkKeys, new_keys, plan_of
 from ledgerd.protocol.chain_file import load_parameters
-from ledgerd.protocol.network_clock import NetworkClock
-from ledgerd.protocol.parameters import ChainParameters
+from ledgerd.protocol.parameters import ChainParameters, NetworkClock
 
 NOW = 1_800_000_000
 

@@ -8,7 +8,7 @@ from ledgerd.protocol.keys import NULL_KEY
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import OPERATIONS, Operation
 from ledgerd.protocol.operations.validators import ValidatorUpdate
-from ledgerd.protocol.property_versions import VersionedChainProperties
+from ledgerd.protocol.properties import VersionedChainProperties
 from ledgerd.wallet.transactions.fees import fees_of
 from tests.recorded import recorded_result
 

@@ -37,19 +37,17 @@ def escrow_transfer(ledger: Ledger, operation: EscrowTransfer) -> None:
         a=str(tokens(sender.balance)),
     )
     adjust_balance(ledger, sender, -spent)
-    ledger.store.create(
-        ESCROWS,
-        Escrow(
-            escrow_id=operation.escrow_id,
-            sender=operation.sender,
-            recipient=operation.recipient,
-            agent=operation.agent,
-            ratification_deadline=operation.ratification_deadline,
-            escrow_expiration=operation.escrow_expiration,
-            token_balance=operation.token_amount.amount,
-            pending_fee=operation.fee.amount,
-        ),
+    escrow = Escrow(
+        escrow_id=operation.escrow_id,
+        sender=operation.sender,
+        recipient=operation.recipient,
+        agent=operation.agent,
+        ratification_deadline=operation.ratification_deadline,
+        escrow_expiration=operation.escrow_expiration,
+        token_balance=operation.token_amount.amount,
+        pending_fee=operation.fee.amount,
     )
+    ledger.store.create(ESCROWS, escrow)
 
 
 @evaluates(EscrowApprove)
@@ -77,7 +75,6 @@ def escrow_approve(ledger: Ledger, operation: EscrowApprove) -> None:
 
 
 def _require_undecided(escrow: Escrow, operation: EscrowApprove) -> None:
-    """Who has agreed can neither do it again nor refuse."""
     if operation.who == operation.recipient:
         require(
             not escrow.to_approved,

@@ -1,24 +1,15 @@
-"""The rules of invites: tokens behind a key, for whoever knows its secret (spec 02, section 12).
-
-Used invites are forgotten in `chain.steps.housekeeping`.
-"""
+"""The rules of invites: tokens behind a key, for whoever knows its secret (spec 02, section 12)."""
 
 from __future__ import annotations
 
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.accounts.new_accounts import open_account
-from ledgerd.chain.rules.money.balances import adjust_balance
-from ledgerd.chain.rules.money.vesting import create_vesting
+from ledgerd.chain.rules.money.balances import adjust_balance, create_vesting
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.keys import NULL_KEY, PrivateKey, wif_secret
 from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.invites import (
-    ClaimInviteBalance,
-    CreateInvite,
-    InviteRegistration,
-    UseInviteBalance,
-)
+from ledgerd.protocol.operations.invites import ClaimInviteBalance, CreateInvite, InviteRegistration, UseInviteBalance
 from ledgerd.state.objects.accounts import Account
 from ledgerd.state.objects.invites import CLAIMED, INVITE_BY_KEY, INVITES, REGISTERED, UNUSED, VESTED, Invite
 
@@ -40,15 +31,13 @@ def create_invite(ledger: Ledger, operation: CreateInvite) -> None:
         "itr == idx.end(): Invite with same key was found. Use another invite key.",
     )
     adjust_balance(ledger, creator, -balance.amount)
-    ledger.store.create(
-        INVITES,
-        Invite(
-            creator=operation.creator,
-            invite_key=operation.invite_key,
-            balance=balance.amount,
-            create_time=ledger.now,
-        ),
+    invite = Invite(
+        creator=operation.creator,
+        invite_key=operation.invite_key,
+        balance=balance.amount,
+        create_time=ledger.now,
     )
+    ledger.store.create(INVITES, invite)
 
 
 @evaluates(ClaimInviteBalance)

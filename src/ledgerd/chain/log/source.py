@@ -57,7 +57,6 @@ class LogSource:
         return block.number
 
     def _find_last_whole(self) -> None:
-        """Go on from the last block of the index that is whole, as far as blocks are."""
         number, place = self.first_number, 0
         for known in range(most := self._count_indexed(), max(0, most - MOST_TRIED), -1):
             start = self._indexed(self.first_number + known - 1)
@@ -107,7 +106,6 @@ class LogSource:
         return min(max(0, size - self._index_header), len(self._data)) // OFFSET.size
 
     def _indexed(self, number: int) -> int | None:
-        """Where a block begins, by the index beside the file; nothing where that is missing or too short."""
         raw = self._index_entry(self._index_header + OFFSET.size * (number - self.first_number))
         if len(raw) < OFFSET.size or OFFSET.unpack(raw)[0] >= len(self._data):
             return None
@@ -115,9 +113,7 @@ class LogSource:
 
     @property
     def _index_header(self) -> int:
-        """Bytes before the first place: only the index of a rolling log begins with the number of the first block (spec
-        03, section 25).
-        """
+        """Only the index of a rolling log begins with the number of the first block (spec 03, section 25)."""
         return OFFSET.size if self._index_entry(0) == OFFSET.pack(self.first_number) else 0
 
     def _index_entry(self, place: int) -> bytes:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ledgerd.chain.ledger.arithmetic import uint128
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.rules.money.content_payout import cash_out_due
+from ledgerd.chain.rules.money.content import cash_out_due
 from ledgerd.chain.rules.money.rewards import FITS_AN_AMOUNT
 from ledgerd.chain.rules.validators.votes import adjust_validator_vote
 from ledgerd.protocol.assets import MAX_AMOUNT, fits_int64

@@ -10,10 +10,6 @@ from ledgerd.state.objects.discrepancies import Sum
 from ledgerd.state.objects.validators import VALIDATOR_VOTES, VALIDATORS
 
 
-def make_votes_fair(ledger: Ledger) -> None:
-    recount_votes(ledger)
-
-
 def recount_votes(ledger: Ledger) -> None:
     """Take all votes for validators back, and give them again at their present weight."""
     store = ledger.store

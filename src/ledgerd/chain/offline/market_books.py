@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 
-from ledgerd.chain.offline.tokens import STAKED
+from ledgerd.chain.offline.audit import STAKED
 from ledgerd.state.objects import bets, commitments, leverage, liquidity
 from ledgerd.state.objects.accounts import ACCOUNTS
 from ledgerd.state.objects.bets import PM_BETS
@@ -47,9 +47,9 @@ def stakes_agree(view: View) -> Problems:
         yield from _differs(f"the collateral of {name}", account.pm_leverage_collateral, pledged[name])
 
 
-def _differs(what: str, told: int, found: int) -> Problems:
-    if told != found:
-        yield f"{what}: {told} by the counter, {found} by the rows"
+def _differs(what: str, counted: int, found: int) -> Problems:
+    if counted != found:
+        yield f"{what}: {counted} by the counter, {found} by the rows"
 
 
 def _takes_bets(market: PmMarket) -> bool:
@@ -98,8 +98,8 @@ def counts_agree(view: View) -> Problems:
     for market in view.scan(PM_MARKETS):
         yield from _differs(f"the open commits of market {market.id}", market.open_commits, commits[market.id])
         if _takes_bets(market):
-            told, what = market.deferred_claim_count, f"the deferred claims of market {market.id}"
-            yield from _differs(what, told, claims[market.id])
+            counted, what = market.deferred_claim_count, f"the deferred claims of market {market.id}"
+            yield from _differs(what, counted, claims[market.id])
     ballots = Counter(vote.market for vote in view.scan(PM_DISPUTE_VOTES))
     for dispute in view.scan(PM_DISPUTES):
         yield from _differs(f"the ballots on market {dispute.market}", dispute.ballots, ballots[dispute.market])

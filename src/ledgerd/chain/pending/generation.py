@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.chain.pending.pending import Pending
-from ledgerd.chain.rules.transactions.member_bound import bounding_members
+from ledgerd.chain.rules.transactions.bounds import bounding_members
 from ledgerd.chain.rules.transactions.transactions import apply_transaction
 from ledgerd.chain.rules.validators.slots import scheduled_validator, slot_at
 from ledgerd.protocol.block import (
@@ -108,8 +108,8 @@ def _choose_transactions(ledger: Ledger, pending: Pending, when: int, skip: Skip
             filling = BlockFilling(ledger, when, skip, pending.deadline(GENERATION_SECONDS))
             later: list[Transaction] = []
             share = ledger.globals.maximum_block_size // PROPOSALS_SHARE
-            filling.take(_within_share(pending.transactions, share, later))
-            filling.take(later)
+            filling.add(_within_share(pending.transactions, share, later))
+            filling.add(later)
     finally:
         ledger.is_reporting = True
     refused = filling.refused
@@ -145,8 +145,7 @@ class BlockFilling:
         self._ledger, self._when, self._skip, self._is_late = ledger, when, skip, is_late
         self._size, self._limit, self._postponed = EMPTY_BLOCK_SIZE, ledger.globals.maximum_block_size, 0
 
-    def take(self, transactions: Iterable[Transaction]) -> None:
-        """Try transactions until the block is full, or its time is over."""
+    def add(self, transactions: Iterable[Transaction]) -> None:
         for transaction in transactions:
             if self._is_late():
                 return

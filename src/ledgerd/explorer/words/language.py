@@ -10,7 +10,7 @@ from importlib.resources import files
 
 from ledgerd.protocol.operations import OPERATIONS
 from ledgerd.protocol.operations.base import name_of
-from ledgerd.protocol.operations.words import Words
+from ledgerd.protocol.operations.roles import Words
 
 CODES = ("en", "ru")
 """The first is for who asks for none of them."""

@@ -19,8 +19,7 @@ from ledgerd.explorer.words.times import LATEST, absolute, seconds_of
 from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.operations import OPERATIONS
 from ledgerd.protocol.operations.base import name_of
-from ledgerd.protocol.operations.roles import IdOf, Meaning, fields_marked
-from ledgerd.protocol.operations.words import NO
+from ledgerd.protocol.operations.roles import NO, IdOf, Meaning, fields_marked
 
 Fields = Mapping[str, Any]
 Shown = Callable[[Any, Language], Markup]

@@ -15,7 +15,7 @@ import msgspec
 
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.log.block_log import BlockLogReader
-from ledgerd.chain.offline.reapply import reapply
+from ledgerd.chain.offline.replay import reapply
 from ledgerd.history.columns.source import HistorySource
 from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.errors import PastRefused

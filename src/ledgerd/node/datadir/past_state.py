@@ -20,8 +20,8 @@ from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.forks.trunk import PopEmptyChain
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip
 from ledgerd.chain.log.files import sync_folder
-from ledgerd.chain.log.standing import IMPORTED, LOG_KEPT
-from ledgerd.chain.offline.reapply import reapply
+from ledgerd.chain.log.state_blocks import IMPORTED, LOG_KIND
+from ledgerd.chain.offline.replay import reapply
 from ledgerd.node.config.network import GENESIS_FILE
 from ledgerd.node.config.options.application import PREDICTION_MARKET_API
 from ledgerd.node.datadir.opening import space_of
@@ -255,7 +255,7 @@ class PastState:
             shutil.rmtree(self._folder)
             return
         with Store.open(self._files.folder, STORED_TABLES, space=self._space) as store:
-            store.set_meta(LOG_KEPT, IMPORTED)  # who opens it next must not think that its blocks are lost
+            store.set_meta(LOG_KIND, IMPORTED)  # who opens it next must not think that its blocks are lost
             store.commit()
         self._write_configuration()
         (self._folder / NOTE).unlink()

@@ -12,7 +12,6 @@ from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.authority import authority_of
 from ledgerd.protocol.constants import INITIATOR_ACCOUNT
 from ledgerd.protocol.keys import PrivateKey, PublicKey
-from ledgerd.protocol.market_properties import ChainPropertiesHf14
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.operations.accounts import AccountCreate
 from ledgerd.protocol.operations.agents import SetAgentPermission
@@ -21,7 +20,7 @@ from ledgerd.protocol.operations.oracles import PmOracleRegister
 from ledgerd.protocol.operations.transfers import Transfer, TransferToVesting
 from ledgerd.protocol.operations.validators import VersionedChainPropertiesUpdate
 from ledgerd.protocol.parameters import ChainParameters
-from ledgerd.protocol.property_versions import default_properties
+from ledgerd.protocol.properties import ChainPropertiesHf14, default_properties
 from ledgerd.protocol.transaction import unsigned_transaction
 
 ORACLE = AccountName("oracle")

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from ledgerd.node.testnet.plan import HOST, MAJORITY, ROUND, Member, Plan, Seeds, write_secret
 from ledgerd.protocol.keys import PrivateKey, public_key_text
-from ledgerd.protocol.network_clock import NetworkClock
-from ledgerd.protocol.parameters import TESTNET
+from ledgerd.protocol.parameters import TESTNET, NetworkClock
 
 BASE = "testnet"
 NAME = "VIZLOCAL"

@@ -20,8 +20,7 @@ from ledgerd.node.testnet.watch import NetworkMonitor
 from ledgerd.protocol.chain_file import load_parameters
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.protocol.network_clock import NetworkClock
-from ledgerd.protocol.parameters import ChainParameters
+from ledgerd.protocol.parameters import ChainParameters, NetworkClock
 from ledgerd.state.lock import lock_writer
 
 

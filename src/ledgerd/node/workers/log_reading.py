@@ -16,7 +16,6 @@ from ledgerd.node.workers.precompute_pool import ENDING_SECONDS, SILENT_SECONDS,
 from ledgerd.node.workers.precompute_worker import SIZE, introduction, request
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.parameters import ChainParameters
-from ledgerd.protocol.precomputed import take_precomputed
 
 log = logging.getLogger(__name__)
 
@@ -130,7 +129,7 @@ class LogReading:
         for number, packed in batch.numbered:
             block = codec_of(Block).decode(packed)
             if place < len(results):
-                place = take_precomputed(block, self._network.chain_id, results, place)
+                place = apply_precomputed(block, self._network.chain_id, results, place)
             yield number, block
 
     def _ask(self, batch: _Batch) -> None:

@@ -18,7 +18,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from ledgerd.node.workers.precompute_worker import SIZE, introduction, request
-from ledgerd.protocol.precomputed import take_precomputed
+from ledgerd.protocol.precomputed import apply_precomputed
 from ledgerd.supervision.processes import NOTHING as NO_OUTPUT
 from ledgerd.supervision.processes import Child, module_command
 from ledgerd.supervision.tasks import Tasks, all_of
@@ -195,7 +195,7 @@ class PrecomputePool:
         for part, results in zip(parts, answers, strict=True):
             place = 0
             for block in part:
-                place = take_precomputed(block, self._network.chain_id, results, place)
+                place = apply_precomputed(block, self._network.chain_id, results, place)
         self._end_later()
 
     async def _lose(self, problem: ProcessLost | OSError) -> None:

@@ -1,20 +1,30 @@
-"""What every operation has: a tag, a name, checks that need no state, and the required authorities."""
+"""What every operation has: tag, name, stateless checks, authorities, extensions (none exist yet; spec 01, 2.7)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 from operator import attrgetter
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import msgspec
 
+from ledgerd.codec import Void, one_of, sorted_by
 from ledgerd.protocol.authority import Authority
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.roles import Role, fields_marked
-from ledgerd.protocol.operations.words import Words
+from ledgerd.protocol.operations.roles import Role, Words, fields_marked
 from ledgerd.protocol.parameters import ChainParameters
+
+
+def by_alternative(value: object) -> str:
+    """Variants are ordered, and equal, by their alternative alone; of equals the first stays (spec 01, section 2.7)."""
+    return type(value).__name__
+
+
+FutureExtension = Annotated[Void, one_of(memory=8)]
+
+Extensions = Annotated[tuple[FutureExtension, ...], sorted_by(by_alternative)]
 
 
 class Authorities(NamedTuple):

@@ -8,8 +8,7 @@ from ledgerd.codec import sorted_by
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.names import AccountName, word_order
 from ledgerd.protocol.operations.base import Authorities, Operation
-from ledgerd.protocol.operations.roles import Remark
-from ledgerd.protocol.operations.words import says
+from ledgerd.protocol.operations.roles import Remark, words
 from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.texts import byte_length, is_json, is_utf8
 
@@ -19,8 +18,8 @@ MAX_ID_LENGTH = 32
 class Custom(Operation, frozen=True, tag=10):
     """JSON that some accounts sign, with the id of the program that it is for."""
 
-    EN = says("Protocol data", "{signers} sent data of the protocol “{id}”")
-    RU = says("Данные протокола", "{signers} отправляет данные протокола «{id}»")
+    EN = words("Protocol data", "{signers} sent data of the protocol “{id}”")
+    RU = words("Данные протокола", "{signers} отправляет данные протокола «{id}»")
     CARRIES_DATA = True
 
     required_active_auths: Annotated[tuple[AccountName, ...], sorted_by(word_order)]
@@ -44,5 +43,5 @@ class Custom(Operation, frozen=True, tag=10):
         return self.required_active_auths + self.required_regular_auths
 
     def authorities(self) -> Authorities:
-        """A transaction with both kinds is never valid (spec 01, section 10.2)."""
+        """All named accounts. A transaction with both kinds is never valid (spec 01, section 10.2)."""
         return Authorities(active=self.required_active_auths, regular=self.required_regular_auths)

@@ -11,8 +11,7 @@ from ledgerd.protocol.assets import SHARES_SYMBOL, Asset
 from ledgerd.protocol.authority import require_valid_name
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.operations.base import Authorities, Operation, active, master
-from ledgerd.protocol.operations.roles import ActiveSigner, Memo, PaidRecipient, Percent, Recipient, Role, Sender
-from ledgerd.protocol.operations.words import says
+from ledgerd.protocol.operations.roles import ActiveSigner, Memo, PaidRecipient, Percent, Recipient, Role, Sender, words
 from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.texts import require_memo
 
@@ -20,8 +19,8 @@ from ledgerd.protocol.texts import require_memo
 class Transfer(Operation, frozen=True, tag=2):
     """Moves tokens from one account to another."""
 
-    EN = says("Transfer", "{from} sent {amount} to {to}")
-    RU = says("Перевод", "{from} переводит {amount} аккаунту {to}")
+    EN = words("Transfer", "{from} sent {amount} to {to}")
+    RU = words("Перевод", "{from} переводит {amount} аккаунту {to}")
 
     sender: Annotated[Sender, Role.PAYER] = field(name="from")
     recipient: Annotated[PaidRecipient, Role.TAKER] = field(name="to")
@@ -29,8 +28,7 @@ class Transfer(Operation, frozen=True, tag=2):
     memo: Memo
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        require_valid_name(self.sender)
-        require_valid_name(self.recipient)
+        require_valid_name(self.sender, self.recipient)
         require(
             self.amount.symbol != SHARES_SYMBOL,
             "amount.symbol != SHARES_SYMBOL: transferring of SHARES is not allowed.",
@@ -46,8 +44,8 @@ class Transfer(Operation, frozen=True, tag=2):
 class TransferToVesting(Operation, frozen=True, tag=3):
     """Turns tokens into shares, one's own or another's."""
 
-    EN = says("Staking", "{from} turned {amount} into shares of {to}", is_own="{from} turned {amount} into shares")
-    RU = says("В долю", "{from} превращает {amount} в долю {to}", is_own="{from} превращает {amount} в свою долю")
+    EN = words("Staking", "{from} turned {amount} into shares of {to}", is_own="{from} turned {amount} into shares")
+    RU = words("В долю", "{from} превращает {amount} в долю {to}", is_own="{from} превращает {amount} в свою долю")
     COMMAND = "vest"
 
     sender: Annotated[ActiveSigner, Role.SENDER, Role.PAYER] = field(name="from")
@@ -69,12 +67,12 @@ class TransferToVesting(Operation, frozen=True, tag=3):
 class WithdrawVesting(Operation, frozen=True, tag=4):
     """Starts to turn shares back into tokens, or stops it with zero."""
 
-    EN = says(
+    EN = words(
         "Withdrawal",
         "{account} started to withdraw {vesting_shares}",
         no_vesting_shares="{account} stopped withdrawing shares",
     )
-    RU = says(
+    RU = words(
         "Вывод доли", "{account} начинает вывод {vesting_shares}", no_vesting_shares="{account} прекращает вывод доли"
     )
     COMMAND = "withdraw"
@@ -97,8 +95,8 @@ class WithdrawVesting(Operation, frozen=True, tag=4):
 class SetWithdrawVestingRoute(Operation, frozen=True, tag=11):
     """Sends a part of what is withdrawn to another account, as tokens or as shares again."""
 
-    EN = says("Withdrawal route", "{from_account} sends {percent} of its withdrawals to {to_account}")
-    RU = says("Маршрут вывода", "{from_account} направляет {percent} вывода аккаунту {to_account}")
+    EN = words("Withdrawal route", "{from_account} sends {percent} of its withdrawals to {to_account}")
+    RU = words("Маршрут вывода", "{from_account} направляет {percent} вывода аккаунту {to_account}")
     COMMAND = "route-withdrawal"
 
     from_account: Annotated[ActiveSigner, Role.SENDER]
@@ -107,8 +105,7 @@ class SetWithdrawVestingRoute(Operation, frozen=True, tag=11):
     auto_vest: bool
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        require_valid_name(self.from_account)
-        require_valid_name(self.to_account)
+        require_valid_name(self.from_account, self.to_account)
         require(
             self.percent <= HUNDRED_PERCENT,
             "0 <= percent && percent <= CHAIN_100_PERCENT: Percent must be valid percent",
@@ -118,12 +115,12 @@ class SetWithdrawVestingRoute(Operation, frozen=True, tag=11):
 class DelegateVestingShares(Operation, frozen=True, tag=19):
     """Lends shares to another account, or takes them back."""
 
-    EN = says(
+    EN = words(
         "Delegation",
         "{delegator} delegated {vesting_shares} to {delegatee}",
         no_vesting_shares="{delegator} took back what it had delegated to {delegatee}",
     )
-    RU = says(
+    RU = words(
         "Делегирование",
         "{delegator} делегирует {vesting_shares} аккаунту {delegatee}",
         no_vesting_shares="{delegator} отзывает делегирование у {delegatee}",
@@ -135,8 +132,7 @@ class DelegateVestingShares(Operation, frozen=True, tag=19):
     vesting_shares: Asset
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        require_valid_name(self.delegator)
-        require_valid_name(self.delegatee)
+        require_valid_name(self.delegator, self.delegatee)
         require(
             self.delegator != self.delegatee,
             "delegator != delegatee: You cannot delegate SHARES to yourself",

@@ -14,9 +14,9 @@ from ledgerd.codec import array_of, record_kind
 from ledgerd.codec.json_text import quote
 from ledgerd.codec.kinds import Reading
 from ledgerd.codec.numbers import Int16, ShareAmount, UInt16, UInt32, UInt64
-from ledgerd.codec.pieces import Pieces, pieces_of
+from ledgerd.codec.partial import Pieces, pieces_of
 from ledgerd.codec.records import RecordKind
-from ledgerd.protocol.amounts import Shares, Tokens
+from ledgerd.protocol.assets import Shares, Tokens
 from ledgerd.protocol.authority import Authority
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.names import AccountName, text_order

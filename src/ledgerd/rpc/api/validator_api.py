@@ -14,8 +14,8 @@ from ledgerd.codec.numbers import ShareAmount, UInt8, UInt16, UInt32, UInt64, UI
 from ledgerd.codec.strings import FixedBytes
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.keys import PublicKey
-from ledgerd.protocol.market_properties import ChainPropertiesHf14
 from ledgerd.protocol.names import AccountName, cut_name
+from ledgerd.protocol.properties import ChainPropertiesHf14
 from ledgerd.protocol.times import Time
 from ledgerd.protocol.versions import HardforkVersion, Version
 from ledgerd.rpc.api.kinds import Names, Printed, require_limit

@@ -9,7 +9,7 @@ from contextlib import aclosing
 from functools import lru_cache, partial
 from typing import cast
 
-from ledgerd.chain.log.files import DamageNotes
+from ledgerd.chain.log.files import DamageReports
 from ledgerd.codec.errors import DecodeError
 from ledgerd.codec.json_scalars import as_object
 from ledgerd.codec.json_text import Json
@@ -104,7 +104,7 @@ class Dispatcher:
         self.turns = LoopTurns()
         self.charge_batch: Callable[[str, int], None] = lambda _address, _requests: None
         """Called with the address that sends a batch, and the number of its requests."""
-        self._damage = DamageNotes()
+        self._damage = DamageReports()
         self._reading = asyncio.Lock()
         self._meter: RequestMeter | None = None
 
@@ -198,7 +198,7 @@ class Dispatcher:
             return self._refused(error, identity, budget)
         except OperatorError as damage:
             note.end(AT_FAILED)
-            self._damage.tell(damage)
+            self._damage.report(damage)
             return error_answer(INTERNAL, identity)
         except Exception:
             note.end(AT_FAILED)
@@ -256,7 +256,7 @@ class Dispatcher:
             yield partial(error_answer, self._fault(error), identity)
         except OperatorError as damage:
             outcome = AT_FAILED
-            self._damage.tell(damage)
+            self._damage.report(damage)
             yield partial(error_answer, INTERNAL, identity)
         except Exception:
             outcome = AT_FAILED

@@ -1,7 +1,4 @@
-"""Arrays that the reference shows as the bytes of its memory: hex in JSON, plain tuples here (spec 03, section 27.2).
-
-How many names a schedule holds depends on the network, so those arrays are vectors, whose length the chain keeps.
-"""
+"""Arrays that the reference shows as the bytes of its memory: hex in JSON, tuples here (spec 03, section 27.2)."""
 
 from __future__ import annotations
 

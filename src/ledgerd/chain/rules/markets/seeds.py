@@ -10,15 +10,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.rules.markets.frozen import COLLATERAL, LIQUIDITY, STAKES, Frozen
-from ledgerd.chain.rules.markets.gauges import (
-    AWAITING_DECISION,
-    AWAITING_RESPONSE,
-    IN_DISPUTE_WINDOW,
-    Gauge,
-    gauge_of,
-)
-from ledgerd.chain.rules.markets.leverage_ends import bring_end, expect_end
+from ledgerd.chain.rules.markets.liquidation import bring_end, expect_end
+from ledgerd.chain.rules.markets.market import COLLATERAL, LIQUIDITY, STAKES, Frozen
+from ledgerd.chain.rules.markets.oracles import AWAITING_DECISION, AWAITING_RESPONSE, IN_DISPUTE_WINDOW, Gauge, gauge_of
 from ledgerd.protocol.names import AccountName
 from ledgerd.state.objects import bets, disputes, leverage, liquidity
 from ledgerd.state.objects.accounts import ACCOUNTS
@@ -37,10 +31,7 @@ GAUGES: tuple[Gauge, ...] = (IN_DISPUTE_WINDOW, AWAITING_RESPONSE, AWAITING_DECI
 
 
 def recount_newcomers(ledger: Ledger, parent_time: int) -> None:
-    """Count for the oracles that this block has registered.
-
-    An oracle that had markets of its own before was not counted for then, but is by this count.
-    """
+    """For oracles of this block: markets that one had before it registered were not counted then, but are by this."""
     for oracle in ledger.store.scan(PM_ORACLES, reverse=True):
         if oracle.active_since < parent_time:
             return
@@ -54,7 +45,7 @@ class FrozenTally:
     def __init__(self) -> None:
         self.frozen: Counter[tuple[AccountName, Frozen]] = Counter()
 
-    def take(self, row: Entity) -> None:
+    def add(self, row: Entity) -> None:
         if isinstance(row, PmBet):
             if row.status in STAKED:
                 self.frozen[row.account, STAKES] += row.amount
@@ -100,7 +91,7 @@ def recount_oracles(ledger: Ledger) -> None:
         _set_gauges(ledger, oracle, active[oracle.owner], gauges[oracle.owner])
 
 
-def note_leverage_ends(ledger: Ledger) -> None:
+def record_leverage_ends(ledger: Ledger) -> None:
     """Note when positions end, of which an import does not tell."""
     with ledger.store.committed() as view:
         leveraged = {

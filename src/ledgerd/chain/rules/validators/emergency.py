@@ -1,7 +1,4 @@
-"""Emergency consensus (hardfork 12): when validators stop producing, the committee account makes the blocks.
-
-It ends when enough validators have set a key again (spec 03, section 20).
-"""
+"""Emergency consensus (hardfork 12): validators stop, so the committee makes the blocks (spec 03, section 20)."""
 
 from __future__ import annotations
 
@@ -23,9 +20,7 @@ def is_emergency(ledger: Ledger) -> bool:
 
 
 def begin_emergency_after_silence(ledger: Ledger, missed: int) -> None:
-    """Begin the emergency with a block after so many empty slots: every slot becomes the committee's, all other signing
-    keys are removed.
-    """
+    """After so many empty slots every slot becomes the committee's, and all other signing keys are removed."""
     if not ledger.hardfork(12) or ledger.globals.emergency_consensus_active:
         return
     if (missed + 1) * BLOCK_INTERVAL < EMERGENCY_CONSENSUS_TIMEOUT_SEC:
@@ -69,7 +64,6 @@ def _make_neutral(ledger: Ledger, committee: Validator) -> None:
 
 
 def _dismiss(ledger: Ledger, validator: Validator) -> None:
-    """Remove a validator's signing key and penalties: to return, it sets a key again."""
     with ledger.editing(validator):
         validator.signing_key = NULL_KEY
         validator.penalty_percent = 0
@@ -78,10 +72,7 @@ def _dismiss(ledger: Ledger, validator: Validator) -> None:
 
 
 def fill_schedule_with_committee(ledger: Ledger) -> None:
-    """The committee takes every place of a new schedule that has no validator with a key.
-
-    With enough validators back the emergency ends; this schedule stays as it is until the next one.
-    """
+    """With enough validators back the emergency ends; this schedule stays as it is until the next one."""
     if not is_emergency(ledger):
         return
     schedule, globals_ = ledger.schedule, ledger.globals

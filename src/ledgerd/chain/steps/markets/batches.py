@@ -1,7 +1,4 @@
-"""Bets of a batch, which wait for the end of their epoch and then get their prices one after the other.
-
-Spec 09, section 5.10.
-"""
+"""Bets of a batch: they wait for the end of their epoch, and get their prices one by one (spec 09, section 5.10)."""
 
 from __future__ import annotations
 
@@ -51,7 +48,7 @@ def _pass(ledger: Ledger, budget: MarketBudget, bet: PmBet | None) -> tuple[int,
             left = _carry_out(ledger, market, bet, budget)
             if left is not None:
                 return market.id, left.id
-            budget.take_turn()
+            budget.use_turn()
         bet = _queued_from(ledger, bet.market + 1)
     return (0 if bet is None else bet.market), 0
 

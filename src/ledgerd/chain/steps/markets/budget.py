@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ledgerd.protocol.market_properties import ChainPropertiesHf14
+from ledgerd.protocol.properties import ChainPropertiesHf14
 
 DEFAULT_CAP = 20
 DEFAULT_ROWS = 2000
@@ -23,7 +23,7 @@ class MarketBudget:
     def turns(self) -> int:
         return self.cap - self.done
 
-    def take_turn(self) -> None:
+    def use_turn(self) -> None:
         """One turn was used. Nothing takes one when none is left."""
         self.done += 1
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ledgerd.node.config.values.kind import OptionKind, WrongValue
-from ledgerd.protocol.hardforks import MAINNET_HARDFORKS
+from ledgerd.protocol.parameters import MAINNET_HARDFORKS
 from ledgerd.protocol.versions import version_number, version_text
 
 NO_HARDFORK = 0

@@ -282,7 +282,7 @@ class Broadcasts:
 
     def _charge_looks(self, share: str, allowance: Allowance) -> int:
         """Authorities of many members cost as much as signatures."""
-        looks = self._chain.chain.members_looked_at // MEMBERS_OF_A_SIGNATURE
+        looks = self._chain.chain.members_checked // MEMBERS_OF_A_SIGNATURE
         if looks:
             allowance.signatures.take(looks, self._now)
             self._signatures.take(share, looks, self._now)

@@ -10,8 +10,8 @@ from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.codec.numbers import UInt32
 from ledgerd.pricing.widths import truncated_quotient
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.market_properties import ChainPropertiesHf14
 from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.properties import ChainPropertiesHf14
 from ledgerd.rpc.api.prediction_market.declared import PREDICTION_MARKET_API, require_page
 from ledgerd.rpc.api.prediction_market.shared.id_lists import range_ids, rows_of
 from ledgerd.rpc.api.prediction_market.shared.remembered import head_time, of_this_head

@@ -1,6 +1,5 @@
-"""Counters of oracles: markets at work, open disputes, times until a decision (spec 08, section 3.3).
-
-An oracle that never registered has none of them, and all of this passes it over.
+"""Counters of oracles: markets at work, open disputes, times until a decision (spec 08, section 3.3); and the
+insurance that idle ones lose (spec 09, 5.2 and 5.6). An oracle that never registered is passed over.
 """
 
 from __future__ import annotations
@@ -8,8 +7,12 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import Literal
 
-from ledgerd.chain.ledger.arithmetic import uint32
+from ledgerd.basics.percents import HUNDRED_PERCENT
+from ledgerd.chain.ledger.arithmetic import int64, truncated, uint32
 from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.rules.money.balances import adjust_balance
+from ledgerd.protocol.assets import fits_int64
+from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
 from ledgerd.protocol.names import AccountName
 from ledgerd.state.objects.disputes import PmDispute
 from ledgerd.state.objects.markets import ACTIVE, PmMarket
@@ -59,7 +62,6 @@ def turn_gauge(ledger: Ledger, name: AccountName, gauge: Gauge, change: int) -> 
 
 
 def gauge_of(dispute: PmDispute) -> Gauge:
-    """Where an open dispute counts: its oracle has answered, or has not."""
     return AWAITING_DECISION if dispute.oracle_response_time else AWAITING_RESPONSE
 
 
@@ -71,3 +73,27 @@ def dispute_left_open(ledger: Ledger, name: AccountName, dispute: PmDispute) -> 
 def time_class(seconds: int) -> int:
     """The class of a time until a decision (`rt_bucket`)."""
     return bisect_left(CLASS_ENDS, seconds)
+
+
+OracleFault = Literal["missed_count", "dispute_responses_missed", "disputes_auto_closed"]
+
+
+def slash_idle(ledger: Ledger, market: PmMarket, *faults: OracleFault) -> int:
+    """A part of the insurance goes to the committee; only where it is not nothing, the faults are counted."""
+    oracle = find_oracle(ledger, market.oracle)
+    if oracle is None or oracle.insurance <= 0:
+        return 0
+    slashed = truncated(int64(oracle.insurance * ledger.median.pm_oracle_penalty_percent), HUNDRED_PERCENT)
+    if slashed <= 0:
+        return 0
+    with ledger.editing(oracle):
+        take_insurance(oracle, slashed)
+        for fault in faults:
+            setattr(oracle, fault, uint32(getattr(oracle, fault) + 1))
+    adjust_balance(ledger, ledger.account(COMMITTEE_ACCOUNT), slashed)
+    return slashed
+
+
+def take_insurance(oracle: PmOracle, amount: int) -> None:
+    oracle.insurance = fits_int64(oracle.insurance - amount)
+    oracle.total_insurance_slashed = fits_int64(oracle.total_insurance_slashed + amount)

@@ -1,27 +1,44 @@
-"""Content is paid once, a day after it was written; until hardfork 4 (spec 03, section 15.22)."""
+"""Content of the era before hardfork 4: replies (spec 02, sections 4.10 and 17), and what it is paid, once, a day
+after it was written (spec 03, section 15.22).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
-from ledgerd.chain.ledger.arithmetic import fits_uint64, int64, uint128
+from ledgerd.chain.ledger.arithmetic import fits_uint64, int64, uint32, uint128
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.rules.money.balances import adjust_balance
-from ledgerd.chain.rules.money.content_tree import change_reward_shares
+from ledgerd.chain.rules.money.balances import adjust_balance, create_vesting
 from ledgerd.chain.rules.money.rewards import claim_content_reward
-from ledgerd.chain.rules.money.vesting import create_vesting
 from ledgerd.protocol.assets import fits_int64, shares, tokens
-from ledgerd.protocol.operations.virtual import (
-    AuthorReward,
-    ContentBenefactorReward,
-    ContentPayoutUpdate,
-    ContentReward,
-    CurationReward,
-)
+from ledgerd.protocol.operations import virtual
 from ledgerd.protocol.times import LATEST
 from ledgerd.state.objects.accounts import ACCOUNTS
-from ledgerd.state.objects.content import CONTENT_BY_CASHOUT, CONTENT_VOTE_BY_WEIGHT, Content
+from ledgerd.state.objects.content import CONTENT_BY_CASHOUT, CONTENT_BY_PERMLINK, CONTENT_VOTE_BY_WEIGHT, Content
+
+
+def ancestors(ledger: Ledger, content: Content) -> Iterator[Content]:
+    while content.parent_author:
+        content = ledger.store.at(CONTENT_BY_PERMLINK, content.parent_author, content.parent_permlink)
+        yield content
+
+
+def count_reply(ledger: Ledger, content: Content, change: int) -> None:
+    for above in ancestors(ledger, content):
+        with ledger.editing(above):
+            above.children = uint32(above.children + change)
+            above.active = ledger.now
+
+
+def change_reward_shares(ledger: Ledger, content: Content, change: int) -> None:
+    for each in (content, *ancestors(ledger, content)):
+        with ledger.editing(each):
+            each.children_rshares = uint128(each.children_rshares + change)
+    globals_ = ledger.globals
+    with ledger.editing(globals_):
+        globals_.total_reward_shares = uint128(globals_.total_reward_shares + change)
 
 
 class Paid(NamedTuple):
@@ -32,7 +49,6 @@ class Paid(NamedTuple):
 
 
 def cash_out_due(ledger: Ledger) -> None:
-    """Pay all content whose time has come, the earliest first."""
     while True:
         content = ledger.store.first(CONTENT_BY_CASHOUT, upper=(ledger.now,))
         if content is None:
@@ -41,7 +57,6 @@ def cash_out_due(ledger: Ledger) -> None:
 
 
 def _cash_out(ledger: Ledger, content: Content) -> None:
-    """Content that was voted down is paid nothing, and keeps its votes."""
     if content.net_rshares > 0:
         reward = claim_content_reward(ledger, content.net_rshares)
         if reward > 0:
@@ -54,7 +69,7 @@ def _cash_out(ledger: Ledger, content: Content) -> None:
         content.total_vote_weight = 0
         content.cashout_time = LATEST
         content.last_payout = ledger.now
-    ledger.emit(ContentPayoutUpdate(content.author, content.permlink))
+    ledger.emit(virtual.ContentPayoutUpdate(content.author, content.permlink))
 
 
 def _pay(ledger: Ledger, content: Content, reward: int) -> None:
@@ -72,8 +87,8 @@ def _pay(ledger: Ledger, content: Content, reward: int) -> None:
         content.shares_payout_value = fits_int64(content.shares_payout_value + vested)
         content.curator_payout_value = fits_int64(content.curator_payout_value + curators.shares)
         content.beneficiary_payout_value = fits_int64(content.beneficiary_payout_value + beneficiaries.shares)
-    ledger.emit(AuthorReward(content.author, content.permlink, tokens(liquid), shares(vested)))
-    ledger.emit(ContentReward(content.author, content.permlink, tokens(reward)))
+    ledger.emit(virtual.AuthorReward(content.author, content.permlink, tokens(liquid), shares(vested)))
+    ledger.emit(virtual.ContentReward(content.author, content.permlink, tokens(reward)))
     with ledger.editing(content, author):
         content.author_rewards = fits_int64(content.author_rewards + rest)
         content.consensus_curation_percent = percent
@@ -91,7 +106,7 @@ def _pay_curators(ledger: Ledger, content: Content, reward: int) -> Paid:
             continue
         voter = ledger.store.get(ACCOUNTS, vote.voter)
         reward_shares = create_vesting(ledger, voter, claim)
-        ledger.emit(CurationReward(voter.name, shares(reward_shares), content.author, content.permlink))
+        ledger.emit(virtual.CurationReward(voter.name, shares(reward_shares), content.author, content.permlink))
         with ledger.editing(voter):
             voter.curation_rewards = fits_int64(voter.curation_rewards + claim)
         paid, vested = fits_int64(paid + claim), fits_int64(vested + reward_shares)
@@ -103,6 +118,8 @@ def _pay_beneficiaries(ledger: Ledger, content: Content, reward: int) -> Paid:
     for each in content.beneficiaries:
         part = fits_int64(reward * each.weight) // HUNDRED_PERCENT
         reward_shares = create_vesting(ledger, ledger.account(each.account), part)
-        ledger.emit(ContentBenefactorReward(each.account, content.author, content.permlink, shares(reward_shares)))
+        ledger.emit(
+            virtual.ContentBenefactorReward(each.account, content.author, content.permlink, shares(reward_shares))
+        )
         paid, vested = fits_int64(paid + part), fits_int64(vested + reward_shares)
     return Paid(paid, vested)

@@ -1,17 +1,16 @@
-"""How many signatures a transaction can use at all: known before any key is recovered, which is what costs.
-
-Whether the signatures suffice is not asked here.
-"""
+"""What a waiting transaction may cost before it is known to be valid. For one in a block there is no bound."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.rules.accounts.agents import agents_of
+from ledgerd.chain.rules.accounts.authorities import agents_of
 from ledgerd.protocol.authority import Authority
 from ledgerd.protocol.authority_check import IrrelevantSignature
-from ledgerd.protocol.authority_web import MAX_DEPTH
+from ledgerd.protocol.authority_web import MAX_DEPTH, MOST_MEMBERS, TooManyMembers
+from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.transaction import Transaction
@@ -41,7 +40,6 @@ def require_usable(ledger: Ledger, transaction: Transaction) -> None:
 
 
 def _usable(ledger: Ledger, transaction: Transaction) -> Iterator[Iterable[PublicKey]]:
-    """The keys of each authority and of the agents of each account."""
     for authority in _authorities(ledger, transaction):
         yield authority.key_auths
     if ledger.hardfork(15):
@@ -65,3 +63,19 @@ def _authorities(ledger: Ledger, transaction: Transaction) -> Iterator[Authority
                 members.update(authority.account_auths)
         met |= names
         names = members
+
+
+class BeyondMemberBound(RuleViolation):
+    """A transaction that may be valid, and asks for too much to find that out. A block with it would be accepted."""
+
+
+@contextmanager
+def bounding_members(ledger: Ledger, most: int = MOST_MEMBERS) -> Iterator[None]:
+    """Refuse what needs more looks at keys and members than so many; proposals that it carries out count with it."""
+    try:
+        with ledger.lookups.at_most(most):
+            yield
+    except TooManyMembers:
+        raise BeyondMemberBound(
+            f"The authorities that this transaction asks for have more than {most} keys and members to look at"
+        ) from None

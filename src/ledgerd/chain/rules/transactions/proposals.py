@@ -1,7 +1,4 @@
-"""Proposals: whether they are approved, their execution, and their removal (spec 02, section 15).
-
-The rules of the operations on them are in `evaluators.proposals`, their expiry in `steps.proposals`.
-"""
+"""Proposals: whether they are approved, and by whom it is of use; their execution and removal (spec 02, section 15)."""
 
 from __future__ import annotations
 
@@ -18,12 +15,22 @@ from ledgerd.protocol.authority_check import (
     Approvals,
     IrrelevantApproval,
     IrrelevantSignature,
+    MissingActive,
+    MissingAuthority,
+    MissingMaster,
+    MissingRegular,
+    begin_signing,
     in_word_order,
+    require_satisfied,
+    required_authorities,
     verify_authority,
 )
 from ledgerd.protocol.constants import MAX_TIME_UNTIL_EXPIRATION
 from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.keys import PublicKey
+from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
+from ledgerd.protocol.operations.proposals import ProposalUpdate
 from ledgerd.protocol.transaction import Transaction
 from ledgerd.state.objects.proposals import PROPOSALS, REQUIRED_APPROVAL_BY_ACCOUNT, Proposal
 
@@ -48,9 +55,8 @@ def approvals_of(proposal: Proposal) -> Approvals:
 
 
 def try_out(ledger: Ledger, operations: Iterable[Operation]) -> None:
-    """Apply operations as if they were a transaction now, and undo all of it.
-
-    What comes after it in the transaction is numbered on from here, and under no id (spec 02, section 18.1, quirk).
+    """Apply operations and undo them. What follows is numbered on from here, under no id (spec 02, section 18.1,
+    quirk).
     """
     tried = Transaction(0, 0, uint32(ledger.now + MAX_TIME_UNTIL_EXPIRATION), tuple(operations), (), ())
     told = ledger.told()
@@ -103,3 +109,56 @@ def remove_proposal(ledger: Ledger, proposal_id: int) -> None:
         if approval is not None:
             ledger.store.remove(approval)
     ledger.store.remove(proposal)
+
+
+MAX_ROUNDS = 3
+"""After so many rounds without a decision, everything counts as relevant."""
+
+
+def require_relevant(ledger: Ledger, proposal: Proposal, operation: ProposalUpdate) -> None:
+    """Refuse approvals of the operation that no proposed operation asks for.
+
+    The check of authorities stops at the first thing amiss. So what is missing is assumed to be given, once of each
+    kind, until the check gets as far as to what is idle; keys that were of use on the way are not.
+    """
+    operations, keys = operations_of(proposal), proposal.available_key_approvals
+    required, accounts = required_authorities(operations), ledger.authorities
+    assumed: dict[type[MissingAuthority], tuple[AccountName, ...]] = {}
+    useful: set[PublicKey] = set()
+    for _ in range(MAX_ROUNDS):
+        approvals = _with_assumed(approvals_of(proposal), assumed)
+        signing = begin_signing(required, keys, accounts, approvals)
+        try:
+            require_satisfied(required, accounts, signing, approvals)
+        except MissingAuthority as missing:
+            if assumed.get(type(missing)):
+                raise
+            assumed[type(missing)] = missing.accounts
+            useful |= signing.used_keys
+        except IrrelevantSignature:
+            idle = set(keys) - signing.used_keys
+            if not useful.issuperset(idle.intersection(operation.key_approvals_to_add)):
+                raise
+            return
+        except IrrelevantApproval:
+            if not signing.idle_approvals.isdisjoint(_added(operation)):
+                raise
+            return
+        else:
+            return
+
+
+def _with_assumed(approvals: Approvals, assumed: dict[type[MissingAuthority], tuple[AccountName, ...]]) -> Approvals:
+    return Approvals(
+        active=approvals.active + assumed.get(MissingActive, ()),
+        master=approvals.master + assumed.get(MissingMaster, ()),
+        regular=approvals.regular + assumed.get(MissingRegular, ()),
+    )
+
+
+def _added(operation: ProposalUpdate) -> set[AccountName]:
+    return {
+        *operation.active_approvals_to_add,
+        *operation.master_approvals_to_add,
+        *operation.regular_approvals_to_add,
+    }

@@ -7,11 +7,10 @@ from typing import NamedTuple
 
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId, block_number_of
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, DynamicGlobalProperty
-from ledgerd.state.objects.reversible import REVERSIBLE_BY_NUMBER
-from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, BLOCK_SUMMARY_COUNT
+from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, BLOCK_SUMMARY_COUNT, REVERSIBLE_BY_NUMBER
 from ledgerd.state.view import View
 
-LOG_KEPT = "block log"
+LOG_KIND = "block log"
 """The named value of a state that tells which log belongs to it."""
 
 WHOLE, LATEST, IMPORTED = b"whole", b"latest", b"imported"
@@ -23,7 +22,7 @@ class StateBlocks(NamedTuple):
 
     irreversible: int
     head: int
-    told: bytes | None
+    kind: bytes | None
     """Which log belongs to it."""
     kept_from: int
     """The first block whose bytes the state has; 0 where it has none."""
@@ -48,4 +47,4 @@ class StateBlocks(NamedTuple):
             return summary.block_id if summary is not None and is_its else NO_BLOCK
 
         kept_from = 0 if first is None else first.number
-        return cls(now.last_irreversible_block_num, now.head_block_number, store.meta(LOG_KEPT), kept_from, kept, id_at)
+        return cls(now.last_irreversible_block_num, now.head_block_number, store.meta(LOG_KIND), kept_from, kept, id_at)
