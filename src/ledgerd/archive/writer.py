@@ -11,6 +11,8 @@ from ledgerd.chain.log.block_log import BlockLog, BlockLogReader
 from ledgerd.chain.log.files import OFFSET, LogKind, paths_of, sums_path
 from ledgerd.chain.log.rolling import RollingBlockLogReader
 
+log = logging.getLogger(__name__)
+
 UNFINISHED = "partial"
 
 
@@ -81,8 +83,6 @@ def unfinished(first: int) -> LogKind:
     remedy = "stop the node and delete this file and those beside it that begin with its name"
     return LogKind(f"blocks-{first:010}", OFFSET.size, remedy)
 
-
-log = logging.getLogger(__name__)
 
 SLICE = 1_000
 

@@ -13,7 +13,7 @@ import socket
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ledgerd.metrics.meters.round_trips import round_trip
+from ledgerd.metrics.meters.peers import round_trip
 from ledgerd.p2p.network_state import TICK_SECONDS
 from ledgerd.p2p.shared.actions import Close, Dial, Precompute, Send
 from ledgerd.p2p.shared.notices import tell

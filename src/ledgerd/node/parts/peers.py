@@ -41,6 +41,8 @@ from ledgerd.rpc.api.node_api import STANDING, PeerNetwork
 from ledgerd.rpc.link.switchboard import Handler
 from ledgerd.supervision.work import Working
 
+log = logging.getLogger(__name__)
+
 STATES = {
     Life.CONNECTING: "connecting",
     Life.HANDSHAKING: "handshaking",
@@ -103,7 +105,6 @@ def _set_statistics(gauges: list[GaugeCell], values: Iterable[float]) -> None:
 
 FORK_STATUS = ("normal", "looking", "minority")
 
-log = logging.getLogger(__name__)
 
 LEAST_AVERAGE = 250
 """Bytes of a block: that the last ones were nearly empty says nothing of those to come."""

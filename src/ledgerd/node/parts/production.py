@@ -28,6 +28,8 @@ from ledgerd.producer.settings import LOADED_KEYS
 from ledgerd.producer.signer_link import SignerLink
 from ledgerd.protocol.keys import public_key_text
 
+log = logging.getLogger(__name__)
+
 OTHER = "other"
 CAUSES = {
     TickOutcome.ASKED: "signer_away",
@@ -52,8 +54,6 @@ class LostSlots:
         for cause, counter in self._counters.items():
             counter.rise_to(counts[cause])
 
-
-log = logging.getLogger(__name__)
 
 NTP_OPTION = "ntp-server"
 

@@ -26,6 +26,8 @@ from ledgerd.supervision.processes import Child, module_command
 from ledgerd.supervision.tasks import first_of
 from ledgerd.supervision.work import Ended, Work, Working
 
+log = logging.getLogger(__name__)
+
 COMMAND = module_command("ledgerd.node.workers.beside.replica_follower")
 ENDING_SECONDS = 15.0
 """It brings what it has to the disk first."""
@@ -61,8 +63,6 @@ class ReplicaPart(Part):
                 ours.close()
                 await child.stop(ENDING_SECONDS)
 
-
-log = logging.getLogger(__name__)
 
 STOPPED = 0
 HISTORY_FOLDER = "history"
