@@ -99,8 +99,6 @@ class Handover:
                 return found
         return self._done()
 
-    # -- what is remembered
-
     def _remember(self, seen: HandoverStatus) -> None:
         chain, is_with_same_key = seen.chain, not self.plan.key and not self.plan.is_back
         if seen.ours.signed is not None:
@@ -139,8 +137,6 @@ class Handover:
         # Our record is read after the chain: whatever ours has in the chain is not later than what it says.
         is_foreign = signed is None or (last.digest not in self._signed_by_ours and last.time > signed.time)
         return is_foreign != self.plan.is_back
-
-    # -- the steps
 
     def _in_step(self, seen: HandoverStatus) -> HandoverStep | None:
         chain, theirs, plan = seen.chain, seen.theirs, self.plan
@@ -356,8 +352,6 @@ class Handover:
         side = plan.other if plan.is_back else "our node"
         hint = f"; {side} has to run with the key, and start again if it was given just now" if plan.is_back else ""
         return HandoverStep(Stage.PRODUCE, f"wait for the first block of {plan.validator} that {side} makes{hint}")
-
-    # -- at the end
 
     def _taken(self, seen: HandoverStatus) -> HandoverStep | None:
         """Whether our node makes the blocks already, at the end or when a walk is begun again."""

@@ -126,9 +126,6 @@ def time_of_write(data_dir: Path) -> float:
         file.unlink(missing_ok=True)
 
 
-# -- growth
-
-
 def read_samples(data_dir: Path) -> Samples:
     try:
         return msgspec.json.decode((data_dir / GROWTH_FILE).read_bytes(), type=Growth).samples

@@ -69,9 +69,6 @@ def _of_state(node: ExaminedNode, state: View, now: int) -> Iterator[Finding]:
         yield from _validator(node, state, name)
 
 
-# -- the block log
-
-
 def _log(node: ExaminedNode, state: View) -> Iterator[Finding]:
     last = state.get(DYNAMIC_GLOBAL_PROPERTIES, 0).last_irreversible_block_num
     kept = state.meta(LOG_KEPT)
@@ -104,9 +101,6 @@ def _mismatch(log: BlockLogReader, state: View, number: int) -> str:
     except (LogDamaged, CodecError) as problem:
         return str(problem)
     return f"its block {number} is another one"
-
-
-# -- what the chain says
 
 
 def _hardfork(node: ExaminedNode, state: View, now: int) -> Iterator[Finding]:

@@ -64,9 +64,6 @@ def few_files(what: str, needed: int) -> Finding:
     )
 
 
-# -- systemd
-
-
 def systemd(unit: Unit, needed: int) -> Iterator[Finding]:
     path = unit.path
     files = unit.last("limitnofile").partition(":")[0]
@@ -103,9 +100,6 @@ def _seconds(text: str) -> float | None:
     if not parts or any(unit not in UNITS_OF_TIME for _, unit in parts):
         return None
     return sum(float(number) * UNITS_OF_TIME[unit] for number, unit in parts)
-
-
-# -- files of the system
 
 
 def _available(file: Path) -> int | None:

@@ -73,8 +73,6 @@ class SharedMemory:
         start = HEAD_BYTES + place * NAME_BYTES
         self._whole[start : start + NAME_BYTES] = name.encode()[:NAME_BYTES].ljust(NAME_BYTES, b"\0")
 
-    # -- reading
-
     def copy(self) -> MemoryCopy:
         """Everything as it is now; names and numbers belong together."""
         for _ in range(MOST_TRIES):

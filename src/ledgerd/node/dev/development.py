@@ -182,8 +182,6 @@ class Development(NodePart):
     async def _answer(self, job: Callable[[], Head | TakenSnapshot]) -> bytes:
         return packed_answer(await self._chain.run(job))
 
-    # -- as a part of the node
-
     async def start(self) -> None:
         await self._chain.attach(self._begin)
         await self._chain.run(self._found)
@@ -215,8 +213,6 @@ class Development(NodePart):
         while True:
             await asyncio.sleep(self._options.block_time)
             await self._chain.on_chain(partial(self.mine, 1))
-
-    # -- requests of a developer
 
     def mine_at_once(self, transaction: Transaction) -> None:
         """Each block moves the clock a slot ahead, perhaps ahead of the one that an expiration was chosen by."""

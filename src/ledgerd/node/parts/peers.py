@@ -127,8 +127,6 @@ class PeersPart(NodePart):
         meters.on_chain.append(self._sample)
         self._precompute: PrecomputePool | None = None
 
-    # -- as a part of the node
-
     async def start(self) -> None:
         if self._settings.endpoint is not None or self._settings.seeds:
             driver = await self._chain.run_coroutine(self._start())

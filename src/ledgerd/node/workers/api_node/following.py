@@ -53,8 +53,6 @@ class DirectoryFollower:
         self.on_undone: list[Callable[[], None]] = []
         """Called when the new head does not follow any that is remembered: the past may be another one."""
 
-    # -- what the APIs ask
-
     async def ask(self, topic: str, payload: bytes) -> bytes:
         return await self._forwarder.ask(topic, payload)
 
@@ -62,8 +60,6 @@ class DirectoryFollower:
         if topic not in TOPICS:
             raise PlainError(NOT_HERE)
         return self._subscribers.events(topic)
-
-    # -- following
 
     async def run(self, has_clients: Callable[[], bool]) -> None:
         loop = asyncio.get_running_loop()
@@ -104,8 +100,6 @@ class DirectoryFollower:
             log.warning("requests are refused: %(reason)s", {"reason": reason})
         elif head is not None:
             log.info("requests are answered: the state stands at block %(block)d", {"block": head.number})
-
-    # -- telling
 
     def _publish(self, head: StateHead) -> bool:
         """Tell of the blocks up to a head, or of the first ones of them; whether there are more."""

@@ -145,8 +145,6 @@ class WedgeRule:
             f"shown blocks that {sight.needed} validators have signed (at most {sight.signers}), so nothing follows",
         )
 
-    # -- an incident
-
     def _open(self, now: float, wall: int, sight: NetworkSight) -> None:
         self.incidents[:] = [each for each in self.incidents if each.began > wall - DAY]
         self.incidents.append(Incident(wall, sight.head, []))
@@ -215,8 +213,6 @@ class WedgeRule:
                 "by itself"
             )
         return ""
-
-    # -- what is said
 
     def _report(self, level: int, text: str) -> None:
         self._lines.append(RecoveryLine(level, text))
