@@ -54,7 +54,6 @@ class Adoption:
         self._found = found
 
     def require_room(self) -> None:
-        """Refuse where the disk is too small, before anything is written."""
         existing = next(place for place in (self._folder, *self._folder.absolute().parents) if place.exists())
         free = shutil.disk_usage(existing).free
         if free < self._found.needed_bytes and not self.is_begun():
@@ -63,7 +62,6 @@ class Adoption:
             )
 
     def is_begun(self) -> bool:
-        """Whether this adoption was begun before, and goes on; refuses a directory that holds something else."""
         if not self._folder.exists() or not any(self._folder.iterdir()):
             return False
         try:
@@ -102,7 +100,6 @@ class Adoption:
     def apply_log(
         self, progress: Callable[[int, int], AbstractContextManager[Advance]], *, is_trusted: bool
     ) -> tuple[int, str]:
-        """Apply the blocks that the state does not have yet; returns the head."""
         with self._opened() as chain:
             if self._found.log is not None:
                 with (

@@ -286,7 +286,6 @@ class OtherNode:
         self._folder = folder
 
     def facts(self, ours: ComparedNode) -> OtherFacts:
-        """What can be seen of it; it never fails, whatever it answers."""
         if self._folder is not None and _is_in_use(self._folder):
             return self._answers(ours)._replace(presence=Presence.UP)
         found = self._answers(ours)

@@ -163,7 +163,6 @@ def _refused(problems: Iterable[str], trial: Path, places: dict[int, int]) -> di
 
 
 def _numbered(lines: Sequence[TranslatedLine], chain: str) -> tuple[str, dict[int, int]]:
-    """The text of our file, and for each line of it the index of what it was made from."""
     text = written(lines, chain, "")
     places, wanted = {}, [index for index, line in enumerate(lines) if line.written]
     wanted.sort(key=lambda index: bool(lines[index].section))
@@ -200,7 +199,6 @@ def _comment(line: TranslatedLine) -> str:
 
 
 def _quoted(text: str, most: int) -> str:
-    """A part of a comment, which is read at a terminal too."""
     shown = printable(text.replace("\n", " ")[:most])
     return shown if len(text) <= most else f"{shown}..."
 

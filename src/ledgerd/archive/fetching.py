@@ -67,7 +67,6 @@ class Fetch:
         self._report = report
 
     def run(self, lowest: int = 1) -> int:
-        """Fetch what is missing down to a block, as far as the source has it; returns the earliest block then."""
         with to_disk(self._arriving):
             self._arriving.mkdir(parents=True, exist_ok=True)
         with self._alone():
@@ -129,7 +128,6 @@ class Fetch:
 
 
 def _finish(path: Path, file: SealedFile, proven: Proven) -> None:
-    """Write the index and the sums beside a file, and bring all three to the disk."""
     kind: LogKind = file.kind
     index = paths_of(path.parent, kind)[1]
     index.write_bytes(OFFSET.pack(file.first) + b"".join(map(OFFSET.pack, proven.offsets)))

@@ -31,7 +31,6 @@ def list_sums(folder: Path) -> None:
 
 
 def listed(text: str) -> dict[SealedFile, str]:
-    """The files of a list, with their sums; lines about other files are passed over."""
     found = {}
     for line in text.splitlines():
         match = LINE.fullmatch(line)

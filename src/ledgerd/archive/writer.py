@@ -45,7 +45,6 @@ class ArchiveWriter:
             self._file.sync()
 
     def close(self) -> None:
-        """Let the unfinished file go; the next writer goes on with it."""
         if self._file is not None:
             self._file.sync()
             self._file.close()
@@ -65,7 +64,6 @@ class ArchiveWriter:
         list_sums(self._folder)
 
     def _continue(self) -> None:
-        """Open the newest unfinished file; others, and those whose blocks are sealed, are deleted."""
         names = {path.name.removesuffix(".index").removesuffix(".sums") for path in self._unfinished.iterdir()}
         for name in sorted(names, reverse=True):
             kind = LogKind(name, OFFSET.size, "")
@@ -95,7 +93,6 @@ class Copying:
         self._writer = ArchiveWriter(archive, size)
 
     def step(self) -> bool:
-        """Copy the next blocks; whether there are more."""
         source = next((each for each in self._logs if each.head_number), None)
         if source is None:
             return False

@@ -65,7 +65,6 @@ class Pair:
         self._sleep = sleep
 
     def common_head(self) -> NodeHead:
-        """The head of both, once it is the same; a minute is waited for that."""
         deadline = self._clock() + LONGEST_WAIT
         while True:
             one, other = head_of(self.first), head_of(self.second)

@@ -64,7 +64,6 @@ class Comparison:
         self.id = ""
 
     def run(self) -> FoundDifference | None:
-        """The first difference; nothing where the nodes are equal."""
         self._compare_versions()
         heads = []
         for node in self._nodes:

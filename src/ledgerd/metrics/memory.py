@@ -100,6 +100,5 @@ class MemoryCopy:
         return memoryview(self._copied)[start : start + size * NUMBER].cast("d")
 
     def names(self) -> Iterator[str]:
-        """The name of each place; empty where there is nobody."""
         for start in range(HEAD_BYTES, HEAD_BYTES + NAMES_BYTES, NAME_BYTES):
             yield self._copied[start : start + NAME_BYTES].rstrip(b"\0").decode("utf-8", "replace")

@@ -105,7 +105,6 @@ def _shown(placed: Placed, numbers: Sequence[float], first: Labels, names: Seque
 
 
 def _uncounted(placed: Placed, numbers: Sequence[float]) -> frozenset[Labels]:
-    """The values of the first label under which nothing was counted yet."""
     width = placed.family.width
     counted = {
         values[:1] for count, values in enumerate(placed.series) if any(numbers[count * width : (count + 1) * width])

@@ -120,7 +120,6 @@ class HeadFollower:
         log.info("the node %(url)s answers; its head block: %(head)d", {"url": self._node.url, "head": head})
 
     async def refresh(self) -> None:
-        """Fetch the blocks since the last refresh; all of them at the first, or when the node is back."""
         watch = self._watch
         if watch.away:
             await self._begin()

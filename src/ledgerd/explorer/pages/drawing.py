@@ -90,7 +90,6 @@ def environment(code: str) -> Environment:
 
 
 def _visible(value: object) -> object:
-    """What a template puts into a page: a text of whoever wrote it, if it is no markup of ours."""
     return values.visible(value) if type(value) is str else value
 
 
@@ -167,7 +166,6 @@ def name_lines(names: Sequence[str]) -> Markup:
 
 
 def ages_of(spoken: Language) -> str:
-    """The words for ages, for the script that keeps them right."""
     words: dict[str, object] = {name: spoken.texts[f"span.{name}"] for _, name in STEPS}
     words |= {name: spoken.texts[f"ago.{name}"] for name in ("now", "past", "ahead")}
     return orjson.dumps(words).decode()

@@ -139,7 +139,6 @@ def _template(operation: str, holds: Callable[[Fields], bool], text: str) -> _Te
 
 
 def _condition(operation: str, case: str) -> Callable[[Fields], bool]:
-    """Whether nothing is in a field, or a property holds."""
     if not case.startswith(NO):
         return _made(operation, case)[1]
     field = next(each for each in record_kind(KINDS[operation]).fields if each.attribute == case.removeprefix(NO))
@@ -152,7 +151,6 @@ def _condition(operation: str, case: str) -> Callable[[Fields], bool]:
 
 
 def _made(operation: str, name: str) -> tuple[Shown, Callable[[Fields], Any]]:
-    """A property of an operation, which is made of its fields."""
     kind = record_kind(KINDS[operation])
     returned = get_type_hints(getattr(kind.record, name).fget, include_extras=True)["return"]
     return _form_of_kind(kind_of(returned).title), lambda fields: getattr(kind.parse(fields), name)
@@ -173,7 +171,6 @@ def sentence(language: Language, operation: str, fields: Fields) -> Markup:
 
 
 def note_of(operation: str, fields: Fields) -> str:
-    """What somebody has written beside an operation: a memo, a reason."""
     name = _note_field(operation)
     return "" if name is None else str(fields.get(name, ""))
 

@@ -52,7 +52,6 @@ def _most_descriptors() -> int:
 
 
 async def every_second(delays: HistogramCell, sample: Callable[[], None]) -> None:
-    """Call a function once a second for ever, and measure by how much the event loop is late."""
     while True:
         due = time.monotonic() + SECOND
         await asyncio.sleep(SECOND)

@@ -240,7 +240,6 @@ class Development(NodePart):
         return self.mine(1)
 
     def snapshot(self) -> TakenSnapshot:
-        """Copy the state and note where the log ends; pending transactions stay."""
         waiting, head = self._chain.chain.waiting, self._chain.chain.head_number
         numbers: list[int] = []
         self._chain.reopen(lambda: numbers.append(self._snapshots.keep(self._chain.folder, head, self._time.shift)))

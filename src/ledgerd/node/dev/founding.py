@@ -50,7 +50,6 @@ def dev_accounts(network: ChainParameters) -> tuple[DevAccount, ...]:
 
 
 def dev_producers(network: ChainParameters) -> dict[AccountName, str]:
-    """Who can make blocks here, with the key."""
     players = {AccountName(each.name): PUBLISHED_ACCOUNTS_KEY for each in network.genesis_accounts}
     return {COMMITTEE_ACCOUNT: PUBLISHED_COMMITTEE_KEY, **players}
 

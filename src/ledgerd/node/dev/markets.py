@@ -74,7 +74,6 @@ def market_times(network: ChainParameters) -> ChainPropertiesHf14:
 
 
 def prepare_markets(chain: Chain, key: PrivateKey) -> None:
-    """Create the oracle, grant the agents and vote for the times; `key` is that of the accounts to play with."""
     initiator = PrivateKey.from_wif(PUBLISHED_INITIATOR_KEY)
     operations: tuple[Operation, ...] = (
         VersionedChainPropertiesUpdate(INITIATOR_ACCOUNT, market_times(chain.network)),
@@ -97,7 +96,6 @@ def _grant(agent: DevAgent) -> SetAgentPermission:
 
 
 def new_account(name: AccountName, key: PublicKey) -> AccountCreate:
-    """What creates an account of which one key signs everything, paid by the initiator."""
     authority = authority_of(key)
     return AccountCreate(
         CREATION_FEE, DELEGATION, INITIATOR_ACCOUNT, name, authority, authority, authority, key, "", NO_NAME, ()

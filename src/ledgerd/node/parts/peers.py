@@ -220,7 +220,6 @@ class PeersPart(NodePart):
 
     @property
     def catches_up_to(self) -> int:
-        """The block that the node catches up to; 0 while it does not."""
         return 0 if self._driver is None else self._driver.network.core.catches_up_to
 
     def network_status(self) -> PeerNetwork:

@@ -92,7 +92,6 @@ class HistoryPart(NodePart):
             self._store = None
 
     async def stop(self) -> None:
-        """Close the history after the last event of the chain."""
         await self.work.stop()
         await self._chain.run(self._close)
 

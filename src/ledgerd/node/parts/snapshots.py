@@ -164,7 +164,6 @@ class SnapshotsPart(NodePart, Observer):
                 await asyncio.Event().wait()
 
     def _is_master(self) -> bool:
-        """Whether this node makes the blocks of an emergency."""
         chain = self._chain.chain
         return (
             chain.is_emergency

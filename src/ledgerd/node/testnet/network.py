@@ -73,7 +73,6 @@ class LocalNetwork:
 
 
 def prepare(folder: Path, wishes: Wishes, dialling: Callable[[Plan], Seeds] | None = None) -> Plan:
-    """Found a network, or reopen the one that is there; nodes may dial each other through other ports."""
     folder.mkdir(parents=True, exist_ok=True)
     known = read_keys(folder)
     keys = known or new_keys(wishes.nodes, wishes.validators, wishes.hardfork_after)

@@ -121,7 +121,6 @@ class NetworkMonitor:
             self.faults.append(fault)
 
     def missed(self, number: int) -> int:
-        """Slots that a node's validators have missed since it was first looked."""
         before = self._missed_before or {}
         latest = max((each for each in self.statuses if each is not None), key=lambda each: each.head, default=None)
         if latest is None:

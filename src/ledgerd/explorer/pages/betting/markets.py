@@ -188,7 +188,6 @@ def _picture(points: Any, labels: Sequence[str]) -> Picture | None:  # noqa: ANN
 
 @ROUTES.page("/disputes")
 async def disputes(visit: Visit) -> PageAnswer:
-    """Disputes that are open by the state, and all as they were opened and decided, the newest first."""
     facts = await operations_of(visit, [each for each in TYPES if "dispute" in each])
     found = await _open_disputes(visit) if visit.cursor() == "newest" else []
     return PageView("disputes.html", {**facts, "open": found})

@@ -53,7 +53,6 @@ class Console(logging.StreamHandler[TextIO]):
         self._put(f"{CLEAR}{line}\n" if step.is_last else f"{CLEAR}{line}")
 
     def close(self) -> None:
-        """Leave the last progress as a line."""
         if self._status:
             self._status = ""
             self._put("\n")

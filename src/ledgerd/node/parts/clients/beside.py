@@ -107,7 +107,6 @@ class ExplorerProcessPart(_ProcessPart):
         await self._run(child, order, working)
 
     def settings(self, listener: socket.socket) -> ExplorerSettings:
-        """The settings of the process: where this node is reached from its own machine."""
         places = zip(self._speeches, self._webserver.addresses, strict=True)
         at = {speech: Endpoint(_reached(host), port) for speech, (host, port) in places}
         http, websocket = (at.get(each, at.get(Speech.BOTH)) for each in (Speech.HTTP, Speech.WEBSOCKET))

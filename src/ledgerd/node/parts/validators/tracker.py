@@ -89,13 +89,9 @@ class SlotCounts:
         self.late_sum = 0.0
         self.late_most = 0.0
         self.late_last = 0.0
-        self.last_block = 0
-        self.last_time = 0
 
     def add(self, slot: WatchedSlot) -> None:
         self._count(slot, 1)
-        if slot.block:
-            self.last_block, self.last_time = slot.block, slot.time
         if slot.late is not None:
             self.late_last, self.late_most = slot.late, max(self.late_most, slot.late)
 

@@ -80,7 +80,6 @@ class ChainMeter(Observer):
         self._show_head()
 
     def _place_of(self, event: BlockApplied) -> int:
-        """The place of a validator that has had none: the round may be a new one."""
         self._show_scheduled()
         return self._places[event.block.validator]
 
@@ -136,7 +135,6 @@ def vote_of(validator: Validator, network: ChainParameters) -> str:
 
 
 def running_of(validator: Validator, network: ChainParameters) -> str:
-    """The last hardfork that a validator's program knows."""
     return hardfork_name(hardfork_version_of(validator.running_version), network)
 
 

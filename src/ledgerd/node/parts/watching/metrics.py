@@ -178,7 +178,6 @@ class MetricsPart(NodePart):
             self._loop.call_soon_threadsafe(self.board.stand, topic, payload)
 
     async def stop(self) -> None:
-        """Serve no more. The memory stays for parts and workers that still count."""
         self._loop = None
         if self._server is not None:
             await self._server.stop()

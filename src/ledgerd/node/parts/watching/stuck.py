@@ -62,7 +62,6 @@ class StuckPart(NodePart):
         self._thread = self.work.thread("watch", self._watch, may_end=True)
 
     async def stop(self) -> None:
-        """Stop watching: a stop has its own time limit."""
         self._is_ended.set()
         if self._thread is not None:
             await in_thread(self._thread.join)

@@ -55,7 +55,6 @@ class DirectoryState:
         self.openings = 0
 
     def refresh(self) -> bool:
-        """Take notice of a commit, or of another state; whether there was one."""
         before = self.head
         if self._reader is not None and self._inodes != self._inodes_now():
             self._close(REPLACED)

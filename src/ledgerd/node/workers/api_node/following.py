@@ -73,7 +73,6 @@ class DirectoryFollower:
             await asyncio.sleep(0.0 if more else REFRESH_SECONDS if is_awake else IDLE_SECONDS)
 
     def refresh(self) -> bool:
-        """Take notice of what has changed; whether there are more blocks to tell of at once."""
         has_moved = self._state.refresh()
         self.followed = self._file.look()
         reason = self._reason()
@@ -102,7 +101,6 @@ class DirectoryFollower:
             log.info("requests are answered: the state stands at block %(block)d", {"block": head.number})
 
     def _publish(self, head: StateHead) -> bool:
-        """Tell of the blocks up to a head, or of the first ones of them; whether there are more."""
         if any(number >= head.number for number in self._published):
             self._undo()
         found: dict[int, bytes | None] = {head.number: None}
@@ -151,7 +149,6 @@ class DirectoryFollower:
             action()
 
     def _remember(self, number: int, block_id: bytes) -> None:
-        """Note a head; those above it were undone."""
         for above in [each for each in self._published if each >= number]:
             del self._published[above]
         self._published[number] = block_id

@@ -119,7 +119,6 @@ def settings_of(configuration: Configuration, node: str) -> WorkerSettings:
 
 
 def plugins_of(configuration: Configuration) -> tuple[str, ...]:
-    """The plugins that are named; where none are, those whose APIs any data directory can answer."""
     if any(setting.option.name == "plugin" and setting.where for setting in configuration.settings):
         return configuration.application.plugins
     has_history = configuration.history.store or (configuration.invocation.data_dir / HISTORY_FOLDER).is_dir()

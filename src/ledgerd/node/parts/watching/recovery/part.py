@@ -94,7 +94,6 @@ def read_incidents(folder: Path) -> list[Incident]:
 
 
 def write_incidents(folder: Path, incidents: list[Incident]) -> None:
-    """Write them, durably: before a step is taken."""
     path = folder / FILE
     fresh = path.with_name(f"{FILE}.new")
     with fresh.open("wb") as file:

@@ -129,13 +129,11 @@ class AssumptionPart(NodePart, Observer):
         self.work.keep(ASSUMPTION_HOLD, self._wait)
 
     def _observe(self, chain: Chain) -> None:
-        """On the thread of the chain."""
         self._is_reported = chain.assumption is None
         if not self._is_reported:
             chain.observe(self)
 
     def pushed(self, _block: Block, _outcome: Outcome) -> None:
-        """Report once that the chain assumes nothing any more, or that the assumption is refuted."""
         chain = self._chain.chain
         if not self._is_reported and (chain.assumption is None or chain.is_assumption_refuted):
             self._is_reported = True
@@ -165,7 +163,6 @@ class AssumptionPart(NodePart, Observer):
         await asyncio.Event().wait()
 
     def _check(self) -> tuple[bool, bool, tuple[str, ...]]:
-        """Whether the state is verified, whether the assumption is refuted, and whom to ask no more."""
         chain = self._chain.chain
         if chain.assumption is None:
             chain.commit()
