@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 import msgspec
@@ -138,16 +138,11 @@ class Adoption:
         )
         with chain:
             project_for_plugins(chain, configuration)
-            with self._history(chain, configuration), recording_blocks(chain, configuration):
+            has_history = OPERATION_HISTORY in configuration.application.plugins
+            folder = self._folder / HISTORY_FOLDER
+            history = open_history(chain, folder, configuration.history) if has_history else nullcontext()
+            with history, recording_blocks(chain, configuration):
                 yield chain
-
-    @contextmanager
-    def _history(self, chain: Chain, configuration: Configuration) -> Iterator[None]:
-        if OPERATION_HISTORY not in configuration.application.plugins:
-            yield
-            return
-        with open_history(chain, self._folder / HISTORY_FOLDER, configuration.history):
-            yield
 
 
 def in_bytes(count: int) -> str:

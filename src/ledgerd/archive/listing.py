@@ -1,6 +1,4 @@
-"""The list of an archive's files with their checksums, as `sha256sum` writes it. Nothing is believed for its sake: a
-file is proven by the ids of its blocks.
-"""
+"""The list of an archive's files with checksums, as `sha256sum` writes it; only ids of blocks prove a file."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""The parts of a node: a table, in the order in which they start; they stop in reverse.
-
-`Runtime` makes every part of it, and starts those whose condition holds. A part needs only parts above it: they start
-before it and stop after it. One that is needed where its condition does not hold is there, and does nothing.
+"""The parts of a node: a table, in the order in which they start; they stop in reverse. A part needs only parts above
+it; one that is needed where its condition does not hold is there, and does nothing.
 """
 
 from __future__ import annotations

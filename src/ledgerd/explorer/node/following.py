@@ -114,9 +114,7 @@ class HeadFollower:
         watch.transfers.clear()
         rows = answers[4]["operations"] if watch.has_history else []
         watch.transfers.extendleft(_transfer(each) for each in rows)
-        watch.move_to(
-            properties, schedule, facts_of_blocks([each[:2] for each in blocks], str(properties["head_block_id"]))
-        )
+        self._move_to(properties, schedule, blocks)
         log.info("the node %(url)s answers; its head block: %(head)d", {"url": self._node.url, "head": head})
 
     async def refresh(self) -> None:
@@ -137,9 +135,11 @@ class HeadFollower:
         watch.hardfork, schedule = _needed(await self._node.ask(HARDFORK, SCHEDULE))
         for block in blocks:
             watch.transfers.extendleft(_transfer(each) for each in block.operations if each["op"][0] == "transfer")
-        watch.move_to(
-            properties, schedule, facts_of_blocks([each[:2] for each in blocks], str(properties["head_block_id"]))
-        )
+        self._move_to(properties, schedule, blocks)
+
+    def _move_to(self, properties: Mapping[str, Any], schedule: Mapping[str, Any], blocks: list[FullBlock]) -> None:
+        rows = [(each.number, each.content) for each in blocks]
+        self._watch.move_to(properties, schedule, facts_of_blocks(rows, str(properties["head_block_id"])))
 
     async def _blocks(self, first: int, last: int) -> list[FullBlock]:
         """Blocks with all their operations; without these where the node keeps no history."""

@@ -1,7 +1,4 @@
-"""The texts given for options on the command line and in the file (spec 06, section 4.4), and by environment variables.
-
-The command line overrides the variables, and they the file (spec 06, section 19, R2.4).
-"""
+"""What is given for options: command line, then environment (spec 06, section 19, R2.4), then file (section 4.4)."""
 
 from __future__ import annotations
 

@@ -129,11 +129,7 @@ class HourlyFile(logging.Handler):
 
 
 class Limited(logging.Handler):
-    """Passes lines to other handlers, as many as their kinds allow, and says how many were left out.
-
-    The count is written with the next line of whatever kind that comes a minute later, or at the end. Lines below info
-    are for whoever looks for a fault, and are all passed on.
-    """
+    """Passes lines on as the rates of their kinds allow; a later line of any kind says how many were left out."""
 
     def __init__(self, targets: Sequence[logging.Handler]) -> None:
         super().__init__()

@@ -69,10 +69,7 @@ class _ProcessPart(NodePart):
 
 
 class ExplorerProcessPart(_ProcessPart):
-    """The explorer of this node.
-
-    The node listens for it: so a port that is taken is an error at the start, and visitors wait for a restart.
-    """
+    """The explorer of this node. The node listens for it: so a taken port is an error at once, and visitors wait."""
 
     def __init__(self, context: PartContext, webserver: WebserverPart, meters: MetersPart) -> None:
         super().__init__(context)

@@ -1,6 +1,4 @@
-"""What became of each slot of the watched validators, and why as far as this node can tell. A slot is settled some
-slots later, when its block has had the time to arrive; blocks that are undone take back what was counted.
-"""
+"""What became of each slot of the watched validators, as far as this node can tell; settled some slots later."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The watchdog of the chain's thread (spec 06, section 15.2). It counts unanswered calls, not seconds, so that a
-suspended machine raises no alarm.
-"""
+"""The watchdog of the chain's thread (spec 06, section 15.2): it counts calls, so a suspended machine is no alarm."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The state of a directory while other processes write it, replace it, or have not made it yet. It learns of commits
-from the map, which costs no call of the system, and of other files by their inodes.
-"""
+"""The state of a directory while others write it, replace it, or have not made it yet, known by its map and inodes."""
 
 from __future__ import annotations
 

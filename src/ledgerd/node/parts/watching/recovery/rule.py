@@ -1,8 +1,6 @@
-"""When a node is wedged, and which step is next. It only decides: what is seen and the time are passed in.
-
-A node is wedged when the network is known to be far ahead, and its own irreversible block has not moved for five
-minutes. Known means shown by signatures, or claimed by two trusted peers; claims of others only make a log line. Each
-step is taken once an incident, and there are three incidents a day.
+"""When a node is wedged, and which step is next; it only decides. Wedged: the network is known to be far ahead, by
+signatures or two trusted peers, and our irreversible block has not moved for five minutes. Each step is taken once an
+incident, and there are three incidents a day.
 """
 
 from __future__ import annotations
