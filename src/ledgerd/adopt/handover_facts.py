@@ -265,10 +265,8 @@ def turns_of(answer: ScheduleAnswer) -> ScheduleTurns:
 def quiet_slots(turns: ScheduleTurns, aslot: int, head: int, validator: str) -> int:
     """Rounds end with blocks whose number the places of a full schedule divide (spec 03, section 17)."""
     known = turns.places - head % turns.places
-    for slot in range(1, known + 1):
-        if turns.names[(aslot + slot) % len(turns.names)] == validator:
-            return slot - 1
-    return known
+    ours = (slot for slot in range(known) if turns.names[(aslot + slot + 1) % len(turns.names)] == validator)
+    return next(ours, known)
 
 
 def _changed(path: Path) -> float:

@@ -83,7 +83,9 @@ class Fetch:
                 raise ArchiveRefused(
                     f"{file.name} has {count} blocks: more than {MOST_BLOCKS} are not taken in one file"
                 )
-            self._drop_others(file)
+            for path in self._arriving.iterdir():
+                if path.name != file.name:
+                    path.unlink()
             last_id = self._known.id_at(file.last)
             if last_id is None:
                 raise ArchiveRefused(
@@ -120,11 +122,6 @@ class Fetch:
             _finish(path, file, proven)
             seal(self._arriving, file.kind, self._archive, file)
             list_sums(self._archive)
-
-    def _drop_others(self, file: SealedFile) -> None:
-        for path in self._arriving.iterdir():
-            if path.name != file.name:
-                path.unlink()
 
 
 def _finish(path: Path, file: SealedFile, proven: Proven) -> None:

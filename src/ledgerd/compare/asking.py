@@ -124,13 +124,9 @@ class Pair:
                 return each
             node = self.first if each.second == ABSENT else self.second
             if len(self.one_sided) < MOST_ONE_SIDED:
-                self.one_sided[f"{read.api}.{read.method}: {_field_of(each.place)[:SHOWN]}"] = node.url
+                self.one_sided[f"{read.api}.{read.method}: {each.place.rpartition('.')[2][:SHOWN]}"] = node.url
         return None
 
 
 def _error_words(answer: NodeAnswer) -> str:
     return f"the error {answer.error.splitlines()[-1][:SHOWN]!r}" if answer.error else "a result"
-
-
-def _field_of(place: str) -> str:
-    return place.rpartition(".")[2]

@@ -172,7 +172,7 @@ def facts_of_blocks(blocks: Sequence[tuple[int, Mapping[str, Any]]], head_id: st
             validator=content["validator"],
             transactions=len(content["transactions"]),
             operations=sum(len(one["operations"]) for one in content["transactions"]),
-            kinds=tuple(_kinds(content).most_common(MOST_KINDS)),
+            kinds=_kinds(content),
         )
         for (number, content), identifier in zip(blocks, ids, strict=False)
     ]
@@ -190,8 +190,9 @@ def facts_of_summary(block: Mapping[str, Any]) -> BlockFacts:
     )
 
 
-def _kinds(block: Mapping[str, Any]) -> Counter[str]:
-    return Counter(operation[0] for one in block["transactions"] for operation in one["operations"])
+def _kinds(block: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
+    counts = Counter(operation[0] for one in block["transactions"] for operation in one["operations"])
+    return tuple(counts.most_common(MOST_KINDS))
 
 
 def _transfer(row: Mapping[str, Any]) -> TransferFacts:

@@ -79,7 +79,7 @@ def environment(code: str) -> Environment:
         loader=DictLoader(sources),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_visible,
+        finalize=lambda value: values.visible(value) if type(value) is str else value,
         trim_blocks=True,
         lstrip_blocks=True,
         auto_reload=False,
@@ -87,10 +87,6 @@ def environment(code: str) -> Environment:
     )
     made.globals |= _globals_of(spoken)
     return made
-
-
-def _visible(value: object) -> object:
-    return values.visible(value) if type(value) is str else value
 
 
 def family_of(name: str) -> str:

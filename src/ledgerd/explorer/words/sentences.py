@@ -34,10 +34,6 @@ def _percent(value: Any, _: Language) -> Markup:  # noqa: ANN401 - JSON
     return Markup('<b class="fig">%s</b>') % numbers.percent(value)
 
 
-def _numbered(value: Any, _: Language) -> Markup:  # noqa: ANN401 - JSON
-    return Markup("#%s") % str(value)
-
-
 def _number(value: Any, _: Language) -> Markup:  # noqa: ANN401 - JSON
     return escape(numbers.grouped(value))
 
@@ -51,10 +47,6 @@ def _time(value: Any, language: Language) -> Markup:  # noqa: ANN401 - JSON
     if seconds >= LATEST:
         return escape(language.text("ago.never"))
     return escape(absolute(language, seconds)) if seconds else values.NONE
-
-
-def _answer(value: Any, language: Language) -> Markup:  # noqa: ANN401 - JSON
-    return escape(language.text("yes" if value else "no"))
 
 
 def _in_quotes(text: str, language: Language) -> Markup:
@@ -72,7 +64,7 @@ BY_MARK: Mapping[object, Shown] = {
     Meaning.WHOLE_PERCENT: lambda value, language: _percent(value * 100, language),
     Meaning.LABEL: _text,
     Meaning.URL: lambda value, _: values.outside(value),
-    **dict.fromkeys(IdOf, _numbered),
+    **dict.fromkeys(IdOf, lambda value, _: Markup("#%s") % str(value)),
     IdOf.MARKET: lambda value, _: values.market(value),
     IdOf.REQUEST: lambda value, _: values.request(value),
 }
@@ -84,7 +76,7 @@ BY_KIND: Mapping[str, Shown] = {
     "authority": lambda value, _: values.authority(value),
     "string": _text,
     "time": _time,
-    "bool": _answer,
+    "bool": lambda value, language: escape(language.text("yes" if value else "no")),
     "set of account name": lambda value, _: values.joined([values.account(each) for each in value]),
     "set of public key": lambda value, _: values.joined([values.key(each) for each in value]),
     "set of string": lambda value, _: values.joined([values.quoted(each, 80) for each in value]),

@@ -34,13 +34,9 @@ class ProcessMeter:
         self._processor.reach(time.process_time())
         self._threads.set(threading.active_count())
         if sys.platform == "linux":
-            self._memory.set(_resident())
+            pages = (OWN / "statm").read_bytes().split()[1]
+            self._memory.set(int(pages) * os.sysconf("SC_PAGE_SIZE"))
             self._descriptors.set(len(os.listdir(OWN / "fd")))  # noqa: PTH208 - counted once a second: no paths are made
-
-
-def _resident() -> int:
-    pages = (OWN / "statm").read_bytes().split()[1]
-    return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
 
 def _most_descriptors() -> int:

@@ -74,12 +74,9 @@ class Configuration(msgspec.Struct, frozen=True):
 
 def read_invocation(command_line: Mapping[str, Sequence[str]], current_dir: Path) -> Invocation:
     problems: list[str] = []
-    options, _ = gather({name: command_line.get(name, ()) for name in _invocation_names()}, (), None, problems)
+    given = {option.name: command_line.get(option.name, ()) for option in INVOCATION.with_meaning}
+    options, _ = gather(given, (), None, problems)
     return OptionReader(options, problems).section(INVOCATION, current_dir, current_dir)
-
-
-def _invocation_names() -> list[str]:
-    return [option.name for option in INVOCATION.with_meaning]
 
 
 def read_configuration(

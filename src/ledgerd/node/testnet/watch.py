@@ -86,7 +86,6 @@ class NetworkMonitor:
         self._missed_before: dict[str, int] | None = None
         self.statuses: list[MemberStatus | None] = [None] * len(members)
         self.irreversible: dict[int, str] = {}
-        """The ids of blocks that some node has called irreversible."""
         self.highest = [0] * len(members)
         self.faults: list[str] = []
         """Irreversible blocks that differ between nodes, or that a node has gone back behind."""

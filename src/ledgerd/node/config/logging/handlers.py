@@ -48,7 +48,7 @@ class Console(logging.StreamHandler[TextIO]):
         if step is None:
             self._put(f"{CLEAR}{self.format(record)}\n{self._status}")
             return
-        line = self._cut(message_of(record))
+        line = message_of(record)[: shutil.get_terminal_size().columns - 1]
         self._status = "" if step.is_last else line
         self._put(f"{CLEAR}{line}\n" if step.is_last else f"{CLEAR}{line}")
 
@@ -57,9 +57,6 @@ class Console(logging.StreamHandler[TextIO]):
             self._status = ""
             self._put("\n")
         super().close()
-
-    def _cut(self, line: str) -> str:
-        return line[: shutil.get_terminal_size().columns - 1]
 
     def _put(self, text: str) -> None:
         try:

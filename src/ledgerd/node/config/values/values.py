@@ -186,14 +186,10 @@ def _of_version(text: str, major: str, minor: str) -> int:
     raise WrongValue(f"this binary knows no hardfork with version {text}")
 
 
-def _show_hardfork(number: int) -> str:
-    return version_text(MAINNET_HARDFORKS[number].version) if number else ""
-
-
 HARDFORK = OptionKind(
     "HARDFORK",
     f"a number up to {LAST}, or a version such as {version_text(MAINNET_HARDFORKS[-1].version)}; empty for none",
     str(LAST),
     _read_hardfork,
-    _show_hardfork,
+    lambda number: version_text(MAINNET_HARDFORKS[number].version) if number else "",
 )

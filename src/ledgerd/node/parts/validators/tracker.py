@@ -83,7 +83,6 @@ class SlotCounts:
         self.missed = dict.fromkeys(MissCause, 0)
         self.reward = 0
         self.timed = 0
-        """Blocks whose lateness is known."""
         self.late_sum = 0.0
         self.late_most = 0.0
         self.late_last = 0.0
@@ -129,7 +128,9 @@ class SlotTracker:
         first = slot_time - BLOCK_INTERVAL * len(event.missed)
         cause = MissCause.NOT_WATCHED if is_behind else MissCause.UNSEEN
         first_kept = max(0, len(event.missed) - SLOTS_KEPT)
-        self._count_old(MissedSlotOwners(event.missed.cycle, first_kept), cause)
+        earlier = MissedSlotOwners(event.missed.cycle, first_kept)  # of a gap that is longer than what is kept
+        for name, counts in self.counts.items():
+            counts.missed[cause] += earlier.count(name)
         for place, name in enumerate(event.missed[first_kept:], first_kept):
             if name in self.counts:
                 self._waiting.append(WatchedSlot(name, first + BLOCK_INTERVAL * place, block.number, cause=cause))
@@ -145,11 +146,6 @@ class SlotTracker:
                 payment = Payment(each.operation.validator, block.number, each.operation.shares.amount)
                 self.counts[payment.validator].reward += payment.amount
                 self._payments.append(payment)
-
-    def _count_old(self, missed: MissedSlotOwners, cause: MissCause) -> None:
-        """Count slots of a gap that is longer than what is kept: of those nothing is told one by one."""
-        for name, counts in self.counts.items():
-            counts.missed[cause] += missed.count(name)
 
     def undone(self, head: int) -> None:
         self._waiting = deque(slot for slot in self._waiting if slot.above <= head)

@@ -190,14 +190,11 @@ class StatusPart(NodePart, Observer):
             self._is_behind, self._old_until = True, now - LIVE_SECONDS
             return
         if self._is_behind:
-            self._catch_up(self._chain)
+            self._slots.begin(self._chain)
+            self._is_behind = False
         else:
             self._slots.applied(event, now)
         self.publish()
-
-    def _catch_up(self, chain: Chain) -> None:
-        self._slots.begin(chain)
-        self._is_behind = False
 
     def publish(self) -> None:
         chain = self._chain

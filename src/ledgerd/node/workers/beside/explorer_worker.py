@@ -11,12 +11,11 @@ from ledgerd.supervision.niceness import give_way
 from ledgerd.supervision.orders import order_of
 from ledgerd.supervision.processes import parent_ended
 
-YIELDING = 5
-"""The `nice` value: blocks are more urgent."""
+NICENESS = 5
 
 
 def main() -> None:
-    give_way(YIELDING)
+    give_way(NICENESS)
     order = order_of(sys.stdin.buffer.read(), ExplorerArguments)
     set_up_child_logging(order.log_format)
     run_explorer(order.settings, lambda: parent_ended(order.node))

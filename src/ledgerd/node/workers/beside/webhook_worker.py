@@ -25,9 +25,7 @@ from ledgerd.supervision.orders import order_of
 from ledgerd.supervision.processes import parent_ended
 from ledgerd.supervision.tasks import all_of, first_of
 
-YIELDING = 5
-"""The `nice` value: blocks are more urgent."""
-
+NICENESS = 5
 RETRY_SECONDS = 1.0
 
 
@@ -68,7 +66,7 @@ async def _opened(order: WebhookArguments) -> EmbeddedHistory:
 
 
 def main() -> None:
-    give_way(YIELDING)
+    give_way(NICENESS)
     order = order_of(sys.stdin.buffer.read(), WebhookArguments)
     set_up_child_logging(order.log_format)
     Path(order.folder).mkdir(parents=True, exist_ok=True)
