@@ -302,9 +302,9 @@ class OtherNode:
             presence = Presence.UP if self.node.is_listening else Presence.UNKNOWN
             return OtherFacts(presence, problem=str(problem))
         try:
-            own = head_of(ours)
-            number = min(head.number, own.number)
-            is_common = not number or id_of(self.node, number, head) == id_of(ours, number, own)
+            our_head = head_of(ours)
+            number = min(head.number, our_head.number)
+            is_common = not number or id_of(self.node, number, head) == id_of(ours, number, our_head)
         except NotComparable as problem:
             return OtherFacts(Presence.UP, head, str(problem))
         return OtherFacts(Presence.UP, head, "", is_common)

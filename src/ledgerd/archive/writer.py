@@ -29,7 +29,7 @@ class ArchiveWriter:
         self._unfinished.mkdir(parents=True, exist_ok=True)
         self._continue()
 
-    def take(self, number: int, packed: bytes) -> None:
+    def append(self, number: int, packed: bytes) -> None:
         """Append a block. One that does not follow the last one begins another file."""
         if self._file is not None and not self._belongs(number, self._file.head_number):
             self._seal()
@@ -107,7 +107,7 @@ class Copying:
         begin = max(begin, first)
         last = min(head, begin + SLICE - 1)
         for number, packed in source.scan(begin, last):
-            self._writer.take(number, packed)
+            self._writer.append(number, packed)
         self._writer.sync()
         return last < head
 

@@ -116,9 +116,9 @@ class Pair:
             if one.error == other.error:
                 return None
             return Difference("the answer", _error_words(one), _error_words(other))
-        own = FIELDS_OF_A_NODE.get(f"{read.api}.{read.method}", set())
+        of_one_node = FIELDS_OF_A_NODE.get(f"{read.api}.{read.method}", set())
         for each in differences(one.value, other.value):
-            if each.place in own:
+            if each.place in of_one_node:
                 continue
             if not self.allows_one_sided or ABSENT not in (each.first, each.second):
                 return each

@@ -81,11 +81,11 @@ async def proposal(visit: Visit) -> PageAnswer:
     )
     waiting = [each for each in needed(found) if each["author"] == author and each["title"] == title]
     past = [] if isinstance(created, ErrorAnswer) else [each[1] for each in reversed(created["entries"])]
-    own = [each for each in past if each["op"][1]["author"] == author and each["op"][1]["title"] == title]
-    if not waiting and not own:
+    same = [each for each in past if each["op"][1]["author"] == author and each["op"][1]["title"] == title]
+    if not waiting and not same:
         raise NotThere("fault.proposal", title)
     return PageView(
-        "proposal.html", {"author": author, "name": title, "record": waiting[0] if waiting else None, "rows": own}
+        "proposal.html", {"author": author, "name": title, "record": waiting[0] if waiting else None, "rows": same}
     )
 
 
