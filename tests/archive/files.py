@@ -29,7 +29,7 @@ def write_archive(folder: Path, blocks: Sequence[bytes], size: int, first: int =
     """Archive blocks as the node does."""
     writer = ArchiveWriter(folder, size)
     for number, packed in enumerate(blocks, first):
-        writer.take(number, packed)
+        writer.append(number, packed)
     writer.close()
 
 

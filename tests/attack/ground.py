@@ -11,8 +11,7 @@ from pathlib import Path
 import msgspec
 
 from ledgerd.node.dev.founding import PUBLISHED_ACCOUNTS_KEY, dev_accounts
-from ledgerd.node.testnet.files import write_configurations
-from ledgerd.node.testnet.network import LocalNetwork, Wishes, prepare
+from ledgerd.node.testnet.network import LocalNetwork, Wishes, prepare, write_configurations
 from ledgerd.node.testnet.plan import Member, Plan, free_ports
 from ledgerd.node.testnet.watch import NoAnswer, ask
 from ledgerd.protocol.chain_file import load_parameters

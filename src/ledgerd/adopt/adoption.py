@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 import msgspec
@@ -54,7 +54,6 @@ class Adoption:
         self._found = found
 
     def require_room(self) -> None:
-        """Refuse where the disk is too small, before anything is written."""
         existing = next(place for place in (self._folder, *self._folder.absolute().parents) if place.exists())
         free = shutil.disk_usage(existing).free
         if free < self._found.needed_bytes and not self.is_begun():
@@ -63,7 +62,6 @@ class Adoption:
             )
 
     def is_begun(self) -> bool:
-        """Whether this adoption was begun before, and goes on; refuses a directory that holds something else."""
         if not self._folder.exists() or not any(self._folder.iterdir()):
             return False
         try:
@@ -102,7 +100,6 @@ class Adoption:
     def apply_log(
         self, progress: Callable[[int, int], AbstractContextManager[Advance]], *, is_trusted: bool
     ) -> tuple[int, str]:
-        """Apply the blocks that the state does not have yet; returns the head."""
         with self._opened() as chain:
             if self._found.log is not None:
                 with (
@@ -141,16 +138,11 @@ class Adoption:
         )
         with chain:
             project_for_plugins(chain, configuration)
-            with self._history(chain, configuration), recording_blocks(chain, configuration):
+            has_history = OPERATION_HISTORY in configuration.application.plugins
+            folder = self._folder / HISTORY_FOLDER
+            history = open_history(chain, folder, configuration.history) if has_history else nullcontext()
+            with history, recording_blocks(chain, configuration):
                 yield chain
-
-    @contextmanager
-    def _history(self, chain: Chain, configuration: Configuration) -> Iterator[None]:
-        if OPERATION_HISTORY not in configuration.application.plugins:
-            yield
-            return
-        with open_history(chain, self._folder / HISTORY_FOLDER, configuration.history):
-            yield
 
 
 def in_bytes(count: int) -> str:

@@ -89,17 +89,15 @@ class Handover:
         if self.plan.key:
             steps = [self._in_step, self._one_key_each, self._loaded, self._declared, self._in_force]
         elif self.plan.is_back:
-            steps = [self._taken_back, self._in_step, self._has_key, self._stopped, self._silent, self._caught_up]
+            steps = [self._handed_back, self._in_step, self._has_key, self._stopped, self._silent, self._caught_up]
         else:
-            steps = [self._taken, self._while_stopped, self._in_step, self._has_key, self._no_pair, self._stopped]
+            steps = [self._handed_over, self._while_stopped, self._in_step, self._has_key, self._no_pair, self._stopped]
             steps += [self._silent, self._recorded]
         for each in (*steps, self._produced):
             found = each(seen)
             if found is not None:
                 return found
         return self._done()
-
-    # -- what is remembered
 
     def _remember(self, seen: HandoverStatus) -> None:
         chain, is_with_same_key = seen.chain, not self.plan.key and not self.plan.is_back
@@ -139,8 +137,6 @@ class Handover:
         # Our record is read after the chain: whatever ours has in the chain is not later than what it says.
         is_foreign = signed is None or (last.digest not in self._signed_by_ours and last.time > signed.time)
         return is_foreign != self.plan.is_back
-
-    # -- the steps
 
     def _in_step(self, seen: HandoverStatus) -> HandoverStep | None:
         chain, theirs, plan = seen.chain, seen.theirs, self.plan
@@ -357,9 +353,7 @@ class Handover:
         hint = f"; {side} has to run with the key, and start again if it was given just now" if plan.is_back else ""
         return HandoverStep(Stage.PRODUCE, f"wait for the first block of {plan.validator} that {side} makes{hint}")
 
-    # -- at the end
-
-    def _taken(self, seen: HandoverStatus) -> HandoverStep | None:
+    def _handed_over(self, seen: HandoverStatus) -> HandoverStep | None:
         """Whether our node makes the blocks already, at the end or when a walk is begun again."""
         if seen.chain is None or not self._holds(seen) or not self._is_made(seen, seen.chain):
             return None
@@ -371,7 +365,7 @@ class Handover:
             )
         return self._done()
 
-    def _taken_back(self, seen: HandoverStatus) -> HandoverStep | None:
+    def _handed_back(self, seen: HandoverStatus) -> HandoverStep | None:
         if seen.chain is None or self._holds(seen) or not self._is_made_there(seen):
             return None
         return self._done()

@@ -265,10 +265,8 @@ def turns_of(answer: ScheduleAnswer) -> ScheduleTurns:
 def quiet_slots(turns: ScheduleTurns, aslot: int, head: int, validator: str) -> int:
     """Rounds end with blocks whose number the places of a full schedule divide (spec 03, section 17)."""
     known = turns.places - head % turns.places
-    for slot in range(1, known + 1):
-        if turns.names[(aslot + slot) % len(turns.names)] == validator:
-            return slot - 1
-    return known
+    ours = (slot for slot in range(known) if turns.names[(aslot + slot + 1) % len(turns.names)] == validator)
+    return next(ours, known)
 
 
 def _changed(path: Path) -> float:
@@ -286,7 +284,6 @@ class OtherNode:
         self._folder = folder
 
     def facts(self, ours: ComparedNode) -> OtherFacts:
-        """What can be seen of it; it never fails, whatever it answers."""
         if self._folder is not None and _is_in_use(self._folder):
             return self._answers(ours)._replace(presence=Presence.UP)
         found = self._answers(ours)
@@ -305,9 +302,9 @@ class OtherNode:
             presence = Presence.UP if self.node.is_listening else Presence.UNKNOWN
             return OtherFacts(presence, problem=str(problem))
         try:
-            own = head_of(ours)
-            number = min(head.number, own.number)
-            is_common = not number or id_of(self.node, number, head) == id_of(ours, number, own)
+            our_head = head_of(ours)
+            number = min(head.number, our_head.number)
+            is_common = not number or id_of(self.node, number, head) == id_of(ours, number, our_head)
         except NotComparable as problem:
             return OtherFacts(Presence.UP, head, str(problem))
         return OtherFacts(Presence.UP, head, "", is_common)

@@ -11,9 +11,7 @@ from ledgerd.compare.errors import NotComparable
 from ledgerd.protocol.block import Block
 from ledgerd.state.errors import StoreLocked
 
-PAUSE = 1.0
-"""Seconds between two looks."""
-
+PAUSE_SECONDS = 1.0
 REPEAT_SECONDS = 10.0
 """Seconds between two lines of one stage, whose words may hold what a stranger answers."""
 
@@ -60,7 +58,7 @@ class HandoverWalk:
                 return True
             if time.monotonic() >= until:
                 return False
-            time.sleep(PAUSE)
+            time.sleep(PAUSE_SECONDS)
 
     def _report_step(self, step: HandoverStep, now: float) -> None:
         is_new = step.stage is not self._reported.stage or (

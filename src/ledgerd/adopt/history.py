@@ -82,7 +82,6 @@ def _of_full_log(path: Path | None, report: Callable[[str], None]) -> FoundHisto
 
 
 def _of_snapshots(directory: VizdDirectory, report: Callable[[str], None]) -> Iterator[FoundHistory]:
-    """Each sound snapshot, the newest first, with the rolling log where that goes on from it."""
     for each in directory.snapshots:
         try:
             snapshot = read_snapshot(each.path)

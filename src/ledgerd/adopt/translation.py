@@ -20,15 +20,8 @@ from ledgerd.protocol.secrets import holds_key, without_keys
 KEY_OPTIONS = {"private-key", "private-key-file", "emergency-private-key"}
 PRODUCING = {"validator", "enable-stale-production"}
 PLACES = {"snapshot-dir", "shared-file-dir", "block-archive-dir", "data-dir", "config"}
-LISTENING = {
-    "p2p-endpoint",
-    "webserver-http-endpoint",
-    "webserver-ws-endpoint",
-    "rpc-endpoint",
-    "snapshot-serve-endpoint",
-    "metrics-endpoint",
-}
-
+LISTENING = "-endpoint"
+"""How the names of options end that have an address to listen on."""
 
 MOST_ROUNDS = 20
 """Times that our configuration is read while lines are taken out of it: two are usual."""
@@ -104,7 +97,7 @@ def _line_of(entry: IniEntry, port_offset: int) -> TranslatedLine:
     present = PRESENT.get(name, name)
     if reason := _refusal(present, value):
         return TranslatedLine(number, name, Fate.NOT_TAKEN, reason)
-    if present in LISTENING and port_offset and (moved := _moved(value, port_offset)):
+    if present.endswith(LISTENING) and port_offset and (moved := _moved(value, port_offset)):
         reason = f"so that both listen on this machine; the other is at {value}"
         return TranslatedLine(number, name, Fate.CHANGED, reason, f"{present} = {moved}")
     fate, reason = (Fate.SAME, "") if present == name else (Fate.RENAMED, f"{name} is an older name")
@@ -163,7 +156,6 @@ def _refused(problems: Iterable[str], trial: Path, places: dict[int, int]) -> di
 
 
 def _numbered(lines: Sequence[TranslatedLine], chain: str) -> tuple[str, dict[int, int]]:
-    """The text of our file, and for each line of it the index of what it was made from."""
     text = written(lines, chain, "")
     places, wanted = {}, [index for index, line in enumerate(lines) if line.written]
     wanted.sort(key=lambda index: bool(lines[index].section))
@@ -200,7 +192,6 @@ def _comment(line: TranslatedLine) -> str:
 
 
 def _quoted(text: str, most: int) -> str:
-    """A part of a comment, which is read at a terminal too."""
     shown = printable(text.replace("\n", " ")[:most])
     return shown if len(text) <= most else f"{shown}..."
 

@@ -47,7 +47,6 @@ class VizdDirectory(NamedTuple):
 
     @property
     def places(self) -> tuple[Path, ...]:
-        """The folders that its files really are in, behind links too."""
         files = [self.configuration, self.full_log, self.rolling_log, *(each.path for each in self.snapshots)]
         found = {file.resolve().parent for file in files if file is not None}
         return (self.folder.resolve(), *sorted(found - {self.folder.resolve()}))
@@ -118,7 +117,6 @@ def entries_of(text: str) -> Iterator[IniEntry]:
 
 
 def require_elsewhere(sources: Iterable[Path], target: Path) -> None:
-    """Refuse a new directory inside the old one, or around it."""
     other = target.resolve()
     for source in sources:
         one = source.resolve()

@@ -66,7 +66,6 @@ class Fetch:
         self._report = report
 
     def run(self, lowest: int = 1) -> int:
-        """Fetch what is missing down to a block, as far as the source has it; returns the earliest block then."""
         with to_disk(self._arriving):
             self._arriving.mkdir(parents=True, exist_ok=True)
         with self._alone():
@@ -83,7 +82,9 @@ class Fetch:
                 raise ArchiveRefused(
                     f"{file.name} has {count} blocks: more than {MOST_BLOCKS} are not taken in one file"
                 )
-            self._drop_others(file)
+            for path in self._arriving.iterdir():
+                if path.name != file.name:
+                    path.unlink()
             last_id = self._known.id_at(file.last)
             if last_id is None:
                 raise ArchiveRefused(
@@ -121,14 +122,8 @@ class Fetch:
             seal(self._arriving, file.kind, self._archive, file)
             list_sums(self._archive)
 
-    def _drop_others(self, file: SealedFile) -> None:
-        for path in self._arriving.iterdir():
-            if path.name != file.name:
-                path.unlink()
-
 
 def _finish(path: Path, file: SealedFile, proven: Proven) -> None:
-    """Write the index and the sums beside a file, and bring all three to the disk."""
     kind: LogKind = file.kind
     index = paths_of(path.parent, kind)[1]
     index.write_bytes(OFFSET.pack(file.first) + b"".join(map(OFFSET.pack, proven.offsets)))

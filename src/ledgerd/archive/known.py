@@ -48,7 +48,6 @@ class KnownBlocks:
 
 @contextmanager
 def known_blocks(state: Path, logs: Path, archive: Path, *, may_be_whole: bool = False) -> Iterator[KnownBlocks]:
-    """The blocks of a directory, after its log was compared with its state."""
     whole, log = BlockLogReader.open(logs), RollingBlockLogReader.open(logs)
     past = ArchivedBlocks(archive)
     log.earlier = past
@@ -64,7 +63,6 @@ def known_blocks(state: Path, logs: Path, archive: Path, *, may_be_whole: bool =
 
 
 def _compare(state: Path, log: BlockLogReader) -> None:
-    """Follow the ids from a block that the state knows down to the first of the log."""
     with StateReader.open(state, STORED_TABLES) as reader, reader.snapshot() as view:
         state_blocks = StateBlocks.of(view)
         last = min(state_blocks.irreversible, log.head_number)

@@ -1,6 +1,4 @@
-"""The list of an archive's files with their checksums, as `sha256sum` writes it. Nothing is believed for its sake: a
-file is proven by the ids of its blocks.
-"""
+"""The list of an archive's files with checksums, as `sha256sum` writes it; only ids of blocks prove a file."""
 
 from __future__ import annotations
 
@@ -31,7 +29,6 @@ def list_sums(folder: Path) -> None:
 
 
 def listed(text: str) -> dict[SealedFile, str]:
-    """The files of a list, with their sums; lines about other files are passed over."""
     found = {}
     for line in text.splitlines():
         match = LINE.fullmatch(line)

@@ -11,6 +11,8 @@ from ledgerd.chain.log.block_log import BlockLog, BlockLogReader
 from ledgerd.chain.log.files import OFFSET, LogKind, paths_of, sums_path
 from ledgerd.chain.log.rolling import RollingBlockLogReader
 
+log = logging.getLogger(__name__)
+
 UNFINISHED = "partial"
 
 
@@ -27,7 +29,7 @@ class ArchiveWriter:
         self._unfinished.mkdir(parents=True, exist_ok=True)
         self._continue()
 
-    def take(self, number: int, packed: bytes) -> None:
+    def append(self, number: int, packed: bytes) -> None:
         """Append a block. One that does not follow the last one begins another file."""
         if self._file is not None and not self._belongs(number, self._file.head_number):
             self._seal()
@@ -43,7 +45,6 @@ class ArchiveWriter:
             self._file.sync()
 
     def close(self) -> None:
-        """Let the unfinished file go; the next writer goes on with it."""
         if self._file is not None:
             self._file.sync()
             self._file.close()
@@ -63,7 +64,6 @@ class ArchiveWriter:
         list_sums(self._folder)
 
     def _continue(self) -> None:
-        """Open the newest unfinished file; others, and those whose blocks are sealed, are deleted."""
         names = {path.name.removesuffix(".index").removesuffix(".sums") for path in self._unfinished.iterdir()}
         for name in sorted(names, reverse=True):
             kind = LogKind(name, OFFSET.size, "")
@@ -82,8 +82,6 @@ def unfinished(first: int) -> LogKind:
     return LogKind(f"blocks-{first:010}", OFFSET.size, remedy)
 
 
-log = logging.getLogger(__name__)
-
 SLICE = 1_000
 
 
@@ -95,7 +93,6 @@ class Copying:
         self._writer = ArchiveWriter(archive, size)
 
     def step(self) -> bool:
-        """Copy the next blocks; whether there are more."""
         source = next((each for each in self._logs if each.head_number), None)
         if source is None:
             return False
@@ -110,7 +107,7 @@ class Copying:
         begin = max(begin, first)
         last = min(head, begin + SLICE - 1)
         for number, packed in source.scan(begin, last):
-            self._writer.take(number, packed)
+            self._writer.append(number, packed)
         self._writer.sync()
         return last < head
 

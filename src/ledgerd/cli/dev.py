@@ -219,8 +219,11 @@ def greeting(
     """What is printed after the start: addresses, accounts, keys and an example."""
     places = (listening[0], listening[-1], watched[0])
     http, websocket, operator = (f"{host}:{port}" for host, port in places)
-    from ledgerd.node.dev.founding import ORACLE_ACCOUNT, dev_accounts  # noqa: PLC0415
-    from ledgerd.node.dev.markets import AGENTS  # noqa: PLC0415
+    from ledgerd.node.dev.founding import (  # noqa: PLC0415
+        AGENTS,
+        ORACLE_ACCOUNT,
+        dev_accounts,
+    )
     from ledgerd.protocol.parameters import TESTNET  # noqa: PLC0415
 
     pages = "".join(f"  explorer   http://{host}:{port}/\n" for host, port in shown)

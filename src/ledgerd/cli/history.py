@@ -119,7 +119,7 @@ def _export(chosen: argparse.Namespace) -> int:
 
 
 def _store_of(chosen: argparse.Namespace) -> tuple[Configuration, str]:
-    from ledgerd.node.parts.past.records import require_driver  # noqa: PLC0415 - not loaded for `--help`
+    from ledgerd.node.parts.records import require_driver  # noqa: PLC0415 - not loaded for `--help`
 
     configuration = configuration_of(chosen)
     address: str = chosen.store or configuration.history.store or ""

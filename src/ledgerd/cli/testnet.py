@@ -183,7 +183,7 @@ def _until_asked_to_stop(stopping: threading.Event) -> Iterator[None]:
 
 def greeting(plan: Plan, chosen: argparse.Namespace) -> str:
     """What is printed after the start: addresses, folder and an example."""
-    from ledgerd.node.testnet.files import NAME  # noqa: PLC0415
+    from ledgerd.node.testnet.network import NAME  # noqa: PLC0415
     from ledgerd.protocol.parameters import chain_id_of  # noqa: PLC0415
 
     first = plan.members[0]

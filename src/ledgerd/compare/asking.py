@@ -65,7 +65,6 @@ class Pair:
         self._sleep = sleep
 
     def common_head(self) -> NodeHead:
-        """The head of both, once it is the same; a minute is waited for that."""
         deadline = self._clock() + LONGEST_WAIT
         while True:
             one, other = head_of(self.first), head_of(self.second)
@@ -117,21 +116,17 @@ class Pair:
             if one.error == other.error:
                 return None
             return Difference("the answer", _error_words(one), _error_words(other))
-        own = FIELDS_OF_A_NODE.get(f"{read.api}.{read.method}", set())
+        of_one_node = FIELDS_OF_A_NODE.get(f"{read.api}.{read.method}", set())
         for each in differences(one.value, other.value):
-            if each.place in own:
+            if each.place in of_one_node:
                 continue
             if not self.allows_one_sided or ABSENT not in (each.first, each.second):
                 return each
             node = self.first if each.second == ABSENT else self.second
             if len(self.one_sided) < MOST_ONE_SIDED:
-                self.one_sided[f"{read.api}.{read.method}: {_field_of(each.place)[:SHOWN]}"] = node.url
+                self.one_sided[f"{read.api}.{read.method}: {each.place.rpartition('.')[2][:SHOWN]}"] = node.url
         return None
 
 
 def _error_words(answer: NodeAnswer) -> str:
     return f"the error {answer.error.splitlines()[-1][:SHOWN]!r}" if answer.error else "a result"
-
-
-def _field_of(place: str) -> str:
-    return place.rpartition(".")[2]

@@ -22,7 +22,6 @@ class ComparedBlocks(NamedTuple):
 
 
 def compare_blocks(pair: Pair, last: int) -> ComparedBlocks:
-    """Compare the ids of a thousand blocks, or of as many as both nodes keep."""
     first = max(_first_kept(pair.first, last), _first_kept(pair.second, last))
     name = ""
     heads = head_of(pair.first), head_of(pair.second)
@@ -36,7 +35,6 @@ def compare_blocks(pair: Pair, last: int) -> ComparedBlocks:
 
 
 def id_of(node: ComparedNode, number: int, head: NodeHead) -> str:
-    """The id of an irreversible block: what the block above it names, or the node as its head."""
     header = _header(node, number + 1) if head.number > number else None
     name: Json = header.get("previous") if isinstance(header, dict) else None
     if head.number == number:

@@ -64,7 +64,6 @@ class Comparison:
         self.id = ""
 
     def run(self) -> FoundDifference | None:
-        """The first difference; nothing where the nodes are equal."""
         self._compare_versions()
         heads = []
         for node in self._nodes:
@@ -126,8 +125,9 @@ class Comparison:
                 raise NotComparable("neither node gives the names of accounts (database_api.lookup_accounts)")
             names = [str(name) for name in given if name != after]
             _require_onward(after, names)
-            for names_ in _in_pages(names):
-                accounts = self._pair.compare(Read("database_api", "get_accounts", [names_]))
+            for start in range(0, len(names), ACCOUNTS_A_PAGE):
+                batch = names[start : start + ACCOUNTS_A_PAGE]
+                accounts = self._pair.compare(Read("database_api", "get_accounts", [batch]))
                 if accounts.found is not None:
                     return accounts.found
                 for account in accounts.value if isinstance(accounts.value, list) else []:
@@ -190,8 +190,3 @@ def _require_onward(after: str, names: list[str]) -> None:
 
 def _field(config: Json, name: str) -> Json:
     return config.get(name) if isinstance(config, dict) else None
-
-
-def _in_pages(names: list[str]) -> Iterator[list[str]]:
-    for start in range(0, len(names), ACCOUNTS_A_PAGE):
-        yield names[start : start + ACCOUNTS_A_PAGE]

@@ -92,20 +92,8 @@ def _one_of(*values: object) -> Maker:
     return lambda _seen, random: random.choice(values)
 
 
-def _names(seen: SeenValues, random: Random) -> object:
-    return [seen.name(random) for _ in range(random.randint(0, 20))]
-
-
 def _keys(seen: SeenValues, random: Random) -> object:
     return [seen.key(random) for _ in range(random.randint(1, 3))] if seen.keys else None
-
-
-def _ids(seen: SeenValues, random: Random) -> object:
-    return [seen.id(random) for _ in range(random.randint(0, 10))]
-
-
-def _prefix(seen: SeenValues, random: Random) -> object:
-    return seen.name(random)[: random.randint(0, 2)]
 
 
 NAME: Maker = SeenValues.name
@@ -125,15 +113,15 @@ MAKERS: Mapping[str, Maker] = {
     "event": _one_of("", "e1"),
     "from": _one_of(0, 0, 1, 10, 100),
     "id": ID,
-    "ids": _ids,
+    "ids": lambda seen, random: [seen.id(random) for _ in range(random.randint(0, 10))],
     "invite_key": KEY,
     "key": KEY,
     "keys": _keys,
     "limit": _one_of(1, 2, 10, 50, 100),
     "lower_bound_name": NAME,
     "market": ID,
-    "name_prefix": _prefix,
-    "names": _names,
+    "name_prefix": lambda seen, random: seen.name(random)[: random.randint(0, 2)],
+    "names": lambda seen, random: [seen.name(random) for _ in range(random.randint(0, 20))],
     "offset": _one_of(0, 0, 1, 10),
     "only_virtual": _one_of(False, True),
     "open_only": _one_of(False, True),

@@ -50,7 +50,6 @@ def disk(data_dir: Path, now: int) -> Iterator[Finding]:
 
 
 def room(data_dir: Path, now: int) -> Iterator[Finding]:
-    """What is free, and for how long that is enough; nothing is written."""
     free = shutil.disk_usage(data_dir).free
     yield from space(data_dir, free)
     yield from growth(data_dir, free, read_samples(data_dir), now)
@@ -124,9 +123,6 @@ def time_of_write(data_dir: Path) -> float:
         return time.monotonic() - began
     finally:
         file.unlink(missing_ok=True)
-
-
-# -- growth
 
 
 def read_samples(data_dir: Path) -> Samples:

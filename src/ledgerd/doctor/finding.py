@@ -40,7 +40,6 @@ class Finding(msgspec.Struct, frozen=True):
 
     @property
     def line(self) -> str:
-        """The finding in a line, for `/ready`."""
         return f"{self.name}: {self.what}: {self.do} ({self.page})"
 
 

@@ -9,7 +9,7 @@ from ledgerd.chain.chain import CHAIN_ID
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.files import LogDamaged
 from ledgerd.chain.log.rolling import RollingBlockLogReader
-from ledgerd.chain.log.state_blocks import IMPORTED, LATEST
+from ledgerd.chain.log.state_blocks import IMPORTED, LATEST, LOG_KIND
 from ledgerd.chain.rules.validators.unknown_hardforks import unknown_hardfork_votes
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError
@@ -69,9 +69,6 @@ def _of_state(node: ExaminedNode, state: View, now: int) -> Iterator[Finding]:
         yield from _validator(node, state, name)
 
 
-# -- the block log
-
-
 def _log(node: ExaminedNode, state: View) -> Iterator[Finding]:
     last = state.get(DYNAMIC_GLOBAL_PROPERTIES, 0).last_irreversible_block_num
     kept = state.meta(LOG_KIND)
@@ -104,9 +101,6 @@ def _mismatch(log: BlockLogReader, state: View, number: int) -> str:
     except (LogDamaged, CodecError) as problem:
         return str(problem)
     return f"its block {number} is another one"
-
-
-# -- what the chain says
 
 
 def _hardfork(node: ExaminedNode, state: View, now: int) -> Iterator[Finding]:

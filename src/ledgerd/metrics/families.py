@@ -79,8 +79,8 @@ class Family(msgspec.Struct, frozen=True):
 
     @property
     def label_names(self) -> tuple[str, ...]:
-        own = tuple(label.name for label in self.labels)
-        return ("process", *own) if self.writer is Writer.EACH else own
+        names = tuple(label.name for label in self.labels)
+        return ("process", *names) if self.writer is Writer.EACH else names
 
 
 def counter(name: str, help_text: str, *labels: MetricLabel, **more: object) -> Family:

@@ -73,8 +73,6 @@ class SharedMemory:
         start = HEAD_BYTES + place * NAME_BYTES
         self._whole[start : start + NAME_BYTES] = name.encode()[:NAME_BYTES].ljust(NAME_BYTES, b"\0")
 
-    # -- reading
-
     def copy(self) -> MemoryCopy:
         """Everything as it is now; names and numbers belong together."""
         for _ in range(MOST_TRIES):
@@ -102,6 +100,5 @@ class MemoryCopy:
         return memoryview(self._copied)[start : start + size * NUMBER].cast("d")
 
     def names(self) -> Iterator[str]:
-        """The name of each place; empty where there is nobody."""
         for start in range(HEAD_BYTES, HEAD_BYTES + NAMES_BYTES, NAME_BYTES):
             yield self._copied[start : start + NAME_BYTES].rstrip(b"\0").decode("utf-8", "replace")

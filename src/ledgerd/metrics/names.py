@@ -25,7 +25,6 @@ class ValidatorPlaces:
         memory.write_name(NOWHERE, OTHER_VALIDATOR)
 
     def __getitem__(self, name: str) -> int:
-        """The place of a validator; that of all others where it has none."""
         return self.by_name.get(name, NOWHERE)
 
     def counters(self, family: Family, *more: str) -> list[CounterCell]:
@@ -54,7 +53,6 @@ class ValidatorPlaces:
         return True
 
     def _clear(self, place: int, name: str) -> None:
-        """Give a place to nobody, or to a validator that has counted nothing."""
         self._memory.write_name(place, name)
         for kind, start, end in self._numbers_of(str(place)):
             for at in range(start, end):

@@ -95,17 +95,16 @@ def _shown(placed: Placed, numbers: Sequence[float], first: Labels, names: Seque
     is_gauge = family.kind is FamilyKind.GAUGE
     uncounted = _uncounted(placed, numbers) if family.is_sparse else frozenset()
     for count, values in enumerate(placed.series):
-        own = numbers[count * width : (count + 1) * width]
-        if (is_gauge and math.isnan(own[0])) or values[:1] in uncounted:
+        cells = numbers[count * width : (count + 1) * width]
+        if (is_gauge and math.isnan(cells[0])) or values[:1] in uncounted:
             continue
         if which is None:
-            yield Series((*first, *values), own)
+            yield Series((*first, *values), cells)
         elif name := names[int(values[which])]:
-            yield Series((*first, *values[:which], name, *values[which + 1 :]), own)
+            yield Series((*first, *values[:which], name, *values[which + 1 :]), cells)
 
 
 def _uncounted(placed: Placed, numbers: Sequence[float]) -> frozenset[Labels]:
-    """The values of the first label under which nothing was counted yet."""
     width = placed.family.width
     counted = {
         values[:1] for count, values in enumerate(placed.series) if any(numbers[count * width : (count + 1) * width])

@@ -87,7 +87,6 @@ def require_files(configuration: Configuration) -> None:
 async def live(
     configuration: Configuration, make: Callable[[Configuration], Runtime], greeting: Greeting | None
 ) -> int:
-    """Start, wait for the end, stop; then start again if a newer state was built meanwhile."""
     stopping, tasks = asyncio.Event(), Tasks(_log_failure)
     _stop_on_signals(stopping)
     if configuration.invocation.stop_with_stdin:

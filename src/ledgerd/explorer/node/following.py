@@ -114,13 +114,10 @@ class HeadFollower:
         watch.transfers.clear()
         rows = answers[4]["operations"] if watch.has_history else []
         watch.transfers.extendleft(_transfer(each) for each in rows)
-        watch.move_to(
-            properties, schedule, facts_of_blocks([each[:2] for each in blocks], str(properties["head_block_id"]))
-        )
+        self._move_to(properties, schedule, blocks)
         log.info("the node %(url)s answers; its head block: %(head)d", {"url": self._node.url, "head": head})
 
     async def refresh(self) -> None:
-        """Fetch the blocks since the last refresh; all of them at the first, or when the node is back."""
         watch = self._watch
         if watch.away:
             await self._begin()
@@ -138,9 +135,11 @@ class HeadFollower:
         watch.hardfork, schedule = _needed(await self._node.ask(HARDFORK, SCHEDULE))
         for block in blocks:
             watch.transfers.extendleft(_transfer(each) for each in block.operations if each["op"][0] == "transfer")
-        watch.move_to(
-            properties, schedule, facts_of_blocks([each[:2] for each in blocks], str(properties["head_block_id"]))
-        )
+        self._move_to(properties, schedule, blocks)
+
+    def _move_to(self, properties: Mapping[str, Any], schedule: Mapping[str, Any], blocks: list[FullBlock]) -> None:
+        rows = [(each.number, each.content) for each in blocks]
+        self._watch.move_to(properties, schedule, facts_of_blocks(rows, str(properties["head_block_id"])))
 
     async def _blocks(self, first: int, last: int) -> list[FullBlock]:
         """Blocks with all their operations; without these where the node keeps no history."""
@@ -173,7 +172,7 @@ def facts_of_blocks(blocks: Sequence[tuple[int, Mapping[str, Any]]], head_id: st
             validator=content["validator"],
             transactions=len(content["transactions"]),
             operations=sum(len(one["operations"]) for one in content["transactions"]),
-            kinds=tuple(_kinds(content).most_common(MOST_KINDS)),
+            kinds=_kinds(content),
         )
         for (number, content), identifier in zip(blocks, ids, strict=False)
     ]
@@ -191,8 +190,9 @@ def facts_of_summary(block: Mapping[str, Any]) -> BlockFacts:
     )
 
 
-def _kinds(block: Mapping[str, Any]) -> Counter[str]:
-    return Counter(operation[0] for one in block["transactions"] for operation in one["operations"])
+def _kinds(block: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
+    counts = Counter(operation[0] for one in block["transactions"] for operation in one["operations"])
+    return tuple(counts.most_common(MOST_KINDS))
 
 
 def _transfer(row: Mapping[str, Any]) -> TransferFacts:

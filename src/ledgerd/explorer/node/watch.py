@@ -88,7 +88,6 @@ class ChainWatch:
         return bool(self.hardfork) and int(self.hardfork.partition(".")[0]) >= 4
 
     def move_to(self, properties: HeadProperties, schedule: Mapping[str, Any], blocks: Sequence[BlockFacts]) -> None:
-        """Move to a new head, with the blocks up to it, the oldest first."""
         self.properties, self.schedule = properties, schedule
         self._names = scheduled_names(schedule)
         for block in blocks:

@@ -79,7 +79,7 @@ def environment(code: str) -> Environment:
         loader=DictLoader(sources),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_visible,
+        finalize=lambda value: values.visible(value) if type(value) is str else value,
         trim_blocks=True,
         lstrip_blocks=True,
         auto_reload=False,
@@ -87,11 +87,6 @@ def environment(code: str) -> Environment:
     )
     made.globals |= _globals_of(spoken)
     return made
-
-
-def _visible(value: object) -> object:
-    """What a template puts into a page: a text of whoever wrote it, if it is no markup of ours."""
-    return values.visible(value) if type(value) is str else value
 
 
 def family_of(name: str) -> str:
@@ -167,7 +162,6 @@ def name_lines(names: Sequence[str]) -> Markup:
 
 
 def ages_of(spoken: Language) -> str:
-    """The words for ages, for the script that keeps them right."""
     words: dict[str, object] = {name: spoken.texts[f"span.{name}"] for _, name in STEPS}
     words |= {name: spoken.texts[f"ago.{name}"] for name in ("now", "past", "ahead")}
     return orjson.dumps(words).decode()

@@ -12,14 +12,12 @@ OF_A_PAGE = 25
 
 
 def existing(answer: Any, fault: str, value: object) -> Any:  # noqa: ANN401 - JSON
-    """A record; it is not there where the node answers with nothing, or with an error of its own."""
     if answer is None or (isinstance(answer, ErrorAnswer) and not answer.is_missing):
         raise NotThere(fault, value)
     return needed(answer)
 
 
 def beside(visit: Visit, name: str, start: int, limit: int, *, has_more: bool) -> dict[str, str]:
-    """The addresses behind and before a part that begins where a field of the query says."""
     return {
         "older": visit.link(**{name: start + limit}) if has_more else "",
         "newer": visit.link(**{name: max(0, start - limit) or ""}) if start else "",
@@ -27,7 +25,6 @@ def beside(visit: Visit, name: str, start: int, limit: int, *, has_more: bool) -
 
 
 async def operations_of(visit: Visit, types: Sequence[str]) -> dict[str, Any]:
-    """Operations of some types, the newest first."""
     cursor = visit.cursor()
     (page,) = await visit.ask(NodeCall("history_api", "get_operations", ({"types": types}, cursor, OF_A_PAGE)))
     return {

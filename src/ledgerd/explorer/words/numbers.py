@@ -64,7 +64,6 @@ def whole(text: str) -> Markup:
 
 
 def percent(hundredths: int | str) -> str:
-    """Hundredths of a percent, without zeros that say nothing."""
     number = int(hundredths)
     whole_part, rest = divmod(abs(number), 100)
     decimals = f".{rest:02}".rstrip("0") if rest else ""

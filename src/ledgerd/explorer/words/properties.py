@@ -1,6 +1,4 @@
-"""The properties that validators vote on, with their values as people read them. The unit of each is not in its
-declaration: it is here (spec 01, section 8; spec 07, section 8).
-"""
+"""The properties that validators vote on, with their units (spec 01, section 8; spec 07, section 8)."""
 
 from __future__ import annotations
 

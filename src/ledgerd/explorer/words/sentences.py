@@ -33,10 +33,6 @@ def _percent(value: Any, _: Language) -> Markup:  # noqa: ANN401 - JSON
     return Markup('<b class="fig">%s</b>') % numbers.percent(value)
 
 
-def _numbered(value: Any, _: Language) -> Markup:  # noqa: ANN401 - JSON
-    return Markup("#%s") % str(value)
-
-
 def _number(value: Any, _: Language) -> Markup:  # noqa: ANN401 - JSON
     return escape(numbers.grouped(value))
 
@@ -50,10 +46,6 @@ def _time(value: Any, language: Language) -> Markup:  # noqa: ANN401 - JSON
     if seconds >= LATEST:
         return escape(language.text("ago.never"))
     return escape(absolute(language, seconds)) if seconds else values.NONE
-
-
-def _answer(value: Any, language: Language) -> Markup:  # noqa: ANN401 - JSON
-    return escape(language.text("yes" if value else "no"))
 
 
 def _in_quotes(text: str, language: Language) -> Markup:
@@ -71,7 +63,7 @@ BY_MARK: Mapping[object, Shown] = {
     Meaning.WHOLE_PERCENT: lambda value, language: _percent(value * 100, language),
     Meaning.LABEL: _text,
     Meaning.URL: lambda value, _: values.outside(value),
-    **dict.fromkeys(IdOf, _numbered),
+    **dict.fromkeys(IdOf, lambda value, _: Markup("#%s") % str(value)),
     IdOf.MARKET: lambda value, _: values.market(value),
     IdOf.REQUEST: lambda value, _: values.request(value),
 }
@@ -83,7 +75,7 @@ BY_KIND: Mapping[str, Shown] = {
     "authority": lambda value, _: values.authority(value),
     "string": _text,
     "time": _time,
-    "bool": _answer,
+    "bool": lambda value, language: escape(language.text("yes" if value else "no")),
     "set of account name": lambda value, _: values.joined([values.account(each) for each in value]),
     "set of public key": lambda value, _: values.joined([values.key(each) for each in value]),
     "set of string": lambda value, _: values.joined([values.quoted(each, 80) for each in value]),
@@ -138,7 +130,6 @@ def _template(operation: str, holds: Callable[[Fields], bool], text: str) -> _Te
 
 
 def _condition(operation: str, case: str) -> Callable[[Fields], bool]:
-    """Whether nothing is in a field, or a property holds."""
     if not case.startswith(NO):
         return _made(operation, case)[1]
     field = next(each for each in record_kind(KINDS[operation]).fields if each.attribute == case.removeprefix(NO))
@@ -151,7 +142,6 @@ def _condition(operation: str, case: str) -> Callable[[Fields], bool]:
 
 
 def _made(operation: str, name: str) -> tuple[Shown, Callable[[Fields], Any]]:
-    """A property of an operation, which is made of its fields."""
     kind = record_kind(KINDS[operation])
     returned = get_type_hints(getattr(kind.record, name).fget, include_extras=True)["return"]
     return _form_of_kind(kind_of(returned).title), lambda fields: getattr(kind.parse(fields), name)
@@ -172,7 +162,6 @@ def sentence(language: Language, operation: str, fields: Fields) -> Markup:
 
 
 def note_of(operation: str, fields: Fields) -> str:
-    """What somebody has written beside an operation: a memo, a reason."""
     name = _note_field(operation)
     return "" if name is None else str(fields.get(name, ""))
 

@@ -60,7 +60,6 @@ def absolute(language: Language, seconds: int) -> str:
 
 
 def when(language: Language, text: str, now: float, *, is_full: bool = False) -> Markup:
-    """A time of the ledger as an element: relative with the exact one as its title, or in full."""
     seconds = seconds_of(text)
     if seconds <= 1:
         return Markup('<span class="none">—</span>')

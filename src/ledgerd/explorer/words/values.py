@@ -124,7 +124,6 @@ def outside(url: object) -> Markup:
 
 
 def authority(value: Mapping[str, Any], *, full: bool = False) -> Markup:
-    """Who signs: keys and accounts, and how much of their weight is needed where it matters."""
     members = [(key(name, full=full), weight) for name, weight in value["key_auths"]]
     members += [(account(name), weight) for name, weight in value["account_auths"]]
     if not members:

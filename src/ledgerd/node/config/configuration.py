@@ -74,12 +74,9 @@ class Configuration(msgspec.Struct, frozen=True):
 
 def read_invocation(command_line: Mapping[str, Sequence[str]], current_dir: Path) -> Invocation:
     problems: list[str] = []
-    given = gather({name: command_line.get(name, ()) for name in _invocation_names()}, (), None, problems)
-    return OptionReader(given.options, problems).section(INVOCATION, current_dir, current_dir)
-
-
-def _invocation_names() -> list[str]:
-    return [option.name for option in INVOCATION.with_meaning]
+    given = {option.name: command_line.get(option.name, ()) for option in INVOCATION.with_meaning}
+    options, _ = gather(given, (), None, problems)
+    return OptionReader(options, problems).section(INVOCATION, current_dir, current_dir)
 
 
 def read_configuration(
@@ -89,12 +86,12 @@ def read_configuration(
     invocation = read_invocation(command_line, current_dir)
     file = configuration_file(invocation)
     problems: list[str] = []
-    given = gather(command_line, _entries(file, problems), file, problems)
-    reading = OptionReader(given.options, problems)
+    options, sections = gather(command_line, _entries(file, problems), file, problems)
+    reading = OptionReader(options, problems)
     if invocation.environment:
-        add_environment(environment or {}, given.options, reading.remarks)
+        add_environment(environment or {}, options, reading.remarks)
     reading.remarks.extend(_open_to_others(file))
-    logging = read_logging(given.sections, file, problems)
+    logging = read_logging(sections, file, problems)
     faults: list[str] = []
     records: dict[str, Any] = {}
     for name, section in SECTIONS.items():

@@ -1,7 +1,4 @@
-"""The texts given for options on the command line and in the file (spec 06, section 4.4), and by environment variables.
-
-The command line overrides the variables, and they the file (spec 06, section 19, R2.4).
-"""
+"""What is given for options: command line, then environment (spec 06, section 19, R2.4), then file (section 4.4)."""
 
 from __future__ import annotations
 
@@ -53,16 +50,10 @@ class Given(NamedTuple):
         return f"--{name} {text}".rstrip() if self.file is None else f"{name} = {text}".rstrip()
 
 
-class AllGiven(NamedTuple):
-    """All texts given for options, by name, command line first; and the keys of the logging sections."""
-
-    options: dict[str, list[Given]]
-    sections: list[IniEntry]
-
-
 def gather(
     command_line: Mapping[str, Sequence[str]], entries: Iterable[IniEntry], file: Path | None, problems: list[str]
-) -> AllGiven:
+) -> tuple[dict[str, list[Given]], list[IniEntry]]:
+    """The texts by option, those of the command line first; and the keys of the logging sections."""
     given = {name: [Given(text, None) for text in texts] for name, texts in command_line.items() if texts}
     in_file: dict[str, list[Given]] = {}
     sections = []
@@ -80,7 +71,7 @@ def gather(
             given.setdefault(name, []).extend(more)
         else:
             given.setdefault(name, more)
-    return AllGiven(given, sections)
+    return given, sections
 
 
 def _fault(entry: IniEntry) -> str:

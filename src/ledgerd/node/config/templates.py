@@ -1,5 +1,5 @@
-"""Configuration files as text, in which every option is explained: the default file, and a template for each kind of
-node (spec 06, section 16), which `share/ledgerd/config/` has written out.
+"""Configuration files as text, every option explained: the default, and a template for each kind of node (spec 06,
+section 16), which `share/ledgerd/config/` has written out.
 """
 
 from __future__ import annotations

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.events import BlockApplied, BlocksUndone
 from ledgerd.chain.interface.observer import Observer
+from ledgerd.chain.log.block_log import FULL_LOG
+from ledgerd.chain.log.files import paths_of
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.dev.founding import FOUNDING_BLOCKS, equip
-from ledgerd.node.dev.snapshots import DevSnapshots
 from ledgerd.node.part_table import PARTS, Condition, PartSpec
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.context import NodePart, PartContext
-from ledgerd.node.parts.past.records import HistoryPart
 from ledgerd.node.parts.production import ProductionPart
+from ledgerd.node.parts.records import HistoryPart
 from ledgerd.node.parts.watching.stuck import StuckPart
 from ledgerd.node.runtime import Runtime
 from ledgerd.node.time_source import MICRO
@@ -47,9 +51,49 @@ from ledgerd.rpc.api.dev_api import (
     packed_answer,
 )
 from ledgerd.rpc.link.switchboard import Handler
+from ledgerd.state.copying import copy_state, put_back
 from ledgerd.supervision.progress import many
 
 log = logging.getLogger(__name__)
+
+
+class DevSnapshot(NamedTuple):
+    """One snapshot."""
+
+    number: int
+    folder: Path
+    head: int
+    log_sizes: tuple[int, ...]
+    shift: int
+
+
+class DevSnapshots:
+    """The snapshots of one run of the node."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._kept: dict[int, DevSnapshot] = {}
+        self._last = 0
+
+    def keep(self, folder: Path, head: int, shift: int) -> int:
+        self._last += 1
+        target = self._folder / str(self._last)
+        copy_state(folder, target)
+        sizes = tuple(path.stat().st_size for path in paths_of(folder, FULL_LOG))
+        self._kept[self._last] = DevSnapshot(self._last, target, head, sizes, shift)
+        return self._last
+
+    def find(self, number: int) -> DevSnapshot:
+        require(number in self._kept, "there is no snapshot ${number}", number=number)
+        return self._kept[number]
+
+    def put_back(self, kept: DevSnapshot, folder: Path) -> None:
+        for number in [each for each in self._kept if each > kept.number]:
+            shutil.rmtree(self._kept.pop(number).folder, ignore_errors=True)
+        put_back(folder, kept.folder)
+        for path, size in zip(paths_of(folder, FULL_LOG), kept.log_sizes, strict=True):
+            os.truncate(path, size)
+
 
 MOST_NAMED = 5
 
@@ -138,8 +182,6 @@ class Development(NodePart):
     async def _answer(self, job: Callable[[], Head | TakenSnapshot]) -> bytes:
         return packed_answer(await self._chain.run(job))
 
-    # -- as a part of the node
-
     async def start(self) -> None:
         await self._chain.attach(self._begin)
         await self._chain.run(self._found)
@@ -172,8 +214,6 @@ class Development(NodePart):
             await asyncio.sleep(self._options.block_time)
             await self._chain.on_chain(partial(self.mine, 1))
 
-    # -- requests of a developer
-
     def mine_at_once(self, transaction: Transaction) -> None:
         """Each block moves the clock a slot ahead, perhaps ahead of the one that an expiration was chosen by."""
         if self._options.block_time == 0:
@@ -200,7 +240,6 @@ class Development(NodePart):
         return self.mine(1)
 
     def snapshot(self) -> TakenSnapshot:
-        """Copy the state and note where the log ends; pending transactions stay."""
         waiting, head = self._chain.chain.waiting, self._chain.chain.head_number
         numbers: list[int] = []
         self._chain.reopen(lambda: numbers.append(self._snapshots.keep(self._chain.folder, head, self._time.shift)))

@@ -130,10 +130,7 @@ def _run(job: Callable[[], T], future: Future[T]) -> None:
 
 
 class ChainPart(NodePart):
-    """The chain of a data directory, on its own thread.
-
-    Call its methods on the main thread's loop, unless they say otherwise.
-    """
+    """The chain of a data directory, on its own thread. Call it on the main loop, unless it says otherwise."""
 
     def __init__(self, context: PartContext) -> None:
         super().__init__(context)

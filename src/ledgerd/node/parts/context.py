@@ -29,7 +29,6 @@ class SigningPermit:
 
     @property
     def refusal(self) -> str:
-        """Why nothing is signed; empty while signing is allowed."""
         return "; ".join(self._forbidden.values())
 
 

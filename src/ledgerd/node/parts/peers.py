@@ -41,6 +41,8 @@ from ledgerd.rpc.api.node_api import STANDING, PeerNetwork
 from ledgerd.rpc.link.switchboard import Handler
 from ledgerd.supervision.work import Working
 
+log = logging.getLogger(__name__)
+
 STATES = {
     Life.CONNECTING: "connecting",
     Life.HANDSHAKING: "handshaking",
@@ -103,7 +105,6 @@ def _set_statistics(gauges: list[GaugeCell], values: Iterable[float]) -> None:
 
 FORK_STATUS = ("normal", "looking", "minority")
 
-log = logging.getLogger(__name__)
 
 LEAST_AVERAGE = 250
 """Bytes of a block: that the last ones were nearly empty says nothing of those to come."""
@@ -125,8 +126,6 @@ class PeersPart(NodePart):
         self._meters = meters
         meters.on_chain.append(self._sample)
         self._precompute: PrecomputePool | None = None
-
-    # -- as a part of the node
 
     async def start(self) -> None:
         if self._settings.endpoint is not None or self._settings.seeds:
@@ -221,7 +220,6 @@ class PeersPart(NodePart):
 
     @property
     def catches_up_to(self) -> int:
-        """The block that the node catches up to; 0 while it does not."""
         return 0 if self._driver is None else self._driver.network.core.catches_up_to
 
     def network_status(self) -> PeerNetwork:

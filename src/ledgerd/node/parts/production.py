@@ -28,6 +28,8 @@ from ledgerd.producer.settings import LOADED_KEYS
 from ledgerd.producer.signer_link import SignerLink
 from ledgerd.protocol.keys import public_key_text
 
+log = logging.getLogger(__name__)
+
 OTHER = "other"
 CAUSES = {
     TickOutcome.ASKED: "signer_away",
@@ -53,8 +55,6 @@ class LostSlots:
             counter.rise_to(counts[cause])
 
 
-log = logging.getLogger(__name__)
-
 NTP_OPTION = "ntp-server"
 
 
@@ -77,20 +77,17 @@ class ProductionPart(NodePart):
         time = context.time
         meters.on_chain.append(self._sample)
         self._ntp = self._time_servers(time)
-        self.clock = SteadyClock(time.monotonic, time.wall, self._offset)
+        self.clock = SteadyClock(time.monotonic, time.wall, lambda: self.clock_offset or 0)
         self.producer: Producer | None = None
         self._doppelganger: Doppelganger | None = None
         self._settings = configuration.validator
         access = configuration.validator.signer
         place = access.place
-        self._signer = None if place is None else SignerLink(place, access.files, self._signer_changed)
+        self._signer = None if place is None else SignerLink(place, access.files, partial(self.work.warn, "signer"))
 
     def _sample(self, meters: Meters) -> MeterSample:
         lost = LostSlots(meters.cells)
         return lambda: None if self.producer is None else lost.sample(self.producer.streaks.lost)
-
-    def _offset(self) -> int:
-        return 0 if self._ntp is None else self._ntp.offset
 
     @property
     def clock_offset(self) -> int | None:
@@ -173,6 +170,3 @@ class ProductionPart(NodePart):
         if state.stopped:
             self.work.set_down("signing", state.stopped)
         self.work.warn("doppelganger", state.watching)
-
-    def _signer_changed(self, problem: str) -> None:
-        self.work.warn("signer", problem)

@@ -53,8 +53,6 @@ class SnapshotsPart(NodePart, Observer):
         self._watch = StallWatch(self._options.stalled_sync_timeout_minutes * MINUTE, self._time.seconds())
         self._newest = 0
 
-    # -- as a part of the node
-
     async def start(self) -> None:
         self._loop = asyncio.get_running_loop()
         await in_thread(ready_directory, self._options.directory)
@@ -108,8 +106,6 @@ class SnapshotsPart(NodePart, Observer):
         seconds = self._signing.seconds_to_our_slot()
         return None if seconds is None else now + seconds
 
-    # -- writing
-
     def _begin(self, number: int) -> None:
         if self._writing is not None and not self._writing.done():
             log.warning("no snapshot of block %(block)d: another one is being written", {"block": number})
@@ -151,8 +147,6 @@ class SnapshotsPart(NodePart, Observer):
                 "%(file)s is older than %(days)d days, and deleted", {"file": path, "days": self._options.max_age_days}
             )
 
-    # -- stalls
-
     async def _keep_watching(self, working: Working) -> None:
         while True:
             await asyncio.sleep(CHECK_SECONDS)
@@ -170,7 +164,6 @@ class SnapshotsPart(NodePart, Observer):
                 await asyncio.Event().wait()
 
     def _is_master(self) -> bool:
-        """Whether this node makes the blocks of an emergency."""
         chain = self._chain.chain
         return (
             chain.is_emergency

@@ -9,8 +9,7 @@ from pathlib import Path
 from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.history.following import HISTORY_FOLDER, open_history
 from ledgerd.history.settings import HistorySettings
-from ledgerd.node.dev.founding import POCKET_MONEY
-from ledgerd.node.dev.markets import new_account, send
+from ledgerd.node.dev.founding import POCKET_MONEY, new_account, send
 from ledgerd.node.testnet.plan import NetworkKeys
 from ledgerd.producer.testnet_start import ABOUT, PUBLISHED_INITIATOR_KEY
 from ledgerd.projections.key_references import KeyReferences

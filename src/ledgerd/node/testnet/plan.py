@@ -151,7 +151,10 @@ def write_secret(path: Path, text: str) -> None:
 
 def plan_of(folder: Path, keys: NetworkKeys, base_port: int | None = None) -> Plan:
     names = [AccountName(name) for name in keys.validators]
-    ports = free_ports(KINDS_OF_PORTS * keys.nodes, HOST) if base_port is None else _ports_from(base_port, keys.nodes)
+    if base_port is None:
+        ports = free_ports(KINDS_OF_PORTS * keys.nodes, HOST)
+    else:
+        ports = [base_port + kind * PORTS_APART + at for at in range(keys.nodes) for kind in range(KINDS_OF_PORTS)]
     members = tuple(
         Member(
             number=number + 1,
@@ -165,10 +168,6 @@ def plan_of(folder: Path, keys: NetworkKeys, base_port: int | None = None) -> Pl
         for number in range(keys.nodes)
     )
     return Plan(folder, keys, members)
-
-
-def _ports_from(base: int, nodes: int) -> list[int]:
-    return [base + kind * PORTS_APART + number for number in range(nodes) for kind in range(KINDS_OF_PORTS)]
 
 
 Seeds = Mapping[tuple[int, int], int]

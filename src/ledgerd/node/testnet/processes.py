@@ -99,7 +99,6 @@ class MemberProcess:
         return code
 
     def kill(self) -> None:
-        """Kill it at once; it counts as dead until it is started again."""
         if self._process is not None:
             self._process.kill()
             self._process.wait_or_kill(STOP_SECONDS)

@@ -88,7 +88,6 @@ class NetworkMonitor:
         self._missed_before: dict[str, int] | None = None
         self.statuses: list[MemberStatus | None] = [None] * len(members)
         self.irreversible: dict[int, str] = {}
-        """The ids of blocks that some node has called irreversible."""
         self.highest = [0] * len(members)
         self.faults: list[str] = []
         """Irreversible blocks that differ between nodes, or that a node has gone back behind."""
@@ -123,7 +122,6 @@ class NetworkMonitor:
             self.faults.append(fault)
 
     def missed(self, number: int) -> int:
-        """Slots that a node's validators have missed since it was first looked."""
         before = self._missed_before or {}
         latest = max((each for each in self.statuses if each is not None), key=lambda each: each.head, default=None)
         if latest is None:

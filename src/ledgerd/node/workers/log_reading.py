@@ -16,6 +16,7 @@ from ledgerd.node.workers.precompute_pool import ENDING_SECONDS, SILENT_SECONDS,
 from ledgerd.node.workers.precompute_worker import SIZE, introduction, request
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.parameters import ChainParameters
+from ledgerd.protocol.precomputed import apply_precomputed
 
 log = logging.getLogger(__name__)
 

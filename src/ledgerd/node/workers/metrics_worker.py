@@ -82,12 +82,8 @@ def service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
     node = Node(parameters_of(settings.chain), nothing_to_read, link, {StatusBoard: board})
     page = MetricsPage(SharedMemory(settings.memory), known_methods(), settings.followed)
     link.tasks.begin(page.run())
-    routes: PageRoutes = {b"/": operator_page, b"/health": _healthy}
+    routes: PageRoutes = {b"/": operator_page, b"/health": lambda: json_page(healthy=True)}
     serves = Service(Dispatcher((OPERATOR_API,), node, time.time, limits=limits), limits, routes)
     serves.is_private, serves.open_paths = True, frozenset((PATH, b"/health"))
     serves.negotiated = {PATH: page.page}
     return serves
-
-
-def _healthy() -> Page:
-    return json_page(healthy=True)

@@ -72,7 +72,6 @@ class NodeSource:
 
 
 async def watch_past(archive: Path, history: Path | None, changed: Callable[[], None]) -> None:
-    """Call a function shortly after more is known of the past than before."""
     known = _marks(archive, history)
     while True:
         await asyncio.sleep(CHECK_SECONDS)

@@ -17,8 +17,6 @@ ALICE = WatchedValidator(
     made=4,
     missed={**dict.fromkeys(MissCause, 0), MissCause.LATE: 2},
     lateness=Lateness(blocks=4, mean=0.5, most=2.0, last=0.25),
-    last_block=17,
-    last_seen=0,
     reward=3_500_000,
     votes=8_000_000,
     counted_votes=6_000_000,

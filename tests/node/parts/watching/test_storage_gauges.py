@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ledgerd.metrics.table import storage as table
-from ledgerd.node.parts.watching.storage_gauges import KeptPlace, StorageGauges
+from ledgerd.node.parts.watching.metrics import KeptPlace, StorageGauges
 from tests.metrics.memories import node_memory
 
 KILO = bytes(4096)

@@ -104,7 +104,6 @@ class _ShownBlock(NamedTuple):
 
 
 async def _summed_up(visit: Visit, number: int, start: int) -> _ShownBlock | None:
-    """From a node with a history, which tells what one page shows, and no more."""
     blocks, part = await visit.ask(
         NodeCall("history_api", "get_blocks", (number, 1)),
         NodeCall("history_api", "get_block_operations", (number, start, MOST_OPERATIONS)),

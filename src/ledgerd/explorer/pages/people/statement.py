@@ -83,7 +83,6 @@ def line_of(visit: Visit, name: str, row: Mapping[str, Any]) -> list[object]:
 
 
 async def statement(visit: Visit, name: str, choice: Chosen) -> AsyncIterator[bytes]:
-    """The lines of a statement, the oldest first; a last one says where it was cut."""
     yield _packed([COLUMNS])
     cursor, count = "oldest", 0
     while count < MOST_LINES:

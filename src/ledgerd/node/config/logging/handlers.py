@@ -48,19 +48,15 @@ class Console(logging.StreamHandler[TextIO]):
         if step is None:
             self._put(f"{CLEAR}{self.format(record)}\n{self._status}")
             return
-        line = self._cut(message_of(record))
+        line = message_of(record)[: shutil.get_terminal_size().columns - 1]
         self._status = "" if step.is_last else line
         self._put(f"{CLEAR}{line}\n" if step.is_last else f"{CLEAR}{line}")
 
     def close(self) -> None:
-        """Leave the last progress as a line."""
         if self._status:
             self._status = ""
             self._put("\n")
         super().close()
-
-    def _cut(self, line: str) -> str:
-        return line[: shutil.get_terminal_size().columns - 1]
 
     def _put(self, text: str) -> None:
         try:
@@ -130,11 +126,7 @@ class HourlyFile(logging.Handler):
 
 
 class Limited(logging.Handler):
-    """Passes lines to other handlers, as many as their kinds allow, and says how many were left out.
-
-    The count is written with the next line of whatever kind that comes a minute later, or at the end. Lines below info
-    are for whoever looks for a fault, and are all passed on.
-    """
+    """Passes lines on as the rates of their kinds allow; a later line of any kind says how many were left out."""
 
     def __init__(self, targets: Sequence[logging.Handler]) -> None:
         super().__init__()

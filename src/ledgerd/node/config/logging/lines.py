@@ -1,8 +1,4 @@
-"""The forms of a log line: text as the reference writes it, JSON of ours and of the reference, and text for a person.
-
-A line is one event: what a terminal would obey in a message, which may quote a stranger, is written as escapes. What
-may be a private key is written in no form.
-"""
+"""The forms of a log line. It is one event: what a terminal would obey is written as escapes, and no private key is."""
 
 from __future__ import annotations
 

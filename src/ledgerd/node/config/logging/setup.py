@@ -75,7 +75,6 @@ def _log_end(kind: type[BaseException], problem: BaseException, trace: Traceback
 
 @contextmanager
 def set_up_for_person(shown: logging.Logger) -> Iterator[None]:
-    """For a command: warnings, and what one logger has to show, go to standard error within the `with` block."""
     package, console = logging.getLogger(PACKAGE), Console(sys.stderr, PersonLine())
     levels = package.level, shown.level
     package.addHandler(console)

@@ -19,17 +19,10 @@ LogFormat = Literal["text", "json"]
 LOG_FORMATS: tuple[LogFormat, ...] = ("text", "json")
 
 ACCOUNT_HISTORY, OPERATION_HISTORY = "account_history", "operation_history"
-
-STATE_API = "state_api"
-"""The plugin that answers what accounts were at past blocks, from what the history keeps of them."""
-
-PREDICTION_MARKET_API = "prediction_market_api"
-"""The plugin that keeps metadata and price points of markets."""
+STATE_API, PREDICTION_MARKET_API, BLOCK_ARCHIVE = "state_api", "prediction_market_api", "block_archive"
 
 TESTNET_PLUGIN = "testnet_plugin"
 """The plugin that applies hardforks without votes."""
-
-BLOCK_ARCHIVE = "block_archive"
 
 DEPENDENCIES: dict[str, tuple[str, ...]] = {
     "account_by_key": ("json_rpc",),

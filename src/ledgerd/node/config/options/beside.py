@@ -20,7 +20,7 @@ from ledgerd.node.config.values.endpoints import ENDPOINT, NETWORK
 from ledgerd.node.config.values.json_values import NAME
 from ledgerd.node.config.values.kind import OptionKind, WrongValue, refusing
 from ledgerd.node.config.values.values import uint32
-from ledgerd.producer.signer_place import PlaceFault, SignerPlace
+from ledgerd.producer.signer_place import PlaceFault
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.names import AccountName
 from ledgerd.replica.settings import StreamSettings, read_stream_place
@@ -89,16 +89,12 @@ def _complete_stream(record: StreamSettings, surroundings: Surroundings) -> Stre
     return replace(record, **{name: surroundings.data_dir / path for name, path in given.items() if path is not None})
 
 
-def _show_place(place: SignerPlace) -> str:
-    return str(StreamSettings(place))
-
-
 STREAM_PLACE = OptionKind(
     "PLACE",
     "unix:/PATH or tcp://HOST:PORT",
     "tcp://127.0.0.1:8095",
     refusing(PlaceFault, read_stream_place),
-    _show_place,
+    lambda place: str(StreamSettings(place)),
 )
 
 STATE_STREAM = OptionSection(

@@ -7,9 +7,8 @@ from pathlib import Path
 import msgspec
 
 from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings, our_option
-from ledgerd.node.config.values.hardfork_value import HARDFORK
 from ledgerd.node.config.values.json_values import ASSUMED_BLOCK, CHECKPOINT, Checkpoint
-from ledgerd.node.config.values.values import BOOL, PATH, SIZE, UINT32, UINT64, uint32
+from ledgerd.node.config.values.values import BOOL, HARDFORK, PATH, SIZE, UINT32, UINT64, uint32
 
 MICROSECONDS = 1_000_000
 

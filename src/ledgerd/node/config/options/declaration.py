@@ -120,17 +120,17 @@ class OptionSection(Generic[R]):
         return (*self.with_meaning, *self.without_meaning)
 
     def made(self, values: Mapping[str, Any], surroundings: Surroundings) -> R:
-        own: dict[str, Any] = {}
+        given: dict[str, Any] = {}
         inner: dict[str, dict[str, Any]] = {name: {} for name in self.within}
         for path, value in values.items():
             name, _, rest = path.partition(".")
             if rest:
                 inner[name][rest] = value
             else:
-                own[name] = value
-        self.join(own, surroundings)
-        own |= {name: self.within[name](**parts) for name, parts in inner.items()}
-        return self.complete(self.record(**own), surroundings)
+                given[name] = value
+        self.join(given, surroundings)
+        given |= {name: self.within[name](**parts) for name, parts in inner.items()}
+        return self.complete(self.record(**given), surroundings)
 
 
 def certificate_options(

@@ -1,7 +1,4 @@
-"""The kinds of values that the reference reads as JSON: names, pairs and triples (spec 06, section 4.2).
-
-JSON is the network's own lenient one. A bare word is a string here, where the reference takes only some.
-"""
+"""The values that the reference reads as JSON, leniently; a bare word is a string here (spec 06, section 4.2)."""
 
 from __future__ import annotations
 

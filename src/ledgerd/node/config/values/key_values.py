@@ -16,7 +16,6 @@ read_private_key = refusing(KeyFileFault, read_key)
 
 
 def show_private_key(key: PrivateKey) -> str:
-    """A private key, shown by its public key."""
     from ledgerd.protocol.keys import public_key_text  # noqa: PLC0415
 
     return f"(the private key of {public_key_text(key.public)})"

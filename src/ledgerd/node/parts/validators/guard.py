@@ -46,7 +46,6 @@ class GuardPart(NodePart, Observer):
 
     @property
     def stop_seconds(self) -> float:
-        """Seconds that the stop may wait for peers to get the updates."""
         return float(self._settings.shutdown_grace) if self._is_enabled and self._settings.disable_on_shutdown else 0.0
 
     async def start(self) -> None:

@@ -1,6 +1,4 @@
-"""What became of each slot of the watched validators, and why as far as this node can tell. A slot is settled some
-slots later, when its block has had the time to arrive; blocks that are undone take back what was counted.
-"""
+"""What became of each slot of the watched validators, as far as this node can tell; settled some slots later."""
 
 from __future__ import annotations
 
@@ -85,17 +83,12 @@ class SlotCounts:
         self.missed = dict.fromkeys(MissCause, 0)
         self.reward = 0
         self.timed = 0
-        """Blocks whose lateness is known."""
         self.late_sum = 0.0
         self.late_most = 0.0
         self.late_last = 0.0
-        self.last_block = 0
-        self.last_time = 0
 
     def add(self, slot: WatchedSlot) -> None:
         self._count(slot, 1)
-        if slot.block:
-            self.last_block, self.last_time = slot.block, slot.time
         if slot.late is not None:
             self.late_last, self.late_most = slot.late, max(self.late_most, slot.late)
 
@@ -135,7 +128,9 @@ class SlotTracker:
         first = slot_time - BLOCK_INTERVAL * len(event.missed)
         cause = MissCause.NOT_WATCHED if is_behind else MissCause.UNSEEN
         first_kept = max(0, len(event.missed) - SLOTS_KEPT)
-        self._count_old(MissedSlotOwners(event.missed.cycle, first_kept), cause)
+        earlier = MissedSlotOwners(event.missed.cycle, first_kept)  # of a gap that is longer than what is kept
+        for name, counts in self.counts.items():
+            counts.missed[cause] += earlier.count(name)
         for place, name in enumerate(event.missed[first_kept:], first_kept):
             if name in self.counts:
                 self._waiting.append(WatchedSlot(name, first + BLOCK_INTERVAL * place, block.number, cause=cause))
@@ -151,11 +146,6 @@ class SlotTracker:
                 payment = Payment(each.operation.validator, block.number, each.operation.shares.amount)
                 self.counts[payment.validator].reward += payment.amount
                 self._payments.append(payment)
-
-    def _count_old(self, missed: MissedSlotOwners, cause: MissCause) -> None:
-        """Count slots of a gap that is longer than what is kept: of those nothing is told one by one."""
-        for name, counts in self.counts.items():
-            counts.missed[cause] += missed.count(name)
 
     def undone(self, head: int) -> None:
         self._waiting = deque(slot for slot in self._waiting if slot.above <= head)

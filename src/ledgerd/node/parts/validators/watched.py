@@ -32,9 +32,6 @@ class WatchedValidator(msgspec.Struct, frozen=True):
     made: int
     missed: dict[MissCause, int]
     lateness: Lateness | None
-    last_block: int
-    last_seen: int
-    """The time of the slot of its last block; 0 for none."""
     reward: int
     """In millionths of a share."""
     votes: int
@@ -73,8 +70,6 @@ def view_of(chain: Chain, name: AccountName, counts: SlotCounts) -> WatchedValid
         made=counts.made,
         missed=dict(counts.missed),
         lateness=lateness,
-        last_block=counts.last_block,
-        last_seen=counts.last_time,
         reward=counts.reward,
         votes=0 if validator is None else validator.votes,
         counted_votes=0 if validator is None else validator.counted_votes,

@@ -16,7 +16,6 @@ from ledgerd.metrics.table import validators
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.versions import hardfork_version_of
-from ledgerd.state.objects.validators import Validator
 
 SLOTS_OF_PARTICIPATION = 128
 
@@ -80,7 +79,6 @@ class ChainMeter(Observer):
         self._show_head()
 
     def _place_of(self, event: BlockApplied) -> int:
-        """The place of a validator that has had none: the round may be a new one."""
         self._show_scheduled()
         return self._places[event.block.validator]
 
@@ -117,27 +115,21 @@ class ChainMeter(Observer):
             place = self._places[name]
             self._missed_of[place].reach(validator.total_missed)
             self._last_of[place].set(validator.last_confirmed_block_num)
-        self._count_by_hardfork(self._votes, [vote_of(each, chain.network) for each in known.values()])
-        self._count_by_hardfork(self._running, [running_of(each, chain.network) for each in known.values()])
+        versions = [hardfork_version_of(each.running_version) for each in known.values()]  # of their programs
+        self._count_by_hardfork(self._votes, [each.hardfork_version_vote for each in known.values()], chain.network)
+        self._count_by_hardfork(self._running, versions, chain.network)
 
     def _show_scheduled(self) -> Sequence[AccountName]:
         scheduled = () if self._chain is None else [name for name in dict.fromkeys(self._chain.scheduled) if name]
         self._places.show((*self._watched, *scheduled))
         return scheduled
 
-    def _count_by_hardfork(self, gauges: dict[str, GaugeCell], hardforks: Sequence[str]) -> None:
-        tally = Tally(hardforks)
+    def _count_by_hardfork(
+        self, gauges: dict[str, GaugeCell], versions: Sequence[int], network: ChainParameters
+    ) -> None:
+        tally = Tally(hardfork_name(each, network) for each in versions)
         for name, gauge in gauges.items():
             gauge.set(tally[name])
-
-
-def vote_of(validator: Validator, network: ChainParameters) -> str:
-    return hardfork_name(validator.hardfork_version_vote, network)
-
-
-def running_of(validator: Validator, network: ChainParameters) -> str:
-    """The last hardfork that a validator's program knows."""
-    return hardfork_name(hardfork_version_of(validator.running_version), network)
 
 
 def hardfork_name(version: int, network: ChainParameters) -> str:

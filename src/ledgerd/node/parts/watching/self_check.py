@@ -21,8 +21,7 @@ from ledgerd.supervision.work import Working
 
 log = logging.getLogger(__name__)
 
-EVERY = 60.0
-"""Seconds between two looks."""
+CHECK_SECONDS = 60.0
 
 
 class SelfCheckPart(NodePart):
@@ -53,7 +52,7 @@ class SelfCheckPart(NodePart):
         while True:
             await self.check()
             working()
-            await asyncio.sleep(EVERY)
+            await asyncio.sleep(CHECK_SECONDS)
 
     async def check(self) -> None:
         has_inbound = await self._chain.run(lambda: self._peers.has_inbound)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
+from collections.abc import Iterable
 
 from msgspec.structs import replace
 
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.events import BlockApplied, BlocksUndone
 from ledgerd.chain.interface.observer import Observer
+from ledgerd.chain.interface.view import ChainView
 from ledgerd.node.config.logging.handlers import stays
 from ledgerd.node.config.logging.lines import PACKAGE, PersonLine
 from ledgerd.node.parts.chain import ChainPart
@@ -20,11 +22,11 @@ from ledgerd.node.parts.peers import FORK_STATUS, PeersPart
 from ledgerd.node.parts.validators.monitor import MonitorPart
 from ledgerd.node.parts.watching.metrics import MetricsPart
 from ledgerd.node.parts.watching.problems import problems_of
-from ledgerd.node.parts.watching.slots import SlotRecord
 from ledgerd.node.time_source import MICRO
 from ledgerd.p2p.driver import Driver
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.peer import Peer
+from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.rpc.api.node_status import (
     UNKNOWN,
     NodeDetails,
@@ -32,6 +34,7 @@ from ledgerd.rpc.api.node_status import (
     PeerCounts,
     PeerFacts,
     PoolFacts,
+    SlotFacts,
     SyncFacts,
     packed_status,
 )
@@ -39,7 +42,48 @@ from ledgerd.rpc.link.topics import DETAILS, STATUS
 from ledgerd.supervision.health import HealthNews
 from ledgerd.supervision.work import Working
 
-KEPT, LONGEST = 40, 400
+SLOTS_KEPT = 63
+"""Three rounds of 21."""
+LATEST_DELAY = 60_000
+"""Milliseconds; what comes later was synced, and says nothing about its validator."""
+
+
+class SlotRecord:
+    """What is known of the latest slots. Who missed one is known to whoever saw the next block applied."""
+
+    def __init__(self) -> None:
+        self._slots: deque[SlotFacts] = deque(maxlen=SLOTS_KEPT)
+
+    @property
+    def slots(self) -> tuple[SlotFacts, ...]:
+        return tuple(self._slots)
+
+    def begin(self, chain: ChainView) -> None:
+        """Begin with the latest blocks of a chain; who missed a slot between them is not known."""
+        self._slots.clear()
+        head = chain.head_number
+        found = [chain.block_at(number) for number in range(max(1, head - SLOTS_KEPT + 1), head + 1)]
+        before = 0
+        for block in found:
+            if block is None:
+                continue
+            if before:
+                self._miss("" for _ in range((block.timestamp - before) // BLOCK_INTERVAL - 1))
+            self._slots.append(SlotFacts(block.validator, block.number, UNKNOWN))
+            before = block.timestamp
+
+    def applied(self, event: BlockApplied, now: float) -> None:
+        block = event.block
+        self._miss(event.missed[-SLOTS_KEPT:])
+        delay = round(1_000 * (now - block.timestamp))
+        self._slots.append(SlotFacts(block.validator, block.number, delay if delay <= LATEST_DELAY else UNKNOWN))
+
+    def _miss(self, names: Iterable[str]) -> None:
+        for name in names:
+            self._slots.append(SlotFacts(name, 0, UNKNOWN))
+
+
+LINES_KEPT, LONGEST_LINE = 40, 400
 """Lines, and characters of each."""
 
 
@@ -49,7 +93,7 @@ class RecentLines(logging.Handler):
     def __init__(self) -> None:
         super().__init__(logging.INFO)
         self.setFormatter(PersonLine())
-        self._lines: deque[str] = deque(maxlen=KEPT)
+        self._lines: deque[str] = deque(maxlen=LINES_KEPT)
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -57,7 +101,7 @@ class RecentLines(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         if stays(record):
-            self._lines.append(self.format(record)[:LONGEST])
+            self._lines.append(self.format(record)[:LONGEST_LINE])
 
     def begin(self) -> None:
         logging.getLogger(PACKAGE).addHandler(self)
@@ -146,14 +190,11 @@ class StatusPart(NodePart, Observer):
             self._is_behind, self._old_until = True, now - LIVE_SECONDS
             return
         if self._is_behind:
-            self._catch_up(self._chain)
+            self._slots.begin(self._chain)
+            self._is_behind = False
         else:
             self._slots.applied(event, now)
         self.publish()
-
-    def _catch_up(self, chain: Chain) -> None:
-        self._slots.begin(chain)
-        self._is_behind = False
 
     def publish(self) -> None:
         chain = self._chain

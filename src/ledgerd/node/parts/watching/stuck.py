@@ -1,6 +1,4 @@
-"""The watchdog of the chain's thread (spec 06, section 15.2). It counts unanswered calls, not seconds, so that a
-suspended machine raises no alarm.
-"""
+"""The watchdog of the chain's thread (spec 06, section 15.2): it counts calls, so a suspended machine is no alarm."""
 
 from __future__ import annotations
 
@@ -62,7 +60,6 @@ class StuckPart(NodePart):
         self._thread = self.work.thread("watch", self._watch, may_end=True)
 
     async def stop(self) -> None:
-        """Stop watching: a stop has its own time limit."""
         self._is_ended.set()
         if self._thread is not None:
             await in_thread(self._thread.join)

@@ -1,6 +1,4 @@
-"""The state of a directory while other processes write it, replace it, or have not made it yet. It learns of commits
-from the map, which costs no call of the system, and of other files by their inodes.
-"""
+"""The state of a directory while others write it, replace it, or have not made it yet, known by its map and inodes."""
 
 from __future__ import annotations
 
@@ -55,7 +53,6 @@ class DirectoryState:
         self.openings = 0
 
     def refresh(self) -> bool:
-        """Take notice of a commit, or of another state; whether there was one."""
         before = self.head
         if self._reader is not None and self._inodes != self._inodes_now():
             self._close(REPLACED)

@@ -53,8 +53,6 @@ class DirectoryFollower:
         self.on_undone: list[Callable[[], None]] = []
         """Called when the new head does not follow any that is remembered: the past may be another one."""
 
-    # -- what the APIs ask
-
     async def ask(self, topic: str, payload: bytes) -> bytes:
         return await self._forwarder.ask(topic, payload)
 
@@ -62,8 +60,6 @@ class DirectoryFollower:
         if topic not in TOPICS:
             raise PlainError(NOT_HERE)
         return self._subscribers.events(topic)
-
-    # -- following
 
     async def run(self, has_clients: Callable[[], bool]) -> None:
         loop = asyncio.get_running_loop()
@@ -77,7 +73,6 @@ class DirectoryFollower:
             await asyncio.sleep(0.0 if more else REFRESH_SECONDS if is_awake else IDLE_SECONDS)
 
     def refresh(self) -> bool:
-        """Take notice of what has changed; whether there are more blocks to tell of at once."""
         has_moved = self._state.refresh()
         self.followed = self._file.look()
         reason = self._reason()
@@ -105,10 +100,7 @@ class DirectoryFollower:
         elif head is not None:
             log.info("requests are answered: the state stands at block %(block)d", {"block": head.number})
 
-    # -- telling
-
     def _publish(self, head: StateHead) -> bool:
-        """Tell of the blocks up to a head, or of the first ones of them; whether there are more."""
         if any(number >= head.number for number in self._published):
             self._undo()
         found: dict[int, bytes | None] = {head.number: None}
@@ -157,7 +149,6 @@ class DirectoryFollower:
             action()
 
     def _remember(self, number: int, block_id: bytes) -> None:
-        """Note a head; those above it were undone."""
         for above in [each for each in self._published if each >= number]:
             del self._published[above]
         self._published[number] = block_id

@@ -26,6 +26,8 @@ from ledgerd.supervision.tasks import first_of
 from ledgerd.supervision.this_process import on_a_loop
 from ledgerd.supervision.work import Ended, Work, Working
 
+log = logging.getLogger(__name__)
+
 COMMAND = module_command("ledgerd.node.workers.beside.replica_follower")
 ENDING_SECONDS = 15.0
 """It brings what it has to the disk first."""
@@ -61,8 +63,6 @@ class ReplicaPart(Part):
                 ours.close()
                 await child.stop(ENDING_SECONDS)
 
-
-log = logging.getLogger(__name__)
 
 STOPPED = 0
 HISTORY_FOLDER = "history"
@@ -119,7 +119,6 @@ def settings_of(configuration: Configuration, node: str) -> WorkerSettings:
 
 
 def plugins_of(configuration: Configuration) -> tuple[str, ...]:
-    """The plugins that are named; where none are, those whose APIs any data directory can answer."""
     if any(setting.option.name == "plugin" and setting.where for setting in configuration.settings):
         return configuration.application.plugins
     has_history = configuration.history.store or (configuration.invocation.data_dir / HISTORY_FOLDER).is_dir()

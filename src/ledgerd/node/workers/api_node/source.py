@@ -56,7 +56,6 @@ class DirectoryHistory(History):
             yield view
 
     def forget(self) -> None:
-        """Drop what is remembered of blocks: they were taken back."""
         self._source.close()
 
 
@@ -105,7 +104,6 @@ class DirectorySource:
         return {**pages, b"/health": healthy, b"/ready": ready}
 
     def connect(self, service: Service) -> None:
-        """Drop cached answers at another head, and refuse requests while there is nothing to answer from."""
         self.main.on_change.append(partial(self._changed, service))
         self._changed(service)
 

@@ -1,6 +1,4 @@
-"""The process of an API node that follows a node: it keeps the copy of its state that the workers read. It writes a
-byte to its input when it follows, and ends when that is closed.
-"""
+"""The process that keeps the copy of a followed node's state: it writes a byte when it follows, and ends at EOF."""
 
 from __future__ import annotations
 

@@ -23,9 +23,7 @@ from ledgerd.supervision.processes import parent_ended
 from ledgerd.supervision.tasks import all_of, first_of
 from ledgerd.supervision.this_process import give_way, on_a_loop, read_arguments
 
-YIELDING = 5
-"""The `nice` value: blocks are more urgent."""
-
+NICENESS = 5
 RETRY_SECONDS = 1.0
 
 
@@ -66,7 +64,7 @@ async def _opened(order: WebhookArguments) -> EmbeddedHistory:
 
 
 def main() -> None:
-    give_way(YIELDING)
+    give_way(NICENESS)
     order = read_arguments(sys.stdin.buffer.read(), WebhookArguments)
     set_up_child_logging(order.log_format)
     Path(order.folder).mkdir(parents=True, exist_ok=True)

@@ -12,7 +12,7 @@ from ledgerd.chain.ledger.provenance import Provenance
 from ledgerd.node.datadir.state_files import NEW
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.context import SigningPermit
-from ledgerd.node.parts.watching.recovery.audit_part import AuditPart
+from ledgerd.node.parts.watching.recovery.unverified import AuditPart
 from ledgerd.protocol.parameters import TESTNET
 from ledgerd.snapshot import audit
 from ledgerd.snapshot.build import build_state, read_snapshot

@@ -1,8 +1,6 @@
-"""When a node is wedged, and which step is next. It only decides: what is seen and the time are passed in.
-
-A node is wedged when the network is known to be far ahead, and its own irreversible block has not moved for five
-minutes. Known means shown by signatures, or claimed by two trusted peers; claims of others only make a log line. Each
-step is taken once an incident, and there are three incidents a day.
+"""When a node is wedged, and which step is next; it only decides. Wedged: the network is known to be far ahead, by
+signatures or two trusted peers, and our irreversible block has not moved for five minutes. Each step is taken once an
+incident, and there are three incidents a day.
 """
 
 from __future__ import annotations
@@ -145,8 +143,6 @@ class WedgeRule:
             f"shown blocks that {sight.needed} validators have signed (at most {sight.signers}), so nothing follows",
         )
 
-    # -- an incident
-
     def _open(self, now: float, wall: int, sight: NetworkSight) -> None:
         self.incidents[:] = [each for each in self.incidents if each.began > wall - DAY]
         self.incidents.append(Incident(wall, sight.head, []))
@@ -215,8 +211,6 @@ class WedgeRule:
                 "by itself"
             )
         return ""
-
-    # -- what is said
 
     def _report(self, level: int, text: str) -> None:
         self._lines.append(RecoveryLine(level, text))

@@ -10,7 +10,9 @@ from importlib.util import find_spec
 
 import msgspec
 
-from ledgerd.chain.chain import Chain
+from ledgerd.archive.writer import Copying
+from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.log.files import LogDamaged
 from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.following import HISTORY_FOLDER, open_history
 from ledgerd.history.past.handing_over import PastAcceptance
@@ -26,6 +28,7 @@ from ledgerd.protocol.errors import OperatorError
 from ledgerd.rpc.blocks.records import BlockRecorder
 from ledgerd.state.disk import Space
 from ledgerd.supervision.processes import Child, module_command
+from ledgerd.supervision.threads import in_thread
 from ledgerd.supervision.work import Working
 
 log = logging.getLogger(__name__)
@@ -89,7 +92,6 @@ class HistoryPart(NodePart):
             self._store = None
 
     async def stop(self) -> None:
-        """Close the history after the last event of the chain."""
         await self.work.stop()
         await self._chain.run(self._close)
 
@@ -175,3 +177,47 @@ class HistoryFeedPart(NodePart):
 def require_driver() -> None:
     if find_spec(DRIVER) is None:
         raise OperatorError("history-store needs PostgreSQL's driver: install ledgerd[postgres]")
+
+
+PAUSE_SECONDS = 1.0
+
+TROUBLED_SECONDS = 60.0
+
+
+class ArchivePart(NodePart):
+    """Copies irreversible blocks from the log to the archive."""
+
+    def __init__(self, context: PartContext) -> None:
+        super().__init__(context)
+        self._options = context.configuration.chain
+        self._logs = context.configuration.invocation.data_dir / STATE_FOLDER
+
+    async def start(self) -> None:
+        self.work.keep("the archive", self._keep_copying)
+
+    async def _keep_copying(self, works: Working) -> None:
+        works()
+        while True:
+            try:
+                await self._copy()
+            except LogDamaged as problem:
+                log.error(  # noqa: TRY400 - the text is all that helps
+                    "block_archive: block %(block)d is not readable, archiving stopped: %(reason)s",
+                    {"block": problem.number, "reason": str(problem)},
+                )
+                await asyncio.Event().wait()
+            except (OSError, OperatorError) as problem:
+                log.warning("block_archive: %(reason)s", {"reason": str(problem)})
+                await asyncio.sleep(TROUBLED_SECONDS)
+
+    async def _copy(self) -> None:
+        """Until an error; half of the time is left to others."""
+        options, loop = self._options, asyncio.get_running_loop()
+        copying = await in_thread(Copying, self._logs, options.block_archive_dir, options.block_archive_range)
+        try:
+            while True:
+                began = loop.time()
+                has_more = await in_thread(copying.step)
+                await asyncio.sleep(loop.time() - began if has_more else PAUSE_SECONDS)
+        finally:
+            await in_thread(copying.close)
