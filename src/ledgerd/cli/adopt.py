@@ -110,7 +110,6 @@ def _carry_out(adoption: Adoption, found: FoundHistory, *, is_trusted: bool) -> 
 
 
 def _tell(found: FoundHistory) -> None:
-    """Say what is read, and what it takes, before it begins."""
     from ledgerd.adopt.adoption import in_bytes  # noqa: PLC0415
 
     if found.snapshot is not None:

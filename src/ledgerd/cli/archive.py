@@ -19,7 +19,6 @@ UNSOUND = INCOMPLETE = 1
 
 
 def add_to(commands: argparse._SubParsersAction[Any]) -> None:
-    """Declare the command with `fetch`, `list` and `check`."""
     arguments = commands.add_parser(
         "archive",
         help="fetch, list or check the blocks from before a node's own log",
@@ -55,7 +54,6 @@ def _number(text: str) -> int:
 
 
 def run_fetch(chosen: argparse.Namespace) -> int:
-    """Fetch what is missing, and print how far it goes."""
     from ledgerd.archive.fetching import Fetch  # noqa: PLC0415 - none of these is loaded for `--help`
     from ledgerd.archive.known import known_blocks  # noqa: PLC0415
     from ledgerd.chain.chain import STATE_FOLDER  # noqa: PLC0415
@@ -100,7 +98,6 @@ def _source(name: str, known: KnownBlocks, size: int) -> PastSource:
 
 
 def run_list(chosen: argparse.Namespace) -> int:
-    """Print each file, and the ranges without a gap."""
     from ledgerd.archive.sealed import merged, sealed_files  # noqa: PLC0415 - not loaded for `--help`
 
     folder = configuration_of(chosen).chain.block_archive_dir
@@ -114,7 +111,6 @@ def run_list(chosen: argparse.Namespace) -> int:
 
 
 def run_check(chosen: argparse.Namespace) -> int:
-    """Prove each file by the block that follows it, and print what is wrong."""
     from ledgerd.archive.checking import check_archive  # noqa: PLC0415 - not loaded for `--help`
     from ledgerd.archive.known import known_blocks  # noqa: PLC0415
     from ledgerd.chain.chain import STATE_FOLDER  # noqa: PLC0415

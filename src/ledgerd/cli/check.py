@@ -48,7 +48,6 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def _faults_of_history(chosen: argparse.Namespace, chain: Chain) -> Iterator[str]:
-    """What is wrong with the history of the directory, where it has one."""
     from ledgerd.chain.chain import STATE_FOLDER  # noqa: PLC0415 - none of these is loaded for `--help`
     from ledgerd.history.errors import HistoryDamaged  # noqa: PLC0415
     from ledgerd.history.following import HISTORY_FOLDER  # noqa: PLC0415

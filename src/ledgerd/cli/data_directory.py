@@ -33,7 +33,6 @@ def add_command(
 
 
 def add_data_directory(arguments: argparse.ArgumentParser) -> None:
-    """The directory, its configuration, and the network that it belongs to."""
     arguments.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="the data directory")
     arguments.add_argument(
         "--config-file",

@@ -38,7 +38,6 @@ PLUGINS = (
 
 
 def duration(text: str) -> int:
-    """Parse a duration such as `90`, `12h` or `30d` to seconds."""
     parts = re.fullmatch(r"([0-9]{1,9})([smhd]?)", text)
     if parts is None:
         raise argparse.ArgumentTypeError(f"{text}: write a number with s, m, h or d behind it, such as 30d")
@@ -56,7 +55,6 @@ def _block_time(text: str) -> float:
 
 
 def default_directory() -> Path:
-    """The folder for it in the user's data directory."""
     data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
     return Path(data) / "ledgerd" / "dev"
 
@@ -215,7 +213,6 @@ def greeting(
     watched: ListeningAddresses,
     shown: ListeningAddresses = (),
 ) -> str:
-    """What is printed after the start: addresses, accounts, keys and an example."""
     places = (listening[0], listening[-1], watched[0])
     http, websocket, operator = (f"{host}:{port}" for host, port in places)
     from ledgerd.node.dev.founding import ORACLE_ACCOUNT, dev_accounts  # noqa: PLC0415

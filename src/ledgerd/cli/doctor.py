@@ -44,7 +44,6 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Examine the node and print the findings."""
     from ledgerd.doctor.configuration import doubtful, wrong  # noqa: PLC0415 - none is loaded for `--help`
     from ledgerd.doctor.examination import examine  # noqa: PLC0415
     from ledgerd.node.config.given import ConfigurationError  # noqa: PLC0415

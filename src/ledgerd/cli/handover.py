@@ -25,7 +25,6 @@ REQUESTS_A_SECOND = 200.0
 
 
 def add_options(arguments: argparse.ArgumentParser) -> None:
-    """Declare what a hand-over takes beside the directories."""
     group = arguments.add_argument_group(
         "the hand-over of a validator",
         "With --validator nothing is adopted: the command walks through the hand-over, says a step when the one before "

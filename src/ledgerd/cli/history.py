@@ -106,7 +106,6 @@ def _rebuild(chosen: argparse.Namespace) -> int:
 
 
 def _extend(chosen: argparse.Namespace) -> int:
-    """Record the past beside the node, and print what became of it."""
     from ledgerd.cli.past_history import extend  # noqa: PLC0415 - not loaded for `--help`
 
     return extend(chosen)
@@ -167,7 +166,6 @@ def _verify(chosen: argparse.Namespace) -> int:
 
 
 def _migrate(chosen: argparse.Namespace) -> int:
-    """Bring the schema up to date, or back."""
     from ledgerd.history.postgres.migrations import (  # noqa: PLC0415 - an extra that may be missing
         MIGRATION_SECONDS,
         migrate,

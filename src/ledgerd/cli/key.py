@@ -44,7 +44,6 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Make, remove or show keys, and tell a node."""
     from ledgerd.protocol.keys import public_key_text  # noqa: PLC0415 - not loaded for `--help`
 
     file: Path = chosen.file

@@ -44,7 +44,6 @@ def _module(name: str) -> Any:  # noqa: ANN401 - what a module has is known wher
 
 
 def parser(names: Sequence[str] = NAMES) -> argparse.ArgumentParser:
-    """The commands of these names, which are all but the node itself, and their arguments."""
     arguments = argparse.ArgumentParser(
         prog="ledgerd",
         description="A full node for the VIZ Ledger. Without a command: the node itself (ledgerd --help).",
@@ -56,7 +55,6 @@ def parser(names: Sequence[str] = NAMES) -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command, or the node where the first word is an option, and give the exit code."""
     words = sys.argv[1:] if arguments is None else list(arguments)
     if not words or words[0].startswith("-"):
         return int(_module(NODE).run(words, NAMES))

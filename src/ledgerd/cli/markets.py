@@ -25,7 +25,6 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Rebuild, and print from which block on the records are complete."""
     from ledgerd.node.datadir.market_rebuild import put_in_place, replay_beside  # noqa: PLC0415 - not for `--help`
     from ledgerd.node.datadir.opening import files_of  # noqa: PLC0415
 

@@ -31,7 +31,6 @@ def version_text() -> str:
 
 
 def run(words: Sequence[str], commands: Sequence[str]) -> int:
-    """Do what the options ask for and return the exit code; `commands` are listed by `--help`."""
     command_line = given_on(node_arguments(version_text, commands), words)
     here = Path.cwd()
     try:
@@ -57,7 +56,6 @@ def run(words: Sequence[str], commands: Sequence[str]) -> int:
 
 
 def _started(command_line: Mapping[str, Sequence[str]], here: Path) -> int:
-    """Run the node and return the exit code."""
     invocation = read_invocation(command_line, here)
     configuration = read_configuration(command_line, here, os.environ)
     with lasting_modules():
@@ -70,7 +68,6 @@ def _started(command_line: Mapping[str, Sequence[str]], here: Path) -> int:
 
 
 def checked(configuration: Configuration) -> Configuration:
-    """The configuration, after checking that its network can be read."""
     from ledgerd.node.config.network import network_of  # noqa: PLC0415 - not needed for what is printed sooner
 
     network_of(configuration)

@@ -28,7 +28,6 @@ MEGABYTE = 1 << 20
 
 
 def extend(chosen: argparse.Namespace) -> int:
-    """Record the past, and hand it over to the node."""
     configuration = configuration_of(chosen)
     options = configuration.chain
     if not any((chosen.data_dir / name).exists() for name in (HISTORY_FOLDER, HISTORY_FOLDER + FORMER_SUFFIX)):
@@ -60,7 +59,6 @@ def extend(chosen: argparse.Namespace) -> int:
 
 @contextmanager
 def _log_of(logs: Path, archive: Path) -> Iterator[BlockLogReader]:
-    """The log of a directory with the archive before it."""
     whole, rolling, past = BlockLogReader.open(logs), RollingBlockLogReader.open(logs), ArchivedBlocks(archive)
     rolling.earlier = past
     try:

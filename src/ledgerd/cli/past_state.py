@@ -28,7 +28,6 @@ SPARE_BYTES = 256 << 20
 
 
 def make_past_state(chosen: argparse.Namespace) -> int:
-    """Make it in a directory of its own, or as a snapshot."""
     search_rarely()
     configuration = configuration_of(chosen)
     options, target = configuration.chain, chosen.to.absolute()

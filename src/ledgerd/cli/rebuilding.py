@@ -30,7 +30,7 @@ def add_rebuild(
 def rebuild_with_progress(
     chosen: argparse.Namespace, rebuild: Callable[[Chain, Callable[[int], None]], int]
 ) -> tuple[int, int]:
-    """Rebuild something from the chain of a data directory; returns how many blocks that took, and the head."""
+    """How many blocks that took, and the head."""
     from ledgerd.supervision.loading import search_rarely  # noqa: PLC0415 - not for `--help`
 
     search_rarely()

@@ -57,7 +57,6 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Run a signer until it is asked to stop, or ask one how it is."""
     from ledgerd.producer.signer_place import TlsFiles  # noqa: PLC0415 - not loaded for `--help`
 
     given = (chosen.certificate, chosen.certificate_key, chosen.authority)

@@ -14,7 +14,6 @@ from ledgerd.protocol.errors import OperatorError
 
 
 def add_to(commands: argparse._SubParsersAction[Any]) -> None:
-    """Declare the command with `export` and `import`."""
     arguments = commands.add_parser(
         "snapshot",
         help="write the state as a snapshot, or begin a data directory with one",
@@ -32,7 +31,6 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
 
 
 def run_export(chosen: argparse.Namespace) -> int:
-    """Write a snapshot into a file that does not exist yet."""
     from ledgerd.node.datadir.state_export import write_snapshot  # noqa: PLC0415 - not loaded for `--help`
     from ledgerd.snapshot.checks import told_excess  # noqa: PLC0415
 
@@ -48,7 +46,6 @@ def run_export(chosen: argparse.Namespace) -> int:
 
 
 def run_import(chosen: argparse.Namespace) -> int:
-    """Make the state of a data directory from a snapshot; a failure leaves no state behind."""
     from ledgerd.node.config.logging.setup import set_up_for_person  # noqa: PLC0415 - none is loaded for `--help`
     from ledgerd.node.config.network import network_of  # noqa: PLC0415
     from ledgerd.node.datadir.opening import files_of  # noqa: PLC0415 - not loaded for `--help`

@@ -42,7 +42,6 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Print the state of the last commit, or make a past one; a node may run on it meanwhile."""
     if chosen.at is not None:
         return _run_at(chosen)
     if chosen.to is not None or chosen.snapshot is not None or chosen.from_genesis:

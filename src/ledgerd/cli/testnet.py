@@ -107,7 +107,6 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Run until it is stopped, or has made its blocks."""
     from ledgerd.node.testnet.network import LocalNetwork, prepare  # noqa: PLC0415 - it loads all of the node
 
     stopping = threading.Event()
@@ -130,7 +129,6 @@ def _wishes(chosen: argparse.Namespace) -> Wishes:
 
 @contextlib.contextmanager
 def folder_of(chosen: argparse.Namespace) -> Iterator[Path]:
-    """The folder of the network: that of `--data-dir`, or a temporary one."""
     if chosen.data_dir is None:
         if chosen.keep:
             yield Path(tempfile.mkdtemp(prefix="ledgerd-testnet-"))
@@ -157,7 +155,6 @@ def _clear(folder: Path, *, fresh: bool) -> None:
 
 
 def _check(chosen: argparse.Namespace, plan: Plan) -> None:
-    """Print a note if an existing network has other numbers of nodes and validators than were asked for."""
     kept = (len(plan.members), len(plan.keys.validators))
     if kept != (chosen.nodes, chosen.validators):
         sys.stderr.write(
@@ -182,7 +179,6 @@ def _until_asked_to_stop(stopping: threading.Event) -> Iterator[None]:
 
 
 def greeting(plan: Plan, chosen: argparse.Namespace) -> str:
-    """What is printed after the start: addresses, folder and an example."""
     from ledgerd.node.testnet.files import NAME  # noqa: PLC0415
     from ledgerd.protocol.parameters import chain_id_of  # noqa: PLC0415
 
@@ -204,7 +200,6 @@ def greeting(plan: Plan, chosen: argparse.Namespace) -> str:
 
 
 def watch(network: LocalNetwork, chosen: argparse.Namespace, stopping: threading.Event) -> int:
-    """Show the status of the network until it is stopped, and return the exit code."""
     last: int | None = None
     with _shown() as show:
         while not stopping.wait(LOOK_SECONDS):
@@ -221,7 +216,6 @@ def watch(network: LocalNetwork, chosen: argparse.Namespace, stopping: threading
 
 
 def _restart(network: LocalNetwork) -> bool:
-    """Restart the nodes that have died; returns False if one has failed too often."""
     from ledgerd.supervision.work import PartFailed  # noqa: PLC0415
 
     try:

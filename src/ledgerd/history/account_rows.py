@@ -31,7 +31,6 @@ Reference = tuple[int, int, int]
 
 
 def reference(block: int, place: int) -> Reference:
-    """Names an operation."""
     return block, place >> 16, place & 0xFFFF
 
 
@@ -44,7 +43,6 @@ class AccountRows:
         self._chunks = chunks
 
     def range_of(self, account: str) -> SequenceRange | None:
-        """The first and the last entry."""
         key = key_of(account)
         first, following = self._range(key)
         if following:
@@ -55,7 +53,6 @@ class AccountRows:
         return None
 
     def references(self, account: str, first: int, last: int) -> Iterator[Reference]:
-        """The entries from one sequence number to another, in their order."""
         return chain.from_iterable(self._parts(account, first, last))
 
     def _parts(self, account: str, first: int, last: int) -> Iterator[Iterator[Reference]]:
@@ -108,7 +105,6 @@ class AccountRows:
         self._put_range(key, entries.first, entries.last)
 
     def drop_first(self, account: str, last_block: int) -> None:
-        """Remove the entries of all blocks up to this one."""
         entries = self.range_of(account)
         if entries is None:
             return
@@ -164,7 +160,6 @@ def key_of(account: str) -> bytes:
 
 
 def name_of_chunk(key: bytes) -> str:
-    """The account whose entries a chunk has."""
     return _name(key[: -_CHUNK.size])
 
 

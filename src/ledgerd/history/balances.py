@@ -69,7 +69,6 @@ class Balances:
         self._transaction.put(_FROM_KEY, with_sum(_FROM_KEY, _BLOCK.pack(block)), db=self._header)
 
     def record(self, event: BlockApplied, kept: Sequence[AppliedOperation]) -> None:
-        """Record the changes of a block, whose recorded operations are given in their order."""
         if event.balances is None:
             self._forget()
             return
@@ -89,7 +88,6 @@ class Balances:
         self._put(_BLOCK.pack(event.block.number), (changes, event.penalties))
 
     def copy(self, number: int, changes: KeptChanges) -> None:
-        """Record the changes of a block as another history has them."""
         if changes != NO_CHANGES and self.standing_at is not None:
             self._put(_BLOCK.pack(number), changes)
 
@@ -118,11 +116,9 @@ class Balances:
         return self._get(_BLOCK.pack(number))
 
     def standing(self) -> KeptChanges:
-        """What there was where the changes begin, as changes from nothing."""
         return self._get(_STANDING)
 
     def require_sound(self) -> None:
-        """Read all of it; `HistoryDamaged` where something has rotted."""
         if self.standing_at is not None:
             for key, raw in self._transaction.cursor(self._table):
                 _without_sum(key, raw)

@@ -27,7 +27,6 @@ class BlockPart:
         self.begin = begin
 
     def operations(self, piece: Piece, rows: Sequence[OperationRow]) -> list[Operation]:
-        """Operations of a piece, whose checksum is looked at first."""
         if any(not row[3] & VIRTUAL for row in rows):
             piece.require_sound(self.data, self.begin)
         return [self.operation(piece, row) for row in rows]
@@ -48,7 +47,6 @@ class BlockPart:
         return found, data[where:end]
 
     def damaged(self, where: int, problem: str) -> HistoryDamaged:
-        """The error for an operation that does not match its row."""
         return HistoryDamaged(f"the operation at {self.begin + where} of block {self.number} cannot be read: {problem}")
 
 

@@ -12,7 +12,6 @@ from ledgerd.protocol.operations.roles import Role, field_marked
 
 
 def outgoing(operation: Operation) -> set[AccountName]:
-    """The accounts for which an operation is outgoing."""
     actor = actor_of(type(operation))
     return set(operation.authorities().names) if actor is None else {getattr(operation, actor)}
 
@@ -43,7 +42,6 @@ def _takers_of(kind: type[Operation]) -> tuple[str, ...]:
 
 
 def concerned(operation: Operation, direction: Direction) -> set[AccountName]:
-    """The accounts for which an operation has a direction, of those whose history has it."""
     if direction is Direction.INCOMING:
         return incoming(operation)
     names = set(touched(operation))

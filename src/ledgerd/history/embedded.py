@@ -118,7 +118,6 @@ class EmbeddedStore:
         self._change(lambda commit: commit.take(events))
 
     def copy(self, blocks: Sequence[CopiedBlock], irreversible: int) -> None:
-        """Record blocks as another history of the same chain has kept them, in one commit."""
         self._change(lambda commit: commit.copy(blocks, irreversible))
 
     def truncate(self, number: int) -> None:
@@ -136,9 +135,7 @@ class EmbeddedStore:
             yield KeptFacts(transaction, self._tables, logged)
 
     def replace_with(self, folder: Path, aside: Path) -> None:
-        """Go on with the history in another folder, which takes the place of this one; the files of this are moved
-        aside. Where that fails, this one goes on.
-        """
+        """Go on with the history in another folder, and move these files aside; on a failure, with this one."""
         self.close()
         try:
             self._folder.rename(aside)
@@ -151,7 +148,6 @@ class EmbeddedStore:
             self._open()
 
     def _change(self, change: Callable[[HistoryCommit], None]) -> None:
-        """Make a change in one commit; when the map is full, enlarge it and start the change again."""
         while True:
             commit = HistoryCommit(
                 self._disk.transaction,
@@ -188,7 +184,6 @@ class EmbeddedStore:
             self._disk.abort()
 
     def stand(self, block: int, balances: Sequence[tuple[str, Amounts]], penalties: Sequence[PenaltyChange]) -> None:
-        """Record changes of balances and penalties from behind a block on, after which there are these."""
         self._change(lambda commit: commit.stand(block, balances, penalties))
 
     @property
@@ -200,7 +195,6 @@ class EmbeddedStore:
             self._disk.abort()
 
     def begin_journal(self, block: int, images: Callable[[], Iterable[AccountImage]]) -> None:
-        """Record the images of accounts from behind a block on, after which all of them are like this."""
         self._change(lambda commit: commit.begin_journal(block, images()))
 
     def close(self) -> None:
@@ -254,7 +248,6 @@ class HistoryCommit:
         self._advance_irreversible(irreversible)
 
     def copy(self, blocks: Sequence[CopiedBlock], irreversible: int) -> None:
-        """Add blocks of another history, whose operations were chosen there."""
         irreversible = max(irreversible, self.watermarks.irreversible)
         for event, changes, images in blocks:
             self._record(event, list(event.operations), irreversible)
@@ -310,7 +303,6 @@ class HistoryCommit:
                         self._references[name].append(reference(number, place))
 
     def _write_gathered(self) -> None:
-        """Write the gathered entries in the order of their keys, so that neighbours are written together."""
         for key, value in sorted(self._places):
             self._transaction.put(key, value, db=self._tables.transactions)
         for name, references in sorted(self._references.items()):

@@ -25,7 +25,6 @@ class OperationFilter:
         self._takes_all = not settings.start_block and not settings.skip_virtual and len(self._kept) == len(OPERATIONS)
 
     def kept(self, event: BlockApplied) -> list[AppliedOperation]:
-        """The recorded operations of a block, in the order of their execution."""
         if self._takes_all:
             return list(event.operations)
         reported = _without_virtual(event) if self._skip_virtual else iter(event.operations)

@@ -38,10 +38,7 @@ def open_history(
     settings: HistorySettings,
     space: Space = Space(),  # noqa: B008 - immutable
 ) -> EmbeddedStore:
-    """Open the embedded history of a chain, and make it consistent.
-
-    A damaged one is renamed, and an empty one is started.
-    """
+    """The embedded history of a chain, consistent with it: a damaged one is renamed, an empty one begun."""
     if chain.is_rolling:
         settings = replace(settings, keep_blocks=True)
     try:
@@ -66,10 +63,7 @@ def _opened(chain: Chain, folder: Path, settings: HistorySettings, space: Space)
 
 
 def follow_with_balances(chain: Chain, store: EmbeddedStore, settings: HistorySettings) -> None:
-    """Follow a chain, and record the changes of balances and the images of accounts too where that is wanted.
-
-    Where they are not known up to the head, they begin there, with what all accounts have and are.
-    """
+    """Also record balances and images of accounts where wanted: from the head on, unless they are known up to it."""
     has_journal = settings.journal != "none"
     wanted = {Detail.BALANCES: settings.balances, Detail.IMAGES: has_journal}
     follow(chain, store, frozenset(each for each, is_wanted in wanted.items() if is_wanted))
@@ -84,7 +78,6 @@ def follow_with_balances(chain: Chain, store: EmbeddedStore, settings: HistorySe
 
 
 def follow(chain: Chain, store: HistoryStore, wanted: frozenset[Detail] = frozenset()) -> None:
-    """Make a history consistent with a chain, and record the chain's events from now on."""
     common = last_in_common(chain, store)
     if common < store.head_number:
         log.info(

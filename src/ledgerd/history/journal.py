@@ -82,7 +82,6 @@ class AccountJournal:
             self._put(event.block.number, event.images)
 
     def copy(self, number: int, images: Iterable[AccountImage]) -> None:
-        """Record the images of a block as another history has them."""
         if self.begins is not None:
             self._put(number, images)
 
@@ -148,7 +147,6 @@ class AccountJournal:
         return PastAccount(row, authority, metadata, names)
 
     def amounts_at(self, account: AccountName, block: int) -> Amounts | None:
-        """What an account had after a block; nothing where there was none."""
         row = self._image(ImageKind.ACCOUNT, account, block)
         return amounts_of(ACCOUNTS.codec.decode(row)) if row else None
 
@@ -160,7 +158,6 @@ class AccountJournal:
         return [AccountImage(*_kind_and_account(name), self._row(name + block)) for name in _listed(block, raw)]
 
     def require_sound(self) -> None:
-        """Read all of it; `HistoryDamaged` where something has rotted or is missing."""
         if self.begins is None:
             return
         count = 0

@@ -96,7 +96,6 @@ class KeptFacts:
         return self._balances.standing_at
 
     def standing(self) -> KeptChanges:
-        """What all accounts had after that block, and the penalties of validators."""
         return self._balances.standing()
 
     @property
@@ -122,11 +121,7 @@ class KeptFacts:
         return 0 if packed is None else _header_of(number, packed).timestamp
 
     def block(self, number: int) -> KeptBlock:
-        """A block with its operations.
-
-        Raises:
-            HistoryDamaged: It is not at hand, or not what was recorded.
-        """
+        """`HistoryDamaged` if the block is not at hand, or not what was recorded."""
         packed = self.packed(number)
         if packed is None:
             raise HistoryDamaged(f"block {number} is neither in it nor in the block log")

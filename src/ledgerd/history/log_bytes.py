@@ -41,7 +41,7 @@ class LogBytes:
             self._files.read_first()
 
     def read(self, spans: Sequence[Span]) -> list[bytes]:
-        """The bytes of parts of blocks, in the given order; shorter where the log does not have them."""
+        """In the given order; shorter where the log does not have them."""
         found: list[bytes] = []
         begins = self._begins(spans)
         while len(found) < len(spans):

@@ -40,7 +40,6 @@ class MissedSlots:
         self._table = table
 
     def begin(self, first: int) -> None:
-        """Note the first block from which on missed slots are recorded, if that is not known yet."""
         self._transaction.put(_FROM_KEY, with_sum(_FROM_KEY, _BLOCK.pack(first)), db=self._header, overwrite=False)
 
     @property
@@ -57,7 +56,6 @@ class MissedSlots:
             self._transaction.put(key, with_sum(key, value + _text_of(event.missed).encode()), db=self._table)
 
     def truncate(self, number: int) -> None:
-        """Remove what is of blocks above this one; they are recorded again."""
         cursor = self._transaction.cursor(self._table)
         while cursor.last() and cursor.key() > _BLOCK.pack(number):
             cursor.delete()
@@ -76,7 +74,6 @@ class MissedSlots:
         self._transaction.put(_FROM_KEY, with_sum(_FROM_KEY, _BLOCK.pack(number)), db=self._header)
 
     def between(self, first: int, last: int) -> Iterator[MissedBefore]:
-        """What is recorded of a range of blocks, in order."""
         cursor = self._transaction.cursor(self._table)
         found = cursor.set_range(_BLOCK.pack(first))
         while found and cursor.key() <= _BLOCK.pack(last):

@@ -134,11 +134,9 @@ class Piece:
         return cast("list[OperationRow]", [unpack(raw, first + place * size) for place in places])
 
     def transactions(self) -> list[tuple[int, TransactionId]]:
-        """The transactions with operations in this piece: index in the block, and id."""
         return list(TRANSACTION.iter_unpack(self.raw[self._transactions : self._first_row]))
 
     def openings(self, first: int, last: int) -> list[str]:
-        """The beginnings of the JSON of the operations of some transactions, by their indexes in the piece."""
         begin, end = (self._transactions + index * TRANSACTION.size for index in (first, last + 1))
         members = f'","block":{self.block},"trx_in_block":'
         return [
@@ -147,7 +145,6 @@ class Piece:
         ]
 
     def opening_of_nobody(self) -> str:
-        """The beginning of the JSON of operations that are of no transaction."""
         return f'{{"trx_id":"{_NOBODY}","block":{self.block},"trx_in_block":{AFTER_TRANSACTIONS},"op_in_trx":'
 
     def position(self, row: OperationRow) -> OperationPlace:
@@ -180,10 +177,8 @@ class Piece:
 
 
 def stored_rows(stored: Iterable[tuple[bytes, bytes]], block: int) -> tuple[bytes, bool]:
-    """The rows of a block from its stored pieces, with their keys, and whether its last piece is among them.
-
-    Nothing else of a piece is read, and nothing is called for it that can be done here: for a list of blocks, thousands
-    are looked at.
+    """The rows of a block from its stored pieces, with their keys, and whether its last piece is among them. Called
+    for thousands of blocks, so nothing else of a piece is read.
     """
     found, key_of, is_whole = list[bytes](), PIECE_KEY.pack, False
     for place, (key, raw) in enumerate(stored):
@@ -200,9 +195,7 @@ def stored_rows(stored: Iterable[tuple[bytes, bytes]], block: int) -> tuple[byte
 
 
 def counted_kinds(rows: bytes) -> list[KindCount]:
-    """How many operations of each kind are in rows. They are counted where they stand: to make a list of blocks, very
-    many are looked at.
-    """
+    """How many operations of each kind are in rows: counted in place, since a list of blocks needs very many."""
     tags, flags = rows[::_ROW_SIZE], rows[_FLAGS::_ROW_SIZE].translate(_ARE_VIRTUAL)
     first = flags.find(1)  # most are at the end
     virtual = Counter(compress(tags[first:], flags[first:])) if first >= 0 else Counter[int]()

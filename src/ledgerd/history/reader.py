@@ -50,11 +50,7 @@ class EmbeddedHistory(History):
 
     @classmethod
     def open(cls, folder: Path, log_folder: Path, settings: HistorySettings) -> Self:
-        """Open the history that another process writes, with the block log that it refers to.
-
-        Raises:
-            HistoryDamaged: The history is missing or cannot be read.
-        """
+        """Open the history that another process writes; `HistoryDamaged` if it is missing or cannot be read."""
         try:
             place = str(folder / DATA_FILE), _inode_of(str(folder / DATA_FILE))
             environment = environment_to_read(folder)
@@ -81,16 +77,12 @@ class EmbeddedHistory(History):
             yield EmbeddedView(transaction, self._tables, self._log, self._remembered)
 
     def missed(self, first: int, last: int) -> tuple[int, list[MissedBefore]]:
-        """The slots without a block before the blocks of a range, and the first block of which they are recorded.
-
-        0 stands for a history that has none of them.
-        """
+        """The missed slots before the blocks of a range, and from which block on they are recorded; 0 for never."""
         with self._transaction() as transaction:
             slots = MissedSlots(transaction, self._tables.header, self._tables.missed)
             return slots.first, [*slots.between(first, last)]
 
     def faults(self, logged: ReadLoggedBlock) -> Iterator[str]:
-        """What is wrong with all of it; the blocks that are not here are given by the log."""
         with self._transaction() as transaction:
             yield from Soundness(transaction, self._tables, logged).faults()
 
@@ -147,10 +139,7 @@ class EmbeddedHistory(History):
 
 
 def _inode_of(path: str) -> int:
-    """The number of the file of a history; 0 while there is none.
-
-    For every request: a `Path` takes twice as long to be put together as the system does to answer.
-    """
+    """The file's number; 0 while there is none. With `os`, since a `Path` would take twice as long at every request."""
     try:
         return os.stat(path).st_ino  # noqa: PTH116
     except OSError:

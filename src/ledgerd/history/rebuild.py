@@ -60,10 +60,7 @@ def rebuild(
     space: Space | None = None,
     progress: Callable[[int], None] = lambda _height: None,
 ) -> int:
-    """Build the history of a chain again, and replace the old one; returns the number of replayed blocks.
-
-    The chain must be open for writing, so that no node runs at the same time.
-    """
+    """Record the history anew, from a chain that is open for writing, so no node runs; how many blocks it took."""
     folder = data_dir / REBUILD_FOLDER
     _prepare(folder, settings)
     with (

@@ -25,7 +25,6 @@ class Selection:
         return (tags is None or row[0] in tags) and wanted.since <= piece.timestamp(row) < wanted.until
 
     def takes(self, operation: Operation, place: OperationPlace) -> bool:
-        """Whether an operation passes, by its decoded fields and its place."""
         wanted = self._wanted
         if self._asks_accounts and self._accounts.isdisjoint(concerned(operation, wanted.direction)):
             return False

@@ -50,7 +50,6 @@ class Soundness:
         """A block, and its bytes: operations that are looked at follow one another mostly."""
 
     def faults(self) -> Iterator[str]:
-        """What is wrong; each with the remedy."""
         parts = (
             self._faults_of_operations,
             self._faults_of_copies,
@@ -85,7 +84,6 @@ class Soundness:
             yield missing(last.block).what
 
     def _require_next(self, piece: Piece, place: int, last: Piece | None) -> None:
-        """Refuse a piece that does not follow the one before it."""
         if place and (last is None or last.block != piece.block):
             raise missing(piece.block)
         if not place and last is not None and last.is_continued:

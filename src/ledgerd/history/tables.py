@@ -49,11 +49,7 @@ class Tables(NamedTuple):
 
     @classmethod
     def open(cls, environment: lmdb.Environment, transaction: LmdbTransaction | None, *, create: bool) -> Tables:
-        """The tables of an environment; a transaction creates missing ones.
-
-        Raises:
-            HistoryDamaged: One is missing, and is not to be created: every commit of this version has all.
-        """
+        """The tables of an environment; `HistoryDamaged` if one is missing and not to be created."""
 
         def table(name: str, *, is_set: bool = False) -> Database:
             try:
@@ -90,7 +86,6 @@ class Watermarks(NamedTuple):
     """The last block whose operations were purged."""
 
     def cut(self, number: int, last: int) -> Watermarks:
-        """As they are when every block above this one is forgotten, of which some is the last with operations."""
         return Watermarks(
             head=min(self.head, number),
             irreversible=min(self.irreversible, number),
@@ -101,11 +96,7 @@ class Watermarks(NamedTuple):
 
 
 def read_watermarks(transaction: LmdbTransaction, tables: Tables) -> Watermarks | None:
-    """The stored watermarks; `None` in a new history.
-
-    Raises:
-        HistoryDamaged: They are not those that were stored, or those of another version.
-    """
+    """`None` in a new history; `HistoryDamaged` if they are not those that were stored, or of another version."""
     found, header = transaction.get(_FORMAT_KEY, db=tables.header), tables.header
     if found is None:
         if transaction.stat(header)["entries"]:
@@ -126,11 +117,7 @@ def write_watermarks(transaction: LmdbTransaction, tables: Tables, watermarks: W
 
 
 def pieces_at(transaction: LmdbTransaction, tables: Tables, block: int, watermarks: Watermarks) -> list[Piece]:
-    """The pieces of a block, in their order; none if nothing of it is recorded.
-
-    Raises:
-        HistoryDamaged: One of them is missing, or not what was stored.
-    """
+    """The pieces of a block, in order; none if nothing of it is recorded, `HistoryDamaged` if one is missing."""
     found: list[Piece] = []
     cursor = transaction.cursor(tables.operations)
     if cursor.set_key(PIECE_KEY.pack(block, 0)):
@@ -159,7 +146,6 @@ def kinds_at(transaction: LmdbTransaction, tables: Tables, block: int, watermark
 
 
 def missing(block: int) -> HistoryDamaged:
-    """The error for operations that should be there."""
     return HistoryDamaged(f"operations of block {block} are missing")
 
 
@@ -169,7 +155,6 @@ def transaction_entry(transaction: TransactionId, block: int) -> tuple[bytes, by
 
 
 def possible_blocks(transaction: LmdbTransaction, tables: Tables, wanted: TransactionId) -> list[int]:
-    """The numbers of the blocks that may have the transaction with this id, in order."""
     cursor = transaction.cursor(tables.transactions)
     found: list[int] = []
     if not cursor.set_range_dup(wanted[:1], wanted[1:3]):
@@ -183,11 +168,7 @@ def possible_blocks(transaction: LmdbTransaction, tables: Tables, wanted: Transa
 
 
 def block_behind(transaction: LmdbTransaction, tables: Tables, number: int, watermarks: Watermarks) -> int | None:
-    """The next block that has recorded operations.
-
-    Raises:
-        HistoryDamaged: The one that it says was before it is missing, or it is missing itself.
-    """
+    """The next block with recorded operations; `HistoryDamaged` if it, or one that it says was before, is missing."""
     cursor, known = transaction.cursor(tables.operations), max(number, watermarks.forgotten)
     if not cursor.set_range(PIECE_KEY.pack(number + 1, 0)):
         if watermarks.last > known:
@@ -200,7 +181,6 @@ def block_behind(transaction: LmdbTransaction, tables: Tables, number: int, wate
 
 
 def require_first(piece: Piece, place: int, before: int) -> None:
-    """Refuse a piece that is not the first one behind a block that has recorded operations."""
     if place:
         raise missing(piece.block)
     if piece.previous > before:

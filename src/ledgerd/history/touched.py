@@ -15,7 +15,6 @@ AccountNames = Iterable[AccountName]
 
 
 def touched(operation: Operation) -> Collection[AccountName]:
-    """The accounts that an operation touches, each once."""
     return dict.fromkeys(_rule_of(type(operation))(operation))
 
 

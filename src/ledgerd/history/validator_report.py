@@ -99,7 +99,6 @@ class ValidatorReport:
                 self._day(each.time).missed += count
 
     def count_operations(self, view: HistoryView, first: int, last: int) -> None:
-        """Count rewards, votes and removals of its key."""
         for time, (kind, operation) in _operations(view, first, last, self.name):
             day = self._day(time)
             if kind == "validator_reward":
@@ -115,8 +114,6 @@ class ValidatorReport:
 def _operations(
     view: HistoryView, first: int, last: int, name: AccountName
 ) -> Iterator[tuple[int, tuple[str, dict[str, Any]]]]:
-    """The operations that concern a validator, each with its time, in slices."""
-
     def picks(operation: Operation, _place: OperationPlace) -> bool:
         match operation:
             case ValidatorReward(validator=validator) | AccountValidatorVote(validator=validator):

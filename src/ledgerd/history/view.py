@@ -144,7 +144,6 @@ class EmbeddedView(HistoryView):
         return self._texts(parts)
 
     def _rows_of(self, place: TransactionPlace) -> Iterator[PieceRows]:
-        """The recorded operations of a transaction, virtual ones too."""
         for piece in self._pieces_at(place.block):
             owners = [index for index, (number, _) in enumerate(piece.transactions()) if number == place[1]]
             rows = [row for row in piece.rows() if row[1] in owners] if owners else []
@@ -309,7 +308,6 @@ class EmbeddedView(HistoryView):
 
 
 def _thinned(parts: list[PieceRows], is_wanted: Callable[[Piece, OperationRow], bool]) -> list[PieceRows]:
-    """Only the selected rows; groups without any are left out."""
     thinned = ((piece, [row for row in rows if is_wanted(piece, row)]) for piece, rows in parts)
     return [part for part in thinned if part[1]]
 

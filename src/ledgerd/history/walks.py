@@ -12,11 +12,7 @@ from ledgerd.state.disk import Cursor, LmdbTransaction
 def walked_up(
     transaction: LmdbTransaction, tables: Tables, watermarks: Watermarks, first: int, last: int
 ) -> Iterator[list[Piece]]:
-    """The pieces of each block from the first to the last one.
-
-    Raises:
-        HistoryDamaged: Some are missing, or are not what was stored.
-    """
+    """The pieces of each block from the first to the last one."""
     cursor, before = transaction.cursor(tables.operations), max(first - 1, watermarks.forgotten)
     cursor.set_range(PIECE_KEY.pack(first, 0))
     while cursor.key():
@@ -36,11 +32,7 @@ def walked_up(
 def walked_down(
     transaction: LmdbTransaction, tables: Tables, watermarks: Watermarks, first: int, last: int
 ) -> Iterator[list[Piece]]:
-    """The pieces of each block from the first, which is the highest, down to the last one.
-
-    Raises:
-        HistoryDamaged: Some are missing, or are not what was stored.
-    """
+    """The pieces of each block from the first, which is the highest, down to the last one."""
     cursor = transaction.cursor(tables.operations)
     found = cursor.prev() if cursor.set_range(PIECE_KEY.pack(first + 1, 0)) else cursor.last()
     below = _block_of(cursor) if found else 0
@@ -69,7 +61,6 @@ def _piece_here(cursor: Cursor) -> Piece:
 
 
 def _whole(pieces: list[Piece]) -> list[Piece]:
-    """The pieces of a block, if the last one is there."""
     if pieces[-1].is_continued:
         raise missing(pieces[-1].block)
     return pieces

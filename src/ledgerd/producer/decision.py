@@ -135,9 +135,7 @@ def _too_late(moment: int, duty: Duty) -> Decision | None:
 
 
 def _competing(facts: Facts, name: str) -> Rival | None:
-    """The block that competes with ours: in an emergency any in the slot, else one of another validator on another
-    parent.
-    """
+    """In an emergency any block in the slot competes, else one of another validator on another parent."""
     for rival in facts.rivals:
         if facts.is_emergency or (rival.validator != name and rival.previous != facts.head_id):
             return rival
@@ -145,10 +143,7 @@ def _competing(facts: Facts, name: str) -> Rival | None:
 
 
 def _collision(facts: Facts, settings: ProducerSettings, guards: Guards, duty: Duty) -> Decision | None:
-    """Defer to a competing block, unless ours is on the heavier branch (spec 06, section 10.8).
-
-    Where ours wins, `_granted` names the competing blocks as discarded.
-    """
+    """Defer to a competing block, unless ours is on the heavier branch (spec 06, section 10.8)."""
     rival = _competing(facts, duty.name)
     if rival is None:
         return None

@@ -34,10 +34,7 @@ GIVEN_REMEMBERED = 256
 
 
 def is_doppelganger_checked(settings: ProducerSettings, network: ChainParameters) -> bool:
-    """Whether the check runs: where it was asked for, blocks are signed, and others sign as well.
-
-    Not with a signer: whatever other node it has signed a block for is no doppelganger, and it signs one for a slot.
-    """
+    """Not with a signer: other nodes that it signs blocks for are no doppelgangers, and it signs one for a slot."""
     return (
         settings.checks_doppelganger
         and not settings.is_signed_elsewhere
@@ -165,5 +162,4 @@ class Doppelganger:
         )
 
     def refusal(self, name: AccountName) -> WatchState:
-        """Why a validator's slot is not signed; nothing where it may be."""
         return self.state if name in self._names else WatchState()

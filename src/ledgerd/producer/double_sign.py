@@ -98,11 +98,7 @@ class LastSigned:
         return ""
 
     def record(self, block: Block) -> None:
-        """Put a block on the disk; when this returns, a loss of power no longer takes it away.
-
-        Raises:
-            OperatorError: The disk is full or cannot be written; the record is as it was, and the block must not leave.
-        """
+        """Durable when this returns; after an `OperatorError` the record is as it was, and the block must not leave."""
         signed = self._sealed(block)
         fresh = self.path.with_name(f"{FILE}.new")
         try:

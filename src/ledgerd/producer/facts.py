@@ -55,7 +55,6 @@ class Facts(NamedTuple):
         return self.first_slot + (slot - 1) * BLOCK_INTERVAL
 
     def scheduled_at(self, slot: int) -> AccountName:
-        """Whose slot it is."""
         return self.scheduled[(self.aslot + slot) % len(self.scheduled)]
 
     @property

@@ -115,7 +115,6 @@ class Guard:
     # -- the start
 
     def begin(self, now: int, facts: GuardFacts) -> list[Update]:
-        """Drop validators and accounts that the chain does not have, and make the first check."""
         for name, watched in sorted(self.settings.watched.items()):
             keys = facts.active_keys.get(name)
             if keys is None:
@@ -177,7 +176,6 @@ class Guard:
     # -- each block
 
     def on_block(self, now: int, facts: GuardFacts, block: Seen) -> list[Update]:
-        """What follows from a block that was applied."""
         updates = self._count(now, facts, block) if now - block.time <= PRESENT else []
         for name, record in self.records.items():
             sent = record.restoration

@@ -105,7 +105,6 @@ class Producer(Observer):
     # -- before the first tick
 
     def begin(self) -> None:
-        """Apply what a stop has interrupted, and log the validators."""
         names = self.settings.names
         if not names:
             log.warning("No validators configured! Please add validator names and private keys to configuration.")
@@ -240,7 +239,6 @@ class Producer(Observer):
         return self._fill(max(1, facts.slot_at(second)), facts)
 
     def _produce(self, decision: Decision, duty: Duty, facts: Facts) -> Decision:
-        """Sign, record, apply and send the block of a slot."""
         refusal = self._signed.refusal(duty.time, facts.head_time)
         if refusal:
             return Decision(TickOutcome.ALREADY_SIGNED, f"Not producing block for {duty.name}: {refusal}", duty)
@@ -399,7 +397,6 @@ async def run(
     sleep: NetworkSleep = asyncio.sleep,
     sign: Sign | None = None,
 ) -> None:
-    """Tick for as long as the node runs; the signer is asked between two ticks, while the chain goes on."""
     wait = wait_before_tick(clock())
     while True:
         await sleep(wait / SECOND)

@@ -50,7 +50,6 @@ def ntp_time(micros: int) -> int:
 
 
 def from_ntp_time(value: int) -> int:
-    """The time that 64 bits tell."""
     seconds = value >> 32
     if seconds < FIRST_ERA:
         seconds += 1 << 32
@@ -58,7 +57,6 @@ def from_ntp_time(value: int) -> int:
 
 
 def request(now: int) -> bytes:
-    """The packet that asks for the time."""
     return bytes([CLIENT_REQUEST]) + bytes(39) + struct.pack(">Q", ntp_time(now))
 
 
@@ -119,7 +117,6 @@ class Round:
 
     @property
     def offsets(self) -> list[int]:
-        """What the servers have said, in microseconds."""
         return sorted(answer.offset for answer in self._answers.values())
 
 
@@ -159,7 +156,6 @@ class NtpOffset:
         """Microseconds to add to our clock; nothing before the first answer."""
 
     def is_due(self, now: int) -> bool:
-        """Whether what is known is old enough to ask again."""
         if self._accepted_at is None:
             return True
         return not 0 <= now - self._accepted_at < self._settings.request_interval * MICRO - EARLY

@@ -44,7 +44,6 @@ class NtpClient(asyncio.DatagramProtocol):
         return self.known.offset or 0
 
     async def run(self, work: Work) -> None:
-        """Ask now and whenever it is time, until cancelled."""
         self._loop, self._work = asyncio.get_running_loop(), work
         await self._loop.create_datagram_endpoint(lambda: self, local_addr=("0.0.0.0", 0))  # noqa: S104 - to hear answers
         try:

@@ -79,11 +79,9 @@ class ProducerSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_signed_elsewhere(self) -> bool:
-        """Whether a signer holds the keys; then this node has none."""
         return self.signer.place is not None
 
     def with_keys_of_files(self, keys: Iterable[PrivateKey]) -> ProducerSettings:
-        """The same, after the files were read again."""
         return msgspec.structs.replace(self, keys=keyring([*self.options_keys, *keys]))
 
     @property

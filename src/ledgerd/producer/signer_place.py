@@ -34,11 +34,6 @@ class SignerPlace(msgspec.Struct, frozen=True):
 
 
 def read_place(text: str) -> SignerPlace:
-    """The place of a text, `unix:/path` or `tls://host:port`.
-
-    Raises:
-        PlaceFault: It is neither.
-    """
     if text.startswith("unix:/"):
         path = text.removeprefix("unix:")
         if len(os.fsencode(path)) > LONGEST_SOCKET_NAME:
@@ -60,11 +55,6 @@ class TlsFiles(msgspec.Struct, frozen=True):
 
 
 def tls_context(files: TlsFiles, *, is_signer: bool) -> ssl.SSLContext:
-    """What one side of a connection shows, and asks of the other.
-
-    Raises:
-        PlaceFault: A file cannot be read, or is none.
-    """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER if is_signer else ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
     context.verify_mode = ssl.CERT_REQUIRED

@@ -78,7 +78,6 @@ class Streaks:
     # -- after a decision
 
     def take(self, decision: Decision, facts: Facts, now: int) -> list[LogLine]:
-        """Count an outcome, at a time in microseconds, and give what is to be said of it."""
         second, outcome = now // SECOND, decision.outcome
         lines: list[LogLine] = []
         if outcome is TickOutcome.NOT_TIME_YET:

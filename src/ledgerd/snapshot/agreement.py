@@ -72,9 +72,8 @@ async def fetch_agreed(
     refused: RefusedSources,
     pause: float = PAUSE_SECONDS,
 ) -> Agreed | None:
-    """Fetch the newest snapshot above a block that is not refused, and compare it with those of other peers.
-
-    Files of one block of which no two are equal are added to those that are refused, and other peers are asked.
+    """The newest snapshot above a block that is not refused, compared with those of other peers. Files of one block of
+    which no two are equal become refused, and other peers are asked.
     """
     while True:
         asked = [peer for peer in peers if peer not in refused.peers]

@@ -41,12 +41,10 @@ def no_progress(_done: int, _of: int) -> None:
 
 
 def is_long(snapshot: Snapshot) -> bool:
-    """Whether the state of a snapshot takes longer than a minute to check."""
     return sum(count or 0 for count in snapshot.sections.values()) > RECORDS_AT_ONCE
 
 
 def require_sound(store: Store, network: ChainParameters, progress: ChecksMade = no_progress) -> None:
-    """Raise `SnapshotError` for a state in which something does not fit together; note that a sound one was checked."""
     found = faults_of_state(Ledger(store, network), progress)
     named = list(islice(found, MOST_NAMED))
     if named:
@@ -58,11 +56,7 @@ def require_sound(store: Store, network: ChainParameters, progress: ChecksMade =
 
 
 def audit_copy(state: Path, folder: Path, network: ChainParameters, progress: ChecksMade = no_progress) -> int:
-    """Check the last commit of a state that a node may be using, on a copy of it in another folder; its block number.
-
-    Raises:
-        SnapshotError: Something does not fit together.
-    """
+    """Check the last commit of a state that a node may be using, on a copy in another folder; its block number."""
     shutil.rmtree(folder, ignore_errors=True)
     try:
         copy_commit(state, folder)

@@ -23,7 +23,6 @@ from ledgerd.state.objects.reversible import REVERSIBLE_BLOCKS, ReversibleBlock
 
 
 def read_snapshot(file: Path) -> Snapshot:
-    """The snapshot in a file; raises `SnapshotError` if it is invalid."""
     try:
         return Snapshot.from_path(file)
     except OSError as problem:
@@ -38,11 +37,7 @@ def build_state(
     terms: Terms = ANY,
     checked: ChecksMade = no_progress,
 ) -> Provenance:
-    """Build the state of a snapshot in an empty folder, and check it.
-
-    Raises:
-        SnapshotError: The snapshot cannot be imported on these terms; the folder is removed.
-    """
+    """Build the state of a snapshot in an empty folder, and check it; a failure removes the folder."""
     try:
         with Store.open(folder, STORED_TABLES, space=space) as store:
             head = load(store, snapshot, network, terms.residual, with_metadata=terms.with_metadata)

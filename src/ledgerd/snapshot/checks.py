@@ -62,10 +62,8 @@ def require_anchor(snapshot: Snapshot, head_block: Block | None, hardfork: int) 
 
 
 def require_signed_head(store: Store, head_block: Block | None, network: ChainParameters) -> None:
-    """The head block, if present, must be what the state says of its head, and signed by the validator it names.
-
-    The reference does not look at the signature (spec 11, section 8.3). A block may change the key that it was signed
-    with: then the key says nothing.
+    """The head block, if present, must be what the state says of its head, and signed by the validator it names. The
+    reference does not check that (spec 11, section 8.3). One that may change its own key proves nothing.
     """
     if head_block is None:
         return

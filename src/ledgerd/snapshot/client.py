@@ -46,7 +46,6 @@ class SnapshotConnection:
         self._frames = MessageReader(FRAME_BYTES)
 
     async def ask(self, request: SnapshotMessage, seconds: float) -> SnapshotMessage:
-        """Send a request and wait for the answer."""
         async with asyncio.timeout(seconds):
             self._writer.write(packed(request))
             await self._writer.drain()
@@ -60,7 +59,6 @@ class SnapshotConnection:
 
 @asynccontextmanager
 async def connected(peer: Endpoint) -> AsyncIterator[SnapshotConnection]:
-    """A context with a connection, which is closed at its end."""
     async with asyncio.timeout(CONNECT_SECONDS):
         reader, writer = await asyncio.open_connection(peer.host, peer.port)
     try:
@@ -70,7 +68,7 @@ async def connected(peer: Endpoint) -> AsyncIterator[SnapshotConnection]:
 
 
 async def ask(peer: Endpoint) -> InfoReply:
-    """Ask a server for its newest snapshot; raises one of `FAULTS`."""
+    """Raises one of `FAULTS`."""
     async with connected(peer) as connection:
         answer = await connection.ask(InfoRequest(), ANSWER_SECONDS)
     if not isinstance(answer, InfoReply):
@@ -106,10 +104,7 @@ async def fetch_newest(
     refused: Collection[bytes] = (),
     pause: float = PAUSE_SECONDS,
 ) -> Fetched | None:
-    """Download the snapshot of the highest block above a number, from the next peer if one fails.
-
-    A snapshot that was refused before is not downloaded again; one that is in the directory already is used.
-    """
+    """The snapshot of the highest block above a number, from the next peer if one fails; none that was refused."""
     replies = await all_of(_heard_from(peer) for peer in peers)
     found = [SnapshotOffer(info, peer) for info, peer in zip(replies, peers, strict=True) if info is not None]
     useful = [each for each in found if each.info.number > above and each.info.checksum not in refused]

@@ -49,11 +49,7 @@ NOT_COMPARED: Mapping[str, frozenset[str]] = {
 
 
 def differing(one: Snapshot, two: Snapshot, network: ChainParameters) -> list[str]:
-    """The sections whose records differ; nothing where the snapshots are of one state.
-
-    Raises:
-        SnapshotError: They are of different blocks, or one of them cannot be read.
-    """
+    """The sections whose records differ; none where the snapshots are of one state."""
     if (one.head_number, one.chain_id) != (two.head_number, two.chain_id):
         raise SnapshotError(f"they are of blocks {one.head_number} and {two.head_number}: there is nothing to compare")
     if one.head_id != two.head_id:
@@ -66,7 +62,6 @@ def differing(one: Snapshot, two: Snapshot, network: ChainParameters) -> list[st
 
 
 def _digests(snapshot: Snapshot) -> dict[str, bytes]:
-    """A digest of the records of each section that has some."""
     found: dict[str, Any] = {}
     for raw_name, record in snapshot.records():
         name = OLD_SECTIONS.get(raw_name, raw_name)

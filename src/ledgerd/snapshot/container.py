@@ -69,7 +69,6 @@ class StateWriter:
         yield joined_adler32(zlib.adler32(front), self._adler, self._length).to_bytes(4, "big")
 
     def close(self) -> None:
-        """Delete the temporary file, if that was not done before."""
         self._packed.close()
 
     def __enter__(self) -> Self:
@@ -87,7 +86,6 @@ def joined_adler32(first: int, second: int, length: int) -> int:
 
 
 def unpacked(file: BinaryIO) -> Generator[bytes]:
-    """The JSON text in a file, in pieces of a bounded size."""
     unpacker = zlib.decompressobj()
     total, rest = 0, b""
     try:

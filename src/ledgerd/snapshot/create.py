@@ -32,7 +32,6 @@ class Written(NamedTuple):
 def create(
     state: Path, logs: Path, network: ChainParameters, path: Path, created: int, *, with_metadata: bool = False
 ) -> Written:
-    """Write the state of a folder into a file, which gets its name when it is complete."""
     partial = path.with_name(path.name + PARTIAL)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -53,13 +53,11 @@ def kept_in(folder: Path) -> Iterator[StoredSnapshot]:
 
 
 def newest_in(folder: Path, *, below: int | None = None) -> StoredSnapshot | None:
-    """The snapshot of the highest block, or of the highest one below a number."""
     fitting = (each for each in kept_in(folder) if below is None or each.number < below)
     return max(fitting, key=lambda each: each.number, default=None)
 
 
 def make_directory(folder: Path) -> None:
-    """Create the directory, and delete unfinished files in it."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / DOWNLOAD).unlink(missing_ok=True)
     for path in folder.glob(f"snapshot-block-*{PARTIAL}"):
@@ -67,7 +65,7 @@ def make_directory(folder: Path) -> None:
 
 
 def drop_old(folder: Path, now: float, days: int) -> list[Path]:
-    """Delete snapshots older than a number of days, except the newest; returns the deleted ones."""
+    """Except the newest; returns the deleted ones."""
     newest = newest_in(folder)
     gone = []
     for each in kept_in(folder) if days else ():

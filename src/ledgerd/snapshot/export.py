@@ -57,11 +57,7 @@ class Exported(NamedTuple):
 
 
 def export(view: View, file: BinaryIO, occasion: Occasion, spool: Path | None = None) -> Exported:
-    """Write a snapshot of a state into a file. `spool` is the folder for a temporary file.
-
-    Raises:
-        SnapshotError: No node could load the file: its head block is missing, or of another state.
-    """
+    """Write a snapshot of a state into a file; `spool` is the folder for a temporary file."""
     _require_head(view, occasion.head_block)
     counts: dict[str, Json] = {}
     loadability, tally = Loadability(), TokenTally()
@@ -102,7 +98,6 @@ def _require_head(view: View, head_block: Block | None) -> None:
 def _add_records(
     section: str, records: Iterator[tuple[int, str]], add: Callable[[str], None], loadability: Loadability
 ) -> int:
-    """Add the objects of a section, some at a time; returns their number."""
     count = 0
     while batch := list(islice(records, _RECORDS_A_PIECE)):
         text = ",".join([each for _, each in batch])

@@ -49,7 +49,6 @@ class Download:
         self._before = 0
 
     def connect(self) -> SnapshotMessage:
-        """The first request on a new connection."""
         self._connections += 1
         self._before = self.received
         self._asked = 0
@@ -95,7 +94,6 @@ class Download:
 
 
 def check(info: InfoReply) -> None:
-    """Refuse an announcement that cannot be of a snapshot."""
     if not 0 < info.size <= LARGEST_FILE:
         raise ProtocolFault(f"it announces a file of {info.size} bytes, where {LARGEST_FILE} are the most")
     if not info.number:
@@ -103,7 +101,6 @@ def check(info: InfoReply) -> None:
 
 
 def refusal(message: SnapshotMessage) -> Exception:
-    """The error for an answer without content."""
     match message:
         case NoSnapshot():
             return Unavailable("it has no snapshot")

@@ -189,10 +189,7 @@ class MessageReader:
         self._buffer += data
 
     def next(self) -> SnapshotMessage | None:
-        """The next complete message, or `None`; raises `ProtocolFault`.
-
-        Payload bytes after the last field are ignored, as by the reference.
-        """
+        """`None` if no message is complete. Payload bytes after the last field are ignored, as by the reference."""
         if len(self._buffer) < HEADER.size:
             return None
         size, number = HEADER.unpack_from(self._buffer)

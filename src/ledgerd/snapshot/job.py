@@ -179,7 +179,6 @@ def _import(order: Import, network: ChainParameters, tell: Callable[[Told], None
 
 
 def main() -> None:
-    """Read the order, carry it out, and write the result."""
     # Ctrl-C sends SIGINT to the whole process group: the node handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     give_way(NICENESS)

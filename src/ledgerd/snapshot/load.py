@@ -55,9 +55,6 @@ def load(
 ) -> Block | None:
     """Import the state of a snapshot into an empty store, and return its head block, if the file has it.
 
-    Its tokens must exceed its supply by exactly `residual` (spec 11, section 8.6). Metadata of markets is imported only
-    with `with_metadata`: where the plugin that keeps it runs.
-
     Most of it is committed in steps, so that it need not fit into memory: the caller commits the rest, or deletes the
     store after a `SnapshotError`.
     """
@@ -100,7 +97,6 @@ def load(
 def fill(
     store: Store, snapshot: Snapshot, *counts: Callable[[Entity], None], with_metadata: bool = False
 ) -> Block | None:
-    """Write the records of a snapshot into an empty store, and count what is in them on the way."""
     try:
         with store.loading() as rows:
             return _read(rows, snapshot, counts, with_metadata=with_metadata)
@@ -156,7 +152,6 @@ def _require_whole(store: Store, network: ChainParameters) -> None:
 
 
 def _require_one_head(store: Store, snapshot: Snapshot) -> None:
-    """Header and state must have the same head block."""
     head = store.get(DYNAMIC_GLOBAL_PROPERTIES, 0)
     if (snapshot.head_id, snapshot.head_number) != (head.head_block_id, head.head_block_number):
         raise SnapshotError(

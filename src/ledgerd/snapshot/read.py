@@ -36,7 +36,6 @@ class Snapshot:
     """A snapshot file whose version and checksum are right."""
 
     def __init__(self, opening: Callable[[], BinaryIO]) -> None:
-        """Read a file that can be opened more than once; raises `SnapshotError` if it is no snapshot."""
         self._opening = opening
         self.sections: dict[str, int | None] = {}
         """The number of records of each section that `records` has read; None for a member that is no array."""
@@ -70,11 +69,9 @@ class Snapshot:
 
     @property
     def size(self) -> int:
-        """The records of all sections, as the header counts them."""
         return sum(self.object_counts.values())
 
     def records(self) -> Iterator[tuple[str, Json]]:
-        """The name of a section and a record of it, in the order of the file."""
         if self.progress is None:
             yield from self._records()
             return
@@ -120,12 +117,10 @@ class _Cursor:
         return True
 
     def expect(self, character: str) -> None:
-        """Skip a character that must be the next one."""
         if not self.takes(character):
             raise SnapshotError(f"the snapshot is damaged: no {character} where one must be")
 
     def values(self) -> Iterator[Any]:
-        """Read the values of an array behind its bracket, and the bracket that ends it."""
         while not self.takes("]"):
             yield self.value()
             while (found := self._next_at_hand()) is not None:
@@ -190,7 +185,6 @@ class _Cursor:
 
 
 def _split(pieces: Iterator[bytes]) -> tuple[bytes, bytes]:
-    """The text of the header, and the first part of the state."""
     raw = b""
     for piece in pieces:
         raw += piece

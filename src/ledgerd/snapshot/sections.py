@@ -149,11 +149,9 @@ class Nullable(Kind):
         self._optional = optional
 
     def text(self, source: Source, value: str) -> str:
-        """The value's text, or null."""
         return self._optional.text(source, value)
 
     def parse(self, value: object) -> Any:  # noqa: ANN401 - of whatever type the value is
-        """Null means absent."""
         return self._optional.parse(value)
 
     def default(self) -> None:
@@ -174,7 +172,7 @@ class SnapshotSection(Generic[E]):
 
     @cached_property
     def fields(self) -> list[Field]:
-        """The written fields of an object; the other ones come last in its record."""
+        """The other ones come last in its record."""
         left_out = getattr(self.table.record, "UNREFLECTED", ())
         return [
             field._replace(kind=Nullable(field.kind)) if isinstance(field.kind, Optional) else field

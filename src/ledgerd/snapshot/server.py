@@ -146,7 +146,6 @@ def _put(writer: asyncio.StreamWriter, data: bytes) -> None:
 
 
 async def _write(writer: asyncio.StreamWriter, session: ServerSession, data: bytes) -> None:
-    """Send, as fast as the client takes it."""
     _put(writer, data)
     async with asyncio.timeout_at(session.deadline):
         await writer.drain()
@@ -172,7 +171,6 @@ def _read(file: BinaryIO, offset: int, size: int) -> bytes:
 
 
 async def _next(reader: asyncio.StreamReader, frames: MessageReader, session: ServerSession) -> SnapshotMessage | None:
-    """The next request; None at the end of the connection."""
     async with asyncio.timeout_at(session.deadline):
         while (message := frames.next()) is None:
             data = await reader.read(READ_BYTES)

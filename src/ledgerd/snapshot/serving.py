@@ -120,7 +120,6 @@ class AdmissionControl:
 
 
 def charged_as(address: str) -> str:
-    """What an address is charged as: of IPv6, its /64."""
     try:
         found = ip_address(address)
     except ValueError:
@@ -146,7 +145,6 @@ class ServerSession:
         return self._started + min(LONGEST_SECONDS, SECONDS + self._sent / SLOWEST)
 
     def sent(self, size: int) -> None:
-        """So many bytes of the file have gone out."""
         self._sent += size
 
     def begin(self, message: SnapshotMessage, offer: Offer | None) -> Answer:

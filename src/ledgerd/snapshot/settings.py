@@ -36,5 +36,4 @@ class SnapshotSettings(msgspec.Struct, frozen=True):
 
     @property
     def writes_pm_meta(self) -> bool:
-        """Whether it goes into what is written."""
         return self.include_pm_meta and self.knows_pm_meta

@@ -34,7 +34,7 @@ class Triggers:
         """Whether one is due as soon as the node has caught up."""
 
     def applied(self, number: int, time: int, now: int, own_slot: NextOwnSlot) -> int | None:
-        """A block has become the head. Returns the number for a snapshot's name, if one is to be written now."""
+        """Returns the number for a snapshot's name, if one is to be written now."""
         due = self._due(number, is_behind=now - time > BEHIND_SECONDS)
         if due:
             slot = own_slot()

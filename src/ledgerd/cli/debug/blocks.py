@@ -36,7 +36,6 @@ class StoredBlocks(NamedTuple):
 
 @contextmanager
 def blocks_of(place: str) -> Iterator[StoredBlocks]:
-    """The blocks at a place: a node's address, a data directory or a block log."""
     if place.startswith(("http://", "https://")):
         yield _of_node(place)
     elif Path(place).is_dir():
@@ -67,7 +66,6 @@ def _of_node(address: str) -> StoredBlocks:
 
 
 def _asked(address: str, method: str, *arguments: int) -> Any:  # noqa: ANN401 - JSON of any kind
-    """The result of a method of `database_api`."""
     request = {"jsonrpc": "2.0", "method": "call", "params": ["database_api", method, arguments], "id": 1}
     parts = urlsplit(address)
     kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
@@ -113,7 +111,6 @@ def _of_directory(place: str) -> Iterator[StoredBlocks]:
 
 @contextmanager
 def _of_file(place: str) -> Iterator[StoredBlocks]:
-    """A block log of either program."""
     from ledgerd.chain.log.source import LogSource  # noqa: PLC0415 - not loaded for `--help`
     from ledgerd.codec import codec_of  # noqa: PLC0415
 

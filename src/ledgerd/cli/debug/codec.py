@@ -36,7 +36,6 @@ def add_to(tools: argparse._SubParsersAction[Any]) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Print the functions of each type of this name."""
     from ledgerd.codec import record_kind  # noqa: PLC0415 - not loaded for `--help`
 
     found = [record for record in _records() if record.__name__.lower() == chosen.type.lower()]
@@ -49,7 +48,6 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def _records() -> Iterator[type[Any]]:
-    """Every declared record, in the order of their names."""
     import msgspec  # noqa: PLC0415
 
     for root in ROOTS:

@@ -33,7 +33,6 @@ def add_to(tools: argparse._SubParsersAction[Any]) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Search, and print the last common block and the two that follow it."""
     from ledgerd.cli.debug.blocks import blocks_of  # noqa: PLC0415 - not loaded for `--help`
 
     if chosen.first == chosen.second:

@@ -52,7 +52,6 @@ def add_to(tools: argparse._SubParsersAction[Any]) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Compare table by table, in the order in which objects are stored."""
     if chosen.first.resolve() == chosen.second.resolve():
         raise OperatorError("both are the same: name two states")
     with ExitStack() as stack:
@@ -67,7 +66,6 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def _printed(name: str, differences: Iterator[str], most: int) -> int:
-    """Print the first differences of a table; returns how many there are."""
     shown = list(islice(differences, max(most, 0)))
     more = sum(1 for _ in differences)
     sys.stdout.writelines(f"{line}\n" for line in shown)
@@ -102,7 +100,6 @@ def _all_tables(view: View) -> State:
 
 
 def _sections(view: View) -> State:
-    """The tables as a snapshot of the state would hold them."""
     from ledgerd.snapshot.sections import SECTIONS  # noqa: PLC0415
 
     def objects(section: SnapshotSection[Any]) -> Iterator[tuple[Any, Any]]:
@@ -149,7 +146,6 @@ def _differences(name: str, first: Objects | None, second: Objects | None) -> It
 
 
 def where(first: Any, second: Any, path: str) -> Iterator[str]:  # noqa: ANN401 - JSON of any kind
-    """The paths at which two JSON values differ."""
     if isinstance(first, dict) and isinstance(second, dict):
         for key in dict.fromkeys([*first, *second]):
             if key not in first or key not in second:

@@ -75,11 +75,9 @@ class BlockRows:
 
     @property
     def accounts(self) -> set[str]:
-        """Those that are touched."""
         return {touch.account for touch in self.touches}
 
     def add(self, block: KeptBlock) -> None:
-        """Add the rows of the next block."""
         number, time = block.number, moment(block.header.timestamp)
         self._ordinal = 0
         block_range, operations = number // BLOCKS_A_RANGE, block.operations
@@ -105,7 +103,6 @@ class BlockRows:
         self.ids[number] = block.header.id
 
     def add_balances(self, number: int, changes: list[KeptChange], time: datetime) -> None:
-        """Add what accounts have after each change of a block, or after all of it."""
         rows = self.tables["balances"]
         for account, place, step, before, after in changes:
             name, at = name_text(account), None if place == NO_OPERATION else place
@@ -118,7 +115,6 @@ class BlockRows:
                     rows.append((*what, at, step or None))
 
     def add_penalties(self, number: int, changes: list[PenaltyChange], time: datetime) -> None:
-        """Add the penalties of validators from a block on."""
         rows = ((number // BLOCKS_A_RANGE, number, name_text(name), percent, time) for name, percent in changes)
         self.tables["penalties"] += rows
 
@@ -167,5 +163,4 @@ def _with(
 
 
 def moment(seconds: int) -> datetime:
-    """A time of the chain."""
     return datetime.fromtimestamp(seconds, UTC)

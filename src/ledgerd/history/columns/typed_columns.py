@@ -93,7 +93,6 @@ def amount_of(asset: Asset) -> tuple[Decimal, str]:
 
 
 def units_of(amount: Decimal, symbol: int) -> int:
-    """The amount in the smallest unit of a symbol."""
     return int(amount.scaleb(-_symbol(symbol)[0]))
 
 
@@ -117,7 +116,6 @@ _Ballot = tuple[str, list[Callable[[Operation], str]], Callable[[Operation], Any
 
 @cache
 def _ballot_of(kind: type[Operation]) -> _Ballot | None:
-    """The kind of votes that an operation is, what is voted on, in parts, and the weight."""
     on = [(field, mark.kind) for field in record_kind(kind).fields for mark in field.marks if isinstance(mark, VoteOn)]
     weight = field_marked(kind, Meaning.WEIGHT)
     return (on[0][1], [_text_of(field) for field, _ in on], attrgetter(weight.attribute)) if on and weight else None
@@ -133,7 +131,6 @@ def _text_of(field: Field) -> Callable[[Operation], str]:
 
 
 def vote_of(operation: Operation) -> CastVote | None:
-    """The vote that an operation is, if it is one."""
     ballot = _ballot_of(type(operation))
     if ballot is None:
         return None

@@ -68,15 +68,9 @@ class ParquetExport:
 
     @property
     def done(self) -> int:
-        """The last block that is in the folder already."""
         return self._before.last if self._before else 0
 
     def blocks(self, first: int | None, last: int | None) -> ExportedRange:
-        """The blocks that the files will have.
-
-        Raises:
-            OperatorError: The history does not have them.
-        """
         with self._source() as facts:
             known, end, standing = facts.first, facts.irreversible, facts.balances_stand_at
         if not known or end < known:
@@ -112,7 +106,6 @@ class ParquetExport:
             )
 
     def _rewritten_from(self, before: ExportList) -> int:
-        """The first block of the file that is not full, or of the next one."""
         return max(before.first, range_of(before.last + 1, self._blocks_per_file).first)
 
     def run(self, blocks: ExportedRange, progress: Callable[[int], None]) -> WrittenFiles:
@@ -149,7 +142,7 @@ class ParquetExport:
     def _write_files(
         self, sealed: ExportedRange, part: ExportedRange, first: int, progress: Callable[[int], None]
     ) -> tuple[int, int | None]:
-        """Write one file of each table; how many operations are in it, and behind which block balances are known."""
+        """How many operations are in the files, and behind which block balances are known."""
         places = {table: self._folder.unfinished(table, sealed) for table in SCHEMAS}
         operations, balances_from = 0, None
         try:
@@ -180,7 +173,6 @@ class ParquetExport:
         return pq.ParquetWriter(place, SCHEMAS[table].with_metadata(about), compression=COMPRESSION)
 
     def _read(self, part: ExportedRange, first: int) -> Iterator[tuple[BlockRows, int | None]]:
-        """The rows of some blocks, in groups, each with the block behind which balances are known."""
         rows, number = BlockRows(self._settings), part.first
         with self._source() as facts:
             standing = facts.balances_stand_at
@@ -198,7 +190,6 @@ class ParquetExport:
 
 
 def is_full(rows: BlockRows) -> bool:
-    """Whether rows are written before those of more blocks are read."""
     count = len(rows.touches) + sum(len(each) for each in rows.tables.values())
     return count >= ROWS_A_GROUP or rows.packed_bytes >= BYTES_A_GROUP
 

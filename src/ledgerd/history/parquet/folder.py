@@ -49,11 +49,7 @@ class ExportFolder:
         self.path = path
 
     def read(self, chain_id: bytes, blocks_per_file: int | None) -> ExportList | None:
-        """What is there; nothing if no export has begun.
-
-        Raises:
-            OperatorError: It is something else than an export of this chain and this schema.
-        """
+        """What is there; nothing if no export has begun. Refuses another chain or schema."""
         file = self.path / LIST
         try:
             found = msgspec.json.decode(file.read_bytes(), type=ExportList)
@@ -77,11 +73,7 @@ class ExportFolder:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep other exports out of the folder within the block.
-
-        Raises:
-            OperatorError: One is at work there, or it is no folder for exports.
-        """
+        """Keep other exports out of the folder within the block."""
         if not (self.path / LIST).exists():
             self._require_empty()
         try:
@@ -111,7 +103,6 @@ class ExportFolder:
         return file.with_name(f".{file.name}{UNFINISHED}")
 
     def prepare(self) -> None:
-        """Make the folders, and remove what an interrupted export has left."""
         for table in SCHEMAS:
             (self.path / table).mkdir(exist_ok=True)
             for left in (self.path / table).glob(f".*{UNFINISHED}"):
@@ -141,6 +132,5 @@ def put_in_place(unfinished: Path, file: Path) -> None:
 
 
 def range_of(number: int, blocks_per_file: int) -> ExportedRange:
-    """The range that a block belongs to: ranges begin at multiples."""
     first = number - number % blocks_per_file
     return ExportedRange(first, first + blocks_per_file - 1)

@@ -12,11 +12,7 @@ from ledgerd.protocol.block import Block
 
 
 def copyable_from(facts: KeptFacts, wanted: HistorySettings) -> int:
-    """The first block from which on a history has all of every block, and what else is wanted of it.
-
-    Raises:
-        PastRefused: Balances or images of accounts are wanted, and it has none yet.
-    """
+    """The first block from which on a history has all of every block that is wanted; `PastRefused` if none can be."""
     first = facts.whole_from
     if wanted.balances:
         standing = facts.balances_stand_at
@@ -32,12 +28,7 @@ def copyable_from(facts: KeptFacts, wanted: HistorySettings) -> int:
 
 
 def copy_blocks(facts: KeptFacts, store: EmbeddedStore, last: int) -> None:
-    """Record the blocks behind the last one of a store, as another history has them.
-
-    Raises:
-        HistoryDamaged: They are not what was recorded.
-        PastRefused: They do not follow it.
-    """
+    """Record the blocks behind the last one of a store; `PastRefused` where they do not follow it."""
     first = store.head_number + 1
     copies = [_copied(facts, number) for number in range(first, last + 1)]
     before = store.block(first - 1)

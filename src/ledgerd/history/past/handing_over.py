@@ -61,7 +61,6 @@ class PastOffer:
         (self.folder / READY).touch()
 
     def withdraw(self) -> None:
-        """Say that it may not: it is written to."""
         (self.folder / READY).unlink(missing_ok=True)
 
     @property
@@ -69,11 +68,7 @@ class PastOffer:
         return not (self.folder / HISTORY_FOLDER).exists()
 
     def outcome(self) -> Handed | None:
-        """What the node has done so far; nothing while it has not looked.
-
-        Raises:
-            PastRefused: Why it does not want it.
-        """
+        """What the node has done so far; nothing while it has not read the offer. `PastRefused` says why it refuses."""
         refused = self.folder / REFUSED
         if refused.exists():
             why = refused.read_text(encoding="utf-8")

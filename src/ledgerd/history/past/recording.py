@@ -49,11 +49,7 @@ class PastBlocks:
         self.head_number = last
 
     def scan(self, first: int, last: int) -> Iterator[tuple[int, bytes]]:
-        """The blocks of a range, packed.
-
-        Raises:
-            OperatorError: One is missing.
-        """
+        """The blocks of a range, packed; `OperatorError` where one is missing."""
         following = first
         while following <= last:
             begun = following
@@ -97,11 +93,7 @@ class PastHistory:
         return max(0, wanted - sum(map(taken_bytes, self._folder.rglob("*"))))
 
     def run(self, advance: Callable[[int], None] = lambda _: None) -> bool:
-        """Record all of it, and hand it over; whether a node has taken it.
-
-        Raises:
-            OperatorError: Blocks are missing, or the node does not want it.
-        """
+        """Record all of it, and hand it over; whether a node has accepted it."""
         self._prepare()
         while True:
             self._fill(advance)
@@ -121,7 +113,6 @@ class PastHistory:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the history of the node begins with the first block already."""
         return self._begins_and_head()[0] == 1
 
     @property

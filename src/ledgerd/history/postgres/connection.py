@@ -27,7 +27,6 @@ class PatientConnection(psycopg.Connection[Any]):
     """The longest wait for the end of one command."""
 
     def wait(self, gen: PQGen[T], interval: float = WAKE_SECONDS, timeout: float | None = None) -> T:
-        """Run a command to its end; `OperationalError` when that takes too long."""
         begun = time.monotonic()
         try:
             return super().wait(gen, interval, self.seconds if timeout is None else timeout)
@@ -39,14 +38,7 @@ class PatientConnection(psycopg.Connection[Any]):
 
 
 def connect(address: str, seconds: float, name: str, patience: int = CONNECT_SECONDS) -> PatientConnection:
-    """Connect to the database of an address (`postgresql://...`) with a limit on each wait.
-
-    `patience` is that of the connection itself, of two seconds at least: it knows no shorter one.
-
-    Raises:
-        PostgresUnavailable: It cannot be reached now.
-        PostgresRefused: The address is wrong, or the server too old.
-    """
+    """`patience` is that of the connecting, of two seconds at least: libpq knows no shorter one."""
     try:
         made = PatientConnection.connect(
             address,

@@ -26,7 +26,6 @@ class ServerDisk(NamedTuple):
 
     @property
     def warning(self) -> str:
-        """What the operator has to see to; empty where there is enough."""
         if self.free is None or self.free >= LITTLE:
             return ""
         sizes = self.free / GIBIBYTE, self.used / GIBIBYTE

@@ -64,7 +64,6 @@ class FeedBatch(NamedTuple):
     balances_from: int | None
 
     def changes(self, position: FeedPosition) -> bool:
-        """Whether there is anything to write."""
         is_same = self.common == position.head == self.head
         is_same &= self.balances_from == position.balances_from
         return not is_same or self.irreversible != position.irreversible
@@ -89,12 +88,7 @@ class Feeder:
     @classmethod
     @contextmanager
     def connected(cls, address: str, source: KeptSource, settings: HistorySettings, chain_id: bytes) -> Iterator[Self]:
-        """A feeder of the database of an address, whose schema is brought up to date.
-
-        Raises:
-            PostgresUnavailable: It cannot be fed just now.
-            PostgresRefused: It is not one that this chain can be fed to.
-        """
+        """A feeder of the database of an address, whose schema is brought up to date."""
         with opened_alone(address, COMMAND_SECONDS, "ledgerd feed") as connection:
             migrate(address, connection)
             yield attempted(lambda: cls(connection, source, settings, chain_id))
@@ -279,7 +273,6 @@ class Feeder:
 
 
 def is_full(rows: BlockRows) -> bool:
-    """Whether rows are written before those of more blocks are read."""
     return rows.operations + len(rows.touches) >= MOST_ROWS or rows.packed_bytes >= MOST_BYTES
 
 

@@ -45,7 +45,6 @@ class _Backend(PostgresqlPsycopgBackend):  # type: ignore[misc] # yoyo has no ty
     """The tables of yoyo are there too."""
 
     def connect(self, dburi: Any) -> PatientConnection:  # noqa: ANN401 - the type of a library without types
-        """A connection."""
         return connect(dburi.args["address"], MIGRATION_SECONDS, "ledgerd schema")
 
 
@@ -56,7 +55,6 @@ def _backend_of(address: str) -> Any:  # noqa: ANN401 - the type of a library wi
 
 
 def known_versions() -> list[str]:
-    """The names of all versions that this program knows, in order."""
     names = (path.stem for path in FOLDER.glob("*.sql"))
     return sorted(name for name in names if not name.endswith(".rollback"))
 
@@ -69,7 +67,6 @@ def applied_versions(connection: PatientConnection) -> list[str]:
 
 
 def require_schema(connection: PatientConnection) -> None:
-    """Refuse a database that is not of this version of the schema."""
     applied, known = applied_versions(connection), known_versions()
     _require_known(applied, known)
     if applied != known:
@@ -107,7 +104,7 @@ def _lock(connection: PatientConnection) -> None:
 
 
 def migrate(address: str, connection: PatientConnection) -> list[str]:
-    """Bring the schema of a database up to date, and return the names of the versions that it lacked."""
+    """Returns the names of the versions that the database lacked."""
     return attempted(lambda: _migrated(address, connection))
 
 

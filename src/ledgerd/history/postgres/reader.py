@@ -89,7 +89,6 @@ class PostgresHistory(History):
         self._pause = min(2 * self._pause, LONGEST_PAUSE)
 
     def close(self) -> None:
-        """Close the connection."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None

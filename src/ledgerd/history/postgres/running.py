@@ -51,7 +51,6 @@ class UntilSignalled:
             signal.signal(each, signal.SIG_DFL)
 
     def wait(self, seconds: float) -> bool:
-        """Wait; whether a signal has come."""
         return self._is_over.wait(seconds)
 
 
@@ -77,7 +76,6 @@ class EndlessFeed:
         self._told_at = 0.0
 
     def run(self, waiting: Pauses) -> None:
-        """Feed until `waiting` says that it is over."""
         is_over = False
         while not is_over:
             try:

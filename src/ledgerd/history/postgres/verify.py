@@ -52,12 +52,7 @@ class StoreComparison:
         """The last block that was compared."""
 
     def differences(self, progress: Callable[[int], None] = lambda _block: None) -> Iterator[str]:
-        """What differs, each with its table and block.
-
-        Raises:
-            PostgresUnavailable: The database cannot be read.
-            PostgresRefused: It has the history of another chain.
-        """
+        """What differs, each with its table and block."""
         with attempted(lambda: connect(self._address, INDEX_SECONDS, "ledgerd verify")) as connection:
             require_schema(connection)
             connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -99,7 +94,6 @@ class StoreComparison:
             progress(end)
 
     def _rows(self, facts: KeptFacts, first: int, last: int) -> tuple[BlockRows, int]:
-        """The rows of some blocks up to this one, and the last of them."""
         rows, end = BlockRows(self._settings), first - 1
         while end < last and not is_full(rows):
             end = number = end + 1
@@ -143,11 +137,9 @@ class _Stored:
         self._next = next(self._rows, None)
 
     def close(self) -> None:
-        """Close the cursor."""
         self._cursor.close()
 
     def up_to(self, block: int) -> list[TableRow]:
-        """The next rows, of blocks up to this one."""
         found: list[TableRow] = []
         while self._next is not None and self._next[self._place] <= block:
             found.append(self._next)
@@ -161,7 +153,6 @@ def _sorted(table: str, rows: list[TableRow]) -> list[TableRow]:
 
 
 def _difference(table: str, expected: list[TableRow], stored: list[TableRow]) -> Iterator[str]:
-    """The first row of a table that differs."""
     if table == "operations":
         body = COLUMNS[table].index("body")
         expected = [(*row[:body], json.loads(str(row[body])), *row[body + 1 :]) for row in expected]
@@ -193,5 +184,4 @@ def _cut(row: TableRow, entry: int, bare: set[object]) -> TableRow:
 
 
 def _is_bare(entry: object) -> bool:
-    """Whether an entry does not repeat its operation."""
     return isinstance(entry, bytes) and len(entry) == ENTRY.size

@@ -55,7 +55,6 @@ class StoredOperation(NamedTuple):
 
     @classmethod
     def of_entry(cls, raw: bytes) -> StoredOperation:
-        """The operation of an entry of an account."""
         return cls._make((*ENTRY.unpack_from(raw), raw[ENTRY.size :]))
 
     @property
@@ -84,7 +83,6 @@ class PostgresView(HistoryView):
         return self._reached
 
     def end(self) -> None:
-        """End the transaction."""
         if self._reached is not None:
             self._cursor.execute(END)
 
@@ -101,7 +99,6 @@ class PostgresView(HistoryView):
         return self._begun()[1]
 
     def _query_of(self, query: str, block: int) -> str:
-        """A query of the tables in which a block is."""
         return f"{query}, reversible" if block > self.irreversible_number else query
 
     @property
@@ -184,7 +181,6 @@ class PostgresView(HistoryView):
         return EntryPage(known, first, texts_of_entries(self._whole(found)))
 
     def _entries(self, account: str, first: int, last: int, tags: Sequence[int] | None) -> list[tuple[Any, ...]]:
-        """The numbers and entries of a part of an account's history, of some kinds of operations or of all."""
         final, _ = self._range(account)
         name, found = name_text(account), list[tuple[Any, ...]]()
         kind = "entries" if tags is None else "entries of kinds"
@@ -273,7 +269,6 @@ def _require_all(account: str, first: int, last: int, found: int) -> None:
 
 
 def _taken(operations: Iterable[StoredOperation], selection: Selection, wanted: Wanted) -> Iterable[StoredOperation]:
-    """Those that a filter selects, of operations of the wanted kinds."""
     decode = codec_of(Operation).decode_exactly
     for each in operations:
         if wanted.since <= each.time < wanted.until and (

@@ -68,11 +68,7 @@ class Deliveries:
         self.position = position
 
     def next(self) -> Delivery | None:
-        """What is to be sent next; None while there is nothing.
-
-        Raises:
-            QueueFull: Too much waits.
-        """
+        """What is to be sent next; None while there is nothing. `QueueFull` if too much waits."""
         with self._history.reading() as view:
             last = view.head_number if self._is_reversible else view.irreversible_number
             if not self.position.next_block:

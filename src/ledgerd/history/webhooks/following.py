@@ -52,7 +52,6 @@ class HookFollower:
         )
 
     async def run(self) -> None:
-        """Send what there is and what comes, until too much waits."""
         while not self._stored.ended:
             await self._sleep(await self.step())
         log.error(

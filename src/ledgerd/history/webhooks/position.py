@@ -40,7 +40,6 @@ def position_file(folder: Path, hook: Webhook) -> Path:
 
 
 def read_position(file: Path) -> HookPosition:
-    """The position in a file; the first one where there is none."""
     try:
         return msgspec.json.decode(file.read_bytes(), type=HookPosition)
     except FileNotFoundError:

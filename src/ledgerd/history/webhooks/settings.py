@@ -58,11 +58,6 @@ class WebhookSettings(msgspec.Struct, frozen=True):
 
 
 def target_of(url: str) -> Target:
-    """Where a URL leads.
-
-    Raises:
-        WebhookFault: It is none that can be sent to.
-    """
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
