@@ -16,7 +16,7 @@ from ledgerd.chain.log.rolling import RollingBlockLogReader
 from ledgerd.cli.data_directory import configuration_of
 from ledgerd.cli.progress import progress
 from ledgerd.history.following import HISTORY_FOLDER
-from ledgerd.history.past.handing_over import FORMER_SUFFIX, settings_of
+from ledgerd.history.past.handing_over import FORMER_SUFFIX
 from ledgerd.history.past.recording import SPARE_BYTES, PastHistory
 from ledgerd.node.config.network import network_of
 from ledgerd.protocol.errors import OperatorError
@@ -36,7 +36,7 @@ def extend(chosen: argparse.Namespace) -> int:
         )
     with ExitStack() as opened:
         log = opened.enter_context(_log_of(chosen.data_dir / STATE_FOLDER, options.block_archive_dir))
-        settings = settings_of(configuration.history, is_rolling=bool(log.kind.header))
+        settings = configuration.history.of_log(is_rolling=bool(log.kind.header))
         past = PastHistory(chosen.data_dir, network_of(configuration), settings, log, Space())
         opened.callback(past.close)
         if past.is_whole:

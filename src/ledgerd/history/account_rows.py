@@ -1,7 +1,7 @@
 """The histories of accounts as they are stored: for each account its range, and chunks of references to operations.
 
 A reference is the number of the block and the operation's place among the recorded ones of it. The sequence number
-of an entry is stored nowhere: it says in which chunk the entry stands, and where in it. Ranges and chunks end with a
+of an entry is stored nowhere: it says in which chunk the entry is, and where in it. Ranges and chunks end with a
 checksum.
 """
 

@@ -17,7 +17,7 @@ Transcriber = Callable[..., tuple[str, int]]
 
 
 class BlockPart:
-    """A part of the bytes of a block. What is taken of it was compared with the checksum of its piece before."""
+    """A part of the bytes of a block. What is read of it was compared with the checksum of its piece before."""
 
     __slots__ = ("begin", "data", "number")
 
@@ -58,15 +58,15 @@ def shown(parts: Iterable[tuple[BlockPart, Piece, Sequence[OperationRow]]]) -> l
     transcribers, reading = TRANSCRIBERS, Reading()
     found: list[str] = []
     for bytes_, piece, rows in parts:
-        own, begin, first_owner = bytes_.data, bytes_.begin, rows[0][1]
+        block, begin, first_owner = bytes_.data, bytes_.begin, rows[0][1]
         openings = piece.openings(first_owner, rows[-1][1])
         usual = members_of(0, 0, piece.early)
         for tag, owner, number, place in rows:
             if place <= PLACE:
-                data, where, opening = own, place - begin, openings[owner - first_owner]
+                data, where, opening = block, place - begin, openings[owner - first_owner]
                 members = members_of(number, 0, piece.early) if number else usual
             else:
-                data, where, virtual = own, (place & PLACE) - begin, 0
+                data, where, virtual = block, (place & PLACE) - begin, 0
                 opening = openings[owner - first_owner] if owner != NO_OWNER else piece.opening_of_nobody()
                 if place & VIRTUAL:
                     data = piece.raw

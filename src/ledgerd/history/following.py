@@ -12,14 +12,11 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from msgspec.structs import replace
-
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.events import Event
 from ledgerd.chain.interface.observer import Detail, Observer
 from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.errors import REMEDY, HistoryDamaged
-from ledgerd.history.interface import HistoryStore
 from ledgerd.history.settings import HistorySettings
 from ledgerd.state.disk import Space
 
@@ -39,14 +36,14 @@ def open_history(
     space: Space = Space(),  # noqa: B008 - immutable
 ) -> EmbeddedStore:
     """The embedded history of a chain, consistent with it: a damaged one is renamed, an empty one begun."""
-    if chain.is_rolling:
-        settings = replace(settings, keep_blocks=True)
+    settings = settings.of_log(is_rolling=chain.is_rolling)
     try:
         return _opened(chain, folder, settings, space)
     except HistoryDamaged as problem:
         aside = folder.with_name(folder.name + DAMAGED_SUFFIX)
-        told = {"reason": problem, "folder": aside}
-        log.error("%(reason)s; it was moved to %(folder)s, and an empty one is started", told)  # noqa: TRY400 - says all
+        log.error(  # noqa: TRY400 - says all
+            "%(reason)s; it was moved to %(folder)s, and an empty one is started", {"reason": problem, "folder": aside}
+        )
         shutil.rmtree(aside, ignore_errors=True)
         folder.rename(aside)
     return _opened(chain, folder, settings, space)
@@ -67,17 +64,17 @@ def follow_with_balances(chain: Chain, store: EmbeddedStore, settings: HistorySe
     has_journal = settings.journal != "none"
     wanted = {Detail.BALANCES: settings.balances, Detail.IMAGES: has_journal}
     follow(chain, store, frozenset(each for each, is_wanted in wanted.items() if is_wanted))
-    is_known = store.balances_stand_at is not None and store.head_number == chain.head_number
+    is_known = store.balances_begin is not None and store.head_number == chain.head_number
     if settings.balances and not is_known:
         with chain.standing() as accounts:
-            store.stand(chain.head_number, list(accounts.balances), list(accounts.penalties))
+            store.begin_balances(chain.head_number, list(accounts.balances), list(accounts.penalties))
         log.info("balances are recorded from behind block %(block)d on", {"block": chain.head_number})
     if has_journal and (store.accounts_begin is None or store.head_number != chain.head_number):
         store.begin_journal(chain.head_number, chain.standing_images)
         log.info("accounts are recorded from behind block %(block)d on", {"block": chain.head_number})
 
 
-def follow(chain: Chain, store: HistoryStore, wanted: frozenset[Detail] = frozenset()) -> None:
+def follow(chain: Chain, store: EmbeddedStore, wanted: frozenset[Detail] = frozenset()) -> None:
     common = last_in_common(chain, store)
     if common < store.head_number:
         log.info(
@@ -105,7 +102,7 @@ def follow(chain: Chain, store: HistoryStore, wanted: frozenset[Detail] = frozen
 class HistoryRecorder(Observer):
     """Records what a chain does, until the store is damaged; the chain goes on then."""
 
-    def __init__(self, store: HistoryStore, wanted: frozenset[Detail]) -> None:
+    def __init__(self, store: EmbeddedStore, wanted: frozenset[Detail]) -> None:
         self.wanted = wanted
         self._store = store
         self._is_damaged = False
@@ -120,7 +117,7 @@ class HistoryRecorder(Observer):
             log.error("the history stops: %(reason)s", {"reason": problem})  # noqa: TRY400 - says it all
 
 
-def last_in_common(chain: Chain, store: HistoryStore) -> int:
+def last_in_common(chain: Chain, store: EmbeddedStore) -> int:
     number = min(chain.head_number, store.head_number)
     while number > chain.irreversible:
         block = chain.block_at(number)

@@ -17,9 +17,10 @@ from ledgerd.chain.log.histories import History, HistoryView
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.kept_facts import KeptFacts, ReadLoggedBlock
 from ledgerd.history.log_bytes import LogBytes
-from ledgerd.history.missed import MissedBefore, MissedSlots
+from ledgerd.history.missed import MissedBefore
 from ledgerd.history.settings import HistorySettings
 from ledgerd.history.soundness import Soundness
+from ledgerd.history.stored import StoredHistory
 from ledgerd.history.tables import Tables
 from ledgerd.history.view import EmbeddedView, ShownTexts
 from ledgerd.state.disk import DATA_FILE, LmdbTransaction, environment_to_read
@@ -79,18 +80,18 @@ class EmbeddedHistory(History):
     def missed(self, first: int, last: int) -> tuple[int, list[MissedBefore]]:
         """The missed slots before the blocks of a range, and from which block on they are recorded; 0 for never."""
         with self._transaction() as transaction:
-            slots = MissedSlots(transaction, self._tables.header, self._tables.missed)
+            slots = StoredHistory(transaction, self._tables).missed
             return slots.first, [*slots.between(first, last)]
 
     def faults(self, logged: ReadLoggedBlock) -> Iterator[str]:
         with self._transaction() as transaction:
-            yield from Soundness(transaction, self._tables, logged).faults()
+            yield from Soundness(StoredHistory(transaction, self._tables), logged).faults()
 
     @contextmanager
     def keeping(self, logged: ReadLoggedBlock) -> Iterator[KeptFacts]:
         """What it has kept of blocks, as it is now: for a moment, since meanwhile no space of it is used again."""
         with self._transaction() as transaction:
-            yield KeptFacts(transaction, self._tables, logged)
+            yield KeptFacts(StoredHistory(transaction, self._tables), logged)
 
     @contextmanager
     def _transaction(self) -> Iterator[LmdbTransaction]:

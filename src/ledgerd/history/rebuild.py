@@ -82,9 +82,9 @@ def rebuild(
 
 def _prepare(folder: Path, settings: HistorySettings) -> None:
     """Keep the result of an interrupted rebuild with the same settings, and nothing else."""
-    wanted, note = msgspec.json.encode(settings), folder / WANTED
-    if note.exists() and note.read_bytes() == wanted:
+    wanted, file = msgspec.json.encode(settings), folder / WANTED
+    if file.exists() and file.read_bytes() == wanted:
         return
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    note.write_bytes(wanted)
+    file.write_bytes(wanted)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ledgerd.chain.log.histories import HistoryView, OperationPlace
 
 AT_ONCE = 10_000
-"""Operations that are looked at in one slice."""
+"""Operations that are examined in one slice."""
 
 time_of: Callable[[bytes], int] = fields_reader(SignedHeader, ("timestamp",))
 """The time of a packed block."""

@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 OLDEST = 100
 """Seconds: a block that is older when it first comes was made before our watch, or is replayed to stop us."""
 
-GIVEN_REMEMBERED = 256
+OURS_REMEMBERED = 256
 """Blocks of our signer that are remembered: far more than one node can sign within `OLDEST`."""
 
 
@@ -73,30 +73,30 @@ class Doppelganger:
         self._slots = slots
         self._clock = clock
         self._report = report
-        self._given: deque[bytes] = deque(maxlen=GIVEN_REMEMBERED)
+        self._ours: deque[bytes] = deque(maxlen=OURS_REMEMBERED)
         """By their signed hashes: with a changed signature a stranger would give a block of ours another id."""
         self._left = 0 if self._is_young(last_signed) else slots
         self._slot = 0
         """The slot that was counted last; 0 before the first."""
-        self._is_told = False
+        self._is_announced = False
         self.stopped = ""
         report(self.state)
 
     def _is_young(self, signed: SignedSlot | None) -> bool:
-        """Whether we have signed within the last round: then it was us whom the network has heard."""
+        """Whether we have signed within the last round: then it was us whose blocks the network has."""
         now = self._clock() // SECOND
         return signed is not None and abs(now - signed.time) < self._slots * BLOCK_INTERVAL
 
-    def take_keys(self, keys: Iterable[PublicKey]) -> None:
+    def set_keys(self, keys: Iterable[PublicKey]) -> None:
         self._keys = frozenset(keys)
 
     # -- what happens
 
-    def given(self, block: Block) -> None:
-        """Note a block of our own signer, before it is pushed."""
-        self._given.append(block.header.digest)
+    def remember(self, block: Block) -> None:
+        """Record a block of our own signer, before it is pushed."""
+        self._ours.append(block.header.digest)
 
-    def see(self, block: Block, outcome: Outcome) -> None:
+    def inspect(self, block: Block, outcome: Outcome) -> None:
         """Judge a block that was pushed to the chain by anybody, whatever became of it."""
         if block.timestamp < self._clock() // SECOND - OLDEST:
             if outcome.has_moved:
@@ -106,12 +106,12 @@ class Doppelganger:
             self._stop(block)
 
     def count(self, second: int, peers: int) -> None:
-        """Count the slot of a moment as watched, where there was a peer to hear blocks from."""
+        """Count the slot of a moment as watched, where there was a peer to receive blocks from."""
         slot = second // BLOCK_INTERVAL
         if self._left == 0 or not peers or slot == self._slot:
             return
-        if not self._is_told:
-            self._is_told = True
+        if not self._is_announced:
+            self._is_announced = True
             log.info(
                 "doppelganger-check: watching %(slots)d slots for blocks of another node with our keys",
                 {"slots": self._left},
@@ -124,12 +124,12 @@ class Doppelganger:
             self._report(self.state)
 
     def _start_again(self) -> None:
-        """Watch from the beginning: the node was behind, and has heard nothing of the present yet."""
+        """Watch from the beginning: the node was behind, and has received nothing of the present yet."""
         if self._left:
             self._left, self._slot = self._slots, 0
 
     def _is_foreign(self, block: Block) -> bool:
-        if block.validator not in self._names or block.header.digest in self._given:
+        if block.validator not in self._names or block.header.digest in self._ours:
             return False
         last = self._last
         if last is not None and (block.timestamp < last.time or block.header.digest == last.digest):

@@ -53,7 +53,7 @@ class SignedSlot(NamedTuple):
 
 
 class SigningRecord(Protocol):
-    """The interface that a producer asks before it signs, and tells afterwards."""
+    """The interface that a producer asks before it signs, and informs afterwards."""
 
     def refusal(self, slot: int, head_time: int) -> str: ...
     def record(self, block: Block) -> None: ...

@@ -6,13 +6,18 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from ledgerd.chain.rules.validators.slots import SLOTS_REMEMBERED, participation
-from ledgerd.protocol.constants import BLOCK_INTERVAL
+from ledgerd.producer.outcome import Duty
+from ledgerd.protocol.constants import BLOCK_INTERVAL, EMERGENCY_CONSENSUS_TIMEOUT_SEC
 from ledgerd.protocol.identifiers import BlockId
 from ledgerd.protocol.keys import NULL_KEY, PublicKey
 from ledgerd.protocol.names import AccountName
 
 if TYPE_CHECKING:
     from ledgerd.chain.interface.view import ChainView
+
+BRIDGED_SLOTS = EMERGENCY_CONSENSUS_TIMEOUT_SEC // BLOCK_INTERVAL - 1
+"""The last slot in which a block does not begin an emergency."""
+SLOTS_AHEAD = 5
 
 
 class Rival(NamedTuple):
@@ -50,6 +55,15 @@ class Facts(NamedTuple):
     def slot_at(self, time: int) -> int:
         """The slot that a second falls in; 0 before the first."""
         return 0 if time < self.first_slot else (time - self.first_slot) // BLOCK_INTERVAL + 1
+
+    def needs_bridge(self, second: int) -> bool:
+        """Whether the next block of a network of one would begin an emergency, after a long stop.
+
+        That would remove every signing key but the committee's, whose secret nobody has: it would never make a block
+        again. So its producer first makes the block of every 1,197 seconds that it was stopped; each is valid.
+        """
+        is_alone = self.is_network_of_one and self.is_hardfork12 and not self.is_emergency
+        return is_alone and self.head_number > 0 and self.slot_at(second) > BRIDGED_SLOTS
 
     def slot_time(self, slot: int) -> int:
         return self.first_slot + (slot - 1) * BLOCK_INTERVAL
@@ -115,24 +129,14 @@ def _rivals(chain: ChainView) -> tuple[Rival, ...]:
     )
 
 
-class OwnSlot(NamedTuple):
-    """A coming slot that this node can fill."""
-
-    time: int
-    name: AccountName
-
-
-SLOTS_LOOKED_AT = 5
-
-
-def next_own_slot(facts: Facts, now: int, held: frozenset[PublicKey] | None) -> OwnSlot | None:
+def next_own_slot(facts: Facts, now: int, held: frozenset[PublicKey] | None) -> Duty | None:
     """The earliest of the next few slots that we hold the key of, or our signer for us, where it is not known which
     keys those are: what is slow should wait (spec 06, section 10.10).
     """
     first = max(1, facts.slot_at(now))
-    for slot in range(first, first + SLOTS_LOOKED_AT):
+    for slot in range(first, first + SLOTS_AHEAD):
         name = facts.scheduled_at(slot)
         key = facts.keys.get(name, NULL_KEY)
         if key != NULL_KEY and (held is None or key in held):
-            return OwnSlot(facts.slot_time(slot), name)
+            return Duty(facts.slot_time(slot), name)
     return None

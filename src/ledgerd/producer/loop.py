@@ -10,18 +10,15 @@ import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ledgerd.chain.forks.outcome import Unlinked
 from ledgerd.chain.interface.observer import Observer
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
-from ledgerd.producer.clock import SECOND, Microseconds, wait_before_tick
-from ledgerd.producer.clock_step import StepGuard
+from ledgerd.producer.clock import SECOND, Microseconds, StepGuard, wait_before_tick
 from ledgerd.producer.decision import OWN_FORK, Guards, decide
-from ledgerd.producer.facts import Facts, next_own_slot, read_facts
-from ledgerd.producer.network_of_one import BRIDGED_SLOTS, is_bridge_needed
+from ledgerd.producer.facts import BRIDGED_SLOTS, Facts, next_own_slot, read_facts
 from ledgerd.producer.outcome import Decision, Duty, TickOutcome
-from ledgerd.producer.peers import Nobody, Peers
 from ledgerd.producer.signings import judged
 from ledgerd.producer.streaks import LogLine, Streaks
 from ledgerd.producer.testnet_start import TestnetStart, is_self_starting, with_initiator
@@ -60,6 +57,29 @@ Sign = Callable[["PublicKey", "BlockHeader"], Awaitable["SignerReply"]]
 """Asks the signer for the signature of a header."""
 
 
+class Peers(Protocol):
+    """The network as a producer uses it, on the thread of the chain: nothing of it may wait."""
+
+    @property
+    def count(self) -> int: ...
+
+    def broadcast_block(self, block: Block) -> None: ...
+
+    def resync(self) -> None: ...
+
+
+class NoPeers:
+    """A private network of one."""
+
+    count = 0
+
+    def broadcast_block(self, _block: Block) -> None:
+        pass
+
+    def resync(self) -> None:
+        pass
+
+
 class Producer(Observer):
     """Makes the blocks of its validators."""
 
@@ -78,7 +98,7 @@ class Producer(Observer):
         self.settings = with_initiator(settings) if self._start else settings
         self._signed = signed
         self._clock = clock
-        self._peers: Peers = peers or Nobody()
+        self._peers: Peers = peers or NoPeers()
         self._ask_time = ask_time
         self._guards = Guards(self.settings.allows_stale)
         self._step = StepGuard()
@@ -97,10 +117,10 @@ class Producer(Observer):
         self.chain = chain
         chain.observe(self)
 
-    def take_settings(self, settings: ProducerSettings) -> None:
+    def set_settings(self, settings: ProducerSettings) -> None:
         self.settings = with_initiator(settings) if self._start else settings
         if self._doppelganger is not None:
-            self._doppelganger.take_keys(self.settings.keys)
+            self._doppelganger.set_keys(self.settings.keys)
 
     # -- before the first tick
 
@@ -111,7 +131,7 @@ class Producer(Observer):
             return
         block = self._signed.unapplied(self.chain.head_id, self.chain.head_time)
         if block is not None:
-            self._take_up(block)
+            self._apply_interrupted(block)
         log.info("Launching block production for %(count)d validators.", {"count": len(names)})
         log.info("validators of this node: %(validators)s", {"validators": " ".join(names)})
         if self._guards.allows_stale and self.chain.head_number == 0:
@@ -120,7 +140,7 @@ class Producer(Observer):
                 {"network": self.chain.network.name},
             )
 
-    def _take_up(self, block: Block) -> None:
+    def _apply_interrupted(self, block: Block) -> None:
         """Apply a block that was signed but not applied before the node stopped."""
         problem = self.chain.push_block(block).violation
         if problem is not None:
@@ -138,7 +158,7 @@ class Producer(Observer):
         """Decide, act, and return the microseconds until the next tick."""
         if self._start is not None:
             self._start.step(self.chain)
-        now, facts, decision = self._look()
+        now, facts, decision = self._read()
         decision = self._released(self._watched(self._doubted(decision, facts, now // SECOND), now // SECOND))
         if decision.outcome is TickOutcome.LAG:
             decision = self._decided(decision.duty) or decision
@@ -151,7 +171,7 @@ class Producer(Observer):
         self._follow_up(decision, self._facts(), now)
         return self._pause(decision)
 
-    def _look(self) -> tuple[int, Facts, Decision]:
+    def _read(self) -> tuple[int, Facts, Decision]:
         self._bridge(self._clock() // SECOND)
         now, facts = self._clock(), self._facts()
         return now, facts, decide(now, facts, self.settings, self._guards)
@@ -207,7 +227,7 @@ class Producer(Observer):
         Nothing of a batch is told before all of it is in the state, so none of it needs a record of its own.
         """
         count, facts = 0, self._facts()
-        while not self.held() and is_bridge_needed(facts, second):
+        while not self.held() and facts.needs_bridge(second):
             name, time = facts.scheduled_at(BRIDGED_SLOTS), facts.slot_time(BRIDGED_SLOTS)
             key = self.settings.keys.get(facts.keys.get(name, NULL_KEY))
             if key is None or self._signed.refusal(time, facts.head_time):
@@ -273,14 +293,14 @@ class Producer(Observer):
         """Make a block and push it, which sends it to others: it has been recorded before."""
         key = self.settings.keys[facts.keys[duty.name]]
         block = self.chain.generate_block(duty.time, duty.name, key, self._skipped)
-        self._note(block)
+        self._record(block)
         return block
 
-    def _note(self, block: Block) -> None:
+    def _record(self, block: Block) -> None:
         """Put a signed block on record, before it is pushed."""
         self._signed.record(block)
         if self._doppelganger is not None:
-            self._doppelganger.given(block)
+            self._doppelganger.remember(block)
 
     # -- with a signer elsewhere
 
@@ -304,7 +324,7 @@ class Producer(Observer):
         return last._replace(reason="") if last is not None and is_over else None
 
     def settle(self, signing: SignerReply) -> int:
-        """Apply and send the block that was signed, or note why none was; the microseconds until the next tick."""
+        """Apply and send the block that was signed, or record why none was; the microseconds until the next tick."""
         draft, asked, self.draft = self.draft, self._drafted, None
         if draft is None or asked is None or asked.duty is None:
             return self._pause(Decision(TickOutcome.NOT_TIME_YET))
@@ -323,7 +343,7 @@ class Producer(Observer):
         if reason := self.held():  # since the signer was asked
             return Decision(TickOutcome.HELD, f"Not sending the block of {duty.name}: {reason}", duty)
         block = draft.with_signature(signature)
-        self._note(block)
+        self._record(block)
         pushed = self.chain.push_block(block, self._skipped, instead_of=asked.discarded)
         if isinstance(pushed, Unlinked):
             return self._unlinked(duty, pushed.violation)
@@ -357,13 +377,13 @@ class Producer(Observer):
 
     def pushed(self, block: Block, outcome: Outcome) -> None:
         if self._doppelganger is not None:
-            self._doppelganger.see(block, outcome)
+            self._doppelganger.inspect(block, outcome)
 
     def _follow_up(self, decision: Decision, facts: Facts, now: int) -> None:
         second, streaks = now // SECOND, self.streaks
         if decision.outcome in {TickOutcome.PRODUCED, TickOutcome.NOT_MY_TURN}:
             self._guards.deferred = 0
-        lines = streaks.take(decision, facts, now)
+        lines = streaks.count(decision, facts, now)
         lines += streaks.missed(facts, frozenset(self._head_times))
         lines += streaks.silence(facts, second)
         if decision.outcome is not TickOutcome.LAG:

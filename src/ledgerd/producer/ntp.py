@@ -37,7 +37,7 @@ ALIKE = 500_000
 """Answers of servers that differ by less agree with each other: each may have been on its way for so long."""
 FARTHEST_ALONE = 3 * MICRO
 
-TOLD, REPEATED = slice(40, 48), slice(24, 32)
+SENT, REPEATED = slice(40, 48), slice(24, 32)
 """Where a question says when it was sent, and where the answer repeats it."""
 
 Address = tuple[str, int]
@@ -61,7 +61,7 @@ def request(now: int) -> bytes:
 
 
 class NtpAnswer(msgspec.Struct, frozen=True):
-    """What a server has told."""
+    """What a server has answered."""
 
     offset: int
     """By how much our clock is behind."""
@@ -90,7 +90,7 @@ class Round:
         self._answers: dict[Address, NtpAnswer] = {}
 
     def ask(self, server: Address, packet: bytes) -> None:
-        self._asked[server] = packet[TOLD]
+        self._asked[server] = packet[SENT]
 
     def answer(self, server: Address, packet: bytes, received: int) -> NtpAnswer | None:
         """Read an answer; nothing where it answers no question of this round, or was given before."""
@@ -180,7 +180,7 @@ class NtpOffset:
             return AnswerVerdict.ABSURD
         return None
 
-    def take(self, answer: NtpAnswer, now: int) -> AnswerVerdict:
+    def judge(self, answer: NtpAnswer, now: int) -> AnswerVerdict:
         """Judge an answer, and use it if it is accepted."""
         unusable = self.unusable(answer)
         if unusable is not None:

@@ -45,7 +45,7 @@ class NtpClient(asyncio.DatagramProtocol):
 
     async def run(self, work: Work) -> None:
         self._loop, self._work = asyncio.get_running_loop(), work
-        await self._loop.create_datagram_endpoint(lambda: self, local_addr=("0.0.0.0", 0))  # noqa: S104 - to hear answers
+        await self._loop.create_datagram_endpoint(lambda: self, local_addr=("0.0.0.0", 0))  # noqa: S104 - to receive answers
         try:
             while True:
                 if self.known.is_due(self._wall()):
@@ -117,20 +117,20 @@ class NtpClient(asyncio.DatagramProtocol):
         choice = self._asked.choice(is_over=is_over)
         if choice is None:
             return False
-        if self.known.take(choice, self._wall()) is AnswerVerdict.ACCEPTED:
+        if self.known.judge(choice, self._wall()) is AnswerVerdict.ACCEPTED:
             self.answered.set()
-            self._say_offset()
+            self._log_offset()
         return True
 
     def _end_round(self, asked: Round) -> None:
         if asked is self._asked and not self._believe(is_over=True) and asked.offsets:
-            told = ", ".join(f"{offset / MICRO:+.3f} s" for offset in asked.offsets)
+            offsets = ", ".join(f"{offset / MICRO:+.3f} s" for offset in asked.offsets)
             log.warning(
                 "time servers do not agree on our clock, and none is believed: it is behind by %(behind)s",
-                {"behind": told},
+                {"behind": offsets},
             )
 
-    def _say_offset(self) -> None:
+    def _log_offset(self) -> None:
         """Log the offset: blocks are made by the servers' time, so a large one is logged with each answer."""
         level = logging.WARNING if abs(self.offset) > NOTICED else logging.DEBUG
         log.log(

@@ -38,7 +38,7 @@ class NtpSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def pause(self) -> int:
-        """Seconds between two looks at whether it is time to ask."""
+        """Seconds between two checks of whether it is time to ask."""
         return max(1, min(self.retry_interval, self.request_interval))
 
 
@@ -70,7 +70,7 @@ class ProducerSettings(msgspec.Struct, frozen=True, kw_only=True):
     key_files: tuple[Path, ...] = ()
     """Where some of the keys were read from."""
     options_keys: tuple[PrivateKey, ...] = ()
-    """The others, which stand in options."""
+    """The others, which are in options."""
     ntp: NtpSettings = NtpSettings()
     collision_timeout: int = DEFAULT_COLLISION_TIMEOUT
     is_verbose: bool = False

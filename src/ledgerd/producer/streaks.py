@@ -41,7 +41,7 @@ QUIET = {
     TickOutcome.NO_PRIVATE_KEY: (logging.INFO, BLOCK_INTERVAL),
     TickOutcome.SIGNED_BY_ANOTHER: (logging.INFO, 0),
 }
-"""The level of a reason, and the seconds in which it is said once. The reference repeats most of them four times a
+"""The level of a reason, and the seconds in which it is logged once. The reference repeats most of them four times a
 second."""
 LOUD = {
     TickOutcome.LAG: logging.ERROR,
@@ -73,11 +73,11 @@ class Streaks:
     """Slots of ours that have begun and have no block yet, by their times, and what was decided last for them."""
     lost: Counter[TickOutcome] = field(default_factory=Counter)
     """Slots of ours that the head has passed without a block, by the reason."""
-    _said: dict[str, int] = field(default_factory=dict)
+    _logged: dict[str, int] = field(default_factory=dict)
 
     # -- after a decision
 
-    def take(self, decision: Decision, facts: Facts, now: int) -> list[LogLine]:
+    def count(self, decision: Decision, facts: Facts, now: int) -> list[LogLine]:
         second, outcome = now // SECOND, decision.outcome
         lines: list[LogLine] = []
         if outcome is TickOutcome.NOT_TIME_YET:
@@ -117,12 +117,12 @@ class Streaks:
         if decision.outcome in LOUD:
             return [LogLine(LOUD[decision.outcome], decision.reason)]
         level, pause = QUIET[decision.outcome]
-        return [LogLine(level, decision.reason)] if self._may_say(decision.outcome.name, second, pause) else []
+        return [LogLine(level, decision.reason)] if self._is_due(decision.outcome.name, second, pause) else []
 
-    def _may_say(self, what: str, second: int, pause: int) -> bool:
-        if second - self._said.get(what, -pause) < pause:
+    def _is_due(self, what: str, second: int, pause: int) -> bool:
+        if second - self._logged.get(what, -pause) < pause:
             return False
-        self._said[what] = second
+        self._logged[what] = second
         return True
 
     @property
@@ -147,9 +147,9 @@ class Streaks:
     def silence(self, facts: Facts, second: int) -> list[LogLine]:
         """The warning, once a minute, that nobody makes blocks."""
         gap = second - facts.head_time
-        if gap < SILENT_HEAD or facts.head_number == 0 or self._said.get("silence") == gap // 60:
+        if gap < SILENT_HEAD or facts.head_number == 0 or self._logged.get("silence") == gap // 60:
             return []
-        self._said["silence"] = gap // 60
+        self._logged["silence"] = gap // 60
         slot = max(1, facts.slot_at(second))
         left = max(0, EMERGENCY_CONSENSUS_TIMEOUT_SEC - gap)
         return [
@@ -171,7 +171,7 @@ class Streaks:
         if not self.last_production or self.left_minority or not is_expected or silent <= patience:
             return []
         lines = []
-        if self._may_say("watchdog", second, WATCHDOG_EVERY):
+        if self._is_due("watchdog", second, WATCHDOG_EVERY):
             text = f"VALIDATOR-WATCHDOG: no block of ours for {silent} s; {describe(facts, self, second)}"
             lines.append(LogLine(logging.ERROR, text))
         ready = [name for name in settings.names if facts.keys.get(name, NULL_KEY) != NULL_KEY]

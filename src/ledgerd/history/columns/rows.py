@@ -120,12 +120,12 @@ class BlockRows:
 
     def add_standing(self, facts: KeptFacts) -> None:
         """Add what all accounts and validators had where the changes begin; nothing else is known of that block."""
-        standing = facts.balances_stand_at
-        if standing is not None:
+        begins = facts.balances.begins
+        if begins is not None:
             self._ordinal = 0
-            time, changes = moment(facts.time_of(standing) or facts.time_of(standing + 1)), facts.standing()
-            self.add_balances(standing, changes.balances, time)
-            self.add_penalties(standing, changes.penalties, time)
+            time, changes = moment(facts.time_of(begins) or facts.time_of(begins + 1)), facts.balances.standing()
+            self.add_balances(begins, changes.balances, time)
+            self.add_penalties(begins, changes.penalties, time)
 
     def _add_operation(self, number: int, place: int, kept: KeptOperation) -> None:
         operation, virtual, time = kept.operation, kept.virtual_operation, moment(kept.timestamp)

@@ -13,7 +13,7 @@ from ledgerd.codec.errors import CodecError
 from ledgerd.codec.records import Field
 from ledgerd.codec.strings import Text
 from ledgerd.history.columns.texts import mended, mended_json, name_text
-from ledgerd.history.directions import actor_of
+from ledgerd.history.touched import actor_of
 from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.names import AccountName, NameKind
 from ledgerd.protocol.operations import Operation

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ledgerd.history.columns.rows import BlockRows
-from ledgerd.history.kept_facts import KeptFacts
+from ledgerd.history.kept_facts import KeptSource
 from ledgerd.history.parquet.folder import ExportedRange, ExportFolder, ExportList, put_in_place, range_of
 from ledgerd.history.parquet.schema import SCHEMAS, VERSION, record_batch
 from ledgerd.history.settings import HistorySettings
@@ -32,8 +32,6 @@ BYTES_A_GROUP = 16 << 20
 """Of packed operations, about: of large ones fewer are in memory, where each takes several times its bytes."""
 
 COMPRESSION = "zstd"
-
-KeptSource = Callable[[], AbstractContextManager[KeptFacts]]
 
 
 class WrittenFiles(NamedTuple):
@@ -72,7 +70,7 @@ class ParquetExport:
 
     def blocks(self, first: int | None, last: int | None) -> ExportedRange:
         with self._source() as facts:
-            known, end, standing = facts.first, facts.irreversible, facts.balances_stand_at
+            known, end, begins = facts.first, facts.irreversible, facts.balances.begins
         if not known or end < known:
             raise OperatorError("the history has no irreversible block yet")
         if self._before and first not in {None, self._before.first}:
@@ -85,10 +83,10 @@ class ParquetExport:
             raise OperatorError(f"--until: the last irreversible block of the history is {end}")
         if until < begin:
             raise OperatorError(f"--until: block {until} comes before the first, {begin}")
-        self._require_rest(known, standing)
+        self._require_rest(known, begins)
         return ExportedRange(begin, max(until, self._before.last if self._before else 0))
 
-    def _require_rest(self, known: int, standing: int | None) -> None:
+    def _require_rest(self, known: int, begins: int | None) -> None:
         """The last file is written once more if it is not full: its blocks must be there still."""
         before = self._before
         if before is None:
@@ -100,9 +98,9 @@ class ParquetExport:
                 "export into a new folder"
             )
         is_begun = before.last >= before.first
-        if is_begun and standing is not None and standing != before.balances_from and standing < needed:
+        if is_begun and begins is not None and begins != before.balances_from and begins < needed:
             raise OperatorError(
-                f"balances begin anew behind block {standing}, which the files have already: export into a new folder"
+                f"balances begin anew behind block {begins}, which the files have already: export into a new folder"
             )
 
     def _rewritten_from(self, before: ExportList) -> int:
@@ -115,18 +113,18 @@ class ParquetExport:
         while done < blocks.last:
             sealed = range_of(done + 1, self._blocks_per_file)
             part = ExportedRange(max(sealed.first, blocks.first), min(sealed.last, blocks.last))
-            count, standing = self._write_files(sealed, part, blocks.first, progress)
+            count, begins = self._write_files(sealed, part, blocks.first, progress)
             operations, files, done = operations + count, files + len(SCHEMAS), part.last
             self._folder.write(
-                ExportList(VERSION, self._chain_id.hex(), self._blocks_per_file, blocks.first, done, standing)
+                ExportList(VERSION, self._chain_id.hex(), self._blocks_per_file, blocks.first, done, begins)
             )
         return WrittenFiles(ExportedRange(blocks.first, done), done - before.last, operations, files)
 
     def _begin(self, first: int) -> ExportList:
         """Say what the files will be, before there is one: an export that goes on after a kill makes no others."""
         with self._source() as facts:
-            standing = facts.balances_stand_at
-        begun = ExportList(VERSION, self._chain_id.hex(), self._blocks_per_file, first, first - 1, standing)
+            begins = facts.balances.begins
+        begun = ExportList(VERSION, self._chain_id.hex(), self._blocks_per_file, first, first - 1, begins)
         self._folder.write(begun)
         return begun
 
@@ -148,12 +146,12 @@ class ParquetExport:
         try:
             with ExitStack() as opened:
                 files = {table: opened.enter_context(self._file(table, place, part)) for table, place in places.items()}
-                for rows, standing in self._read(part, first):
+                for rows, begins in self._read(part, first):
                     rows.number_entries(defaultdict(int))
                     for table, file in files.items():
                         if rows.tables[table]:
                             file.write_batch(record_batch(table, rows.tables[table]))
-                    operations, balances_from = operations + rows.operations, standing
+                    operations, balances_from = operations + rows.operations, begins
                     progress(max(rows.ids, default=part.first - 1))
             for table, place in places.items():
                 put_in_place(place, self._folder.file_of(table, sealed))
@@ -175,8 +173,8 @@ class ParquetExport:
     def _read(self, part: ExportedRange, first: int) -> Iterator[tuple[BlockRows, int | None]]:
         rows, number = BlockRows(self._settings), part.first
         with self._source() as facts:
-            standing = facts.balances_stand_at
-            if standing is not None and _belongs(standing, part, first):
+            begins = facts.balances.begins
+            if begins is not None and _belongs(begins, part, first):
                 rows.add_standing(facts)
         while number <= part.last:
             end = min(part.last, number + BLOCKS_A_READ - 1)
@@ -185,7 +183,7 @@ class ParquetExport:
                     rows.add(facts.block(number))
                     number += 1
             if is_full(rows) or number > part.last:
-                yield rows, standing
+                yield rows, begins
                 rows = BlockRows(self._settings)
 
 
@@ -203,6 +201,6 @@ def _last_in(file: Path) -> int | None:
     return int(about.get(b"ledgerd.last", 0))
 
 
-def _belongs(standing: int, part: ExportedRange, first: int) -> bool:
+def _belongs(begins: int, part: ExportedRange, first: int) -> bool:
     """Whether what accounts had after a block is in the files of a range: those of that block, or the first ones."""
-    return part.first <= standing <= part.last or (standing == first - 1 and part.first == first)
+    return part.first <= begins <= part.last or (begins == first - 1 and part.first == first)

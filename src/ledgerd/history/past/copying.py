@@ -15,12 +15,12 @@ def copyable_from(facts: KeptFacts, wanted: HistorySettings) -> int:
     """The first block from which on a history has all of every block that is wanted; `PastRefused` if none can be."""
     first = facts.whole_from
     if wanted.balances:
-        standing = facts.balances_stand_at
-        if standing is None:
+        begins = facts.balances.begins
+        if begins is None:
             raise PastRefused("the history has no balances yet: start the node with history-balances first")
-        first = max(first, standing + 1)
+        first = max(first, begins + 1)
     if wanted.journal != "none":
-        begins = facts.accounts_begin
+        begins = facts.journal.begins
         if begins is None:
             raise PastRefused("the history has no images of accounts yet: start the node with state-journal first")
         first = max(first, begins + 1)
@@ -57,4 +57,4 @@ def _copied(facts: KeptFacts, number: int) -> CopiedBlock:
         for each in kept.operations
     )
     event = BlockApplied(codec_of(Block).decode_exactly(packed), operations, 0, 0, facts.irreversible, kept.missed)
-    return CopiedBlock(event, kept.changes, facts.images_of(number))
+    return CopiedBlock(event, kept.changes, facts.journal.images_of(number))

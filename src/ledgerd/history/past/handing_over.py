@@ -1,6 +1,6 @@
 """Hands a history that was made beside the node over to the node, by files in a folder that both know.
 
-The process that has made it puts a note there; the node takes the history and removes the note, or removes the note
+The process that has made it puts a file there; the node accepts the history and removes the file, or removes the file
 alone where the history does not reach far enough yet, or writes why it does not want it.
 """
 
@@ -12,7 +12,6 @@ from enum import Enum
 from pathlib import Path
 
 import msgspec
-from msgspec.structs import replace
 
 from ledgerd.chain.chain import Chain
 from ledgerd.history.embedded import EmbeddedStore
@@ -37,16 +36,11 @@ MOST_AT_ONCE = 100
 """Blocks that the node copies, while it does nothing else."""
 
 
-def settings_of(settings: HistorySettings, *, is_rolling: bool) -> HistorySettings:
-    """How a history is kept: that of a log which drops its oldest blocks keeps their bytes itself."""
-    return replace(settings, keep_blocks=True) if is_rolling else settings
-
-
-class Handed(Enum):
+class OfferOutcome(Enum):
     """What became of a history that was offered."""
 
     NOT_YET = "not yet"
-    TAKEN = "taken"
+    ACCEPTED = "accepted"
     NO_NODE = "no node"
 
 
@@ -64,21 +58,21 @@ class PastOffer:
         (self.folder / READY).unlink(missing_ok=True)
 
     @property
-    def is_taken(self) -> bool:
+    def is_accepted(self) -> bool:
         return not (self.folder / HISTORY_FOLDER).exists()
 
-    def outcome(self) -> Handed | None:
+    def outcome(self) -> OfferOutcome | None:
         """What the node has done so far; nothing while it has not read the offer. `PastRefused` says why it refuses."""
         refused = self.folder / REFUSED
         if refused.exists():
             why = refused.read_text(encoding="utf-8")
             refused.unlink()
             raise PastRefused(why)
-        if self.is_taken:
-            return Handed.TAKEN
+        if self.is_accepted:
+            return OfferOutcome.ACCEPTED
         if not (self.folder / READY).exists():
-            return Handed.NOT_YET
-        return Handed.NO_NODE if holder_of(self._history) is None else None
+            return OfferOutcome.NOT_YET
+        return OfferOutcome.NO_NODE if holder_of(self._history) is None else None
 
 
 class PastAcceptance:
@@ -101,11 +95,11 @@ class PastAcceptance:
         if self.is_offered and not (self._folder / HISTORY_FOLDER).exists():
             (self._folder / READY).unlink()
 
-    def take(self, chain: Chain, store: EmbeddedStore) -> bool:
-        """Take what is offered, if it reaches far enough: the store goes on with it. Never raises for its sake."""
+    def accept(self, chain: Chain, store: EmbeddedStore) -> bool:
+        """Accept what is offered, if it reaches far enough: the store goes on with it. Never raises for its sake."""
         try:
-            is_level = self._is_made_level(chain, store)
-            if is_level:
+            is_accepted = self._catches_up(chain, store)
+            if is_accepted:
                 aside = self._history.with_name(HISTORY_FOLDER + FORMER_SUFFIX)
                 store.replace_with(self._folder / HISTORY_FOLDER, aside)
                 log.info("the history begins with block %(block)d from now on", {"block": 1})
@@ -115,13 +109,13 @@ class PastAcceptance:
             with suppress(OSError):
                 (self._folder / REFUSED).write_text(str(problem), encoding="utf-8")
             log.warning("the history of the past is not taken: %(reason)s", {"reason": problem})
-            is_level = False
+            is_accepted = False
         (self._folder / READY).unlink(missing_ok=True)
-        return is_level
+        return is_accepted
 
-    def _is_made_level(self, chain: Chain, store: EmbeddedStore) -> bool:
+    def _catches_up(self, chain: Chain, store: EmbeddedStore) -> bool:
         """Copy the latest blocks, where they are few; whether the history offered has what the node has."""
-        wanted = msgspec.json.encode(settings_of(self._settings, is_rolling=chain.is_rolling))
+        wanted = msgspec.json.encode(self._settings.of_log(is_rolling=chain.is_rolling))
         if (self._folder / WANTED).read_bytes() != wanted:
             raise PastRefused(
                 "the node runs with other options of the history: put them into its configuration, and extend again"

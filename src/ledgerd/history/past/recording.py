@@ -21,7 +21,7 @@ from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.errors import PastRefused
 from ledgerd.history.following import HISTORY_FOLDER, follow_with_balances
 from ledgerd.history.past.copying import copy_blocks, copyable_from
-from ledgerd.history.past.handing_over import FORMER_SUFFIX, PAST_FOLDER, WANTED, Handed, PastOffer
+from ledgerd.history.past.handing_over import FORMER_SUFFIX, PAST_FOLDER, WANTED, OfferOutcome, PastOffer
 from ledgerd.history.settings import ALL_BLOCKS, HistorySettings
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.parameters import ChainParameters
@@ -29,9 +29,9 @@ from ledgerd.state.disk import DATA_FILE, Space, taken_bytes
 
 BLOCKS_AT_ONCE = 500
 SCANNED_AT_ONCE = 10_000
-LOOK_SECONDS = 0.2
-LOOKS_WITHOUT_NODE = 10
-"""So often nobody must have the history open, until no node is thought to run: one that takes it closes it shortly."""
+POLL_SECONDS = 0.2
+POLLS_WITHOUT_NODE = 10
+"""So often nobody must have the history open, until no node is thought to run: one closes it shortly to accept it."""
 
 SPARE_BYTES = 256 << 20
 """Bytes that stay free on the disk."""
@@ -98,11 +98,11 @@ class PastHistory:
         while True:
             self._fill(advance)
             outcome = self._offered()
-            if outcome is not Handed.NOT_YET:
+            if outcome is not OfferOutcome.NOT_YET:
                 break
-        if outcome is Handed.TAKEN:
+        if outcome is OfferOutcome.ACCEPTED:
             self.clear()
-        return outcome is Handed.TAKEN
+        return outcome is OfferOutcome.ACCEPTED
 
     def close(self) -> None:
         self._source.close()
@@ -124,12 +124,12 @@ class PastHistory:
             raise OperatorError("the history is to keep its latest blocks only (history-count-blocks)")
         self._begins_and_head()  # the history of the node is in its place, and nothing of it is aside
         next(PastBlocks(self._log, 1).scan(1, 1))
-        wanted, note = msgspec.json.encode(self._settings), self._folder / WANTED
-        if note.exists() and note.read_bytes() == wanted and not self._offer.is_taken:
+        wanted, file = msgspec.json.encode(self._settings), self._folder / WANTED
+        if file.exists() and file.read_bytes() == wanted and not self._offer.is_accepted:
             return
         self.clear()
         self._folder.mkdir(parents=True)
-        note.write_bytes(wanted)
+        file.write_bytes(wanted)
 
     def _fill(self, advance: Callable[[int], None]) -> None:
         """Until it has every block that the history of the node has."""
@@ -179,13 +179,13 @@ class PastHistory:
             advance(chain.head_number)
             reapply(chain, PastBlocks(self._log, last), advance)
 
-    def _offered(self) -> Handed:
+    def _offered(self) -> OfferOutcome:
         self._offer.make()
         alone = 0
-        while alone < LOOKS_WITHOUT_NODE:
+        while alone < POLLS_WITHOUT_NODE:
             outcome = self._offer.outcome()
-            if outcome is not None and outcome is not Handed.NO_NODE:
+            if outcome is not None and outcome is not OfferOutcome.NO_NODE:
                 return outcome
-            alone = alone + 1 if outcome is Handed.NO_NODE else 0
-            time.sleep(LOOK_SECONDS)
-        return Handed.NO_NODE
+            alone = alone + 1 if outcome is OfferOutcome.NO_NODE else 0
+            time.sleep(POLL_SECONDS)
+        return OfferOutcome.NO_NODE

@@ -10,17 +10,17 @@ import psycopg
 from psycopg import conninfo
 from psycopg.abc import PQGen
 
-from ledgerd.history.postgres.errors import PostgresRefused, PostgresUnavailable
+from ledgerd.history.postgres.status import PostgresRefused, PostgresUnavailable
 
 OLDEST_SERVER = 13
 CONNECT_SECONDS = 5
 WAKE_SECONDS = 0.1
-"""How often a wait is looked at for signals."""
+"""How often a wait is interrupted to see signals."""
 
 T = TypeVar("T")
 
 
-class PatientConnection(psycopg.Connection[Any]):
+class TimedConnection(psycopg.Connection[Any]):
     """A connection whose every wait for the server has a limit; past it, the connection is closed."""
 
     seconds: float = CONNECT_SECONDS
@@ -37,13 +37,13 @@ class PatientConnection(psycopg.Connection[Any]):
             raise
 
 
-def connect(address: str, seconds: float, name: str, patience: int = CONNECT_SECONDS) -> PatientConnection:
-    """`patience` is that of the connecting, of two seconds at least: libpq knows no shorter one."""
+def connect(address: str, seconds: float, name: str, connect_seconds: int = CONNECT_SECONDS) -> TimedConnection:
+    """`connect_seconds` is that of the connecting, of two seconds at least: libpq knows no shorter one."""
     try:
-        made = PatientConnection.connect(
+        made = TimedConnection.connect(
             address,
             autocommit=True,
-            connect_timeout=patience,
+            connect_timeout=connect_seconds,
             application_name=name,
             options="-c search_path=ledger -c TimeZone=UTC -c client_encoding=UTF8 -c synchronous_commit=on",
         )

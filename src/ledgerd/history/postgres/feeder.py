@@ -1,24 +1,24 @@
 """Feeds the tables from the kept facts of a history: in batches, each in one transaction with the position it leads to.
 
-So a kill of either side loses and repeats nothing. Reversible blocks have tables of their own: they are taken back from
+So a kill of either side loses and repeats nothing. Reversible blocks have tables of their own: they are undone
 there when the chain switches to another branch, and moved when they become irreversible. The first load makes the
 indexes after the rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, Self
 
 from psycopg import sql
 
 from ledgerd.history.columns.rows import BLOCKS_A_RANGE, COLUMNS, BlockRows, TableRow
-from ledgerd.history.kept_facts import KeptFacts
-from ledgerd.history.postgres.connection import PatientConnection, attempted
-from ledgerd.history.postgres.errors import PostgresRefused, PostgresUnavailable
+from ledgerd.history.kept_facts import KeptFacts, KeptSource
+from ledgerd.history.postgres.connection import TimedConnection, attempted
 from ledgerd.history.postgres.migrations import migrate, opened_alone
+from ledgerd.history.postgres.status import PostgresRefused, PostgresUnavailable
 from ledgerd.history.settings import HistorySettings
 
 MOST_BLOCKS = 2_000
@@ -36,8 +36,6 @@ MOST_ACCOUNTS = 1 << 20
 """Accounts whose following sequence numbers are remembered."""
 
 INDEXES = Path(__file__).with_name("indexes.sql")
-
-KeptSource = Callable[[], AbstractContextManager[KeptFacts]]
 
 
 class FeedPosition(NamedTuple):
@@ -73,7 +71,7 @@ class Feeder:
     """One connection that feeds; only one feeds a database at a time."""
 
     def __init__(
-        self, connection: PatientConnection, source: KeptSource, settings: HistorySettings, chain_id: bytes
+        self, connection: TimedConnection, source: KeptSource, settings: HistorySettings, chain_id: bytes
     ) -> None:
         self.connection = connection
         self._source = source
@@ -93,7 +91,7 @@ class Feeder:
             migrate(address, connection)
             yield attempted(lambda: cls(connection, source, settings, chain_id))
 
-    # -- where it stands
+    # -- its position
 
     def _read_position(self) -> FeedPosition | None:
         wanted = "SELECT chain_id, first, head, head_id, irreversible, is_indexed, balances_from FROM feed"
@@ -158,13 +156,13 @@ class Feeder:
                 raise PostgresRefused(f"the database has another block {head} than this node, and it is irreversible")
             rows.add(block)
             head, head_id = block.number, block.header.id
-        standing = facts.balances_stand_at
-        if standing is not None and standing > head:
-            standing = None
-        elif standing != position.balances_from:
+        begins = facts.balances.begins
+        if begins is not None and begins > head:
+            begins = None
+        elif begins != position.balances_from:
             rows.add_standing(facts)
         irreversible = max(position.irreversible, min(facts.irreversible, head))
-        return FeedBatch(common, irreversible, rows, head, head_id, standing)
+        return FeedBatch(common, irreversible, rows, head, head_id, begins)
 
     # -- what it writes
 
@@ -174,7 +172,7 @@ class Feeder:
             raise ValueError("nothing was begun")
         with self.connection.transaction():
             if batch.common < before.head:
-                self._take_back(batch.common)
+                self._undo(batch.common)
             moved = min(batch.irreversible, batch.common)
             if moved > before.irreversible:
                 self._move(moved)
@@ -190,7 +188,7 @@ class Feeder:
             before.first, batch.head, batch.head_id, batch.irreversible, before.is_indexed, batch.balances_from
         )
 
-    def _take_back(self, common: int) -> None:
+    def _undo(self, common: int) -> None:
         for table in COLUMNS:
             self.connection.execute(_named("DELETE FROM {reversible} WHERE block > %s", table), (common,))
         self._following.clear()

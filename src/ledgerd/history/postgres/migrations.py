@@ -12,8 +12,8 @@ from yoyo import read_migrations
 from yoyo.backends.core.postgresql import PostgresqlPsycopgBackend
 from yoyo.connections import DatabaseURI
 
-from ledgerd.history.postgres.connection import PatientConnection, attempted, connect
-from ledgerd.history.postgres.errors import PostgresRefused, PostgresUnavailable
+from ledgerd.history.postgres.connection import TimedConnection, attempted, connect
+from ledgerd.history.postgres.status import PostgresRefused, PostgresUnavailable
 
 FOLDER = Path(__file__).parent / "schema"
 LOCK = 0x6C656467
@@ -44,7 +44,7 @@ class _Backend(PostgresqlPsycopgBackend):  # type: ignore[misc] # yoyo has no ty
     schema = "ledger"
     """The tables of yoyo are there too."""
 
-    def connect(self, dburi: Any) -> PatientConnection:  # noqa: ANN401 - the type of a library without types
+    def connect(self, dburi: Any) -> TimedConnection:  # noqa: ANN401 - the type of a library without types
         return connect(dburi.args["address"], MIGRATION_SECONDS, "ledgerd schema")
 
 
@@ -59,14 +59,14 @@ def known_versions() -> list[str]:
     return sorted(name for name in names if not name.endswith(".rollback"))
 
 
-def applied_versions(connection: PatientConnection) -> list[str]:
+def applied_versions(connection: TimedConnection) -> list[str]:
     """The names of the versions that a database has; none where it has no schema."""
     if connection.execute("SELECT to_regclass('ledger._yoyo_migration')").fetchone() == (None,):
         return []
     return sorted(name for (name,) in connection.execute(_APPLIED))
 
 
-def require_schema(connection: PatientConnection) -> None:
+def require_schema(connection: TimedConnection) -> None:
     applied, known = applied_versions(connection), known_versions()
     _require_known(applied, known)
     if applied != known:
@@ -84,14 +84,14 @@ def _first_lacking(applied: list[str], known: list[str]) -> str:
 
 
 @contextmanager
-def opened_alone(address: str, seconds: float, name: str) -> Iterator[PatientConnection]:
+def opened_alone(address: str, seconds: float, name: str) -> Iterator[TimedConnection]:
     """A connection that nobody else has who feeds a database or changes its schema."""
     with attempted(lambda: connect(address, seconds, name)) as connection:
         attempted(lambda: _lock(connection))
         yield connection
 
 
-def _lock(connection: PatientConnection) -> None:
+def _lock(connection: TimedConnection) -> None:
     """Be the one who feeds. The server sees the end of the one before a moment after that has ended."""
     connection.execute(f"SET lock_timeout = {LOCK_MILLISECONDS}")
     try:
@@ -103,12 +103,12 @@ def _lock(connection: PatientConnection) -> None:
     connection.execute("RESET lock_timeout")
 
 
-def migrate(address: str, connection: PatientConnection) -> list[str]:
+def migrate(address: str, connection: TimedConnection) -> list[str]:
     """Returns the names of the versions that the database lacked."""
     return attempted(lambda: _migrated(address, connection))
 
 
-def _migrated(address: str, connection: PatientConnection) -> list[str]:
+def _migrated(address: str, connection: TimedConnection) -> list[str]:
     applied, known = applied_versions(connection), known_versions()
     _require_known(applied, known)
     lacking = [name for name in known if name not in applied]

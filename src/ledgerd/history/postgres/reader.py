@@ -13,9 +13,9 @@ from contextlib import contextmanager
 import psycopg
 
 from ledgerd.chain.log.histories import History, HistoryView
-from ledgerd.history.postgres.connection import PatientConnection, connect, unavailable
-from ledgerd.history.postgres.errors import PostgresUnavailable
+from ledgerd.history.postgres.connection import TimedConnection, connect, unavailable
 from ledgerd.history.postgres.migrations import require_schema
+from ledgerd.history.postgres.status import PostgresUnavailable
 from ledgerd.history.postgres.view import END, PostgresView
 from ledgerd.history.settings import HistorySettings
 
@@ -32,7 +32,7 @@ class PostgresHistory(History):
         self._address = address
         self._count_blocks = settings.count_blocks
         self._clock = clock
-        self._connection: PatientConnection | None = None
+        self._connection: TimedConnection | None = None
         self._pause = FIRST_PAUSE
         self._again_at = 0.0
         self._problem = PostgresUnavailable("PostgreSQL was not asked yet")
@@ -55,7 +55,7 @@ class PostgresHistory(History):
             self._leave(connection)
             raise
 
-    def _connected(self) -> PatientConnection:
+    def _connected(self) -> TimedConnection:
         if self._connection is not None:
             return self._connection
         if self._clock() < self._again_at:
@@ -76,7 +76,7 @@ class PostgresHistory(History):
         self._connection, self._pause = made, FIRST_PAUSE
         return made
 
-    def _leave(self, connection: PatientConnection) -> None:
+    def _leave(self, connection: TimedConnection) -> None:
         """End the transaction of a request that failed for a reason of its own."""
         try:
             connection.execute(END)

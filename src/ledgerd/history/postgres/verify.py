@@ -11,11 +11,11 @@ from typing import Any
 from psycopg import ServerCursor, sql
 
 from ledgerd.history.columns.rows import COLUMNS, ENTRY, BlockRows, TableRow
-from ledgerd.history.kept_facts import KeptFacts
-from ledgerd.history.postgres.connection import PatientConnection, attempted, connect
-from ledgerd.history.postgres.errors import PostgresRefused
-from ledgerd.history.postgres.feeder import INDEX_SECONDS, KeptSource, is_full
+from ledgerd.history.kept_facts import KeptFacts, KeptSource
+from ledgerd.history.postgres.connection import TimedConnection, attempted, connect
+from ledgerd.history.postgres.feeder import INDEX_SECONDS, is_full
 from ledgerd.history.postgres.migrations import require_schema
+from ledgerd.history.postgres.status import PostgresRefused
 from ledgerd.history.settings import HistorySettings
 
 BLOCKS_AT_ONCE = 500
@@ -72,7 +72,7 @@ class StoreComparison:
             yield from self._counts(connection, irreversible)
 
     def _compared(
-        self, connection: PatientConnection, first: int, head: int, progress: Callable[[int], None]
+        self, connection: TimedConnection, first: int, head: int, progress: Callable[[int], None]
     ) -> Iterator[str]:
         with ExitStack() as cursors:
             stored = {table: cursors.enter_context(closing(_Stored(connection, table, head))) for table in COLUMNS}
@@ -98,13 +98,13 @@ class StoreComparison:
         while end < last and not is_full(rows):
             end = number = end + 1
             rows.add(facts.block(number))
-            standing = facts.balances_stand_at
-            if standing is not None and (number == standing or standing < number == self._first):
+            begins = facts.balances.begins
+            if begins is not None and (number == begins or begins < number == self._first):
                 rows.add_standing(facts)
         rows.number_entries(self._following)
         return rows, end
 
-    def _counts(self, connection: PatientConnection, irreversible: int) -> Iterator[str]:
+    def _counts(self, connection: TimedConnection, irreversible: int) -> Iterator[str]:
         """Whether the number of each account's entries is that of its last irreversible one."""
         wanted = (
             "SELECT account, entries, last FROM accounts FULL JOIN (SELECT account, max(sequence) + 1 AS last "
@@ -117,7 +117,7 @@ class StoreComparison:
 class _Stored:
     """The rows of a table in order, of irreversible and reversible blocks."""
 
-    def __init__(self, connection: PatientConnection, table: str, head: int) -> None:
+    def __init__(self, connection: TimedConnection, table: str, head: int) -> None:
         columns = sql.SQL(", ").join(map(sql.Identifier, COLUMNS[table]))
         command = sql.SQL(
             "SELECT {columns} FROM {table} UNION ALL SELECT {columns} FROM {reversible} WHERE block <= {head} "

@@ -29,8 +29,8 @@ from ledgerd.history.columns.rows import BLOCKS_A_RANGE, ENTRY
 from ledgerd.history.columns.texts import name_text
 from ledgerd.history.columns.typed_columns import units_of
 from ledgerd.history.errors import HistoryDamaged
-from ledgerd.history.postgres.errors import PostgresUnavailable
 from ledgerd.history.postgres.queries import QUERIES
+from ledgerd.history.postgres.status import PostgresUnavailable
 from ledgerd.history.selection import Selection
 from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.protocol.names import AccountName
@@ -234,24 +234,24 @@ class PostgresView(HistoryView):
     def find_operations(self, first: int, last: int, wanted: Wanted, most: int) -> FoundOperations:
         is_forward, low, high = first <= last, min(first, last), max(first, last)
         counts = self._rows("counts up" if is_forward else "counts down", low, high, low, high, most + 1)
-        looked_at, reached = 0, last
+        examined, reached = 0, last
         for block, count in counts:
-            if looked_at >= most:
+            if examined >= most:
                 reached = block - 1 if is_forward else block + 1
                 break
-            looked_at += count
+            examined += count
         low, high = (first, reached) if is_forward else (reached, first)
         tags = None if wanted.tags is None else list(wanted.tags)
         found = map(StoredOperation._make, self._rows("between", low, high, tags, tags, low, high, tags, tags))
-        return FoundOperations(texts_of(_taken(found, Selection(wanted), wanted)), reached)
+        return FoundOperations(texts_of(_matching(found, Selection(wanted), wanted)), reached)
 
     def find_entries(self, account: AccountName, first: int, last: int, wanted: Wanted) -> list[tuple[int, str]]:
         tags = None if wanted.tags is None else list(wanted.tags)
         entries = self._entries(account, first, last, tags)
         whole = self._whole([raw for _, raw in entries])
         rows = {StoredOperation.of_entry(raw): number for raw, (number, _) in zip(whole, entries, strict=True)}
-        taken = list(_taken(rows, Selection(wanted, account), wanted))
-        return list(zip([rows[each] for each in taken], texts_of(taken), strict=True))
+        matching = list(_matching(rows, Selection(wanted, account), wanted))
+        return list(zip([rows[each] for each in matching], texts_of(matching), strict=True))
 
 
 def _empty() -> PostgresUnavailable:
@@ -268,11 +268,11 @@ def _require_all(account: str, first: int, last: int, found: int) -> None:
         raise HistoryDamaged(f"entries of {account} are missing in PostgreSQL")
 
 
-def _taken(operations: Iterable[StoredOperation], selection: Selection, wanted: Wanted) -> Iterable[StoredOperation]:
+def _matching(operations: Iterable[StoredOperation], selection: Selection, wanted: Wanted) -> Iterable[StoredOperation]:
     decode = codec_of(Operation).decode_exactly
     for each in operations:
         if wanted.since <= each.time < wanted.until and (
-            not selection.needs_operations or selection.takes(decode(each.packed), each.place)
+            not selection.needs_operations or selection.matches(decode(each.packed), each.place)
         ):
             yield each
 

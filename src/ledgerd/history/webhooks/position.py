@@ -1,4 +1,4 @@
-"""How far a receiver has been told, in a small file that survives a kill at any moment.
+"""How far a receiver is, in a small file that survives a kill at any moment.
 
 The history itself is the queue: of what is still to be sent nothing else is stored.
 """
@@ -22,7 +22,7 @@ class HookPosition(msgspec.Struct, frozen=True):
     events: int = 0
     """How many selected operations of that block it has acknowledged."""
     marks: dict[int, str] = {}
-    """What distinguishes the reversible blocks that were looked at."""
+    """What distinguishes the reversible blocks that were examined."""
     sent: tuple[int, ...] = ()
     """Those of them of which something was sent, whether or not that was acknowledged."""
     failures: int = 0
@@ -35,8 +35,8 @@ class HookPosition(msgspec.Struct, frozen=True):
 
 def position_file(folder: Path, hook: Webhook) -> Path:
     """The file of a hook: another URL or filter is another hook."""
-    told = msgspec.json.encode([hook.url, hook.types, hook.accounts, hook.direction, hook.reversible])
-    return folder / f"{hashlib.sha256(told).hexdigest()[:16]}.json"
+    identity = msgspec.json.encode([hook.url, hook.types, hook.accounts, hook.direction, hook.reversible])
+    return folder / f"{hashlib.sha256(identity).hexdigest()[:16]}.json"
 
 
 def read_position(file: Path) -> HookPosition:

@@ -1,4 +1,4 @@
-"""Reads a webhook as an option gives it, and what it is sent as a history takes it."""
+"""Reads a webhook as an option gives it, and what it is sent as a filter of the history."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ import msgspec
 from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.following import HISTORY_FOLDER, open_history
 from ledgerd.history.past.handing_over import PastAcceptance
-from ledgerd.history.postgres.news import FeedNews
+from ledgerd.history.postgres.status import FeedStatus
 from ledgerd.metrics.table import storage
 from ledgerd.node.config.options.application import OPERATION_HISTORY
 from ledgerd.node.parts.chain import ChainPart
@@ -82,7 +82,7 @@ class HistoryPart(Part):
 
     def _accept_past(self, chain: Chain) -> None:
         if self._store is not None and self._past.is_offered:
-            self._past.take(chain, self._store)
+            self._past.accept(chain, self._store)
 
     def _sample(self, last_block: GaugeCell) -> None:
         if self._store is not None:
@@ -141,7 +141,7 @@ class HistoryFeedPart(Part):
             configuration.history,
             configuration.application.log_format,
         )
-        self.news = FeedNews()
+        self.news = FeedStatus()
         """The latest of its process."""
 
     async def start(self) -> None:
@@ -174,13 +174,13 @@ class HistoryFeedPart(Part):
             try:
                 writer.write(msgspec.json.encode(self._order) + b"\n")
                 async for line in reader:
-                    self._report(msgspec.json.decode(line, type=FeedNews))
+                    self._report(msgspec.json.decode(line, type=FeedStatus))
                     working()
             finally:
                 writer.transport.abort()
                 await child.stop(ENDING_SECONDS)
 
-    def _report(self, news: FeedNews) -> None:
+    def _report(self, news: FeedStatus) -> None:
         self.news = news
         problem = f"nothing is fed to PostgreSQL behind block {news.block}: {news.reason}" if news.reason else ""
         self.work.warn(FEED, problem or news.warning)

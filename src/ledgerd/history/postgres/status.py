@@ -1,0 +1,29 @@
+"""How the history in PostgreSQL is: the status that its feed publishes, and why it cannot be used just now.
+
+The chain does not need it, and the node reads this without a driver of PostgreSQL.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from ledgerd.protocol.errors import OperatorError
+
+
+class FeedStatus(msgspec.Struct, frozen=True):
+    """How far the feed is, for the node and its operator."""
+
+    block: int = 0
+    """The last block in PostgreSQL."""
+    reason: str = ""
+    """Why nothing is fed just now; empty while it works."""
+    warning: str = ""
+    """What the operator has to see to, while it works."""
+
+
+class PostgresUnavailable(OperatorError):
+    """The server is not there, or does not do what it is asked: another attempt may succeed."""
+
+
+class PostgresRefused(OperatorError):
+    """The database is not one that this node can feed: the operator has to see to it."""
