@@ -28,7 +28,6 @@ FOLLOWED_FILES = {
     "certificate-key": "the key of that certificate; only its owner may be able to read it",
     "authority": "the certificate that the followed node must show, or that of the authority which has signed it",
 }
-"""The options `--follow-...`, and what they do."""
 
 
 def add_to(commands: argparse._SubParsersAction[Any]) -> None:

@@ -1,6 +1,4 @@
-"""`ledgerd check`: whether a state is consistent in itself and with its block log, and whether blocks or history have
-rotted.
-"""
+"""`ledgerd check`: whether a state is consistent in itself and with its log, and whether anything has rotted."""
 
 from __future__ import annotations
 

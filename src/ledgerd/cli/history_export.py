@@ -16,7 +16,6 @@ from ledgerd.protocol.errors import OperatorError
 from ledgerd.supervision.niceness import give_way
 
 STEPS = 19
-"""The lowest priority: blocks come first."""
 
 
 def export(chosen: argparse.Namespace) -> int:

@@ -1,6 +1,4 @@
-"""`ledgerd key`: makes signing keys in a file that only its owner can read, prints their public keys, and has a running
-node read the file again.
-"""
+"""`ledgerd key`: makes signing keys in a file, prints their public keys, and has a node read the file again."""
 
 from __future__ import annotations
 
@@ -61,14 +59,18 @@ def run(chosen: argparse.Namespace) -> int:
 def _make(file: Path) -> PrivateKey:
     key = _new_key()
     try:
-        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        _write_new(file, [key.wif])
     except OSError as problem:
         raise OperatorError(f"{file} cannot be written: {problem.strerror}") from problem
+    return key
+
+
+def _write_new(file: Path, lines: list[str]) -> None:
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with open(descriptor, "w", encoding="ascii") as opened:  # noqa: PTH123 - by its descriptor, for its mode
-        opened.write(key.wif + "\n")
+        opened.write("".join(f"{line}\n" for line in lines))
         opened.flush()
         os.fsync(opened.fileno())
-    return key
 
 
 def _add(file: Path) -> PrivateKey:
@@ -129,11 +131,7 @@ def _replace(file: Path, lines: list[str]) -> None:
     fresh = file.with_name(f"{file.name}.new")
     try:
         fresh.unlink(missing_ok=True)
-        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with open(descriptor, "w", encoding="ascii") as opened:  # noqa: PTH123 - by its descriptor, for its mode
-            opened.write("".join(f"{line}\n" for line in lines))
-            opened.flush()
-            os.fsync(opened.fileno())
+        _write_new(fresh, lines)
         fresh.replace(file)
     except OSError as problem:
         raise OperatorError(f"{file} cannot be written: {problem.strerror}") from problem

@@ -1,7 +1,4 @@
-"""The command line of the node itself: every option of it, grouped by the part that it belongs to.
-
-Values are not read here: they are handed on as they were typed.
-"""
+"""The command line of the node itself: every option, by the part that it belongs to, as it was typed."""
 
 from __future__ import annotations
 

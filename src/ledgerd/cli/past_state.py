@@ -24,7 +24,6 @@ LOWEST_PRIORITY = 19
 MEGABYTE = 1 << 20
 
 SPARE_BYTES = 256 << 20
-"""Bytes that stay free on the disk."""
 
 
 def make_past_state(chosen: argparse.Namespace) -> int:

@@ -32,7 +32,7 @@ def add_to(commands: argparse._SubParsersAction[Any]) -> None:
 
 def run_export(chosen: argparse.Namespace) -> int:
     from ledgerd.node.datadir.state_export import write_snapshot  # noqa: PLC0415 - not loaded for `--help`
-    from ledgerd.snapshot.checks import told_excess  # noqa: PLC0415
+    from ledgerd.snapshot.checks import excess_warning  # noqa: PLC0415
 
     if chosen.file.exists():
         raise OperatorError(f"{chosen.file} exists already: choose another name, or remove it")
@@ -41,7 +41,7 @@ def run_export(chosen: argparse.Namespace) -> int:
         written = write_snapshot(chain, chosen.file, int(time.time()), with_metadata=with_metadata)
         sys.stdout.write(f"block {chain.head_number} written to {chosen.file}, checksum {written.checksum}\n")
     if written.excess:
-        sys.stderr.write(f"{told_excess(written.excess)}\n")
+        sys.stderr.write(f"{excess_warning(written.excess)}\n")
     return 0
 
 
@@ -51,7 +51,7 @@ def run_import(chosen: argparse.Namespace) -> int:
     from ledgerd.node.datadir.opening import files_of  # noqa: PLC0415 - not loaded for `--help`
     from ledgerd.node.datadir.state_import import import_state  # noqa: PLC0415
     from ledgerd.snapshot import import_progress  # noqa: PLC0415
-    from ledgerd.snapshot.terms import Terms  # noqa: PLC0415
+    from ledgerd.snapshot.settings import Terms  # noqa: PLC0415
 
     configuration = configuration_of(chosen)
     files = files_of(configuration)

@@ -1,8 +1,5 @@
-"""The histories of accounts as they are stored: for each account its range, and chunks of references to operations.
-
-A reference is the number of the block and the operation's place among the recorded ones of it. The sequence number
-of an entry is stored nowhere: it says in which chunk the entry is, and where in it. Ranges and chunks end with a
-checksum.
+"""The histories of accounts: for each its range, and chunks of references to operations, each with a checksum. The
+sequence number of an entry is stored nowhere: it says in which chunk the entry is, and where in it.
 """
 
 from __future__ import annotations

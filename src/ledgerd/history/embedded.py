@@ -1,7 +1,5 @@
-"""The embedded history as the node writes it: a database of its own beside the block log.
-
-Operations of transactions are not copied: they are read from the log, and until the log has them, the block is kept
-here.
+"""The embedded history as the node writes it, beside the block log. Operations of transactions are read from the log,
+and until the log has them, the block is kept here.
 """
 
 from __future__ import annotations

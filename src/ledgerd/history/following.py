@@ -1,8 +1,5 @@
-"""Keeps a history consistent with a chain: it records each commit before the state is committed, and is compared with
-the chain at the start.
-
-So after a kill it may be ahead of the state, never behind. Surplus blocks are removed; after an interrupted fork switch
-the chain undoes its last blocks and applies them again, with their events.
+"""Keeps a history consistent with a chain. It records each commit before the state is committed, so that after a kill
+it may be ahead, never behind: surplus blocks are removed at the start.
 """
 
 from __future__ import annotations
@@ -23,10 +20,8 @@ from ledgerd.state.disk import Space
 log = logging.getLogger(__name__)
 
 HISTORY_FOLDER = "history"
-"""The folder, in the data directory."""
 
 DAMAGED_SUFFIX = ".damaged"
-"""The suffix of the folder of a damaged history; a later one replaces it."""
 
 
 def open_history(

@@ -1,8 +1,5 @@
-"""The journal of accounts: images of their parts after each block that changed them, from a block on, and of all
-accounts as they were then.
-
-Kept only where it is wanted. An image is stored under kind, account and block, so that the one of any block is
-found by one search; another table says which images each block has.
+"""The journal of accounts: images of their parts after each block that changed them, from a block on. An image is
+stored under kind, account and block, so that the one of any block is found by one search.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What a history has kept of blocks, for consumers beside the node: operations and missed slots of each.
-
-Other processes read it of one commit, in the order of the chain; the node neither waits for them nor knows of them.
-"""
+"""What a history has kept of blocks, as other processes read it of one commit; the node never waits for them."""
 
 from __future__ import annotations
 

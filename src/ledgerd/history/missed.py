@@ -1,7 +1,5 @@
-"""Whose slots have no block, by the block that came next: no operation tells it, only who applies a block knows.
-
-A row names the validators in the order of their slots; of a gap in which they repeat, a round of them and the number of
-slots, as in `alice bob *1000`.
+"""Whose slots have no block, by the block that came next. A row names the validators in the order of their slots; where
+they repeat, a round of them and the number of slots, as in `alice bob *1000`.
 """
 
 from __future__ import annotations
@@ -22,9 +20,7 @@ class MissedBefore(NamedTuple):
 
     block: int
     time: int
-    """Of the block."""
     validators: MissedSlotOwners
-    """In the order of their slots."""
 
 
 class MissedSlots(CheckedTable):

@@ -1,10 +1,6 @@
-"""The storage of a block's operations: pieces of up to 16, in the order in which clients see them.
-
-A row says where in the bytes of its block an operation begins, and of which kind it is. A virtual operation is in no
-block: its bytes stand in the piece, behind the rows. What is asked of a piece most is answered without decoding it.
-
-A piece ends with a checksum of its own, and holds one of the bytes of the block in which its operations stand. It also
-says which block before has operations, so that a missing piece is noticed.
+"""A block's operations as they are stored: pieces of up to 16, in the order in which clients see them. A row says of
+which kind an operation is and where in the block it begins; virtual ones follow the rows. A piece has checksums of
+itself and of its part of the block, and names the block before that has operations.
 """
 
 from __future__ import annotations
@@ -33,7 +29,6 @@ OPERATIONS_A_PIECE = 16
 """So that a piece of operations of transactions fills a seventh of a page, and little space is lost."""
 
 PIECE_KEY = struct.Struct(">IH")
-"""Block and place of the piece."""
 
 _HEAD = struct.Struct("<BBIIIIII")
 """How many operations, with a flag, and of how many transactions; the time before the block and its own time; the block
@@ -72,7 +67,6 @@ class OperationRow(NamedTuple):
     owner: int
     """The index among the transactions of the piece."""
     number: int
-    """The index in its transaction."""
     place: int
     """The offset in the bytes of the block, of a virtual operation in those after the rows; with flags."""
 

@@ -1,6 +1,5 @@
-"""The embedded history for readers in other processes: they see whole commits, and do not block the writer.
-
-Open a reader in the process that uses it: it must not be used after a fork. `view` has the queries.
+"""The embedded history for readers in other processes: they see whole commits, and do not block the writer. A reader is
+opened in the process that uses it, not before a fork.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Rebuild of a history: every block of a chain is replayed into a temporary chain, whose events are recorded.
-
-The new history is in a folder beside the old one until it is complete; an interrupted rebuild is continued.
-"""
+"""Rebuild of a history by a replay into a temporary chain, beside the old one; an interrupted rebuild is continued."""
 
 from __future__ import annotations
 

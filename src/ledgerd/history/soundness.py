@@ -1,7 +1,4 @@
-"""Whether a history is what was recorded: every piece, every operation that it names, every entry (`ledgerd check`).
-
-Nothing is decoded twice that need not be, but all of it once: on a large history, that takes its time.
-"""
+"""Whether a history is what was recorded: every piece, every operation that it names, every entry (`ledgerd check`)."""
 
 from __future__ import annotations
 

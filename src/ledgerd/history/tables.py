@@ -29,7 +29,6 @@ class Tables(NamedTuple):
 
     header: Database
     operations: Database
-    """Pieces by block and place."""
     blocks: Database
     """Bytes of blocks that are not in the log yet, by number."""
     transactions: Database
@@ -37,11 +36,8 @@ class Tables(NamedTuple):
     ranges: Database
     chunks: Database
     missed: Database
-    """Slots without a block (`missed`)."""
     balances: Database
-    """What accounts have after each change (`balances`)."""
     images: Database
-    """Images of accounts (`journal`)."""
     changed: Database
     """Which of them each block has."""
 
@@ -73,13 +69,11 @@ class Watermarks(NamedTuple):
     """The block numbers up to which a history is filled, irreversible and purged."""
 
     head: int = 0
-    """The last recorded block."""
     irreversible: int = 0
     """The last irreversible block, which is in the log."""
     purged: int = 0
     """The last block whose operations have gone from the histories of accounts."""
     last: int = 0
-    """The last block that has recorded operations."""
     forgotten: int = 0
     """The last block whose operations were purged."""
 

@@ -1,7 +1,4 @@
-"""What a validator did, day by day: blocks by the block log, missed slots, rewards, votes and penalties by the history.
-
-All of it is read beside a running node.
-"""
+"""What a validator did, day by day, by the block log and the history of a running node."""
 
 from __future__ import annotations
 
@@ -30,10 +27,8 @@ if TYPE_CHECKING:
     from ledgerd.chain.log.histories import HistoryView, OperationPlace
 
 AT_ONCE = 10_000
-"""Operations that are examined in one slice."""
 
 time_of: Callable[[bytes], int] = fields_reader(SignedHeader, ("timestamp",))
-"""The time of a packed block."""
 
 _validator_of: Callable[[bytes], bytes] = fields_reader(SignedHeader, ("validator",))
 

@@ -46,7 +46,6 @@ class ShownTexts:
 
 
 PieceRows = tuple[Piece, list[OperationRow]]
-"""A piece, and at least one of its rows."""
 
 
 class EmbeddedView(HistoryView):

@@ -1,7 +1,5 @@
-"""Whether to make a block now: a pure function of the time, the chain and the settings (spec 06, section 10.5).
-
-Its branches are those of the reference, in its order. What it leaves out on purpose: the confirmations that the
-reference signs again on every tick and that nothing depends on (section 10.7).
+"""Whether to make a block now: a pure function whose branches are the reference's, in its order (spec 06, section
+10.5). Left out are confirmations that are signed on every tick and that nothing depends on (section 10.7).
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""The doppelganger check: whether another node signs with a key of ours, before we sign and for as long as we run.
-
-It does not prevent the first double signature of a node that was started beside us later; it ends the damage there.
+"""The doppelganger check: whether another node signs with a key of ours. It does not prevent the first double signature
+of a node that was started beside us later; it ends the damage there.
 """
 
 from __future__ import annotations

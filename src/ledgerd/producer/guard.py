@@ -1,9 +1,7 @@
 """The guard of validators: restores a removed signing key, and switches off a validator that is alone in making blocks
-(spec 06, section 11). It has no I/O: facts, read at one moment, and time are passed in, and it returns what to send.
-
-Three things are done better than in the reference. Only blocks of the present count as made alone, so that a chain that
-is being caught up with switches nobody off; nor does a network of one. And the limit on being switched off and on again
-holds: the count ends with a block of others, where in the reference it ends as soon as the key is back.
+(spec 06, section 11). It has no I/O. Three things are better than in the reference: only blocks of the present count as
+made alone; a network of one is left out; and the count of switches ends with a block of others, where in the reference
+it ends as soon as the key is back.
 """
 
 from __future__ import annotations
@@ -104,7 +102,6 @@ class GuardRecord:
     expires: int = 0
     """When the last update expires; 0 where none is pending."""
     restoration: TransactionId | None = None
-    """The pending transaction that restores the key."""
 
 
 class Guard:
@@ -114,7 +111,6 @@ class Guard:
         self.settings = settings
         self.records: dict[AccountName, GuardRecord] = {}
         self._allows_stale = settings.allows_stale
-        """Cleared once the network has proved healthy."""
         self._was_in_sync = False
         self._lines: list[LogLine] = []
 

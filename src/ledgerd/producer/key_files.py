@@ -19,7 +19,6 @@ class KeyFile(NamedTuple):
 
     keys: tuple[PrivateKey, ...]
     is_open_to_others: bool
-    """Whether others than its owner may open it."""
 
 
 def read_key(text: str) -> PrivateKey:

@@ -1,6 +1,5 @@
-"""The producer: four times a second it asks `decision` what to do, and does it.
-
-`tick` runs on the thread of the chain; `run` is the timer, on the loop of the main thread.
+"""The producer: `tick`, four times a second on the chain's thread, decides and acts; `run` is the timer, on the main
+loop.
 """
 
 from __future__ import annotations
@@ -46,7 +45,6 @@ HEADS_REMEMBERED = 64
 WAIT_AFTER_LAG = 3 * SECOND
 
 RunOnChain = Callable[[Callable[[], int]], Awaitable[int]]
-"""Runs a function on the chain's thread, before other work there."""
 
 
 NetworkSleep = Callable[[float], Awaitable[None]]
@@ -54,7 +52,6 @@ NetworkSleep = Callable[[float], Awaitable[None]]
 
 
 Sign = Callable[["PublicKey", "BlockHeader"], Awaitable["SignerReply"]]
-"""Asks the signer for the signature of a header."""
 
 
 class Peers(Protocol):

@@ -1,7 +1,4 @@
-"""The time of time servers: their packets, and which of their answers are believed. No I/O, no clock (spec 06, 9).
-
-Times are microseconds since 1970.
-"""
+"""The time of time servers: packets, and which answers are believed (spec 06, 9). Times are microseconds since 1970."""
 
 from __future__ import annotations
 
@@ -32,7 +29,6 @@ ROUND_PAUSE = 3 * MICRO
 EARLY = 5 * MICRO
 TRIES_BEFORE_BELIEF = 3
 SAME = 50_000
-"""Rejected answers that differ by less agree with each other."""
 ALIKE = 500_000
 """Answers of servers that differ by less agree with each other: each may have been on its way for so long."""
 FARTHEST_ALONE = 3 * MICRO

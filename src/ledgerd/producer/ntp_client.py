@@ -18,7 +18,6 @@ log = logging.getLogger(__name__)
 NOTICED = 250_000
 """Microseconds: a quarter of a second is as much as a block may be early."""
 ANSWER_SECONDS = 1.0
-"""Answers that come later are not waited for."""
 
 
 class NtpClient(asyncio.DatagramProtocol):

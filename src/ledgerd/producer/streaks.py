@@ -1,6 +1,5 @@
-"""What follows from the outcomes of many ticks: warnings by their duration, throttled log lines, and the watchdog.
-
-Spec 06, sections 10.4 and 10.6. It returns what is to be logged, and is handed the time.
+"""What follows from the outcomes of many ticks: warnings, throttled log lines and the watchdog (spec 06, sections 10.4
+and 10.6). It returns what is to be logged.
 """
 
 from __future__ import annotations

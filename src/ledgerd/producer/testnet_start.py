@@ -1,8 +1,5 @@
-"""A self-starting testnet: in its first blocks the initiator becomes a validator.
-
-By the rules, hardfork 9 removes validators that never produced and hardfork 12 takes the committee out of the schedule,
-both within the first blocks of a fresh testnet. A validator must have been declared before, and the initiator's key of
-the testnet is published (spec 06, section 16.3). The rules stay as they are.
+"""A self-starting testnet: in its first blocks the initiator, whose key is published, becomes a validator. It must be
+declared before hardforks 9 and 12 remove whoever never produced, and the committee (spec 06, section 16.3).
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""The checks of `ledgerd check` on an imported state, before a node lives on it.
-
-A small state is checked by its import. One that takes longer than a minute is checked on a copy, beside the node.
+"""The checks of `ledgerd check` on an imported state: by its import, or where that takes longer than a minute, on a
+copy.
 """
 
 from __future__ import annotations
@@ -33,11 +32,11 @@ RECORDS_AT_ONCE = 1_000_000
 MOST_NAMED = 3
 
 ChecksMade = Callable[[int, int], None]
-"""Is told how many checks of all of them are made."""
+"""Called with how many checks of all of them are made."""
 
 
 def no_progress(_done: int, _of: int) -> None:
-    """Nobody is told."""
+    pass
 
 
 def is_long(snapshot: Snapshot) -> bool:

@@ -15,7 +15,7 @@ from ledgerd.snapshot.audit import ChecksMade, is_long, no_progress, require_sou
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.load import load
 from ledgerd.snapshot.read import Snapshot
-from ledgerd.snapshot.terms import ANY, Terms
+from ledgerd.snapshot.settings import ANY, Terms
 from ledgerd.state import Store
 from ledgerd.state.disk import Space
 from ledgerd.state.objects import STORED_TABLES

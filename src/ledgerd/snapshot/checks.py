@@ -1,7 +1,5 @@
-"""Checks of a snapshot at its import (spec 11, sections 8.3 and 8.6).
-
-The reference makes the first half of these checks before it changes anything. Here the state is built beside the
-present one, and dropped if a check fails, so all checks come after reading.
+"""Checks of a snapshot at its import (spec 11, sections 8.3 and 8.6). All come after reading, since the state is built
+beside the present one, and dropped if a check fails.
 """
 
 from __future__ import annotations
@@ -38,8 +36,8 @@ def require_anchor(snapshot: Snapshot, head_block: Block | None, hardfork: int) 
     if hardfork >= WITH_AGENTS and head_block is None:
         raise SnapshotError(f'state.contains("{HEAD_BLOCK}"): Post-HF15 snapshot lacks signed head block anchor')
     if head_block is not None:
-        told = (snapshot.head_id, snapshot.head_number, snapshot.header.get("snapshot_block_time"))
-        if told != (head_block.id, head_block.number, time_text(head_block.timestamp)):
+        stated = (snapshot.head_id, snapshot.head_number, snapshot.header.get("snapshot_block_time"))
+        if stated != (head_block.id, head_block.number, time_text(head_block.timestamp)):
             raise SnapshotError(
                 "head.id() == header.snapshot_block_id && head.block_num() == header.snapshot_block_num && "
                 "head.timestamp == header.snapshot_block_time: Snapshot embedded head block does not match header "
@@ -132,7 +130,7 @@ def what_makes(excess: int) -> str:
     )
 
 
-def told_excess(excess: int) -> str:
+def excess_warning(excess: int) -> str:
     """The log line for the writer of such a file."""
     return (
         f"the tokens in this snapshot are {excess} more than its supply, in thousandths of a VIZ: nodes refuse to "

@@ -11,9 +11,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from ledgerd.basics.durable import put_in_place
 from ledgerd.basics.failures import reason_of
 from ledgerd.protocol.endpoint import Endpoint
-from ledgerd.snapshot.directory import DOWNLOAD, name_of, put_in_place
+from ledgerd.snapshot.directory import DOWNLOAD, name_of
 from ledgerd.snapshot.fetching import PART, Download, Unavailable, check, refusal
 from ledgerd.snapshot.frames import InfoReply, InfoRequest, MessageReader, ProtocolFault, SnapshotMessage, packed
 from ledgerd.supervision.tasks import all_of
@@ -91,7 +92,6 @@ class Fetched(NamedTuple):
     path: Path
     checksum: bytes
     peer: Endpoint
-    """Who serves it."""
     others: tuple[SnapshotOffer, ...] = ()
     """What other peers serve of the same block."""
 
@@ -105,7 +105,7 @@ async def fetch_newest(
     pause: float = PAUSE_SECONDS,
 ) -> Fetched | None:
     """The snapshot of the highest block above a number, from the next peer if one fails; none that was refused."""
-    replies = await all_of(_heard_from(peer) for peer in peers)
+    replies = await all_of(_info_of(peer) for peer in peers)
     found = [SnapshotOffer(info, peer) for info, peer in zip(replies, peers, strict=True) if info is not None]
     useful = [each for each in found if each.info.number > above and each.info.checksum not in refused]
     if found and not useful:
@@ -127,7 +127,7 @@ async def fetch_newest(
     return None
 
 
-async def _heard_from(peer: Endpoint) -> InfoReply | None:
+async def _info_of(peer: Endpoint) -> InfoReply | None:
     try:
         info = await ask(peer)
     except FAULTS as problem:
@@ -184,7 +184,7 @@ async def _receive(connection: SnapshotConnection, file: BinaryIO, progress: Dow
     request: SnapshotMessage | None = progress.connect()
     seconds = ANSWER_SECONDS
     while request is not None:
-        action = progress.take(await connection.ask(request, seconds))
+        action = progress.receive(await connection.ask(request, seconds))
         if progress.info is not None and not progress.received:
             _require_room(file, progress.info.size)
         file.write(action.part)

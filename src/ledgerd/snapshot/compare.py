@@ -1,7 +1,5 @@
-"""Whether two snapshots of the same block hold the same records.
-
-What an import counts again or sets by itself is not compared, nor what the reference loses when it imports; and the
-metadata of markets, which is of no consequence to others, may be missing.
+"""Whether two snapshots of the same block hold the same records, but for what an import counts again or sets by itself,
+what the reference loses, and the metadata of markets.
 """
 
 from __future__ import annotations
@@ -45,7 +43,6 @@ NOT_COMPARED: Mapping[str, frozenset[str]] = {
         }
     ),
 }
-"""By section, the fields that are left out."""
 
 
 def differing(one: Snapshot, two: Snapshot, network: ChainParameters) -> list[str]:

@@ -1,7 +1,5 @@
-"""Importing a snapshot into an empty state (spec 03, section 27.4; spec 06, section 12.4).
-
-A snapshot is not authenticated: the operator trusts its source. What can be seen of a forgery is looked for all the
-same, here and in `audit`.
+"""Importing a snapshot into an empty state (spec 03, section 27.4; spec 06, section 12.4). The operator trusts its
+source; what can be seen of a forgery is refused all the same, here and in `audit`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Reading a snapshot file: its header, and its records one after the other, as plain JSON (spec 03, section 27.1).
-
-The file is read twice, a piece at a time: first for its checksum, then for its records, which `load` imports.
-"""
+"""Reading a snapshot (spec 03, section 27.1), a piece at a time: first for its checksum, then for its records."""
 
 from __future__ import annotations
 
@@ -86,18 +83,18 @@ class Snapshot:
         with self._opening() as file, closing(unpacked(file)) as pieces:
             cursor = _Cursor(_texts(pieces, self._start))
             cursor.expect("{")
-            while not cursor.takes("}"):
+            while not cursor.skips("}"):
                 name = as_string(cursor.value())
                 cursor.expect(":")
                 self.sections[name] = None
-                if cursor.takes("["):
+                if cursor.skips("["):
                     count = 0
-                    for count, record in enumerate(cursor.values(), start=1):  # noqa: B007 - told after the loop
+                    for count, record in enumerate(cursor.values(), start=1):  # noqa: B007 - read after the loop
                         yield name, record
                     self.sections[name] = count
                 else:
                     yield name, cursor.value()
-                cursor.takes(",")
+                cursor.skips(",")
 
 
 class _Cursor:
@@ -108,7 +105,7 @@ class _Cursor:
         self._text = ""
         self._place = 0
 
-    def takes(self, character: str) -> bool:
+    def skips(self, character: str) -> bool:
         if self._place >= len(self._text) and not self._fetch(1):
             return False
         if not self._text.startswith(character, self._place):
@@ -117,15 +114,15 @@ class _Cursor:
         return True
 
     def expect(self, character: str) -> None:
-        if not self.takes(character):
+        if not self.skips(character):
             raise SnapshotError(f"the snapshot is damaged: no {character} where one must be")
 
     def values(self) -> Iterator[Any]:
-        while not self.takes("]"):
+        while not self.skips("]"):
             yield self.value()
             while (found := self._next_at_hand()) is not None:
                 yield found
-            self.takes(",")
+            self.skips(",")
 
     def _next_at_hand(self) -> Any:  # noqa: ANN401 - (the same)
         """The object behind a comma, if all of it is in the text already and plain: most records of a snapshot are."""
@@ -152,7 +149,7 @@ class _Cursor:
             except ValueError as error:
                 problem, value, end = error, None, len(self._text)
             if end < len(self._text):
-                return self._taken(value, end)
+                return self._passed(value, end)
             here = len(self._text) - self._place
             if here > LARGEST_RECORD:
                 raise SnapshotError(f"the snapshot is damaged: a record has more than {LARGEST_RECORD} characters")
@@ -160,9 +157,9 @@ class _Cursor:
                 continue
             if problem is not None:
                 raise SnapshotError(f"the snapshot is damaged: what should be JSON is not ({problem})") from problem
-            return self._taken(value, end)
+            return self._passed(value, end)
 
-    def _taken(self, value: Any, end: int) -> Any:  # noqa: ANN401 - (the same)
+    def _passed(self, value: Any, end: int) -> Any:  # noqa: ANN401 - (the same)
         """Step over a value. An escape can stand for half of a character, which nothing could write again."""
         if self._text.find("\\u", self._place, end) >= 0:
             try:

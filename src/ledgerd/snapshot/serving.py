@@ -1,7 +1,5 @@
-"""Serving snapshots, without sockets: admission, answers, and deadlines.
-
-Spec 06, section 14.2. The reference closes every connection after 60 seconds; here it stays open for as long as the
-client reads at a fair rate.
+"""Serving snapshots, without sockets: admission, answers, and deadlines (spec 06, section 14.2). Unlike the
+reference's, a connection stays open for as long as the client reads at a fair rate.
 """
 
 from __future__ import annotations
@@ -25,13 +23,10 @@ MOST_CONNECTIONS = 5
 MOST_OF_ONE_ADDRESS = 3
 MOST_IN_AN_HOUR = 10
 MOST_ADDRESSES = 10_000
-"""Addresses whose visits are remembered."""
 OWN_NETWORK = 64
 """Bits of an IPv6 address that are its owner's: as much everybody has."""
-"""Between two lines of the log on who is not served."""
 
 FIRST_SECONDS = 10.0
-"""For the first request."""
 SECONDS = 60.0
 """The time that every connection has, as with the reference."""
 SLOWEST = 64 << 10
@@ -135,7 +130,6 @@ class ServerSession:
         self._offer: Offer | None = None
         self._sent = 0
         self.has_begun = False
-        """Whether the first request has come."""
 
     @property
     def deadline(self) -> float:

@@ -1,7 +1,4 @@
-"""When a snapshot is due: at a block, every number of blocks, or because there is no recent one.
-
-Spec 06, section 13. A snapshot that is due shortly before our own slot is delayed until after it.
-"""
+"""When a snapshot is due (spec 06, section 13); one that is due shortly before our own slot waits until after it."""
 
 from __future__ import annotations
 

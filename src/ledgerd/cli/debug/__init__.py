@@ -8,7 +8,6 @@ from typing import Any
 from ledgerd.cli.debug import codec, fork, states
 
 TOOLS = (codec, states, fork)
-"""A module for each tool: `add_to` declares its arguments, `run` carries it out."""
 
 
 def add_to(commands: argparse._SubParsersAction[Any]) -> None:

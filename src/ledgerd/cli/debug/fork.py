@@ -1,8 +1,4 @@
-"""`ledgerd debug fork`: the block at which two chains part.
-
-A block's id covers all blocks before it, so that a binary search by number finds the place: a chain of 80 million
-blocks takes some 30 questions to each side.
-"""
+"""`ledgerd debug fork`: the block at which two chains part, by binary search: an id covers all blocks before it."""
 
 from __future__ import annotations
 

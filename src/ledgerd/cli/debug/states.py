@@ -1,7 +1,5 @@
-"""`ledgerd debug states`: where two states differ, object by object and field by field.
-
-A state is a data directory or a snapshot file, of either program. Two directories are compared in full; beside a
-snapshot only what a snapshot holds is compared.
+"""`ledgerd debug states`: where two states differ, object by object and field by field. A state is a data directory or
+a snapshot; beside a snapshot only what a snapshot holds is compared.
 """
 
 from __future__ import annotations
@@ -29,7 +27,6 @@ MOST_PRINTED = 20
 Objects = Callable[[], Iterator[tuple[Any, Any]]]
 """Walks a table by id: the id of each object, and its JSON."""
 State = dict[str, Objects]
-"""Tables by their names."""
 
 
 def add_to(tools: argparse._SubParsersAction[Any]) -> None:

@@ -45,7 +45,6 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "penalties": ("block_range", "block", "validator", "percent", "time"),
     "votes": ("voter", "block", "place", "time", "kind", "target", "weight"),
 }  # fmt: skip
-"""The tables that grow, and their columns."""
 
 TableRow = tuple[object, ...]
 
@@ -71,7 +70,6 @@ class BlockRows:
         self.operations = self.packed_bytes = 0
         self._ordinal = 0
         self.ids: dict[int, bytes] = {}
-        """The ids of the blocks, by number."""
 
     @property
     def accounts(self) -> set[str]:

@@ -12,9 +12,10 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ledgerd.basics.durable import put_in_place
 from ledgerd.history.columns.rows import BlockRows
 from ledgerd.history.kept_facts import KeptSource
-from ledgerd.history.parquet.folder import ExportedRange, ExportFolder, ExportList, put_in_place, range_of
+from ledgerd.history.parquet.folder import ExportedRange, ExportFolder, ExportList, range_of
 from ledgerd.history.parquet.schema import SCHEMAS, VERSION, record_batch
 from ledgerd.history.settings import HistorySettings
 from ledgerd.protocol.errors import OperatorError
@@ -38,9 +39,7 @@ class WrittenFiles(NamedTuple):
     """What an export has done."""
 
     blocks: ExportedRange
-    """All that is in the folder."""
     added: int
-    """How many of them are new."""
     operations: int
     """In the files that were written."""
     files: int

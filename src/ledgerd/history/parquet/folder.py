@@ -1,12 +1,9 @@
-"""A folder of Parquet files: one file for each table and each range of blocks, and what is in them.
-
-A file is replaced as a whole, and the list of what there is afterwards: a kill leaves files that the next export writes
-once more.
+"""A folder of Parquet files, one for each table and range of blocks, and the list of them, which is written last: a
+kill leaves files that the next export writes once more.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from ledgerd.basics.durable import put_in_place
 from ledgerd.history.parquet.schema import SCHEMAS, VERSION
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.state.errors import StoreLocked
@@ -117,18 +115,6 @@ class ExportFolder:
         fresh = self.path / "blocks" / f".{LIST}{UNFINISHED}"
         fresh.write_bytes(msgspec.json.format(msgspec.json.encode(exported)) + b"\n")
         put_in_place(fresh, self.path / LIST)
-
-
-def put_in_place(unfinished: Path, file: Path) -> None:
-    """Give a file its name, once its bytes are on the disk."""
-    for each in (unfinished, file.parent):
-        descriptor = os.open(each, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        if each == unfinished:
-            unfinished.replace(file)
 
 
 def range_of(number: int, blocks_per_file: int) -> ExportedRange:

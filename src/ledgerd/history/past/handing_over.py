@@ -1,7 +1,5 @@
-"""Hands a history that was made beside the node over to the node, by files in a folder that both know.
-
-The process that has made it puts a file there; the node accepts the history and removes the file, or removes the file
-alone where the history does not reach far enough yet, or writes why it does not want it.
+"""Hands a history that was made beside the node over to it, by files in a folder: the node accepts the history and
+removes the offer, or the offer alone while the history is behind, or writes why it refuses.
 """
 
 from __future__ import annotations
@@ -30,7 +28,6 @@ PAST_FOLDER = "history.past"
 """The folder, in the data directory, of the history that is made, and of the state that it is made with."""
 READY, REFUSED, WANTED = "ready", "refused", "wanted.json"
 FORMER_SUFFIX = ".former"
-"""The suffix of the folder of the history that the node had before."""
 
 MOST_AT_ONCE = 100
 """Blocks that the node copies, while it does nothing else."""

@@ -1,7 +1,5 @@
-"""Records what happened before the first block of a history, while its node runs: by a replay from the first block of
-the chain, in a folder beside, with a state of its own.
-
-What the node has recorded itself is copied. An interrupted run is continued at its last commit.
+"""Records what happened before the first block of a history, while its node runs: by a replay with a state of its own.
+What the node has recorded is copied; an interrupted run is continued.
 """
 
 from __future__ import annotations
@@ -34,7 +32,6 @@ POLLS_WITHOUT_NODE = 10
 """So often nobody must have the history open, until no node is thought to run: one closes it shortly to accept it."""
 
 SPARE_BYTES = 256 << 20
-"""Bytes that stay free on the disk."""
 TIMES_BLOCKS = 5
 """Bytes that are written for each of a block: in the log of the replay, the copy in the history, its rows. Recorded
 chains, those of near-empty blocks too, take 2.7 to 4.5.

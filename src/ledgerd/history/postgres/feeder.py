@@ -1,8 +1,5 @@
-"""Feeds the tables from the kept facts of a history: in batches, each in one transaction with the position it leads to.
-
-So a kill of either side loses and repeats nothing. Reversible blocks have tables of their own: they are undone
-there when the chain switches to another branch, and moved when they become irreversible. The first load makes the
-indexes after the rows.
+"""Feeds the tables in batches, each in one transaction with the position it leads to: a kill loses and repeats nothing.
+Reversible blocks have tables that are cut at a switch of the branch. The first load makes the indexes last.
 """
 
 from __future__ import annotations
@@ -23,17 +20,14 @@ from ledgerd.history.settings import HistorySettings
 
 MOST_BLOCKS = 2_000
 MOST_ROWS = 30_000
-"""Of operations and of the accounts that these touch."""
 MOST_BYTES = 4 << 20
 """Of packed operations; their JSON and columns may have more than ten times as many."""
-"""Of one batch, but for those of its last block."""
 
 COMMAND_SECONDS = 60.0
 INDEX_SECONDS = 86_400.0
 """The longest wait for PostgreSQL, and for all indexes of a large chain."""
 
 MOST_ACCOUNTS = 1 << 20
-"""Accounts whose following sequence numbers are remembered."""
 
 INDEXES = Path(__file__).with_name("indexes.sql")
 
@@ -78,7 +72,6 @@ class Feeder:
         self._settings = settings
         self._chain_id = chain_id
         self._following: dict[str, int] = {}
-        """The following sequence number of accounts."""
         self.position: FeedPosition | None = self._read_position()
         self._ids: dict[int, bytes] = self._read_ids()
         """The ids of reversible blocks, and of the last irreversible one."""

@@ -20,7 +20,6 @@ LOCK = 0x6C656467
 """The advisory lock of whoever changes the schema or feeds the tables; PostgreSQL gives it back when one dies."""
 
 LOCK_MILLISECONDS = 1_000
-"""How long it is waited for."""
 
 MIGRATION_SECONDS = 3_600.0
 """A change of the schema may rewrite tables."""
@@ -42,7 +41,6 @@ class _Backend(PostgresqlPsycopgBackend):  # type: ignore[misc] # yoyo has no ty
     """yoyo's backend over connections of ours, of which it wants several."""
 
     schema = "ledger"
-    """The tables of yoyo are there too."""
 
     def connect(self, dburi: Any) -> TimedConnection:  # noqa: ANN401 - the type of a library without types
         return connect(dburi.args["address"], MIGRATION_SECONDS, "ledgerd schema")

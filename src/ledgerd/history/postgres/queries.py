@@ -1,7 +1,5 @@
-"""What the APIs ask of PostgreSQL, each query by its name.
-
-Tables may be spread over machines (docs/history-at-scale.md). A query names the column by which that is done in an
-equality, for each of its tables, so that one machine answers it; a test lists the exceptions.
+"""What the APIs ask of PostgreSQL. A query names the column by which its tables may be spread over machines
+(docs/history-at-scale.md) in an equality, so that one machine answers it; a test lists the exceptions.
 """
 
 from __future__ import annotations

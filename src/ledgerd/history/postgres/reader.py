@@ -1,7 +1,5 @@
-"""The history in PostgreSQL for the APIs: one connection of a worker, which is made again when it was lost.
-
-A server that is away costs a request an answer at once, and one that hangs a second, or two where it hangs while it is
-connected to. After that it is left alone for a while: other requests to this worker wait no longer than that.
+"""The history in PostgreSQL for the APIs: one connection of a worker, which is made again when it was lost. A server
+that hangs costs a request two seconds at most, and is then left alone for a while.
 """
 
 from __future__ import annotations

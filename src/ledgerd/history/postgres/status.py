@@ -1,7 +1,4 @@
-"""How the history in PostgreSQL is: the status that its feed publishes, and why it cannot be used just now.
-
-The chain does not need it, and the node reads this without a driver of PostgreSQL.
-"""
+"""The status that the feed of PostgreSQL publishes, and why it cannot be used; no driver is needed to read this."""
 
 from __future__ import annotations
 

@@ -31,7 +31,6 @@ ORDERS = {
     "penalties": ("block", "validator"),
     "votes": ("block", "place"),
 }
-"""The order in which the rows of each table are compared."""
 
 _FEED = "SELECT chain_id, first, head, head_id, irreversible FROM feed"
 
@@ -47,9 +46,7 @@ class StoreComparison:
         self._following: defaultdict[str, int] = defaultdict(int)
         self._first = 0
         self.compared = 0
-        """Operations that were compared."""
         self.head = 0
-        """The last block that was compared."""
 
     def differences(self, progress: Callable[[int], None] = lambda _block: None) -> Iterator[str]:
         """What differs, each with its table and block."""

@@ -1,8 +1,4 @@
-"""The history in PostgreSQL at one commit: queries for blocks, transactions and accounts.
-
-The answers are made from the packed operations.
-Each query names the column by which its table is distributed, or is a fan-out (docs/history-at-scale.md).
-"""
+"""The history in PostgreSQL at one commit: queries for blocks, transactions and accounts, from packed operations."""
 
 from __future__ import annotations
 

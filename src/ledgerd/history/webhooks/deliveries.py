@@ -1,6 +1,5 @@
-"""Cuts the history into deliveries for one receiver: pure decisions on a position, without a network or a clock.
-
-An event has the same id each time: it is made of the block that the operation is in, so that it differs on a branch.
+"""Cuts the history into deliveries for one receiver, without a network or a clock. The id of an event is made of its
+block, so that it is the same each time, and differs on a branch.
 """
 
 from __future__ import annotations
@@ -15,10 +14,8 @@ from ledgerd.chain.log.histories import History, HistoryView, Wanted
 from ledgerd.history.webhooks.position import HookPosition
 
 EXAMINED = 250
-"""Operations that are examined at a time."""
 
 MOST_EVENTS = 100
-"""Operations of one delivery."""
 
 MOST_BYTES = 1 << 20
 """Bytes of one delivery, unless a single operation has more."""

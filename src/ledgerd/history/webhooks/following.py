@@ -19,7 +19,6 @@ from ledgerd.history.webhooks.settings import Webhook
 log = logging.getLogger(__name__)
 
 POLL_SECONDS = 0.25
-"""Between two reads of the history."""
 
 LONGEST_PAUSE = 300.0
 """Between two attempts; the first is a second, each is twice the one before."""

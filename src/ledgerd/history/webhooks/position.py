@@ -1,7 +1,4 @@
-"""How far a receiver is, in a small file that survives a kill at any moment.
-
-The history itself is the queue: of what is still to be sent nothing else is stored.
-"""
+"""How far a receiver is, in a small file that survives a kill; the history itself is the queue."""
 
 from __future__ import annotations
 
@@ -28,7 +25,6 @@ class HookPosition(msgspec.Struct, frozen=True):
     failures: int = 0
     """Attempts in a row that have failed."""
     behind: int = 0
-    """Blocks that wait."""
     ended: str = ""
     """Why nothing is sent any more."""
 

@@ -1,7 +1,4 @@
-"""The settings of webhooks: where operations are sent, and which.
-
-It is loaded with every configuration, so it knows operations by their names alone.
-"""
+"""The settings of webhooks. Loaded with every configuration, they know operations by their names alone."""
 
 from __future__ import annotations
 

@@ -28,8 +28,7 @@ from ledgerd.snapshot.directory import drop_old, name_of, newest_in
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.job import Done, Export
 from ledgerd.snapshot.jobs import done
-from ledgerd.snapshot.served_file import ServedSnapshot
-from ledgerd.snapshot.server import SnapshotServer
+from ledgerd.snapshot.server import ServedSnapshot, SnapshotServer
 from ledgerd.snapshot.serving import AdmissionControl
 from ledgerd.snapshot.stalls import CHECK_SECONDS, StallVerdict, StallWatch
 from ledgerd.snapshot.triggers import Triggers
