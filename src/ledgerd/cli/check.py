@@ -5,33 +5,22 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
 
-from ledgerd.cli.data_directory import add_command, configuration_of, opened_chain
+from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.offline.invariants import LOG_CHECKS, STATE_CHECKS, check
+from ledgerd.cli.data_directory import configuration_of, opened_chain
 from ledgerd.cli.progress import progress
+from ledgerd.history.errors import HistoryDamaged
+from ledgerd.history.following import HISTORY_FOLDER
+from ledgerd.history.reader import EmbeddedHistory
 from ledgerd.protocol.errors import OperatorError
-
-if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
+from ledgerd.state.disk import DATA_FILE
 
 UNSOUND = 1
 MOST_PRINTED = 50
 
 
-def add_to(commands: argparse._SubParsersAction[Any]) -> None:
-    add_command(
-        commands,
-        "check",
-        run,
-        "check that a state is consistent",
-        "Checks that sums add up, that counters and indexes match the objects, the log the state, and that nothing in "
-        "the block log and the history has changed since it was written.",
-    )
-
-
 def run(chosen: argparse.Namespace) -> int:
-    from ledgerd.chain.offline.invariants import LOG_CHECKS, STATE_CHECKS, check  # noqa: PLC0415 - not for `--help`
-
     count = len(STATE_CHECKS) + len(LOG_CHECKS)
     with opened_chain(chosen, must_exist=True) as chain:
         with progress("checking", count, unit="check") as advance:
@@ -46,12 +35,6 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def _faults_of_history(chosen: argparse.Namespace, chain: Chain) -> Iterator[str]:
-    from ledgerd.chain.chain import STATE_FOLDER  # noqa: PLC0415 - none of these is loaded for `--help`
-    from ledgerd.history.errors import HistoryDamaged  # noqa: PLC0415
-    from ledgerd.history.following import HISTORY_FOLDER  # noqa: PLC0415
-    from ledgerd.history.reader import EmbeddedHistory  # noqa: PLC0415
-    from ledgerd.state.disk import DATA_FILE  # noqa: PLC0415
-
     folder = chosen.data_dir / HISTORY_FOLDER
     if not (folder / DATA_FILE).exists():
         return

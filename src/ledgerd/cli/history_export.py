@@ -9,13 +9,12 @@ from pathlib import Path
 
 from ledgerd.cli.data_directory import configuration_of
 from ledgerd.cli.progress import progress
+from ledgerd.cli.terminal import LOWEST_PRIORITY
 from ledgerd.history.columns.source import HistorySource
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.node.config.network import network_of
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.supervision.niceness import give_way
-
-STEPS = 19
 
 
 def export(chosen: argparse.Namespace) -> int:
@@ -36,7 +35,7 @@ def export(chosen: argparse.Namespace) -> int:
             opened.enter_context(folder.alone())
             run = ParquetExport(source, configuration.history, chain_id, folder, chosen.blocks_per_file)
             blocks = run.blocks(chosen.first, chosen.until)
-            give_way(STEPS)
+            give_way(LOWEST_PRIORITY)
             with progress("exporting", blocks.last, done=run.done) as advance:
                 result = run.run(blocks, advance)
         except HistoryDamaged as problem:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -15,16 +14,14 @@ from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.rolling import RollingBlockLogReader
 from ledgerd.cli.data_directory import configuration_of
 from ledgerd.cli.progress import progress
+from ledgerd.cli.terminal import LOWEST_PRIORITY, require_room
 from ledgerd.history.following import HISTORY_FOLDER
 from ledgerd.history.past.handing_over import FORMER_SUFFIX
-from ledgerd.history.past.recording import SPARE_BYTES, PastHistory
+from ledgerd.history.past.recording import PastHistory
 from ledgerd.node.config.network import network_of
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.state.disk import Space
 from ledgerd.supervision.niceness import give_way
-
-LOWEST_PRIORITY = 19
-MEGABYTE = 1 << 20
 
 
 def extend(chosen: argparse.Namespace) -> int:
@@ -43,11 +40,12 @@ def extend(chosen: argparse.Namespace) -> int:
             past.clear()
             sys.stdout.write("the history begins with block 1 already\n")
             return 0
-        _require_room(past.needs(options.block_archive_dir, options.shared_file_dir), chosen.data_dir)
+        needed = past.needs(options.block_archive_dir, options.shared_file_dir)
+        require_room(needed, chosen.data_dir, "needed for a while")
         give_way(LOWEST_PRIORITY)
         with progress("recording", past.head) as advance:
-            is_taken = past.run(advance)
-    if is_taken:
+            is_accepted = past.run(advance)
+    if is_accepted:
         sys.stdout.write("the node has the history from block 1 on\n")
     else:
         sys.stdout.write(
@@ -66,13 +64,3 @@ def _log_of(logs: Path, archive: Path) -> Iterator[BlockLogReader]:
     finally:
         for each in (whole, rolling, past):
             each.close()
-
-
-def _require_room(needed: int, folder: Path) -> None:
-    """Say how much is needed, and refuse to begin where it is not there."""
-    free = shutil.disk_usage(folder).free
-    said = f"about {-(-needed // MEGABYTE)} MB are needed for a while, and {free // MEGABYTE} MB are free"
-    if needed + SPARE_BYTES > free:
-        raise OperatorError(f"{said}: make room on the disk of {folder}")
-    sys.stdout.write(f"{said}\n")
-    sys.stdout.flush()

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import logging
-import shutil
 import sys
-from pathlib import Path
 
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.cli.data_directory import configuration_of
 from ledgerd.cli.progress import progress
+from ledgerd.cli.terminal import LOWEST_PRIORITY, require_room, say
 from ledgerd.node.config.logging.setup import set_up_for_person
 from ledgerd.node.config.network import network_of
 from ledgerd.node.datadir.directory_blocks import directory_blocks
@@ -19,11 +18,6 @@ from ledgerd.protocol.errors import OperatorError
 from ledgerd.snapshot import import_progress
 from ledgerd.supervision.loading import search_rarely
 from ledgerd.supervision.niceness import give_way
-
-LOWEST_PRIORITY = 19
-MEGABYTE = 1 << 20
-
-SPARE_BYTES = 256 << 20
 
 
 def make_past_state(chosen: argparse.Namespace) -> int:
@@ -35,12 +29,13 @@ def make_past_state(chosen: argparse.Namespace) -> int:
     logs, archive = chosen.data_dir / STATE_FOLDER, options.block_archive_dir
     with directory_blocks(options.shared_file_dir, logs, archive) as blocks:
         past = PastState(configuration, network_of(configuration), blocks, chosen.at, target)
-        _require_room(past.needs(), target.parent)
+        if not target.parent.is_dir():
+            raise OperatorError(f"there is no folder {target.parent}")
+        require_room(past.needs(), target.parent, "needed")
         give_way(LOWEST_PRIORITY)
         with set_up_for_person(logging.getLogger(import_progress.__name__)):
             begun = past.begin(chosen.snapshot, with_genesis=chosen.from_genesis)
-        sys.stdout.write(f"begins with the state of block {begun}\n" if begun else "begins with the genesis\n")
-        sys.stdout.flush()
+        say(f"begins with the state of block {begun}" if begun else "begins with the genesis")
         with progress("replaying", chosen.at, done=begun) as advance:
             made = past.replay(advance)
     sys.stdout.write(f"the state at block {chosen.at} {made.block_id} is in {chosen.to}\n")
@@ -50,15 +45,3 @@ def make_past_state(chosen: argparse.Namespace) -> int:
             "it: the blocks since have made no later one irreversible\n"
         )
     return 0
-
-
-def _require_room(needed: int, folder: Path) -> None:
-    """Say how much is needed, and refuse to begin where it is not there."""
-    if not folder.is_dir():
-        raise OperatorError(f"there is no folder {folder}")
-    free = shutil.disk_usage(folder).free
-    said = f"about {-(-needed // MEGABYTE)} MB are needed, and {free // MEGABYTE} MB are free"
-    if needed + SPARE_BYTES > free:
-        raise OperatorError(f"{said}: make room on the disk of {folder}")
-    sys.stdout.write(f"{said}\n")
-    sys.stdout.flush()

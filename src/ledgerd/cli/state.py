@@ -5,40 +5,16 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ledgerd.cli.data_directory import configuration_of
+from ledgerd.cli.past_state import make_past_state
+from ledgerd.codec import codec_of
 from ledgerd.protocol.errors import OperatorError
-
-if TYPE_CHECKING:
-    from ledgerd.state.tables import Table
-    from ledgerd.state.view import View
-
-
-def add_to(commands: argparse._SubParsersAction[Any]) -> None:
-    from pathlib import Path  # noqa: PLC0415
-
-    from ledgerd.cli.data_directory import add_data_directory  # noqa: PLC0415 - not loaded for other commands
-
-    arguments = commands.add_parser(
-        "state",
-        help="print the state, or one table of it; or make the state at a past block",
-        description="Prints the number of objects in each table; with --json, the objects, one on each line. With "
-        "--at, makes the state at a past block instead, in a place of its own, by replay from the nearest snapshot: "
-        "a node may run meanwhile. An interrupted run goes on where it was (docs/past-state.md).",
-    )
-    arguments.add_argument("table", nargs="?", metavar="TABLE", help="one table, such as Account (default: all)")
-    add_data_directory(arguments)
-    arguments.add_argument("--json", action="store_true", help="print every object as JSON")
-    arguments.add_argument("--at", type=int, metavar="N", help="make the state at block N; needs --to")
-    arguments.add_argument(
-        "--to", type=Path, metavar="OUT", help="the directory to make it in, or the snapshot to write (OUT.vizjson)"
-    )
-    begins = arguments.add_mutually_exclusive_group()
-    begins.add_argument(
-        "--snapshot", type=Path, metavar="FILE", help="begin with this snapshot (default: the nearest in snapshot-dir)"
-    )
-    begins.add_argument("--from-genesis", action="store_true", help="begin with the first block of the chain")
-    arguments.set_defaults(run=run)
+from ledgerd.state.objects import STORED_TABLES
+from ledgerd.state.reader import StateReader
+from ledgerd.state.tables import Table
+from ledgerd.state.view import View
 
 
 def run(chosen: argparse.Namespace) -> int:
@@ -46,10 +22,6 @@ def run(chosen: argparse.Namespace) -> int:
         return _run_at(chosen)
     if chosen.to is not None or chosen.snapshot is not None or chosen.from_genesis:
         raise OperatorError("--to, --snapshot and --from-genesis belong to --at: name the block of the state")
-    from ledgerd.cli.data_directory import configuration_of  # noqa: PLC0415 - none of these is loaded for `--help`
-    from ledgerd.state.objects import STORED_TABLES  # noqa: PLC0415
-    from ledgerd.state.reader import StateReader  # noqa: PLC0415
-
     tables = _chosen_tables(STORED_TABLES, chosen.table)
     folder = configuration_of(chosen).chain.shared_file_dir
     if not folder.is_dir():
@@ -61,8 +33,6 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def _run_at(chosen: argparse.Namespace) -> int:
-    from ledgerd.cli.past_state import make_past_state  # noqa: PLC0415 - not loaded for `--help`
-
     if chosen.to is None:
         raise OperatorError("--at needs --to: the state at a past block is made in a directory of its own")
     if chosen.table is not None or chosen.json:
@@ -81,8 +51,6 @@ def _chosen_tables(tables: tuple[Table[Any], ...], name: str | None) -> tuple[Ta
 
 
 def _lines(view: View, tables: tuple[Table[Any], ...], *, in_full: bool) -> Iterator[str]:
-    from ledgerd.codec import codec_of  # noqa: PLC0415
-
     for table in tables:
         if not in_full:
             yield f"{sum(1 for _ in view.scan(table)):>10}  {table.title}"

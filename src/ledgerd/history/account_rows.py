@@ -19,7 +19,6 @@ REFERENCE_BYTES = _REFERENCE.size
 ENTRIES_A_CHUNK = 582
 """So many that a full chunk and its checksum fill a page of their own, and none is left half empty."""
 
-
 _RANGE = struct.Struct("<II")
 _CHUNK = struct.Struct(">I")
 

@@ -175,7 +175,6 @@ class EmbeddedStore:
 
     @property
     def balances_begin(self) -> int | None:
-        """The block behind which changes of balances are recorded, if they are."""
         return self._read(lambda stored: stored.balances.begins)
 
     def begin_balances(
@@ -185,7 +184,6 @@ class EmbeddedStore:
 
     @property
     def accounts_begin(self) -> int | None:
-        """The block behind which the journal of accounts is recorded, if it is."""
         return self._read(lambda stored: stored.journal.begins)
 
     def begin_journal(self, block: int, images: Callable[[], Iterable[AccountImage]]) -> None:
@@ -308,8 +306,8 @@ class HistoryCommit:
         cursor = self._transaction.cursor(self._tables.blocks)
         while cursor.last() and cursor.key() > BLOCK_KEY.pack(number):
             cursor.delete()
-        for table in (stored.missed, stored.balances, stored.journal):
-            table.truncate(number)
+        for each in (stored.missed, stored.balances, stored.journal):
+            each.truncate(number)
         stored.watermarks = stored.watermarks.cut(number, stored.last_block)
 
     def _forget_entries(self, block: int) -> None:

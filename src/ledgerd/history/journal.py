@@ -115,7 +115,6 @@ class AccountJournal(CheckedTable):
     # -- reading
 
     def account_at(self, account: AccountName, block: int) -> PastAccount | None:
-        """An account as it was after a block; nothing where there was none."""
         row = self._image(ImageKind.ACCOUNT, account, block)
         authority = self._image(ImageKind.AUTHORITY, account, block)
         metadata = self._image(ImageKind.METADATA, account, block)

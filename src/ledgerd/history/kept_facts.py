@@ -64,9 +64,7 @@ class KeptFacts:
 
     @property
     def whole_from(self) -> int:
-        """The first block from which on it has all of every block, with its bytes; one behind the head if it has none.
-        Blocks in the log are not counted: whether they were recorded cannot be seen.
-        """
+        """The first block from which on all of every block is here, with its bytes; one behind the head if none is."""
         head, table, transaction = self.head, self._stored.tables.blocks, self._stored.transaction
         cursor = transaction.cursor(table)
         count: int = transaction.stat(table)["entries"]
@@ -88,7 +86,6 @@ class KeptFacts:
         return 0 if packed is None else _header_of(number, packed).timestamp
 
     def block(self, number: int) -> KeptBlock:
-        """`HistoryDamaged` if the block is not at hand, or not what was recorded."""
         packed = self.packed(number)
         if packed is None:
             raise HistoryDamaged(f"block {number} is neither in it nor in the block log")

@@ -30,7 +30,6 @@ class MissedSlots(CheckedTable):
     FROM = b"missed slots from"
 
     def begin(self, first: int) -> None:
-        """Record the first block with its missed slots, if that is not known yet."""
         if self._transaction.get(self.FROM, db=self._header) is None:
             self._begin_at(first)
 

@@ -152,7 +152,6 @@ class Piece:
         return self.late if row[3] >= LATE else self.early
 
     def virtual(self, place: int) -> tuple[int, int]:
-        """The number of the virtual operation at an offset, and the offset of its bytes in the piece."""
         where = self.tail + (place & PLACE)
         return _NUMBER.unpack_from(self.raw, where)[0], where + _NUMBER.size
 
@@ -165,7 +164,6 @@ class Piece:
         return self.begin, self.end
 
     def require_sound(self, data: bytes, begin: int) -> None:
-        """Compare the operations with their checksum, in bytes of the block from an offset on."""
         if crc32(data[self.begin - begin : self.end - begin]) != self.log_sum:
             raise HistoryDamaged(f"operations of block {self.block} cannot be read: {OTHER_BYTES}")
 
@@ -205,7 +203,6 @@ def shown_order(applied: AppliedOperation) -> tuple[int, int, int]:
 
 
 def pieces_of(block: Block, operations: Sequence[AppliedOperation], previous: int) -> Iterator[bytes]:
-    """The pieces of a block, in order, from its operations in the order in which clients see them."""
     if not operations:
         return
     times = sorted({each.timestamp for each in operations} | {block.timestamp})

@@ -35,13 +35,11 @@ class StoredHistory:
 
     @property
     def first_block(self) -> int:
-        """The block of the first piece; zero if there is none."""
         cursor = self._cursor()
         return _block_of(cursor) if cursor.first() else 0
 
     @property
     def last_block(self) -> int:
-        """The block of the last piece; zero if there is none."""
         cursor = self._cursor()
         return _block_of(cursor) if cursor.last() else 0
 
@@ -62,7 +60,6 @@ class StoredHistory:
         return found
 
     def kinds_at(self, block: int) -> list[KindCount]:
-        """How many operations of each kind a block has."""
         cursor = self._cursor()
         if not cursor.set_key(PIECE_KEY.pack(block, 0)):
             self.block_behind(block - 1)  # it would be named there
@@ -73,7 +70,6 @@ class StoredHistory:
         return counted_kinds(rows)
 
     def possible_blocks(self, wanted: TransactionId) -> list[int]:
-        """The blocks that may have a transaction, in order."""
         cursor = self.transaction.cursor(self.tables.transactions)
         found: list[int] = []
         if not cursor.set_range_dup(wanted[:1], wanted[1:3]):
@@ -86,7 +82,6 @@ class StoredHistory:
         return found
 
     def block_behind(self, number: int) -> int | None:
-        """The next block with recorded operations."""
         cursor, known = self._cursor(), max(number, self.watermarks.forgotten)
         if not cursor.set_range(PIECE_KEY.pack(number + 1, 0)):
             if self.watermarks.last > known:
@@ -97,7 +92,6 @@ class StoredHistory:
         return int(block)
 
     def upwards(self, first: int, last: int) -> Iterator[list[Piece]]:
-        """The pieces of each block from the first to the last one."""
         cursor, before = self._cursor(), max(first - 1, self.watermarks.forgotten)
         cursor.set_range(PIECE_KEY.pack(first, 0))
         while cursor.key():

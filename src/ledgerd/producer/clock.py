@@ -73,7 +73,6 @@ class StepGuard:
     head: int = 0
 
     def is_in_doubt(self, second: int, head_time: int) -> bool:
-        """Record a tick; whether the clock has stepped forward and nothing has confirmed it since."""
         last, self.last = self.last, second
         if last is not None and second - last > STEP:
             self.moved = second

@@ -30,7 +30,6 @@ class Guards:
 
 
 def decide(now: int, facts: Facts, settings: ProducerSettings, guards: Guards) -> Decision:
-    """The decision at a time, in microseconds since 1970."""
     moment = (now + TICK) // SECOND
     return (
         _too_few_take_part(facts, settings, guards)
@@ -40,9 +39,7 @@ def decide(now: int, facts: Facts, settings: ProducerSettings, guards: Guards) -
 
 
 def _too_few_take_part(facts: Facts, settings: ProducerSettings, guards: Guards) -> Decision | None:
-    """Step 4. In a network of one, production on a stale chain stays allowed, or it would stop for ever (spec 06,
-    section 16.3).
-    """
+    """Step 4. A network of one may produce on a stale chain, or it would stop for ever (spec 06, section 16.3)."""
     if not facts.is_hardfork12 or facts.is_emergency or facts.is_network_of_one:
         return None
     if facts.participation >= HEALTHY_PARTICIPATION:

@@ -82,7 +82,6 @@ class Doppelganger:
         report(self.state)
 
     def _is_young(self, signed: SignedSlot | None) -> bool:
-        """Whether we have signed within the last round: then it was us whose blocks the network has."""
         now = self._clock() // SECOND
         return signed is not None and abs(now - signed.time) < self._slots * BLOCK_INTERVAL
 
@@ -92,11 +91,9 @@ class Doppelganger:
     # -- what happens
 
     def remember(self, block: Block) -> None:
-        """Record a block of our own signer, before it is pushed."""
         self._ours.append(block.header.digest)
 
     def inspect(self, block: Block, outcome: Outcome) -> None:
-        """Judge a block that was pushed to the chain by anybody, whatever became of it."""
         if block.timestamp < self._clock() // SECOND - OLDEST:
             if outcome.has_moved:
                 self._start_again()

@@ -70,7 +70,6 @@ class LastSigned:
 
     @property
     def time(self) -> int:
-        """The slot that was signed last; 0 when there is none."""
         return 0 if self._last is None else self._last.time
 
     @property

@@ -73,7 +73,6 @@ class Facts(NamedTuple):
 
     @property
     def is_network_of_one(self) -> bool:
-        """Whether a round has one place: then a branch of one producer is no minority."""
         return self.max_validators == 1
 
 
@@ -130,9 +129,7 @@ def _rivals(chain: ChainView) -> tuple[Rival, ...]:
 
 
 def next_own_slot(facts: Facts, now: int, held: frozenset[PublicKey] | None) -> Duty | None:
-    """The earliest of the next few slots that we hold the key of, or our signer for us, where it is not known which
-    keys those are: what is slow should wait (spec 06, section 10.10).
-    """
+    """The earliest of the next slots that we can fill; every key counts where a signer has them (spec 06, 10.10)."""
     first = max(1, facts.slot_at(now))
     for slot in range(first, first + SLOTS_AHEAD):
         name = facts.scheduled_at(slot)

@@ -115,7 +115,6 @@ class Guard:
         self._lines: list[LogLine] = []
 
     def drain_lines(self) -> list[LogLine]:
-        """What is to be logged since the last time."""
         lines, self._lines = self._lines, []
         return lines
 
@@ -228,7 +227,6 @@ class Guard:
             self.records[update.name].restoration = transaction
 
     def was_refused(self, update: Update, reason: str) -> None:
-        """The update breaks a rule: the next check tries again."""
         record = self.records[update.name]
         record.expires = 0
         if not update.is_restoring:

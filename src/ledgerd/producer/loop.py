@@ -46,10 +46,8 @@ WAIT_AFTER_LAG = 3 * SECOND
 
 RunOnChain = Callable[[Callable[[], int]], Awaitable[int]]
 
-
 NetworkSleep = Callable[[float], Awaitable[None]]
 """Waits a number of seconds by the network's clock."""
-
 
 Sign = Callable[["PublicKey", "BlockHeader"], Awaitable["SignerReply"]]
 
@@ -138,7 +136,6 @@ class Producer(Observer):
             )
 
     def _apply_interrupted(self, block: Block) -> None:
-        """Apply a block that was signed but not applied before the node stopped."""
         problem = self.chain.push_block(block).violation
         if problem is not None:
             log.error(
@@ -287,14 +284,12 @@ class Producer(Observer):
         return Decision(TickOutcome.MINORITY_FORK, reason, duty, asks_for_resync=True)
 
     def _make(self, duty: Duty, facts: Facts) -> Block:
-        """Make a block and push it, which sends it to others: it has been recorded before."""
         key = self.settings.keys[facts.keys[duty.name]]
         block = self.chain.generate_block(duty.time, duty.name, key, self._skipped)
         self._record(block)
         return block
 
     def _record(self, block: Block) -> None:
-        """Put a signed block on record, before it is pushed."""
         self._signed.record(block)
         if self._doppelganger is not None:
             self._doppelganger.remember(block)

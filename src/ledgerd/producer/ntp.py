@@ -40,7 +40,6 @@ Address = tuple[str, int]
 
 
 def ntp_time(micros: int) -> int:
-    """The 64 bits of a time: seconds since 1900, then their fraction."""
     seconds, rest = divmod(micros, MICRO)
     return (seconds + SINCE_1900) % (1 << 32) << 32 | (rest << 32) // MICRO
 
@@ -66,7 +65,6 @@ class NtpAnswer(msgspec.Struct, frozen=True):
 
 
 def answer_of(packet: bytes, received: int) -> NtpAnswer | None:
-    """Read a packet that arrived at a time; what is too short is no answer."""
     if len(packet) < PACKET_SIZE:
         return None
     asked, arrived, sent = (from_ntp_time(value) for value in TIMES.unpack_from(packet))
@@ -157,7 +155,6 @@ class NtpOffset:
         return not 0 <= now - self._accepted_at < self._settings.request_interval * MICRO - EARLY
 
     def begin_round(self, now: int) -> bool:
-        """Begin a round of requests, if one is due; the next answers belong to it."""
         if self._asked_at is not None and 0 <= now - self._asked_at < ROUND_PAUSE:
             return False
         self._asked_at = now
@@ -177,7 +174,6 @@ class NtpOffset:
         return None
 
     def judge(self, answer: NtpAnswer, now: int) -> AnswerVerdict:
-        """Judge an answer, and use it if it is accepted."""
         unusable = self.unusable(answer)
         if unusable is not None:
             return unusable

@@ -112,7 +112,6 @@ class NtpClient(asyncio.DatagramProtocol):
             self._ask()
 
     def _believe(self, *, is_over: bool) -> bool:
-        """Use what the servers agree on, if they do by now."""
         choice = self._asked.choice(is_over=is_over)
         if choice is None:
             return False

@@ -126,7 +126,6 @@ class Streaks:
 
     @property
     def wants_time(self) -> bool:
-        """Whether our clock has looked wrong for so long that the time servers should be asked at once."""
         return self.behind_head == TIME_ASKED_AT
 
     # -- as blocks are applied
@@ -144,7 +143,6 @@ class Streaks:
         return lines
 
     def silence(self, facts: Facts, second: int) -> list[LogLine]:
-        """The warning, once a minute, that nobody makes blocks."""
         gap = second - facts.head_time
         if gap < SILENT_HEAD or facts.head_number == 0 or self._logged.get("silence") == gap // 60:
             return []

@@ -53,7 +53,6 @@ class TestnetStart:
         self._is_done = False
 
     def step(self, chain: Chain) -> None:
-        """Called between blocks; after the first one it sends the transaction."""
         if self._is_done or chain.head_number == 0:
             return
         self._is_done = True

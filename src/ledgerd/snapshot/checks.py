@@ -122,7 +122,6 @@ def _require_owners(view: View) -> None:
 
 
 def what_makes(excess: int) -> str:
-    """The known reason for a difference of tokens, and what the operator can do."""
     return (
         "On a sound chain such a sum comes from fixed awards that gave their beneficiaries more than the award, from "
         "positions that were closed above what they had bet, or from tokens of a market that nobody was left to get. "
@@ -131,7 +130,6 @@ def what_makes(excess: int) -> str:
 
 
 def excess_warning(excess: int) -> str:
-    """The log line for the writer of such a file."""
     return (
         f"the tokens in this snapshot are {excess} more than its supply, in thousandths of a VIZ: nodes refuse to "
         f"import it, this one too, unless {RESIDUAL_OPTION} is {excess} there"

@@ -53,7 +53,6 @@ class StateWriter:
         return self._hash.hexdigest()
 
     def finish(self, header: str) -> Iterator[bytes]:
-        """The bytes of the snapshot; nothing can be added afterwards."""
         self._pack(b"}")
         self._packed.write(self._packer.flush())
         front = HEADER_KEY + header.encode() + STATE_KEY

@@ -94,7 +94,6 @@ def create(
 
 
 def _block(view: View, logs: Path, number: int) -> Block | None:
-    """The head block of the state, from the reversible blocks or a log."""
     kept = view.lookup(REVERSIBLE_BY_NUMBER, number)
     packed = None if kept is None else kept.packed
     for kind in (RollingBlockLogReader, BlockLogReader):
@@ -106,7 +105,6 @@ def _block(view: View, logs: Path, number: int) -> Block | None:
 
 
 def export(view: View, file: BinaryIO, occasion: Occasion, spool: Path | None = None) -> Exported:
-    """Write a snapshot of a state into a file; `spool` is the folder for a temporary file."""
     _require_head(view, occasion.head_block)
     counts: dict[str, Json] = {}
     loadability, tally = Loadability(), TokenTally()

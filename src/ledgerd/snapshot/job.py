@@ -210,7 +210,6 @@ def _report(report: JobReport) -> None:
 
 
 def _read_to_the_end() -> None:
-    """Wait for the end of the input, when the node has ended."""
     while os.read(sys.stdin.fileno(), 1 << 10):
         pass
 

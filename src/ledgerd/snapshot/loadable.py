@@ -40,11 +40,7 @@ class Loadability:
             self._open[place] += text.count(opening) - text.count(closing)
 
     def records(self, section: str, found: Sequence[tuple[int, str]], text: str) -> None:
-        """Check records, by their ids, of which the text has all and what separates them: mostly at once.
-
-        Each has a brace at both ends. Where no more braces than these are there, no brackets and no escapes, the
-        brackets are where they were, and never more than one brace is open at a time.
-        """
+        """Check records together, where no bracket is in them but the brace at both ends of each, and no escape."""
         if (
             text.count("{") == text.count("}") == len(found)
             and "[" not in text
@@ -74,7 +70,6 @@ class Loadability:
 
 
 def _deepest(text: str, opening: str, closing: str) -> int:
-    """The largest number of open brackets, with those in strings."""
     deepest = depth = 0
     for found in re.finditer(f"[{re.escape(opening + closing)}]", text):
         depth += 1 if found[0] == opening else -1

@@ -139,7 +139,6 @@ class _Cursor:
         return value
 
     def value(self) -> Any:  # noqa: ANN401 - JSON of any kind
-        """Read a value, and fetch more pieces if it is incomplete."""
         while True:
             problem: ValueError | None = None
             try:
@@ -194,7 +193,6 @@ def _split(pieces: Iterator[bytes]) -> tuple[bytes, bytes]:
 
 
 def _checksum_of(pieces: Iterator[bytes]) -> str:
-    """The checksum of the state: of all text but the last closing brace."""
     counted, last = hashlib.sha256(), b""
     for piece in filter(None, pieces):
         counted.update(last)

@@ -56,7 +56,6 @@ LATER_FIELDS = frozenset(
 )  # fmt: skip
 """Fields that older files do not have; they are zero then."""
 
-
 LATER_FIELDS_OF: dict[str, tuple[str, ...]] = {
     "pm_oracle": (
         "last_penalty_stamp_time", "auto_accept_creator", "auto_accept_resolver", "auto_accept", "banned_by",
@@ -152,7 +151,6 @@ class SnapshotSection(Generic[E]):
             return self._parse_by_field(given)
 
     def _parse_by_field(self, given: dict[str, Json]) -> E:
-        """The same where a field is missing or wrong: the error names it."""
         made: dict[str, Any] = {}
         for field in self.fields:
             if field.name not in given:

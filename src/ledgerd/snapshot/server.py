@@ -165,7 +165,6 @@ class SnapshotServer:
     async def _send(
         self, writer: asyncio.StreamWriter, session: ServerSession, answer: Answer, file: BinaryIO | None
     ) -> bool:
-        """Send an answer; `False` when it is the last."""
         message = answer.message
         if isinstance(message, FileRange):
             if file is None or not await _send_part(writer, session, message, file):
@@ -224,7 +223,7 @@ async def _next(reader: asyncio.StreamReader, frames: MessageReader, session: Se
 
 
 async def _finish(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Wait until the client has received what was sent: closing with unread bytes would discard it."""
+    """Closing with unread bytes would discard what was sent: wait until the client has received it."""
     with suppress(OSError, TimeoutError):
         async with asyncio.timeout(FAREWELL_SECONDS):
             await writer.drain()

@@ -133,7 +133,6 @@ class ServerSession:
 
     @property
     def deadline(self) -> float:
-        """When the connection ends, if nothing more is sent."""
         if not self.has_begun:
             return self._started + FIRST_SECONDS
         return self._started + min(LONGEST_SECONDS, SECONDS + self._sent / SLOWEST)

@@ -28,7 +28,6 @@ class StallWatch:
         self._announced: float | None = None
 
     def restart(self, now: float) -> None:
-        """Restart the wait: a block was applied, or no snapshot was found."""
         self._moved = now
         self._announced = None
 

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from ledgerd.chain.events import AFTER_TRANSACTIONS, Held, PenaltyChange
 from ledgerd.history.balances import NO_OPERATION, KeptChange
-from ledgerd.history.columns.texts import name_text
-from ledgerd.history.columns.typed_columns import amount_of, typed_columns, vote_of
+from ledgerd.history.columns.typed_columns import amount_of, name_text, typed_columns, vote_of
 from ledgerd.history.filters import AccountFilter
 from ledgerd.history.kept_facts import KeptBlock, KeptFacts, KeptOperation
 from ledgerd.history.settings import HistorySettings

@@ -1,7 +1,11 @@
-"""The columns that are made of the fields of operations: who acts, from whom, to whom, how much, and the memo."""
+"""The columns that are made of the fields of operations: who acts, from whom, to whom, how much, and the memo.
+
+PostgreSQL holds neither a NUL nor bytes that are not UTF-8, so texts and names are mended.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from decimal import Decimal
 from functools import cache, lru_cache
@@ -12,12 +16,17 @@ from ledgerd.codec import record_kind
 from ledgerd.codec.errors import CodecError
 from ledgerd.codec.records import Field
 from ledgerd.codec.strings import Text
-from ledgerd.history.columns.texts import mended, mended_json, name_text
 from ledgerd.history.touched import actor_of
 from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.names import AccountName, NameKind
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.roles import Meaning, Role, VoteOn, amount_field, field_marked
+
+REPLACEMENT = "\ufffd"
+
+_UNHOLDABLE = re.compile("[\x00\ud800-\udfff]")
+_NUL_IN_JSON = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
+_ESCAPED_IN_NAMES = re.compile("[%\x00\ud800-\udfff]")
 
 
 class TypedColumns(NamedTuple):
@@ -87,7 +96,6 @@ def _name(name: str | None) -> str | None:
 
 
 def amount_of(asset: Asset) -> tuple[Decimal, str]:
-    """An amount in whole units with its decimals, and the symbol."""
     exponent, symbol = _symbol(asset.symbol)
     return Decimal(asset.amount).scaleb(exponent), symbol
 
@@ -138,3 +146,36 @@ def vote_of(operation: Operation) -> CastVote | None:
     weight, target = weight_of(operation), "/".join([text_of(operation) for text_of in parts])
     voter = name_text(operation.authorities().names[0])
     return CastVote(voter, kind, target, int(weight if isinstance(weight, int) else bool(weight)))
+
+
+def mended(text: str) -> tuple[str, bool]:
+    """A text with U+FFFD for each NUL and each byte that is not UTF-8, and whether there was one."""
+    if text.isascii() and "\0" not in text:
+        return text, False
+    return _mended(_UNHOLDABLE, REPLACEMENT, text)
+
+
+def mended_json(text: str) -> tuple[str, bool]:
+    """The same of a JSON text, in which a NUL is an escape."""
+    changed = False
+    if "\\u0000" in text:
+        text, changed = _mended(_NUL_IN_JSON, rf"\1{REPLACEMENT}", text)
+    if text.isascii():
+        return text, changed
+    text, odd = _mended(_UNHOLDABLE, REPLACEMENT, text)
+    return text, changed or odd
+
+
+def _mended(odd: re.Pattern[str], instead: str, text: str) -> tuple[str, bool]:
+    found, count = odd.subn(instead, text)
+    return found, count > 0
+
+
+@lru_cache(1 << 16)
+def name_text(name: str) -> str:
+    """A name as a key: one that is not UTF-8 differs from every other all the same, as in `%FF`."""
+    return _ESCAPED_IN_NAMES.sub(_escaped, name)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "surrogateescape"))

@@ -192,7 +192,6 @@ def is_full(rows: BlockRows) -> bool:
 
 
 def _last_in(file: Path) -> int | None:
-    """The last block that a file is about, as it says; nothing if it is no such file."""
     try:
         about: dict[bytes, bytes] = pq.read_schema(file).metadata or {}
     except (OSError, pa.ArrowInvalid):

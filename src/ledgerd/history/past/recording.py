@@ -18,8 +18,15 @@ from ledgerd.history.columns.source import HistorySource
 from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.errors import PastRefused
 from ledgerd.history.following import HISTORY_FOLDER, follow_with_balances
-from ledgerd.history.past.copying import copy_blocks, copyable_from
-from ledgerd.history.past.handing_over import FORMER_SUFFIX, PAST_FOLDER, WANTED, OfferOutcome, PastOffer
+from ledgerd.history.past.handing_over import (
+    FORMER_SUFFIX,
+    PAST_FOLDER,
+    WANTED,
+    OfferOutcome,
+    PastOffer,
+    copy_blocks,
+    copyable_from,
+)
 from ledgerd.history.settings import ALL_BLOCKS, HistorySettings
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.parameters import ChainParameters
@@ -31,7 +38,6 @@ POLL_SECONDS = 0.2
 POLLS_WITHOUT_NODE = 10
 """So often nobody must have the history open, until no node is thought to run: one closes it shortly to accept it."""
 
-SPARE_BYTES = 256 << 20
 TIMES_BLOCKS = 5
 """Bytes that are written for each of a block: in the log of the replay, the copy in the history, its rows. Recorded
 chains, those of near-empty blocks too, take 2.7 to 4.5.
@@ -83,7 +89,6 @@ class PastHistory:
         self._source = HistorySource(data_dir, settings)
 
     def needs(self, archive: Path, state: Path) -> int:
-        """About how many bytes it takes on the disk, beside what it has taken already."""
         files = [*archive.glob("blocks-*.log"), self._log.path]
         blocks = sum(file.stat().st_size for file in files if file.exists())
         wanted = TIMES_BLOCKS * blocks + taken_bytes(state / DATA_FILE)
@@ -129,7 +134,6 @@ class PastHistory:
         file.write_bytes(wanted)
 
     def _fill(self, advance: Callable[[int], None]) -> None:
-        """Until it has every block that the history of the node has."""
         self._offer.withdraw()
         while True:
             begins, head = self._begins_and_head()

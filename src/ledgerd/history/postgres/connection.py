@@ -66,7 +66,6 @@ def unavailable(problem: psycopg.Error) -> PostgresUnavailable:
 
 
 def place_of(address: str) -> str:
-    """Where an address leads, for the log: without its password."""
     try:
         parts = conninfo.conninfo_to_dict(address)
     except psycopg.ProgrammingError:

@@ -79,7 +79,6 @@ class Feeder:
     @classmethod
     @contextmanager
     def connected(cls, address: str, source: KeptSource, settings: HistorySettings, chain_id: bytes) -> Iterator[Self]:
-        """A feeder of the database of an address, whose schema is brought up to date."""
         with opened_alone(address, COMMAND_SECONDS, "ledgerd feed") as connection:
             migrate(address, connection)
             yield attempted(lambda: cls(connection, source, settings, chain_id))
@@ -268,5 +267,4 @@ def is_full(rows: BlockRows) -> bool:
 
 
 def _named(command: str, table: str) -> sql.Composed:
-    """A command with the names of a table and of its reversible twin."""
     return sql.SQL(command).format(table=sql.Identifier(table), reversible=sql.Identifier(f"{table}_reversible"))

@@ -102,7 +102,6 @@ def _lock(connection: TimedConnection) -> None:
 
 
 def migrate(address: str, connection: TimedConnection) -> list[str]:
-    """Returns the names of the versions that the database lacked."""
     return attempted(lambda: _migrated(address, connection))
 
 
@@ -124,14 +123,12 @@ def _apply(address: str) -> None:
 
 
 def roll_back(address: str, version: str) -> None:
-    """Take back a version and all later ones, with what is in their tables."""
     known = read_migrations(str(FOLDER)).filter(lambda each: each.id >= version)
     with opened_alone(address, MIGRATION_SECONDS, "ledgerd schema"), _backend_of(address) as backend, backend.lock():
         backend.rollback_migrations(backend.to_rollback(known))
 
 
 def partition(address: str, parts: int) -> None:
-    """Divide the tables of a database into parts, before anything is fed to it."""
     with opened_alone(address, MIGRATION_SECONDS, "ledgerd schema") as connection:
         migrate(address, connection)
         attempted(lambda: connection.execute("SELECT set_config('ledger.partitions', %s, false)", (str(parts),)))

@@ -39,7 +39,6 @@ def _held(name: str) -> str:
 
 
 def _twins(name: str, query: str) -> dict[str, str]:
-    """A query of one table, and the same of the table of reversible blocks."""
     before, _, after = query.rpartition(" FROM ")
     table, _, conditions = after.partition(" ")
     return {name: query, f"{name}, reversible": f"{before} FROM {table}_reversible {conditions}"}

@@ -75,7 +75,6 @@ class PostgresHistory(History):
         return made
 
     def _leave(self, connection: TimedConnection) -> None:
-        """End the transaction of a request that failed for a reason of its own."""
         try:
             connection.execute(END)
         except psycopg.Error as problem:

@@ -25,7 +25,6 @@ FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 30.0
 STATUS_SECONDS = 10.0
 
-
 GIBIBYTE = 1 << 30
 LITTLE = 4 * GIBIBYTE
 """Bytes left, below which the operator is warned."""

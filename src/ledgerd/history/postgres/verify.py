@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from typing import Any
 
@@ -49,7 +49,6 @@ class StoreComparison:
         self.head = 0
 
     def differences(self, progress: Callable[[int], None] = lambda _block: None) -> Iterator[str]:
-        """What differs, each with its table and block."""
         with attempted(lambda: connect(self._address, INDEX_SECONDS, "ledgerd verify")) as connection:
             require_schema(connection)
             connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -71,24 +70,19 @@ class StoreComparison:
     def _compared(
         self, connection: TimedConnection, first: int, head: int, progress: Callable[[int], None]
     ) -> Iterator[str]:
-        with ExitStack() as cursors:
-            stored = {table: cursors.enter_context(closing(_Stored(connection, table, head))) for table in COLUMNS}
-            yield from self._compared_with(stored, first, head, progress)
-
-    def _compared_with(
-        self, stored: Mapping[str, _Stored], first: int, head: int, progress: Callable[[int], None]
-    ) -> Iterator[str]:
         self._following.clear()
         self._first = first
         end = first - 1
-        while end < head:
-            with self._source() as facts:
-                expected, end = self._rows(facts, end + 1, min(head, end + BLOCKS_AT_ONCE))
-            for table, rows in expected.tables.items():
-                yield from _difference(table, _sorted(table, rows), stored[table].up_to(end))
-            self.head = end
-            self.compared += expected.operations
-            progress(end)
+        with ExitStack() as cursors:
+            stored = {table: cursors.enter_context(closing(_Stored(connection, table, head))) for table in COLUMNS}
+            while end < head:
+                with self._source() as facts:
+                    expected, end = self._rows(facts, end + 1, min(head, end + BLOCKS_AT_ONCE))
+                for table, rows in expected.tables.items():
+                    yield from _difference(table, _sorted(table, rows), stored[table].up_to(end))
+                self.head = end
+                self.compared += expected.operations
+                progress(end)
 
     def _rows(self, facts: KeptFacts, first: int, last: int) -> tuple[BlockRows, int]:
         rows, end = BlockRows(self._settings), first - 1

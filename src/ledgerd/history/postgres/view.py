@@ -22,8 +22,7 @@ from ledgerd.codec import codec_of
 from ledgerd.codec.kinds import Reading
 from ledgerd.history.block_rows import TRANSCRIBERS, members_of
 from ledgerd.history.columns.rows import BLOCKS_A_RANGE, ENTRY
-from ledgerd.history.columns.texts import name_text
-from ledgerd.history.columns.typed_columns import units_of
+from ledgerd.history.columns.typed_columns import name_text, units_of
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.postgres.queries import QUERIES
 from ledgerd.history.postgres.status import PostgresUnavailable
@@ -67,7 +66,6 @@ class PostgresView(HistoryView):
         self._ranges: dict[str, tuple[int, int]] = {}
 
     def _begun(self) -> tuple[int, int]:
-        """The last block and the last irreversible one, of the transaction."""
         if self._reached is None:
             self._cursor.execute(BEGIN, binary=False)  # both at once: a command costs as much as ten entries
             self._cursor.nextset()
@@ -149,7 +147,6 @@ class PostgresView(HistoryView):
         return SequenceRange(0, following - 1) if following else None
 
     def _range(self, account: str) -> tuple[int, int]:
-        """How many entries of an account are irreversible, and how many there are."""
         known = self._ranges.get(account)
         if known is None:
             name = name_text(account)
@@ -274,7 +271,6 @@ def _matching(operations: Iterable[StoredOperation], selection: Selection, wante
 
 
 def texts_of(operations: Iterable[StoredOperation]) -> list[str]:
-    """The JSON texts of operations for clients, each a `RecordedOperation`."""
     transcribers, reading, nobody = TRANSCRIBERS, Reading(), NO_TRANSACTION
     found = []
     for block, transaction, number, virtual, time, identifier, packed in operations:

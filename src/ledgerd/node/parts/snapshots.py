@@ -153,7 +153,7 @@ class SnapshotsPart(Part, Observer):
         _warn_of_obstacles(written)
         try:
             await in_thread(self._drop_old)
-            offered = await self._served.take()
+            offered = await self._served.open()
         except OSError as problem:
             log.warning("no older snapshot is deleted: %(reason)s", {"reason": problem})
             return
