@@ -6,15 +6,12 @@ import argparse
 import sys
 from collections.abc import Iterator
 
-from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.chain import Chain
 from ledgerd.chain.offline.invariants import LOG_CHECKS, STATE_CHECKS, check
-from ledgerd.cli.data_directory import configuration_of, opened_chain
+from ledgerd.cli.data_directory import configuration_of, opened_chain, opened_history
 from ledgerd.cli.progress import progress
 from ledgerd.history.errors import HistoryDamaged
-from ledgerd.history.following import HISTORY_FOLDER
-from ledgerd.history.reader import EmbeddedHistory
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.state.disk import DATA_FILE
 
 UNSOUND = 1
 MOST_PRINTED = 50
@@ -35,10 +32,6 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def _faults_of_history(chosen: argparse.Namespace, chain: Chain) -> Iterator[str]:
-    folder = chosen.data_dir / HISTORY_FOLDER
-    if not (folder / DATA_FILE).exists():
-        return
-
     def logged(number: int) -> bytes | None:
         try:
             return chain.packed_at(number)
@@ -46,7 +39,8 @@ def _faults_of_history(chosen: argparse.Namespace, chain: Chain) -> Iterator[str
             return None  # the check of the log names it
 
     try:
-        with EmbeddedHistory.open(folder, chosen.data_dir / STATE_FOLDER, configuration_of(chosen).history) as history:
-            yield from history.faults(logged)
+        with opened_history(chosen.data_dir, configuration_of(chosen).history) as history:
+            if history is not None:
+                yield from history.faults(logged)
     except HistoryDamaged as problem:
         yield str(problem)

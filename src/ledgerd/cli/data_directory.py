@@ -9,15 +9,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ledgerd.chain.chain import Chain
+from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.log.opening import LogUnfit
 from ledgerd.cli.progress import progress
 from ledgerd.cli.started import Start
+from ledgerd.history.following import HISTORY_FOLDER
+from ledgerd.history.reader import EmbeddedHistory
+from ledgerd.history.settings import HistorySettings
 from ledgerd.node.config.configuration import Configuration, read_configuration
 from ledgerd.node.config.network import network_of
 from ledgerd.node.datadir.opening import space_of
 from ledgerd.node.datadir.projections import project_for_plugins
 from ledgerd.protocol.errors import OperatorError
+from ledgerd.state.disk import DATA_FILE
 from ledgerd.supervision.loading import search_rarely
 
 
@@ -64,6 +68,17 @@ def opened_chain(chosen: argparse.Namespace, *, must_exist: bool, needs_log: boo
     with chain:
         project_for_plugins(chain, configuration)
         yield chain
+
+
+@contextmanager
+def opened_history(data_dir: Path, settings: HistorySettings) -> Iterator[EmbeddedHistory | None]:
+    """The history of a directory, which a node may be writing, where it has one."""
+    folder = data_dir / HISTORY_FOLDER
+    if not (folder / DATA_FILE).exists():
+        yield None
+        return
+    with EmbeddedHistory.open(folder, data_dir / STATE_FOLDER, settings) as history:
+        yield history
 
 
 def rebuild_with_progress(

@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -39,22 +39,17 @@ def run(chosen: argparse.Namespace) -> int:
     findings = [*doubtful(configuration.remarks, configuration.without_meaning)]
     findings += examine(node, lambda: time.time_ns() // 1_000)
     _print(findings, as_json=chosen.json)
-    return _code(findings)
+    if not findings:
+        return SOUND
+    return ERRORS if any(each.severity is Severity.ERROR for each in findings) else WARNINGS
 
 
 def _configuration_of(chosen: argparse.Namespace) -> Configuration:
-    """The configuration of the node as it was started, or is going to be."""
     if chosen.options:
         start: Start | None = Start(given_to_node(chosen.options), Path.cwd(), dict(os.environ))
     else:
         start = start_of(chosen.data_dir)
     return configuration_of(chosen, start)
-
-
-def _code(findings: Sequence[Finding]) -> int:
-    if not findings:
-        return SOUND
-    return ERRORS if any(each.severity is Severity.ERROR for each in findings) else WARNINGS
 
 
 def _print(findings: Iterable[Finding], *, as_json: bool) -> None:

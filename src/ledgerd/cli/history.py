@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import closing
 
 from ledgerd.cli.data_directory import configuration_of, rebuild_with_progress
 from ledgerd.cli.history_export import export
@@ -62,11 +63,9 @@ def _feed(chosen: argparse.Namespace) -> int:
 
     configuration, address = _store_of(chosen)
     set_up_logging(configuration.logging, configuration.application.log_format)
-    source = HistorySource(chosen.data_dir, configuration.history)
     chain_id = network_of(configuration).chain_id
-    with until_asked_to_stop() as stopping:
+    with closing(HistorySource(chosen.data_dir, configuration.history)) as source, until_asked_to_stop() as stopping:
         EndlessFeed(address, source, configuration.history, chain_id, lambda _: None).run(stopping)
-    source.close()
     return 0
 
 

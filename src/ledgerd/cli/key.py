@@ -35,7 +35,7 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def _make(file: Path) -> PrivateKey:
-    key = _new_key()
+    key = PrivateKey(secrets.token_bytes(32))
     try:
         _write_new(file, [key.wif])
     except OSError as problem:
@@ -52,7 +52,7 @@ def _write_new(file: Path, lines: list[str]) -> None:
 
 
 def _add(file: Path) -> PrivateKey:
-    key, lines = _new_key(), [*_lines_of(file)]
+    key, lines = PrivateKey(secrets.token_bytes(32)), [*_lines_of(file)]
     [*_keys_in(file)]  # a file of another kind is left alone
     _replace(file, [*lines, key.wif])
     return key
@@ -64,10 +64,6 @@ def _remove(file: Path, public: str) -> None:
     if len(kept) == len(lines):
         raise OperatorError(f"{file} has no private key of {public}")
     _replace(file, kept)
-
-
-def _new_key() -> PrivateKey:
-    return PrivateKey(secrets.token_bytes(32))
 
 
 def _lines_of(file: Path) -> list[str]:

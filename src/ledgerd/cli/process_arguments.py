@@ -26,10 +26,8 @@ SHORT = {
     "workers": ("webserver-thread-pool-size", "N", "processes that answer requests (default: 2)"),
     "history": ("history-store", "postgresql://...", "the database of the history, instead of the one in DIR"),
 }
-"""Options of the node under short names: which, what they take, and what they do."""
 
 OTHER_OPTIONS = ("plugin", METRICS, "shared-file-dir", "block-archive-dir", "log-format")
-"""Options of the node besides those of the section `webserver`."""
 
 FOLLOWED_FILES = {
     "certificate": "the certificate that is shown to the followed node",

@@ -23,16 +23,8 @@ def run(chosen: argparse.Namespace) -> int:
     files = None if None in given else TlsFiles(*given)
     if chosen.ask:
         return _ask(_place(chosen.ask), files)
-    missing = [
-        name
-        for name, value in (
-            ("--data-dir", chosen.data_dir),
-            ("--key-file", chosen.key_file),
-            ("--validator", chosen.validator),
-            ("--listen", chosen.listen),
-        )
-        if not value
-    ]
+    needed = ("data_dir", "key_file", "validator", "listen")
+    missing = [f"--{name.replace('_', '-')}" for name in needed if not getattr(chosen, name)]
     if missing:
         raise OperatorError(f"missing: {', '.join(missing)}")
     return _serve(chosen, files)

@@ -19,7 +19,11 @@ from ledgerd.state.view import View
 
 def run(chosen: argparse.Namespace) -> int:
     if chosen.at is not None:
-        return _run_at(chosen)
+        if chosen.to is None:
+            raise OperatorError("--at needs --to: the state at a past block is made in a directory of its own")
+        if chosen.table is not None or chosen.json:
+            raise OperatorError("--at makes a state and prints none: print it afterwards, with --data-dir OUT")
+        return make_past_state(chosen)
     if chosen.to is not None or chosen.snapshot is not None or chosen.from_genesis:
         raise OperatorError("--to, --snapshot and --from-genesis belong to --at: name the block of the state")
     tables = _chosen_tables(STORED_TABLES, chosen.table)
@@ -30,14 +34,6 @@ def run(chosen: argparse.Namespace) -> int:
         for line in _lines(view, tables, in_full=chosen.json):
             sys.stdout.write(line + "\n")
     return 0
-
-
-def _run_at(chosen: argparse.Namespace) -> int:
-    if chosen.to is None:
-        raise OperatorError("--at needs --to: the state at a past block is made in a directory of its own")
-    if chosen.table is not None or chosen.json:
-        raise OperatorError("--at makes a state and prints none: print it afterwards, with --data-dir OUT")
-    return make_past_state(chosen)
 
 
 def _chosen_tables(tables: tuple[Table[Any], ...], name: str | None) -> tuple[Table[Any], ...]:

@@ -140,7 +140,6 @@ def _shown() -> Iterator[Callable[[LocalNetwork], None]]:
 
 
 def _verdict(network: LocalNetwork, last: int | None) -> int:
-    """The exit code: whether the asked blocks were made, and no node failed or disagreed."""
     faults = list(network.watch.faults)
     dead = [each for each in network.processes if each.has_died]
     faults += [f"{each.member.name} died ({each.exit_code}):\n{each.last_words()}" for each in dead]

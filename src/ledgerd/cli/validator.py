@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 
 import msgspec
 
@@ -14,16 +13,13 @@ from ledgerd.basics.durations import DAY
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.rolling import RollingBlockLogReader
-from ledgerd.cli.data_directory import configuration_of
-from ledgerd.history.following import HISTORY_FOLDER
-from ledgerd.history.reader import EmbeddedHistory
+from ledgerd.cli.data_directory import configuration_of, opened_history
 from ledgerd.history.validator_report import ValidatorDay, ValidatorReport, first_block_since
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.network import network_of
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.time_text import time_text
-from ledgerd.state.disk import DATA_FILE
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.reversible import REVERSIBLE_BY_NUMBER
 from ledgerd.state.objects.validators import PENALTY_BY_VALIDATOR, VALIDATOR_BY_NAME
@@ -73,7 +69,8 @@ def run(chosen: argparse.Namespace) -> int:
     if not 0 < chosen.days <= MOST_DAYS:
         raise OperatorError(f"--days {chosen.days}: give a number from 1 to {MOST_DAYS}")
     report = _report(configuration_of(chosen), chosen.name, chosen.days)
-    sys.stdout.write(_as_json(report) if chosen.json else _as_text(report))
+    text = msgspec.json.format(msgspec.json.encode(report)).decode() + "\n" if chosen.json else _as_text(report)
+    sys.stdout.write(text)
     return 0
 
 
@@ -82,7 +79,7 @@ def _report(configuration: Configuration, name: str, days: int) -> Report:
     begins = (network_now // DAY - days + 1) * DAY
     found = ValidatorReport(AccountName(name))
     with StateReader.open(configuration.chain.shared_file_dir, STORED_TABLES) as reader, reader.snapshot() as state:
-        standing = _standing(state, found.name)
+        current = _current(state, found.name)
         with closing(_log_of(configuration)) as log:
             first, last = max(1, first_block_since(log, begins)), log.head_number
             found.count_blocks(packed for _, packed in log.scan(first, last))
@@ -90,17 +87,17 @@ def _report(configuration: Configuration, name: str, days: int) -> Report:
         found.count_blocks(each.packed for each in above)
         last = above[-1].number if above else last
     missed_from = operations_from = 0
-    with _history_of(configuration) as history:
+    with opened_history(configuration.invocation.data_dir, configuration.history) as history:
         if history is not None:
             missed_from, missed = history.missed(first, last)
             found.count_missed(missed)
             with history.reading() as view:
                 operations_from = min(view.first_block_since(0), view.head_number)
                 found.count_operations(view, max(first, operations_from), min(last, view.head_number))
-    return Report(FORMAT, name, first, last, missed_from, operations_from, standing, found.days)
+    return Report(FORMAT, name, first, last, missed_from, operations_from, current, found.days)
 
 
-def _standing(state: View, name: str) -> ValidatorNow:
+def _current(state: View, name: str) -> ValidatorNow:
     validator = state.lookup(VALIDATOR_BY_NAME, name)
     if validator is None:
         raise OperatorError(f"there is no validator {name}, as far as this node has followed the chain")
@@ -119,23 +116,6 @@ def _log_of(configuration: Configuration) -> BlockLogReader:
     folder = configuration.invocation.data_dir / STATE_FOLDER
     whole = BlockLogReader.open(folder)
     return whole if whole.head_number else RollingBlockLogReader.open(folder)
-
-
-@contextmanager
-def _history_of(configuration: Configuration) -> Iterator[EmbeddedHistory | None]:
-    data_dir = configuration.invocation.data_dir
-    if not (data_dir / HISTORY_FOLDER / DATA_FILE).exists():
-        yield None
-        return
-    with EmbeddedHistory.open(data_dir / HISTORY_FOLDER, data_dir / STATE_FOLDER, configuration.history) as history:
-        yield history
-
-
-# -- what is printed
-
-
-def _as_json(report: Report) -> str:
-    return msgspec.json.format(msgspec.json.encode(report)).decode() + "\n"
 
 
 def _as_text(report: Report) -> str:

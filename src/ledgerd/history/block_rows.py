@@ -51,9 +51,8 @@ class BlockPart:
 
 
 def shown(parts: Iterable[tuple[BlockPart, Piece, Sequence[OperationRow]]]) -> list[str]:
-    """The JSON text of operations for clients (spec 05, section 12.3), each a `RecordedOperation`.
-
-    Most of the time of a request is spent here, so the code repeats no work and calls few functions.
+    """The JSON text of operations for clients (spec 05, section 12.3), each a `RecordedOperation`. Most of the time of
+    a request is spent here, so the code repeats no work and calls few functions.
     """
     transcribers, reading = TRANSCRIBERS, Reading()
     found: list[str] = []

@@ -26,7 +26,6 @@ class CheckedTable:
 
     NAME: ClassVar[str]
     FROM: ClassVar[bytes]
-    """The key in the header."""
 
     def __init__(self, transaction: LmdbTransaction, header: Database, table: Database) -> None:
         self._transaction = transaction

@@ -80,7 +80,6 @@ class EmbeddedStore:
         self._scope = HistoryScope(settings, OperationFilter(settings), AccountFilter(settings.account_ranges), log)
         self._folder, self._space = folder, space
         self._purged_at = 0
-        """The block of the last purge since the start."""
         self._open()
 
     def _open(self) -> None:

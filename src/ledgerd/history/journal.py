@@ -43,8 +43,6 @@ class AccountJournal(CheckedTable):
             return None
         return int(BLOCK_KEY.unpack_from(value)[0])
 
-    # -- writing
-
     def begin(self, block: int, images: Iterable[AccountImage]) -> None:
         """Begin behind a block, after which all accounts are like this; what was there before goes."""
         self.forget()
@@ -111,8 +109,6 @@ class AccountJournal(CheckedTable):
                     images.delete()
             found = changed.delete()
         self._begin_at(last, IMAGE_LAYOUT)
-
-    # -- reading
 
     def account_at(self, account: AccountName, block: int) -> PastAccount | None:
         row = self._image(ImageKind.ACCOUNT, account, block)

@@ -13,7 +13,7 @@ from ledgerd.history.balances import KeptChanges
 from ledgerd.history.block_rows import BlockPart
 from ledgerd.history.checksums import BLOCK_KEY
 from ledgerd.history.errors import HistoryDamaged
-from ledgerd.history.pieces import NO_OWNER, VIRTUAL, OperationRow, Piece
+from ledgerd.history.pieces import NO_OWNER, VIRTUAL, Piece
 from ledgerd.history.stored import StoredHistory
 from ledgerd.protocol.block import SignedHeader
 from ledgerd.protocol.identifiers import BlockId, TransactionId
@@ -43,7 +43,6 @@ class KeptBlock(NamedTuple):
     operations: list[KeptOperation]
     """In the order in which clients see them."""
     missed: MissedSlotOwners
-    """Whose slots before it have no block."""
     changes: KeptChanges
     """What accounts have since, and the penalties of validators, if they are recorded."""
 
@@ -118,12 +117,11 @@ def _operations_of(piece: Piece, part: BlockPart) -> list[KeptOperation]:
     rows, owners = piece.rows(), piece.transactions()
     if any(not row[3] & VIRTUAL for row in rows):
         piece.require_sound(part.data, part.begin)
-    return [_kept(piece, part, owners, row) for row in rows]
-
-
-def _kept(piece: Piece, part: BlockPart, owners: list[tuple[int, TransactionId]], row: OperationRow) -> KeptOperation:
-    _, owner, number, place = row
-    transaction, identifier = (AFTER_TRANSACTIONS, NO_TRANSACTION) if owner == NO_OWNER else owners[owner]
-    virtual = piece.virtual(place)[0] if place & VIRTUAL else 0
-    operation, packed = part.operation_with_bytes(piece, row)
-    return KeptOperation(identifier, transaction, number, virtual, piece.timestamp(row), operation, packed)
+    found = []
+    for row in rows:
+        _, owner, number, place = row
+        transaction, identifier = (AFTER_TRANSACTIONS, NO_TRANSACTION) if owner == NO_OWNER else owners[owner]
+        virtual = piece.virtual(place)[0] if place & VIRTUAL else 0
+        operation, packed = part.operation_with_bytes(piece, row)
+        found.append(KeptOperation(identifier, transaction, number, virtual, piece.timestamp(row), operation, packed))
+    return found

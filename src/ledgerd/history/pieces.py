@@ -155,8 +155,6 @@ class Piece:
         where = self.tail + (place & PLACE)
         return _NUMBER.unpack_from(self.raw, where)[0], where + _NUMBER.size
 
-    # -- the bytes of the block
-
     def extent(self, rows: Sequence[OperationRow]) -> tuple[int, int]:
         """The part of the block that is read for some operations, that of the checksum; empty if all are virtual."""
         if rows[0][3] & rows[-1][3] & VIRTUAL and all(row[3] & VIRTUAL for row in rows):

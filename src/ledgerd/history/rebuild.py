@@ -78,7 +78,6 @@ def rebuild(
 
 
 def _prepare(folder: Path, settings: HistorySettings) -> None:
-    """Keep the result of an interrupted rebuild with the same settings, and nothing else."""
     wanted, file = msgspec.json.encode(settings), folder / WANTED
     if file.exists() and file.read_bytes() == wanted:
         return

@@ -29,7 +29,6 @@ class HistorySettings(msgspec.Struct, frozen=True):
     balances: bool = False
     journal: Literal["accounts", "none"] = "none"
     store: str | None = None
-    """The address of the PostgreSQL that the history is fed to, and that the APIs ask."""
 
     def of_log(self, *, is_rolling: bool) -> HistorySettings:
         """A log that drops its oldest blocks has the history keep their bytes."""

@@ -50,8 +50,6 @@ class Soundness:
             for fault in faults:
                 yield f"the history is damaged ({fault}): {REMEDY}"
 
-    # -- operations
-
     def _faults_of_operations(self) -> Iterator[str]:
         last: Piece | None = None
         for key, raw in self._transaction.cursor(self._tables.operations):
@@ -90,8 +88,6 @@ class Soundness:
             self._last = block, BlockPart(block, self._kept(block) or self._logged(block) or b"")
         return self._last[1]
 
-    # -- copies of blocks
-
     def _faults_of_copies(self) -> Iterator[str]:
         for key, packed in self._transaction.cursor(self._tables.blocks):
             (number,) = BLOCK_KEY.unpack(key)
@@ -108,8 +104,6 @@ class Soundness:
     def _kept(self, number: int) -> bytes | None:
         return self._stored.packed(number & 0xFFFFFFFF)
 
-    # -- missed slots
-
     def _faults_of_missed(self) -> Iterator[str]:
         slots = self._stored.missed
         try:
@@ -122,8 +116,6 @@ class Soundness:
             yield problem.what
         except (*UNREADABLE, UnicodeDecodeError) as problem:
             yield f"missed slots cannot be read: {problem}"
-
-    # -- accounts
 
     def _faults_of_accounts(self) -> Iterator[str]:
         rows, first = self._stored.accounts, self._stored.first_block

@@ -29,7 +29,6 @@ class StoredHistory:
         self.journal = AccountJournal(transaction, tables.header, tables.images, tables.changed)
 
     def packed(self, number: int) -> bytes | None:
-        """The bytes of a block, if they are kept here."""
         found: bytes | None = self.transaction.get(BLOCK_KEY.pack(number), db=self.tables.blocks)
         return found
 

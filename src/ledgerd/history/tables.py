@@ -39,7 +39,6 @@ class Tables(NamedTuple):
     balances: Database
     images: Database
     changed: Database
-    """Which of them each block has."""
 
     @classmethod
     def open(cls, environment: lmdb.Environment, transaction: LmdbTransaction | None, *, create: bool) -> Tables:
@@ -70,12 +69,10 @@ class Watermarks(NamedTuple):
 
     head: int = 0
     irreversible: int = 0
-    """The last irreversible block, which is in the log."""
     purged: int = 0
     """The last block whose operations have gone from the histories of accounts."""
     last: int = 0
     forgotten: int = 0
-    """The last block whose operations were purged."""
 
     def cut(self, number: int, last: int) -> Watermarks:
         return Watermarks(

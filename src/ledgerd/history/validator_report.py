@@ -6,12 +6,13 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from ledgerd.basics.durations import DAY
-from ledgerd.chain.log.histories import Wanted
+from ledgerd.chain.log.block_log import BlockLogReader
+from ledgerd.chain.log.histories import HistoryView, OperationPlace, Wanted
 from ledgerd.codec.partial import fields_reader
 from ledgerd.history.missed import MissedBefore
 from ledgerd.protocol.block import SignedHeader
@@ -21,10 +22,6 @@ from ledgerd.protocol.operations.base import tag_of
 from ledgerd.protocol.operations.validators import AccountValidatorVote
 from ledgerd.protocol.operations.virtual import ShutdownValidator, ValidatorReward
 from ledgerd.protocol.time_text import parse_time_text, time_text
-
-if TYPE_CHECKING:
-    from ledgerd.chain.log.block_log import BlockLogReader
-    from ledgerd.chain.log.histories import HistoryView, OperationPlace
 
 AT_ONCE = 10_000
 

@@ -60,10 +60,9 @@ def wait_before_tick(now: int) -> int:
 
 @dataclass
 class StepGuard:
-    """Lets no block be signed by a clock that was set forward, until the chain confirms the time.
-
-    Everybody refuses a block for a slot hours ahead, and then no earlier slot may be signed again: one wrong answer
-    about the time would silence a validator for hours. Times are seconds since 1970.
+    """Lets no block be signed by a clock that was set forward, until the chain confirms the time. Everybody refuses a
+    block for a slot hours ahead, and then no earlier slot may be signed again: one wrong answer about the time would
+    silence a validator for hours. Times are seconds since 1970.
     """
 
     last: int | None = None

@@ -59,10 +59,9 @@ def _participation_guard(facts: Facts, settings: ProducerSettings, guards: Guard
 
 
 def _on_a_fork_of_our_own(facts: Facts, settings: ProducerSettings, guards: Guards) -> Decision | None:
-    """Step 6: all blocks of a whole round are our own. In a network of one node that is normal.
-
-    After an emergency its blocks, which the committee has made alone, prove nothing: the reference counts them, and
-    whoever made them then waits for the blocks of others, although the next slots may all be its own.
+    """Step 6: all blocks of a whole round are our own. In a network of one node that is normal. After an emergency its
+    blocks, which the committee has made alone, prove nothing: the reference counts them, and whoever made them then
+    waits for the blocks of others, although the next slots may all be its own.
     """
     if facts.is_network_of_one:
         return None

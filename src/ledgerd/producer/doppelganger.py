@@ -7,21 +7,19 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from ledgerd.chain.forks.outcome import Outcome
 from ledgerd.producer.clock import SECOND, Microseconds
+from ledgerd.producer.double_sign import SignedSlot
+from ledgerd.producer.settings import ProducerSettings
+from ledgerd.protocol.block import Block
 from ledgerd.protocol.constants import BLOCK_INTERVAL, COMMITTEE_ACCOUNT
 from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.keys import PublicKey
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.time_text import time_text
-
-if TYPE_CHECKING:
-    from ledgerd.chain.forks.outcome import Outcome
-    from ledgerd.producer.double_sign import SignedSlot
-    from ledgerd.producer.settings import ProducerSettings
-    from ledgerd.protocol.block import Block
-    from ledgerd.protocol.keys import PublicKey
-    from ledgerd.protocol.names import AccountName
-    from ledgerd.protocol.parameters import ChainParameters
 
 log = logging.getLogger(__name__)
 
@@ -53,9 +51,8 @@ class WatchState(NamedTuple):
 
 
 class Doppelganger:
-    """Watches for foreign blocks by the keys of this node; on the chain's thread.
-
-    The committee is left out: its key is published, and several nodes hold it on purpose.
+    """Watches for foreign blocks by the keys of this node; on the chain's thread. The committee is left out: its key is
+    published, and several nodes hold it on purpose.
     """
 
     def __init__(
@@ -74,29 +71,26 @@ class Doppelganger:
         self._report = report
         self._ours: deque[bytes] = deque(maxlen=OURS_REMEMBERED)
         """By their signed hashes: with a changed signature a stranger would give a block of ours another id."""
-        self._left = 0 if self._is_young(last_signed) else slots
+        age = None if last_signed is None else abs(clock() // SECOND - last_signed.time)
+        # Whoever has signed within the last round is the one whose blocks the network has.
+        self._left = 0 if age is not None and age < slots * BLOCK_INTERVAL else slots
         self._slot = 0
         """The slot that was counted last; 0 before the first."""
         self._is_announced = False
         self.stopped = ""
         report(self.state)
 
-    def _is_young(self, signed: SignedSlot | None) -> bool:
-        now = self._clock() // SECOND
-        return signed is not None and abs(now - signed.time) < self._slots * BLOCK_INTERVAL
-
     def set_keys(self, keys: Iterable[PublicKey]) -> None:
         self._keys = frozenset(keys)
-
-    # -- what happens
 
     def remember(self, block: Block) -> None:
         self._ours.append(block.header.digest)
 
     def inspect(self, block: Block, outcome: Outcome) -> None:
         if block.timestamp < self._clock() // SECOND - OLDEST:
-            if outcome.has_moved:
-                self._start_again()
+            if outcome.has_moved and self._left:
+                # Watch from the beginning: the node was behind, and has received nothing of the present yet.
+                self._left, self._slot = self._slots, 0
             return
         if not self.stopped and self._is_foreign(block):
             self._stop(block)
@@ -119,11 +113,6 @@ class Doppelganger:
             log.info("doppelganger-check: no other node signs with our keys; production begins")
             self._report(self.state)
 
-    def _start_again(self) -> None:
-        """Watch from the beginning: the node was behind, and has received nothing of the present yet."""
-        if self._left:
-            self._left, self._slot = self._slots, 0
-
     def _is_foreign(self, block: Block) -> bool:
         if block.validator not in self._names or block.header.digest in self._ours:
             return False
@@ -145,8 +134,6 @@ class Doppelganger:
         )
         log.error("%s", self.stopped)
         self._report(self.state)
-
-    # -- what follows
 
     @property
     def state(self) -> WatchState:

@@ -32,7 +32,6 @@ class SignedBlockRecord(msgspec.Struct, frozen=True):
     number: Word
     id: str
     block: str
-    """Packed, in hex."""
     checksum: str = ""
     """SHA-256 of all other fields."""
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from ledgerd.chain.interface.view import ChainView
 from ledgerd.chain.rules.validators.slots import SLOTS_REMEMBERED, participation
 from ledgerd.producer.outcome import Duty
 from ledgerd.protocol.constants import BLOCK_INTERVAL, EMERGENCY_CONSENSUS_TIMEOUT_SEC
 from ledgerd.protocol.identifiers import BlockId
 from ledgerd.protocol.keys import NULL_KEY, PublicKey
 from ledgerd.protocol.names import AccountName
-
-if TYPE_CHECKING:
-    from ledgerd.chain.interface.view import ChainView
 
 BRIDGED_SLOTS = EMERGENCY_CONSENSUS_TIMEOUT_SEC // BLOCK_INTERVAL - 1
 """The last slot in which a block does not begin an emergency."""
@@ -37,7 +35,6 @@ class Facts(NamedTuple):
     head_id: BlockId
     head_time: int
     first_slot: int
-    """When the first slot after the head begins."""
     aslot: int
     scheduled: tuple[AccountName, ...]
     keys: Mapping[AccountName, PublicKey]
@@ -50,17 +47,15 @@ class Facts(NamedTuple):
     """Of the blocks below the head of the fork database, the head's first; no more than there are validators."""
     rivals: tuple[Rival, ...] = ()
     is_rolling: bool = False
-    """Whether the node began from a snapshot, and holds no full block log."""
 
     def slot_at(self, time: int) -> int:
         """The slot that a second falls in; 0 before the first."""
         return 0 if time < self.first_slot else (time - self.first_slot) // BLOCK_INTERVAL + 1
 
     def needs_bridge(self, second: int) -> bool:
-        """Whether the next block of a network of one would begin an emergency, after a long stop.
-
-        That would remove every signing key but the committee's, whose secret nobody has: it would never make a block
-        again. So its producer first makes the block of every 1,197 seconds that it was stopped; each is valid.
+        """Whether the next block of a network of one would begin an emergency, after a long stop. That would remove
+        every signing key but the committee's, whose secret nobody has: it would never make a block again. So its
+        producer first makes the block of every 1,197 seconds that it was stopped; each is valid.
         """
         is_alone = self.is_network_of_one and self.is_hardfork12 and not self.is_emergency
         return is_alone and self.head_number > 0 and self.slot_at(second) > BRIDGED_SLOTS
@@ -102,11 +97,10 @@ def read_facts(chain: ChainView, names: tuple[AccountName, ...]) -> Facts:
 
 
 def _slots_that_count(chain: ChainView) -> int:
-    """The slots that participation is measured by: after an emergency, those after the block that began it.
-
-    The reference counts the silence before it as well. When the validators come back within a hundred slots, and
-    each of them wants a third to take part, all of them stop again at the end of the emergency, and none ever makes
-    the block that another emergency would begin with.
+    """The slots that participation is measured by: after an emergency, those after the block that began it. The
+    reference counts the silence before it as well. When the validators come back within a hundred slots, and each of
+    them wants a third to take part, all of them stop again at the end of the emergency, and none ever makes the block
+    that another emergency would begin with.
     """
     globals_ = chain.globals
     began = globals_.emergency_consensus_start_block

@@ -10,22 +10,19 @@ import logging
 from collections.abc import Collection, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from ledgerd.chain.interface.view import ChainView
 from ledgerd.chain.rules.validators.slots import participation
 from ledgerd.producer.decision import HEALTHY_PARTICIPATION
 from ledgerd.producer.settings import GuardSettings, Watched
 from ledgerd.producer.streaks import LogLine
+from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.protocol.keys import NULL_KEY, PublicKey, public_key_text
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.validators import ValidatorUpdate
-from ledgerd.protocol.transaction import unsigned_transaction
-
-if TYPE_CHECKING:
-    from ledgerd.chain.interface.view import ChainView
-    from ledgerd.protocol.block import Block
-    from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.transaction import Transaction, unsigned_transaction
 
 FRESH_HEAD = 6
 """Seconds; a head that is older means that the node is not in sync."""
@@ -58,7 +55,6 @@ class GuardFacts(NamedTuple):
     validators: Mapping[AccountName, DeclaredValidator]
     """Those of the watched ones that are validators."""
     next_producers: tuple[AccountName, ...]
-    """Of the next few slots."""
     active_keys: Mapping[AccountName, AbstractSet[PublicKey]]
     """Of the watched ones that are accounts."""
     is_network_of_one: bool = False
@@ -121,8 +117,6 @@ class Guard:
     def _log(self, level: int, text: str) -> None:
         self._lines.append(LogLine(level, f"validator_guard: {text}"))
 
-    # -- the start
-
     def begin(self, now: int, facts: GuardFacts) -> list[Update]:
         for name, watched in sorted(self.settings.watched.items()):
             keys = facts.active_keys.get(name)
@@ -137,10 +131,7 @@ class Guard:
             self._log(logging.INFO, f"watching over {' '.join(self.records)}")
         return self._check(now, facts)
 
-    # -- checking the keys
-
     def _check(self, now: int, facts: GuardFacts) -> list[Update]:
-        """What has to be given back; nothing where the node is not in sync."""
         if not self._is_in_sync(now, facts):
             return []
         self._was_in_sync = True
@@ -182,8 +173,6 @@ class Guard:
         record.expires = now + LIFETIME
         return [Update(name, declared.url, self.settings.watched[name].signing.public, record.expires)]
 
-    # -- each block
-
     def on_block(self, now: int, facts: GuardFacts, block: AppliedBlock) -> list[Update]:
         updates = self._count(now, facts, block) if now - block.time <= PRESENT else []
         for name, record in self.records.items():
@@ -220,8 +209,6 @@ class Guard:
         self._log(logging.WARNING, text)
         return [Update(block.producer, declared.url, NULL_KEY, producer.expires)]
 
-    # -- what became of an update
-
     def was_sent(self, update: Update, transaction: TransactionId) -> None:
         if update.is_restoring:
             self.records[update.name].restoration = transaction
@@ -233,10 +220,7 @@ class Guard:
             record.is_off = False
         self._log(logging.ERROR, f"the update of '{update.name}' is refused: {reason}")
 
-    # -- the end
-
     def on_shutdown(self, now: int, facts: GuardFacts) -> list[Update]:
-        """Switch every validator off before the node stops, so that none misses a slot."""
         if not self.settings.disable_on_shutdown:
             return []
         expiration = now + self.settings.shutdown_grace + SHUTDOWN_MARGIN

@@ -9,33 +9,28 @@ import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from ledgerd.chain.forks.outcome import Unlinked
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.events import BlockApplied
+from ledgerd.chain.forks.outcome import Outcome, Unlinked
 from ledgerd.chain.interface.observer import Observer
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
+from ledgerd.chain.pending.generation import BlockDraft
 from ledgerd.producer.clock import SECOND, Microseconds, StepGuard, wait_before_tick
 from ledgerd.producer.decision import OWN_FORK, Guards, decide
+from ledgerd.producer.doppelganger import Doppelganger
+from ledgerd.producer.double_sign import SigningRecord
 from ledgerd.producer.facts import BRIDGED_SLOTS, Facts, next_own_slot, read_facts
 from ledgerd.producer.outcome import Decision, Duty, TickOutcome
-from ledgerd.producer.signings import judged
-from ledgerd.producer.streaks import LogLine, Streaks
+from ledgerd.producer.settings import ProducerSettings
+from ledgerd.producer.signings import SignerReply, judged
+from ledgerd.producer.streaks import Streaks
 from ledgerd.producer.testnet_start import TestnetStart, is_self_starting, with_initiator
+from ledgerd.protocol.block import Block, BlockHeader
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.keys import NULL_KEY
+from ledgerd.protocol.keys import NULL_KEY, PublicKey
 from ledgerd.protocol.time_text import time_text
-
-if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
-    from ledgerd.chain.events import BlockApplied
-    from ledgerd.chain.forks.outcome import Outcome
-    from ledgerd.chain.pending.generation import BlockDraft
-    from ledgerd.producer.doppelganger import Doppelganger
-    from ledgerd.producer.double_sign import SigningRecord
-    from ledgerd.producer.settings import ProducerSettings
-    from ledgerd.producer.signings import SignerReply
-    from ledgerd.protocol.block import Block, BlockHeader
-    from ledgerd.protocol.keys import PublicKey
 
 log = logging.getLogger(__name__)
 
@@ -47,9 +42,8 @@ WAIT_AFTER_LAG = 3 * SECOND
 RunOnChain = Callable[[Callable[[], int]], Awaitable[int]]
 
 NetworkSleep = Callable[[float], Awaitable[None]]
-"""Waits a number of seconds by the network's clock."""
 
-Sign = Callable[["PublicKey", "BlockHeader"], Awaitable["SignerReply"]]
+Sign = Callable[[PublicKey, BlockHeader], Awaitable[SignerReply]]
 
 
 class Peers(Protocol):
@@ -149,10 +143,11 @@ class Producer(Observer):
     # -- one tick
 
     def tick(self) -> int:
-        """Decide, act, and return the microseconds until the next tick."""
         if self._start is not None:
             self._start.step(self.chain)
-        now, facts, decision = self._read()
+        self._bridge(self._clock() // SECOND)
+        now, facts = self._clock(), self._facts()
+        decision = decide(now, facts, self.settings, self._guards)
         decision = self._released(self._watched(self._doubted(decision, facts, now // SECOND), now // SECOND))
         if decision.outcome is TickOutcome.LAG:
             decision = self._decided(decision.duty) or decision
@@ -164,11 +159,6 @@ class Producer(Observer):
             now = self._clock()
         self._follow_up(decision, self._facts(), now)
         return self._pause(decision)
-
-    def _read(self) -> tuple[int, Facts, Decision]:
-        self._bridge(self._clock() // SECOND)
-        now, facts = self._clock(), self._facts()
-        return now, facts, decide(now, facts, self.settings, self._guards)
 
     def _doubted(self, decision: Decision, facts: Facts, second: int) -> Decision:
         """Make no block while the clock is in doubt; a network of one has nobody who could confirm it."""
@@ -195,7 +185,6 @@ class Producer(Observer):
         return Decision(TickOutcome.WATCHING, state.watching, duty) if state.watching else decision
 
     def _released(self, decision: Decision) -> Decision:
-        """Make no block while another part of the node holds production back."""
         reason, duty = self.held(), decision.duty
         if not reason or duty is None or decision.outcome not in {TickOutcome.PRODUCED, TickOutcome.LAG}:
             return decision
@@ -217,7 +206,6 @@ class Producer(Observer):
 
     def _bridge(self, second: int) -> None:
         """After a long stop of a network of one: blocks so close that no emergency begins, made durable in batches.
-
         Nothing of a batch is told before all of it is in the state, so none of it needs a record of its own.
         """
         count, facts = 0, self._facts()
@@ -237,20 +225,18 @@ class Producer(Observer):
                 {"until": time_text(second), "blocks": count},
             )
 
-    def _fill(self, slot: int, facts: Facts) -> bool:
-        name = facts.scheduled_at(slot)
-        if facts.keys.get(name) not in self.settings.keys:
-            return False
-        duty = Duty(facts.slot_time(slot), name)
-        return self._produce(Decision(TickOutcome.PRODUCED, duty=duty), duty, facts).outcome is TickOutcome.PRODUCED
-
     def make_block(self, second: int) -> bool:
         """For a chain to develop on: fill the slot of a time at once, or the next one; `False` when it is not ours."""
         if self._start is not None:
             self._start.step(self.chain)
         self._bridge(second)
         facts = self._facts()
-        return self._fill(max(1, facts.slot_at(second)), facts)
+        slot = max(1, facts.slot_at(second))
+        name = facts.scheduled_at(slot)
+        if facts.keys.get(name) not in self.settings.keys:
+            return False
+        duty = Duty(facts.slot_time(slot), name)
+        return self._produce(Decision(TickOutcome.PRODUCED, duty=duty), duty, facts).outcome is TickOutcome.PRODUCED
 
     def _produce(self, decision: Decision, duty: Duty, facts: Facts) -> Decision:
         refusal = self._signed.refusal(duty.time, facts.head_time)
@@ -258,10 +244,11 @@ class Producer(Observer):
             return Decision(TickOutcome.ALREADY_SIGNED, f"Not producing block for {duty.name}: {refusal}", duty)
         if self.settings.is_signed_elsewhere:
             return self._ask_signer(decision, duty, facts)
-        problem: RuleViolation | None = None
+        key, problem = self.settings.keys[facts.keys[duty.name]], None
         for _ in range(ATTEMPTS):
             try:
-                block = self._make(duty, facts)
+                block = self.chain.generate_block(duty.time, duty.name, key, self._skipped)
+                self._record(block)
             except RuleViolation as error:
                 problem = error
             else:
@@ -282,12 +269,6 @@ class Producer(Observer):
     def _unlinked(duty: Duty, problem: RuleViolation | None) -> Decision:
         reason = f"MINORITY FORK DETECTED: our block does not link: {problem}; {OWN_FORK}"
         return Decision(TickOutcome.MINORITY_FORK, reason, duty, asks_for_resync=True)
-
-    def _make(self, duty: Duty, facts: Facts) -> Block:
-        key = self.settings.keys[facts.keys[duty.name]]
-        block = self.chain.generate_block(duty.time, duty.name, key, self._skipped)
-        self._record(block)
-        return block
 
     def _record(self, block: Block) -> None:
         self._signed.record(block)
@@ -310,7 +291,7 @@ class Producer(Observer):
         return self._drafted
 
     def _decided(self, duty: Duty | None) -> Decision | None:
-        """What came of a slot that the signer was asked for in time, told already; nothing of any other slot."""
+        """What came of a slot that the signer was asked for in time, logged already; nothing of any other slot."""
         last = self._drafted
         is_over = last is not None and last.duty == duty and last.outcome is not TickOutcome.PRODUCED
         return last._replace(reason="") if last is not None and is_over else None
@@ -380,7 +361,8 @@ class Producer(Observer):
         lines += streaks.silence(facts, second)
         if decision.outcome is not TickOutcome.LAG:
             lines += streaks.watch(facts, self.settings, second, self._peers.count)
-        _write(lines)
+        for line in lines:
+            log.log(line.level, "%s", line.text)
         if self.settings.is_verbose:
             log.info(
                 "tick: %(outcome)s, head #%(block)d, slot %(slot)d",
@@ -395,11 +377,6 @@ class Producer(Observer):
         held = None if self.settings.is_signed_elsewhere else frozenset(self.settings.keys)
         slot = next_own_slot(self._facts(), second, held)
         return None if slot is None else slot.time - second
-
-
-def _write(lines: list[LogLine]) -> None:
-    for line in lines:
-        log.log(line.level, "%s", line.text)
 
 
 async def run(

@@ -61,7 +61,6 @@ class NtpAnswer(msgspec.Struct, frozen=True):
     offset: int
     """By how much our clock is behind."""
     delay: int
-    """How long the packets were on their way."""
 
 
 def answer_of(packet: bytes, received: int) -> NtpAnswer | None:
@@ -72,11 +71,10 @@ def answer_of(packet: bytes, received: int) -> NtpAnswer | None:
 
 
 class Round:
-    """The answers to one round of questions, and which of them is believed.
-
-    The reference believes the first (spec 06, section 9), so that one server of three, when it is fast, decides over
-    the time of a validator. Here more than half of those asked have to agree; where fewer answer, more than half of
-    these, and a single one may be off by as much as the clock is slewed, not more.
+    """The answers to one round of questions, and which of them is believed. The reference believes the first (spec 06,
+    section 9), so that one server of three, when it is fast, decides over the time of a validator. Here more than half
+    of those asked have to agree; where fewer answer, more than half of these, and a single one may be off by as much as
+    the clock is slewed, not more.
     """
 
     def __init__(self) -> None:
@@ -98,16 +96,15 @@ class Round:
 
     def choice(self, *, is_over: bool) -> NtpAnswer | None:
         """The answer that is believed, as soon as one is, or when nobody is waited for any more."""
-        alike = max((self._like(each) for each in self._answers.values()), key=len, default=[])
+        answers = self._answers.values()
+        groups = [[each for each in answers if abs(each.offset - one.offset) <= ALIKE] for one in answers]
+        alike = max(groups, key=len, default=[])
         most = len(self._answers) if is_over else len(self._asked)
         if len(alike) * 2 <= most:
             return None
         best = min(alike, key=lambda each: each.delay)
         is_alone = len(alike) == 1 < len(self._asked)
         return None if is_alone and abs(best.offset) > FARTHEST_ALONE else best
-
-    def _like(self, answer: NtpAnswer) -> list[NtpAnswer]:
-        return [each for each in self._answers.values() if abs(each.offset - answer.offset) <= ALIKE]
 
     @property
     def offsets(self) -> list[int]:

@@ -29,7 +29,6 @@ class NtpClient(asyncio.DatagramProtocol):
         self._pause = settings.pause
         self.known = NtpOffset(settings)
         self.answered = asyncio.Event()
-        """Set with the first answer that is believed."""
         self._transport: asyncio.DatagramTransport | None = None
         self._asked = Round()
         self._waiting: asyncio.TimerHandle | None = None
@@ -93,8 +92,6 @@ class NtpClient(asyncio.DatagramProtocol):
             return None
         host, port = found[0][4][:2]
         return str(host), int(port)
-
-    # -- from the transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.DatagramTransport", transport)

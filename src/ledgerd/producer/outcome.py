@@ -50,9 +50,7 @@ class Decision(NamedTuple):
 
     outcome: TickOutcome
     reason: str = ""
-    """For the operator; empty where there is nothing to say."""
     duty: Duty | None = None
-    """The slot that this is about, where it is one of ours."""
     discarded: tuple[BlockId, ...] = ()
     """Competing blocks that are given up for ours."""
     asks_for_resync: bool = False

@@ -74,8 +74,6 @@ class Streaks:
     """Slots of ours that the head has passed without a block, by the reason."""
     _logged: dict[str, int] = field(default_factory=dict)
 
-    # -- after a decision
-
     def count(self, decision: Decision, facts: Facts, now: int) -> list[LogLine]:
         second, outcome = now // SECOND, decision.outcome
         lines: list[LogLine] = []
@@ -128,10 +126,7 @@ class Streaks:
     def wants_time(self) -> bool:
         return self.behind_head == TIME_ASKED_AT
 
-    # -- as blocks are applied
-
     def missed(self, facts: Facts, head_times: frozenset[int]) -> list[LogLine]:
-        """Say so when the head has passed a slot of ours without a block; blocks are known by their times."""
         lines = []
         for time in sorted(each for each in self.owed if each <= facts.head_time):
             decision = self.owed.pop(time)
@@ -160,7 +155,6 @@ class Streaks:
         ]
 
     def watch(self, facts: Facts, settings: ProducerSettings, second: int, peers: int) -> list[LogLine]:
-        """The watchdog: a line when production has been silent too long; where nothing stops it, counts begin again."""
         is_master = facts.is_emergency and settings.is_emergency_master
         is_expected = is_master if facts.is_emergency else facts.participation >= HEALTHY_PARTICIPATION
         patience = SILENT_MASTER_SECONDS if is_master else SILENT_SECONDS
@@ -169,7 +163,9 @@ class Streaks:
             return []
         lines = []
         if self._is_due("watchdog", second, WATCHDOG_EVERY):
-            text = f"VALIDATOR-WATCHDOG: no block of ours for {silent} s; {describe(facts, self, second)}"
+            # The producer in a line (spec 06, section 10.10); it has made a block, or nothing would be expected of it.
+            state = f"head=#{facts.head_number} last_prod={silent}s_ago minority_rcv={int(self.left_minority)}"
+            text = f"VALIDATOR-WATCHDOG: no block of ours for {silent} s; validator[{state}]"
             lines.append(LogLine(logging.ERROR, text))
         ready = [name for name in settings.names if facts.keys.get(name, NULL_KEY) != NULL_KEY]
         is_clear = (
@@ -178,9 +174,3 @@ class Streaks:
         if is_clear:
             self.behind_head = self.idle = 0
         return lines
-
-
-def describe(facts: Facts, streaks: Streaks, second: int) -> str:
-    """The producer in a line, for the log (spec 06, section 10.10)."""
-    last = f"{second - streaks.last_production}s_ago" if streaks.last_production else "never"
-    return f"validator[head=#{facts.head_number} last_prod={last} minority_rcv={int(streaks.left_minority)}]"

@@ -4,21 +4,17 @@ declared before hardforks 9 and 12 remove whoever never produced, and the commit
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from msgspec.structs import replace
 
+from ledgerd.chain.chain import Chain
 from ledgerd.producer.settings import ProducerSettings
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT, INITIATOR_ACCOUNT
 from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.operations.transfers import TransferToVesting
 from ledgerd.protocol.operations.validators import AccountValidatorVote, ValidatorUpdate
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.transaction import unsigned_transaction
-
-if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
-    from ledgerd.protocol.parameters import ChainParameters
 
 PUBLISHED_INITIATOR_KEY = "5JabcrvaLnBTCkCVFX5r4rmeGGfuJuVp4NAKRNLTey6pxhRQmf4"
 
@@ -28,7 +24,6 @@ ABOUT = "https://github.com/VIZ-Blockchain"
 
 
 def is_self_starting(network: ChainParameters, settings: ProducerSettings) -> bool:
-    """Whether a node makes all blocks of a network of one whose initiator's key everybody knows."""
     key = PrivateKey.from_wif(PUBLISHED_INITIATOR_KEY).public
     return (
         network.max_validators == 1

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import logging
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from ledgerd.basics.failures import reason_of
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.snapshot.client import FAULTS, PAUSE_SECONDS, Fetched, SnapshotOffer, download, fetch_newest
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.job import Compare
 from ledgerd.snapshot.jobs import done
 from ledgerd.supervision.threads import in_thread
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ledgerd.protocol.endpoint import Endpoint
-
 log = logging.getLogger(__name__)
 
 COMPARED = "compared"
 
 MOST_COMPARED = 3
-"""Other files that are downloaded to be compared with the first."""
 
 
 class RefusedSources(NamedTuple):

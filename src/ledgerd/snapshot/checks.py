@@ -4,28 +4,24 @@ beside the present one, and dropped if a check fails.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ledgerd.chain.forks.key_changes import acts_of
+from ledgerd.chain.offline.tokens import TokenTally
+from ledgerd.protocol.block import Block
 from ledgerd.protocol.block_exceptions import EXCEPTED_BLOCKS
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
 from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.keys import PublicKey
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.time_text import time_text
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.export import WITH_AGENTS
+from ledgerd.snapshot.read import Snapshot
 from ledgerd.snapshot.sections import HEAD_BLOCK, METADATA
+from ledgerd.state import Store
 from ledgerd.state.objects.accounts import ACCOUNT_AUTHORITIES, ACCOUNT_BY_NAME, ACCOUNTS
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.validators import VALIDATOR_BY_NAME
-
-if TYPE_CHECKING:
-    from ledgerd.chain.offline.tokens import TokenTally
-    from ledgerd.protocol.block import Block
-    from ledgerd.protocol.keys import PublicKey
-    from ledgerd.protocol.parameters import ChainParameters
-    from ledgerd.snapshot.read import Snapshot
-    from ledgerd.state import Store
-    from ledgerd.state.view import View
+from ledgerd.state.view import View
 
 NEEDED_SECTIONS = ("agent_permission", "key_history")
 RESIDUAL_OPTION = "snapshot-pm-legacy-residual"
@@ -101,7 +97,6 @@ def require_counts(snapshot: Snapshot) -> None:
 
 
 def require_sums(store: Store, tally: TokenTally, residual: int) -> None:
-    """Authorities belong to accounts, and shares and tokens add up, except for a residual that the operator allows."""
     with store.committed() as view:
         _require_owners(view)
         shares = sum(account.vesting_shares for account in view.scan(ACCOUNTS))

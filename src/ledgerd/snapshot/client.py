@@ -93,7 +93,6 @@ class Fetched(NamedTuple):
     checksum: bytes
     peer: Endpoint
     others: tuple[SnapshotOffer, ...] = ()
-    """What other peers serve of the same block."""
 
 
 async def fetch_newest(
@@ -159,7 +158,6 @@ async def download(peer: Endpoint, folder: Path, above: int = 0, *, pause: float
 
 
 async def _fill(peer: Endpoint, file: BinaryIO, progress: Download, pause: float) -> None:
-    """Download over one connection, and over a new one if one that has received bytes breaks."""
     began, failures = _now(), 0
     while True:
         try:

@@ -5,18 +5,15 @@ what the reference loses, and the metadata of markets.
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from ledgerd.codec import DecodeError
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.properties import json_defaults_of
 from ledgerd.snapshot.errors import SnapshotError
+from ledgerd.snapshot.read import Snapshot
 from ledgerd.snapshot.sections import BY_NAME, HEAD_BLOCK, METADATA, OLD_SECTIONS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ledgerd.protocol.parameters import ChainParameters
-    from ledgerd.snapshot.read import Snapshot
 
 NOT_COMPARED: Mapping[str, frozenset[str]] = {
     "dynamic_global_property": frozenset(
@@ -46,7 +43,6 @@ NOT_COMPARED: Mapping[str, frozenset[str]] = {
 
 
 def differing(one: Snapshot, two: Snapshot, network: ChainParameters) -> list[str]:
-    """The sections whose records differ; none where the snapshots are of one state."""
     if (one.head_number, one.chain_id) != (two.head_number, two.chain_id):
         raise SnapshotError(f"they are of blocks {one.head_number} and {two.head_number}: there is nothing to compare")
     if one.head_id != two.head_id:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from ledgerd.basics.durable import put_in_place
 from ledgerd.chain.log.block_log import BlockLogReader
@@ -18,6 +18,7 @@ from ledgerd.codec import codec_of
 from ledgerd.codec.json_text import Json, dumps
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import NO_BLOCK, ChainId, TransactionId
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.time_text import time_text
 from ledgerd.snapshot.container import StateWriter
 from ledgerd.snapshot.directory import PARTIAL
@@ -30,9 +31,6 @@ from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES
 from ledgerd.state.objects.reversible import REVERSIBLE_BY_NUMBER
 from ledgerd.state.objects.transactions import KnownTransaction
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
 
 VERSION = 1
 WITH_AGENTS = 15
@@ -58,7 +56,6 @@ class Exported(NamedTuple):
 
     checksum: str
     loadability: Loadability
-    """Records that reference nodes cannot load, if there are any."""
     tally: TokenTally
 
 

@@ -61,7 +61,6 @@ class InfoReply(msgspec.Struct, frozen=True):
     TYPE: ClassVar[int] = 2
 
     number: int
-    """The block in the name of the file."""
     checksum: bytes
     """The checksum of the file, not of the state in it."""
     size: int

@@ -37,7 +37,6 @@ class Snapshot:
         self.sections: dict[str, int | None] = {}
         """The number of records of each section that `records` has read; None for a member that is no array."""
         self.progress: Callable[[int], None] | None = None
-        """Called now and then by `records` with the number of records that it has read."""
         with opening() as file, closing(unpacked(file)) as pieces:
             front, rest = _split(pieces)
             self._start = len(HEADER_KEY) + len(front) + len(STATE_KEY)

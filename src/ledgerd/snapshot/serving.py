@@ -10,14 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ledgerd.basics.durations import HOUR
-from ledgerd.snapshot.frames import (
-    DataRequest,
-    Denial,
-    InfoReply,
-    InfoRequest,
-    NoSnapshot,
-    SnapshotMessage,
-)
+from ledgerd.snapshot.frames import DataRequest, Denial, InfoReply, InfoRequest, NoSnapshot, SnapshotMessage
 
 MOST_CONNECTIONS = 5
 MOST_OF_ONE_ADDRESS = 3
@@ -98,7 +91,6 @@ class AdmissionControl:
         return None
 
     def _forget(self, now: float) -> None:
-        """Drop the oldest addresses, which come first."""
         while self._visits:
             address, visits = next(iter(self._visits.items()))
             if visits[-1] > now - HOUR and len(self._visits) < MOST_ADDRESSES:

@@ -9,9 +9,8 @@ NextOwnSlot = Callable[[], int | None]
 """The time of our next slot, in seconds since 1970, if it is near."""
 
 BEHIND_SECONDS = 60
-"""If the head is older than this, the node is catching up, and no snapshot is written.
-
-The reference waits a minute after its start instead.
+"""If the head is older than this, the node is catching up, and no snapshot is written. The reference waits a minute
+after its start instead.
 """
 
 

@@ -93,7 +93,6 @@ def _asked(address: str, method: str, *arguments: int) -> Any:  # noqa: ANN401 -
 
 @contextmanager
 def _of_directory(place: str) -> Iterator[StoredBlocks]:
-    """A data directory: its reversible blocks are in the state, all others in a log."""
     folder = read_configuration({"data-dir": [place]}, Path.cwd()).chain.shared_file_dir
     if not folder.is_dir():
         raise OperatorError(f"there is no state in {place}: give a node's address, a data directory or a block log")

@@ -96,7 +96,6 @@ def _of_snapshot(path: Path) -> State:
 
 
 def _differences(name: str, first: Objects | None, second: Objects | None) -> Iterator[str]:
-    """Compare two tables in one pass: both are walked in the order of ids."""
     if first is None or second is None:
         yield f"{name}: only the {'second' if first is None else 'first'} has this table"
         return

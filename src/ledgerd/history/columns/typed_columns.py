@@ -156,7 +156,6 @@ def mended(text: str) -> tuple[str, bool]:
 
 
 def mended_json(text: str) -> tuple[str, bool]:
-    """The same of a JSON text, in which a NUL is an escape."""
     changed = False
     if "\\u0000" in text:
         text, changed = _mended(_NUL_IN_JSON, rf"\1{REPLACEMENT}", text)

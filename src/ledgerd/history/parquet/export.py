@@ -139,7 +139,6 @@ class ParquetExport:
     def _write_files(
         self, sealed: ExportedRange, part: ExportedRange, first: int, progress: Callable[[int], None]
     ) -> tuple[int, int | None]:
-        """How many operations are in the files, and behind which block balances are known."""
         places = {table: self._folder.unfinished(table, sealed) for table in SCHEMAS}
         operations, balances_from = 0, None
         try:

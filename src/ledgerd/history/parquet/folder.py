@@ -30,7 +30,6 @@ class ExportList(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     first: int
     last: int
     balances_from: int | None
-    """The block behind which changes of balances are known."""
 
 
 class ExportedRange(NamedTuple):

@@ -83,8 +83,6 @@ class Feeder:
             migrate(address, connection)
             yield attempted(lambda: cls(connection, source, settings, chain_id))
 
-    # -- its position
-
     def _read_position(self) -> FeedPosition | None:
         wanted = "SELECT chain_id, first, head, head_id, irreversible, is_indexed, balances_from FROM feed"
         row = self.connection.execute(wanted).fetchone()
@@ -107,8 +105,6 @@ class Feeder:
             )
             ids |= dict(self.connection.execute(wanted, (last // BLOCKS_A_RANGE, last)).fetchall())
         return ids
-
-    # -- one step
 
     def step(self) -> bool:
         """Feed what there is to feed next, a batch at most; whether there was anything."""
@@ -156,8 +152,6 @@ class Feeder:
         irreversible = max(position.irreversible, min(facts.irreversible, head))
         return FeedBatch(common, irreversible, rows, head, head_id, begins)
 
-    # -- what it writes
-
     def _write(self, batch: FeedBatch) -> None:
         before = self.position
         if before is None:
@@ -186,7 +180,6 @@ class Feeder:
         self._following.clear()
 
     def _forget_changes(self) -> None:
-        """What accounts and validators had between is not known any more."""
         for table in ("balances", "balances_reversible", "penalties", "penalties_reversible"):
             self.connection.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(table)))
 

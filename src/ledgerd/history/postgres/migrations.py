@@ -58,27 +58,23 @@ def known_versions() -> list[str]:
 
 
 def applied_versions(connection: TimedConnection) -> list[str]:
-    """The names of the versions that a database has; none where it has no schema."""
     if connection.execute("SELECT to_regclass('ledger._yoyo_migration')").fetchone() == (None,):
         return []
     return sorted(name for (name,) in connection.execute(_APPLIED))
 
 
 def require_schema(connection: TimedConnection) -> None:
+    lacking = _lacking_versions(connection)
+    if lacking:
+        raise PostgresUnavailable(f"the schema in PostgreSQL lacks version {lacking[0]}")
+
+
+def _lacking_versions(connection: TimedConnection) -> list[str]:
     applied, known = applied_versions(connection), known_versions()
-    _require_known(applied, known)
-    if applied != known:
-        raise PostgresUnavailable(f"the schema in PostgreSQL lacks version {_first_lacking(applied, known)}")
-
-
-def _require_known(applied: list[str], known: list[str]) -> None:
     later = [name for name in applied if name not in known]
     if later:
         raise PostgresRefused(f"the schema in PostgreSQL is of a later version of this program, which has {later[-1]}")
-
-
-def _first_lacking(applied: list[str], known: list[str]) -> str:
-    return next(name for name in known if name not in applied)
+    return [name for name in known if name not in applied]
 
 
 @contextmanager
@@ -106,20 +102,14 @@ def migrate(address: str, connection: TimedConnection) -> list[str]:
 
 
 def _migrated(address: str, connection: TimedConnection) -> list[str]:
-    applied, known = applied_versions(connection), known_versions()
-    _require_known(applied, known)
-    lacking = [name for name in known if name not in applied]
+    lacking = _lacking_versions(connection)
     if lacking:
         connection.execute("CREATE SCHEMA IF NOT EXISTS ledger")
-        _apply(address)
+        with _backend_of(address) as backend:
+            backend.break_lock()  # left behind by one that was killed: the advisory lock says that it no longer runs
+            with backend.lock():
+                backend.apply_migrations(backend.to_apply(read_migrations(str(FOLDER))))
     return lacking
-
-
-def _apply(address: str) -> None:
-    with _backend_of(address) as backend:
-        backend.break_lock()  # left behind by one that was killed: the advisory lock says that it no longer runs
-        with backend.lock():
-            backend.apply_migrations(backend.to_apply(read_migrations(str(FOLDER))))
 
 
 def roll_back(address: str, version: str) -> None:
@@ -137,7 +127,6 @@ def partition(address: str, parts: int) -> None:
 
 
 def make_readers(address: str) -> None:
-    """Make the roles for people who ask in SQL, or give those that are there what they may do."""
     with opened_alone(address, MIGRATION_SECONDS, "ledgerd schema") as connection:
         migrate(address, connection)
         with connection.transaction():

@@ -11,7 +11,6 @@ class FeedStatus(msgspec.Struct, frozen=True):
     """How far the feed is, for the node and its operator."""
 
     block: int = 0
-    """The last block in PostgreSQL."""
     reason: str = ""
     """Why nothing is fed just now; empty while it works."""
     warning: str = ""

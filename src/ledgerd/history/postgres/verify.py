@@ -96,7 +96,6 @@ class StoreComparison:
         return rows, end
 
     def _counts(self, connection: TimedConnection, irreversible: int) -> Iterator[str]:
-        """Whether the number of each account's entries is that of its last irreversible one."""
         wanted = (
             "SELECT account, entries, last FROM accounts FULL JOIN (SELECT account, max(sequence) + 1 AS last "
             "FROM account_operations GROUP BY account) AS counted USING (account) WHERE entries IS DISTINCT FROM last"

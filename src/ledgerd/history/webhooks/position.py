@@ -26,7 +26,6 @@ class HookPosition(msgspec.Struct, frozen=True):
     """Attempts in a row that have failed."""
     behind: int = 0
     ended: str = ""
-    """Why nothing is sent any more."""
 
 
 def position_file(folder: Path, hook: Webhook) -> Path:
