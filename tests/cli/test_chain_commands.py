@@ -26,7 +26,7 @@ def log(tmp_path: Path) -> str:
 def niceness(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How far a command gives way; this process does not."""
     steps: list[int] = []
-    monkeypatch.setattr("ledgerd.cli.past_state.give_way", steps.append)
+    monkeypatch.setattr("ledgerd.cli.state.give_way", steps.append)
     return steps
 
 

@@ -103,5 +103,5 @@ def _of_file(file: Path) -> dict[str, str]:
         lines = file.read_text(encoding="utf-8", errors="replace")[:LONGEST].splitlines()
     except OSError:
         return {}
-    told = [line.strip() for line in lines if line.strip() and line.strip()[0] not in "#;"]
-    return {name: value.strip("\"'") for name, value in _variables(told)}
+    given = [line.strip() for line in lines if line.strip() and line.strip()[0] not in "#;"]
+    return {name: value.strip("\"'") for name, value in _variables(given)}

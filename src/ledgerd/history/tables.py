@@ -75,13 +75,7 @@ class Watermarks(NamedTuple):
     forgotten: int = 0
 
     def cut(self, number: int, last: int) -> Watermarks:
-        return Watermarks(
-            head=min(self.head, number),
-            irreversible=min(self.irreversible, number),
-            purged=min(self.purged, number),
-            last=last,
-            forgotten=min(self.forgotten, number),
-        )
+        return Watermarks(*(min(each, number) for each in self))._replace(last=last)
 
 
 def read_watermarks(transaction: LmdbTransaction, tables: Tables) -> Watermarks | None:

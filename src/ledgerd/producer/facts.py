@@ -108,7 +108,7 @@ def _slots_that_count(chain: ChainView) -> int:
     first = chain.block_at(began) if is_recent else None
     if first is None:
         return SLOTS_REMEMBERED
-    # A block is remembered before the slots that were missed before it, so the silence stands behind its first block.
+    # A block is remembered before the slots that were missed before it, so the silence is behind its first block.
     return max(1, min(SLOTS_REMEMBERED, (globals_.time - first.timestamp) // BLOCK_INTERVAL))
 
 

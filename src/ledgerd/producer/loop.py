@@ -206,7 +206,7 @@ class Producer(Observer):
 
     def _bridge(self, second: int) -> None:
         """After a long stop of a network of one: blocks so close that no emergency begins, made durable in batches.
-        Nothing of a batch is told before all of it is in the state, so none of it needs a record of its own.
+        Nothing of a batch is sent before all of it is in the state, so none of it needs a record of its own.
         """
         count, facts = 0, self._facts()
         while not self.held() and facts.needs_bridge(second):

@@ -64,7 +64,8 @@ def tls_context(files: TlsFiles, *, is_signer: bool) -> ssl.SSLContext:
         raise PlaceFault(f"{files.authority} holds no certificate: {_reason(fault)}") from fault
     try:
         is_open_to_others = bool(files.certificate_key.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO))
-        context.load_cert_chain(files.certificate, files.certificate_key, password=_no_password)
+        # Without a password, OpenSSL would ask on the terminal for that of a key which has one.
+        context.load_cert_chain(files.certificate, files.certificate_key, password=lambda: "")
     except (OSError, ValueError) as fault:
         both = f"{files.certificate} and {files.certificate_key}"
         raise PlaceFault(f"{both} are no certificate and its key: {_reason(fault)}") from fault
@@ -74,11 +75,6 @@ def tls_context(files: TlsFiles, *, is_signer: bool) -> ssl.SSLContext:
             "that of a node can have its slots signed"
         )
     return context
-
-
-def _no_password() -> str:
-    """Without it, a key with a password would have OpenSSL ask for that on the terminal."""
-    return ""
 
 
 def _reason(fault: Exception) -> str:

@@ -157,9 +157,9 @@ class Streaks:
     def watch(self, facts: Facts, settings: ProducerSettings, second: int, peers: int) -> list[LogLine]:
         is_master = facts.is_emergency and settings.is_emergency_master
         is_expected = is_master if facts.is_emergency else facts.participation >= HEALTHY_PARTICIPATION
-        patience = SILENT_MASTER_SECONDS if is_master else SILENT_SECONDS
+        longest = SILENT_MASTER_SECONDS if is_master else SILENT_SECONDS
         silent = second - self.last_production
-        if not self.last_production or self.left_minority or not is_expected or silent <= patience:
+        if not self.last_production or self.left_minority or not is_expected or silent <= longest:
             return []
         lines = []
         if self._is_due("watchdog", second, WATCHDOG_EVERY):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -96,15 +96,15 @@ def _of_directory(place: str) -> Iterator[StoredBlocks]:
     folder = read_configuration({"data-dir": [place]}, Path.cwd()).chain.shared_file_dir
     if not folder.is_dir():
         raise OperatorError(f"there is no state in {place}: give a node's address, a data directory or a block log")
-    logs = (BlockLogReader.open(folder), RollingBlockLogReader.open(folder))
-    try:
-        with StateReader.open(folder, STORED_TABLES) as reader, reader.snapshot() as view:
-            archive = KeptBlocks(*logs)
-            head = view.get(DYNAMIC_GLOBAL_PROPERTIES, 0).head_block_number
-            yield StoredBlocks(place, head, lambda number: archive.block(view, number))
-    finally:
-        for log in logs:
-            log.close()
+    with (
+        closing(BlockLogReader.open(folder)) as whole,
+        closing(RollingBlockLogReader.open(folder)) as rolling,
+        StateReader.open(folder, STORED_TABLES) as reader,
+        reader.snapshot() as view,
+    ):
+        archive = KeptBlocks(whole, rolling)
+        head = view.get(DYNAMIC_GLOBAL_PROPERTIES, 0).head_block_number
+        yield StoredBlocks(place, head, lambda number: archive.block(view, number))
 
 
 @contextmanager

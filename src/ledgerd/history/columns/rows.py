@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -70,10 +69,6 @@ class BlockRows:
         self._ordinal = 0
         self.ids: dict[int, bytes] = {}
 
-    @property
-    def accounts(self) -> set[str]:
-        return {touch.account for touch in self.touches}
-
     def add(self, block: KeptBlock) -> None:
         number, time = block.number, moment(block.header.timestamp)
         self._ordinal = 0
@@ -89,7 +84,9 @@ class BlockRows:
         sums = len(transactions), len(operations), virtual, block.size
         name = name_text(block.header.validator)
         self.tables["blocks"].append((block_range, number, block.header.id, time, name, *sums))
-        self.tables["transactions"] += [(key, number, at, *rest) for at, (key, *rest) in _with(transactions, counts)]
+        self.tables["transactions"] += [
+            (key, number, at, begun, counts[at]) for at, (key, begun) in transactions.items()
+        ]
         for validator in dict.fromkeys(block.missed.cycle):
             missed = block.missed.count(validator)
             self.tables["missed_slots"].append((block_range, number, name_text(validator), missed, time))
@@ -151,12 +148,6 @@ class BlockRows:
             following[account] = sequence + 1
             rows.append((account, sequence, *rest))
         self.touches = []
-
-
-def _with(
-    transactions: Mapping[int, tuple[bytes, datetime]], counts: Mapping[int, int]
-) -> list[tuple[int, tuple[bytes, datetime, int]]]:
-    return [(at, (key, time, counts[at])) for at, (key, time) in transactions.items()]
 
 
 def moment(seconds: int) -> datetime:

@@ -55,14 +55,10 @@ class _Shape(NamedTuple):
 @cache
 def _shape_of(kind: type[Operation]) -> _Shape:
     actor = actor_of(kind)
-    who = attrgetter(actor) if actor else _nobody if kind.VIRTUAL else _first_who_agrees
+    who = attrgetter(actor) if actor else (lambda _: None) if kind.VIRTUAL else _first_who_agrees
     marked = (field_marked(kind, mark) for mark in (Role.SENDER, Role.RECIPIENT))
     columns = (*marked, amount_field(kind), field_marked(kind, Meaning.MEMO))
     return _Shape(who, *(attrgetter(field.attribute) if field else None for field in columns))
-
-
-def _nobody(_operation: Operation) -> None:
-    pass
 
 
 def _first_who_agrees(operation: Operation) -> AccountName | None:

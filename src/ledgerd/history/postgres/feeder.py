@@ -164,7 +164,7 @@ class Feeder:
                 self._move(moved)
             if before.balances_from not in {None, batch.balances_from}:
                 self._forget_changes()
-            self._load_following(batch.rows.accounts)
+            self._load_following({touch.account for touch in batch.rows.touches})
             batch.rows.number_entries(self._following)
             self._insert(batch)
             self._advance(before, batch)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import psycopg
 
 from ledgerd.chain.log.histories import History, HistoryView
-from ledgerd.history.postgres.connection import TimedConnection, connect, unavailable
+from ledgerd.history.postgres.connection import TimedConnection, attempted, connect, unavailable
 from ledgerd.history.postgres.migrations import require_schema
 from ledgerd.history.postgres.status import PostgresUnavailable
 from ledgerd.history.postgres.view import END, PostgresView
@@ -61,13 +61,10 @@ class PostgresHistory(History):
         try:
             made = connect(self._address, ANSWER_SECONDS, "ledgerd api", CONNECT_SECONDS)
             try:
-                require_schema(made)
+                attempted(lambda: require_schema(made))
             except BaseException:
                 made.close()
                 raise
-        except psycopg.Error as problem:
-            self._fail(unavailable(problem))
-            raise self._problem from problem
         except PostgresUnavailable as problem:
             self._fail(problem)
             raise

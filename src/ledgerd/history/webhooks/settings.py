@@ -42,10 +42,6 @@ class Webhook(msgspec.Struct, frozen=True):
     start: int = 0
     """The first block; 0 for the one after the last, when the hook first runs."""
 
-    @property
-    def target(self) -> Target:
-        return target_of(self.url)
-
 
 class WebhookSettings(msgspec.Struct, frozen=True):
     """All webhooks of a node."""
