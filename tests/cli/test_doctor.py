@@ -33,7 +33,7 @@ def examined(monkeypatch: pytest.MonkeyPatch) -> list[ExaminedNode]:
         yield from FOUND
 
     FOUND.clear()
-    monkeypatch.setattr("ledgerd.doctor.examination.examine", examine)
+    monkeypatch.setattr("ledgerd.cli.doctor.examine", examine)
     return seen
 
 

@@ -103,7 +103,7 @@ class Followed(Replica):
 
         def lie() -> None:
             while (frame := frames.next()) is None:
-                frames.take(self._theirs.recv(1 << 16))
+                frames.feed(self._theirs.recv(1 << 16))
             said.append(read(frame[1], ReplicaHello))
             with suppress(OSError):  # the replica has enough of it
                 self._theirs.sendall(answer)

@@ -93,7 +93,7 @@ async def answer_to(connection: Connection, data: bytes) -> tuple[int, bytes]:
             more = b""
         if not more:
             return 0, b""
-        frames.take(more)
+        frames.feed(more)
     return frame
 
 
@@ -152,7 +152,7 @@ def test_a_replica_that_stalls_is_cut_and_another_is_served_meanwhile(
     node: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("ledgerd.replica.conversation.STALLED_SECONDS", 0.3)
-    monkeypatch.setattr("ledgerd.replica.conversation.NEWS_SECONDS", 0.05)
+    monkeypatch.setattr("ledgerd.replica.conversation.HEAD_SECONDS", 0.05)
 
     async def meet() -> None:
         async with serving(node, at_socket(tmp_path)) as connect:
@@ -163,7 +163,7 @@ def test_a_replica_that_stalls_is_cut_and_another_is_served_meanwhile(
             other.write(packed(MessageKind.HELLO, HELLO))
             frames, kinds = MessageBuffer(), set[int]()
             while MessageKind.STATE_END not in kinds or "it took nothing" not in caplog.text:
-                frames.take(await reader.read(1 << 18))
+                frames.feed(await reader.read(1 << 18))
                 while (frame := frames.next()) is not None:
                     kinds.add(frame[0])
 

@@ -21,7 +21,7 @@ from ledgerd.snapshot.compare import differing
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.export import Occasion, export
 from ledgerd.snapshot.read import Snapshot
-from ledgerd.snapshot.terms import Terms
+from ledgerd.snapshot.settings import Terms
 from tests.chain.networks import SMALL
 from tests.chain.recorded_chains import SUMMARIES_AHEAD, FewSummaries
 from tests.sim.node import Node

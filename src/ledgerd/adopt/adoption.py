@@ -25,7 +25,7 @@ from ledgerd.node.datadir.opening import files_of, space_of
 from ledgerd.node.datadir.projections import project_for_plugins, recording_blocks
 from ledgerd.node.datadir.state_import import import_state
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.snapshot.terms import Terms
+from ledgerd.snapshot.settings import Terms
 
 RECORD = "adoption.json"
 CONFIGURATION = "config.ini"

@@ -26,7 +26,6 @@ EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - nothing is li
 
 
 def check_health(options: WebserverSettings) -> int:
-    """Print the health of the node and return the exit code."""
     endpoint = options.http_endpoint
     if endpoint is None:
         sys.stderr.write("ledgerd: it cannot be known: this configuration has no webserver-http-endpoint\n")
@@ -42,7 +41,6 @@ def check_health(options: WebserverSettings) -> int:
 
 
 def _asked(endpoint: Endpoint) -> tuple[int, str]:
-    """The HTTP status and the body of the answer."""
     host = EVERYWHERE.get(endpoint.host, endpoint.host)
     connection = TimelyHTTPConnection(host, endpoint.port)
     connection.deadline = Deadline()

@@ -17,7 +17,6 @@ NEIGHBOURS = 2_048
 AT_ONCE = 256 * 1024
 """Bytes that are read at once, even if some are not needed, since each read has a fixed cost."""
 
-
 Span = tuple[int, int, int]
 """A part of a block: block number, start and end."""
 
@@ -31,7 +30,6 @@ class LogBytes:
         self._files: LogFiles | None = None
 
     def refresh(self) -> None:
-        """Open files that are new or were replaced."""
         if self._files is None or self._files.replaced:
             self.close()
             with suppress(FileNotFoundError):
@@ -40,7 +38,7 @@ class LogBytes:
             self._files.read_first()
 
     def read(self, spans: Sequence[Span]) -> list[bytes]:
-        """The bytes of parts of blocks, in the given order; shorter where the log does not have them."""
+        """In the given order; shorter where the log does not have them."""
         found: list[bytes] = []
         begins = self._begins(spans)
         while len(found) < len(spans):
@@ -60,7 +58,6 @@ class LogBytes:
         return found
 
     def _begins(self, spans: Sequence[Span]) -> list[int | None]:
-        """The offsets of parts in the file, by the index; neighbours are looked up together."""
         files, found = self._files, list[int | None]()
         if files is None:
             return [None] * len(spans)

@@ -48,7 +48,7 @@ class LoggedCopy:
             (self._folder / FILE_NAME).unlink(missing_ok=True)
             self._records = BlockRecorder(self._folder)
 
-    def take(self, blocks: LoggedBlocks) -> None:
+    def append(self, blocks: LoggedBlocks) -> None:
         """Append blocks.
 
         Raises:
@@ -68,7 +68,7 @@ class LoggedCopy:
             self._log.append(number, packed)
         trim(self._log, ROLLING_BLOCKS)
 
-    def take_records(self, first: int, records: bytes) -> None:
+    def append_records(self, first: int, records: bytes) -> None:
         """Write records of `block_info`.
 
         Raises:

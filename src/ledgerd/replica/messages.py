@@ -39,7 +39,7 @@ class MessageKind(IntEnum):
     BLOCK_INFO = 17
     CHECK = 18
     """The digest of the state at a position."""
-    NEWS = 19
+    HEAD = 19
 
 
 class ReplicaHello(msgspec.Struct, frozen=True):
@@ -86,7 +86,7 @@ class StateEnds(msgspec.Struct, frozen=True):
     position: bytes
 
 
-class News(msgspec.Struct, frozen=True):
+class NewHead(msgspec.Struct, frozen=True):
     """Where the node stands: after each commit, and every few seconds."""
 
     head: int
@@ -156,7 +156,7 @@ class MessageBuffer:
         self._waiting = bytearray()
         self._most = most
 
-    def take(self, data: bytes) -> None:
+    def feed(self, data: bytes) -> None:
         """Add what has come."""
         self._waiting += data
 

@@ -82,7 +82,7 @@ class NodeDigest:
             head, parts = log.record_at(place)
             left = b""
             for piece in log.bytes_at(parts, head.size, 1 << 20):
-                left = _note_keys(left + piece, keys)
+                left = _collect_keys(left + piece, keys)
                 await asyncio.sleep(0)
             place, position = parts._replace(offset=parts.offset + head.size), head.after
         self._place = place
@@ -95,7 +95,7 @@ class NodeDigest:
         self._held, self.total = None, None
 
 
-def _note_keys(raw: bytes, keys: dict[int, set[bytes]]) -> bytes:
+def _collect_keys(raw: bytes, keys: dict[int, set[bytes]]) -> bytes:
     """Note the keys of all whole parts; returns what is left."""
     at = 0
     while len(raw) - at >= FRAME.size:

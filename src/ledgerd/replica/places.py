@@ -42,15 +42,15 @@ class StrangerPlaces:
         counts = Counter(each.owner for each in self._places)
         strangers = Counter({owner: count for owner, count in counts.items() if owner not in self._known})
         if counts[address] >= MOST_STRANGERS_OF_ADDRESS:
-            self._take_from(address)
+            self._evict_from(address)
         elif address not in self._known and strangers.total() >= MOST_STRANGERS:
             most = max(strangers.values())
-            self._take_from(next(each.owner for each in self._places if strangers[each.owner] == most))
+            self._evict_from(next(each.owner for each in self._places if strangers[each.owner] == most))
         place = HeldPlace(address)
         self._places[place] = None
         return place
 
-    def _take_from(self, owner: str) -> None:
+    def _evict_from(self, owner: str) -> None:
         oldest = next(each for each in self._places if each.owner == owner)
         self.leave(oldest)
         oldest.lost.set()

@@ -39,7 +39,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recording, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(recording, "POLL_SECONDS", 0.0)
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def folder(made: Path, tmp_path: Path) -> Path:
 def ready(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = Path(shutil.copytree(made, tmp_path_factory.mktemp("ready") / "node"))
     with pytest.MonkeyPatch.context() as patch, past_of(folder, NAME) as past:
-        patch.setattr(recording, "LOOK_SECONDS", 0.0)
+        patch.setattr(recording, "POLL_SECONDS", 0.0)
         assert not past.run()
     return folder
 

@@ -26,8 +26,7 @@ from ledgerd.snapshot import stalls
 from ledgerd.snapshot.client import Fetched
 from ledgerd.snapshot.container import StateWriter
 from ledgerd.snapshot.directory import name_of
-from ledgerd.snapshot.served_file import ServedSnapshot
-from ledgerd.snapshot.server import SnapshotServer
+from ledgerd.snapshot.server import ServedSnapshot, SnapshotServer
 from ledgerd.snapshot.serving import AdmissionControl
 from ledgerd.supervision.work import Sleep
 from tests.node.contexts import context_of

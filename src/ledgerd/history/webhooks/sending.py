@@ -17,7 +17,6 @@ SECONDS = 10.0
 """From the connection to the first line of the answer."""
 
 ANSWER_BYTES = 4096
-"""Of the first line of an answer."""
 
 LONGEST_SECRET = 4096
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
@@ -28,11 +27,7 @@ class NotDelivered(Exception):
 
 
 def read_secret(file: Path) -> bytes:
-    """The secret in a file, which only its owner may read.
-
-    Raises:
-        NotDelivered: It is missing, empty, too long, or others may read it.
-    """
+    """The secret in a file; `NotDelivered` if it is missing, empty, too long, or readable by others."""
     try:
         with file.open("rb") as opened:
             mode, secret = os.fstat(opened.fileno()).st_mode, opened.read(LONGEST_SECRET + 1).strip()
@@ -61,11 +56,7 @@ class Sender:
         self._encryption = ssl.create_default_context() if target.is_encrypted else None
 
     async def send(self, body: bytes) -> None:
-        """Send, on a connection of its own; a redirect is not followed.
-
-        Raises:
-            NotDelivered: The receiver has not answered with a status of 200 to 299.
-        """
+        """Send, on a connection of its own; `NotDelivered` unless the answer is 200 to 299. No redirect is followed."""
         head = self._head(read_secret(self._secret), body)
         try:
             async with asyncio.timeout(self._seconds):

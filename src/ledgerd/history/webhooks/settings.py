@@ -1,7 +1,4 @@
-"""The settings of webhooks: where operations are sent, and which.
-
-It is loaded with every configuration, so it knows operations by their names alone.
-"""
+"""The settings of webhooks. Loaded with every configuration, they know operations by their names alone."""
 
 from __future__ import annotations
 
@@ -45,10 +42,6 @@ class Webhook(msgspec.Struct, frozen=True):
     start: int = 0
     """The first block; 0 for the one after the last, when the hook first runs."""
 
-    @property
-    def target(self) -> Target:
-        return target_of(self.url)
-
 
 class WebhookSettings(msgspec.Struct, frozen=True):
     """All webhooks of a node."""
@@ -58,11 +51,6 @@ class WebhookSettings(msgspec.Struct, frozen=True):
 
 
 def target_of(url: str) -> Target:
-    """Where a URL leads.
-
-    Raises:
-        WebhookFault: It is none that can be sent to.
-    """
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port

@@ -33,7 +33,7 @@ from ledgerd.snapshot.build import build_state, read_snapshot
 from ledgerd.snapshot.directory import SUFFIXES, kept_in
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.import_progress import ImportProgress
-from ledgerd.snapshot.terms import Terms
+from ledgerd.snapshot.settings import Terms
 from ledgerd.state.disk import DATA_FILE, taken_bytes
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.store import Store

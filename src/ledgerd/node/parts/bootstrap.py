@@ -22,7 +22,7 @@ from ledgerd.snapshot.directory import make_directory
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.job import Done, Import
 from ledgerd.snapshot.jobs import done
-from ledgerd.snapshot.terms import Terms
+from ledgerd.snapshot.settings import Terms
 from ledgerd.supervision.threads import in_thread
 from ledgerd.supervision.work import Sleep, Working
 

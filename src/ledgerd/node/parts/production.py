@@ -151,7 +151,7 @@ class ProductionPart(NodePart):
             return
         self._settings = settings = self._settings.with_keys_of_files(found)
         if self.producer is not None:
-            await self._chain.run(partial(self.producer.take_settings, settings))
+            await self._chain.run(partial(self.producer.set_settings, settings))
         self._write_loaded_keys()
 
     def _write_loaded_keys(self) -> None:

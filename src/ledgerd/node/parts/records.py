@@ -16,7 +16,7 @@ from ledgerd.chain.log.files import LogDamaged
 from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.following import HISTORY_FOLDER, open_history
 from ledgerd.history.past.handing_over import PastAcceptance
-from ledgerd.history.postgres.news import FeedNews
+from ledgerd.history.postgres.status import FeedStatus
 from ledgerd.metrics.cells import GaugeCell
 from ledgerd.metrics.table import storage
 from ledgerd.node.config.options.application import OPERATION_HISTORY
@@ -75,7 +75,7 @@ class HistoryPart(NodePart):
 
     def _accept_past(self, chain: Chain) -> None:
         if self._store is not None and self._past.is_offered:
-            self._past.take(chain, self._store)
+            self._past.accept(chain, self._store)
 
     def _sample(self, last_block: GaugeCell) -> None:
         if self._store is not None:
@@ -131,7 +131,7 @@ class HistoryFeedPart(NodePart):
             configuration.history,
             configuration.application.log_format,
         )
-        self.news = FeedNews()
+        self.news = FeedStatus()
 
     async def start(self) -> None:
         require_driver()
@@ -162,13 +162,13 @@ class HistoryFeedPart(NodePart):
             try:
                 writer.write(msgspec.json.encode(self._order) + b"\n")
                 async for line in reader:
-                    self._report(msgspec.json.decode(line, type=FeedNews))
+                    self._report(msgspec.json.decode(line, type=FeedStatus))
                     working()
             finally:
                 writer.transport.abort()
                 await child.stop(ENDING_SECONDS)
 
-    def _report(self, news: FeedNews) -> None:
+    def _report(self, news: FeedStatus) -> None:
         self.news = news
         problem = f"nothing is fed to PostgreSQL behind block {news.block}: {news.reason}" if news.reason else ""
         self.work.warn(FEED, problem or news.warning)

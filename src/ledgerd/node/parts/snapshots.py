@@ -26,8 +26,7 @@ from ledgerd.snapshot.directory import drop_old, name_of, newest_in
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.job import Done, Export
 from ledgerd.snapshot.jobs import done
-from ledgerd.snapshot.served_file import ServedSnapshot
-from ledgerd.snapshot.server import SnapshotServer
+from ledgerd.snapshot.server import ServedSnapshot, SnapshotServer
 from ledgerd.snapshot.serving import AdmissionControl
 from ledgerd.snapshot.stalls import CHECK_SECONDS, StallVerdict, StallWatch
 from ledgerd.snapshot.triggers import Triggers
@@ -134,7 +133,7 @@ class SnapshotsPart(NodePart, Observer):
         _warn_of_obstacles(written)
         try:
             await in_thread(self._drop_old)
-            offered = await self._served.take()
+            offered = await self._served.open()
         except OSError as problem:
             log.warning("no older snapshot is deleted: %(reason)s", {"reason": problem})
             return

@@ -14,8 +14,7 @@ from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.peers import PeersPart
 from ledgerd.node.parts.production import ProductionPart
 from ledgerd.node.time_source import MICRO
-from ledgerd.producer.guard import Guard, Seen, Update
-from ledgerd.producer.guard_facts import read_guard_facts, seen, transaction_of
+from ledgerd.producer.guard import AppliedBlock, Guard, Update, read_guard_facts, transaction_of
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.transaction import Transaction
 
@@ -39,7 +38,7 @@ class GuardPart(NodePart, Observer):
         self._peers = peers
         self._production = production
         self._guard = Guard(self._settings)
-        self._blocks: deque[Seen] = deque(maxlen=BLOCKS_REMEMBERED)
+        self._blocks: deque[AppliedBlock] = deque(maxlen=BLOCKS_REMEMBERED)
         self._has_blocks = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._has_begun = False
@@ -82,7 +81,7 @@ class GuardPart(NodePart, Observer):
     def applied(self, event: BlockApplied) -> None:
         """Called within a commit, so the block is only queued for the next check."""
         if self._loop is not None and not self._loop.is_closed():
-            self._blocks.append(seen(event.block))
+            self._blocks.append(AppliedBlock.of(event.block))
             self._loop.call_soon_threadsafe(self._has_blocks.set)
 
     def _begin(self) -> None:
@@ -119,7 +118,7 @@ class GuardPart(NodePart, Observer):
             self._guard.was_sent(update, transaction.id)
             sent.append(transaction)
         self._broadcast(sent)
-        for line in self._guard.take_lines():
+        for line in self._guard.drain_lines():
             log.log(line.level, "%s", line.text)
         return sent
 

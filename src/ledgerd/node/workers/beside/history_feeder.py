@@ -12,8 +12,8 @@ from pathlib import Path
 import msgspec
 
 from ledgerd.history.columns.source import HistorySource
-from ledgerd.history.postgres.news import FeedNews
 from ledgerd.history.postgres.running import EndlessFeed
+from ledgerd.history.postgres.status import FeedStatus
 from ledgerd.node.config.logging.setup import set_up_child_logging
 from ledgerd.node.workers.settings import FeedOrder
 from ledgerd.supervision.this_process import give_way
@@ -50,7 +50,7 @@ def main() -> None:
         feed.run(UntilClosed(descriptor))
 
 
-def _report(news: FeedNews) -> None:
+def _report(news: FeedStatus) -> None:
     os.write(sys.stdout.fileno(), msgspec.json.encode(news) + b"\n")
 
 

@@ -16,7 +16,7 @@ from ledgerd.history.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
 from ledgerd.history.webhooks.following import HookFollower
 from ledgerd.history.webhooks.sending import Sender
-from ledgerd.history.webhooks.settings import WebhookSettings
+from ledgerd.history.webhooks.settings import WebhookSettings, target_of
 from ledgerd.node.config.logging.setup import set_up_child_logging
 from ledgerd.node.config.options.application import LogFormat
 from ledgerd.supervision.processes import parent_ended
@@ -50,7 +50,7 @@ async def serve(order: WebhookArguments) -> None:
 async def _follow(order: WebhookArguments) -> None:
     history = await _opened(order)
     folder, most_behind = Path(order.folder), order.webhooks.most_behind
-    senders = [(hook, Sender(hook.target, Path(hook.secret), time.time)) for hook in order.webhooks.hooks]
+    senders = [(hook, Sender(target_of(hook.url), Path(hook.secret), time.time)) for hook in order.webhooks.hooks]
     await all_of(HookFollower(folder, hook, history, sender, most_behind).run() for hook, sender in senders)
     await asyncio.Event().wait()  # all of them have ended: the operator is told by the node
 

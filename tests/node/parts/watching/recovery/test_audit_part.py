@@ -16,7 +16,7 @@ from ledgerd.node.parts.watching.recovery.unverified import AuditPart
 from ledgerd.protocol.parameters import TESTNET
 from ledgerd.snapshot import audit
 from ledgerd.snapshot.build import build_state, read_snapshot
-from ledgerd.snapshot.terms import Terms
+from ledgerd.snapshot.settings import Terms
 from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from ledgerd.chain.log.histories import Direction
-from ledgerd.history.directions import concerned, incoming, outgoing
+from ledgerd.history.selection import concerned, incoming, outgoing
 from ledgerd.history.touched import touched
 from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.names import AccountName
