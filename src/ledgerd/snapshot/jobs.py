@@ -21,23 +21,15 @@ COMMAND = module_command("ledgerd.snapshot.job")
 async def done(order: JobOrder) -> Done:
     """Wait until an order is carried out; raises `SnapshotError` if it cannot be. Cancelling ends the process."""
     try:
-        ours, theirs = socket.socketpair()
+        child, ours = Child.on_socket(COMMAND, answers=True)
     except OSError as problem:
-        raise _not_started(problem) from problem
+        reason = problem.strerror or problem
+        raise SnapshotError(f"the process for the snapshot cannot be started: {reason}") from problem
     with ours:
-        with theirs:
-            try:
-                child = Child.start(COMMAND, stdin=theirs.fileno(), stdout=theirs.fileno())
-            except OSError as problem:
-                raise _not_started(problem) from problem
         try:
             return await _outcome(child, ours, order)
         finally:
             await child.stop()
-
-
-def _not_started(problem: OSError) -> SnapshotError:
-    return SnapshotError(f"the process for the snapshot cannot be started: {problem.strerror or problem}")
 
 
 def _log(told: Logged) -> None:
@@ -49,7 +41,6 @@ def _log(told: Logged) -> None:
 
 
 async def _outcome(child: Child, plug: socket.socket, order: JobOrder) -> Done:
-    plug.setblocking(False)
     reader, writer = await asyncio.open_connection(sock=plug)
     importing, checking = ImportProgress(), None
     try:

@@ -82,13 +82,11 @@ class ReplicasPart(Part, Observer):
                 self._socket.send(NOTICE)
 
     async def _live(self, working: Working) -> None:
-        ours, theirs = socket.socketpair()
+        child, ours = Child.on_socket(COMMAND)
+        self._child = child
         with ours:
-            with theirs:
-                child = self._child = Child.start(COMMAND, stdin=theirs.fileno())
             try:
                 ours.sendall(msgspec.json.encode(self._order) + NOTICE)
-                ours.setblocking(False)
                 self._socket = ours
                 self._notice()
                 working()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import socket
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,11 +39,8 @@ class ReplicaPart(Part):
         self.work.keep("the process that follows the node", self._live)
 
     async def _live(self, working: Working) -> None:
-        ours, theirs = socket.socketpair()
+        child, ours = Child.on_socket(COMMAND)
         with ours:
-            with theirs:
-                child = Child.start(COMMAND, stdin=theirs.fileno())
-            ours.setblocking(False)
             try:
                 loop = asyncio.get_running_loop()
                 await loop.sock_sendall(ours, msgspec.json.encode(self._order) + b"\n")
