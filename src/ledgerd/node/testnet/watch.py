@@ -5,11 +5,13 @@ What a node has called irreversible is remembered, and must never be taken back 
 
 from __future__ import annotations
 
-import http.client
-import json
 from collections.abc import Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ledgerd.client.address import WEB, NodeAddress
+from ledgerd.client.blocking import HttpClient
+from ledgerd.client.envelope import ErrorAnswer, NodeCall, NotAnAnswer, batch_of, results_of
 from ledgerd.node.testnet.plan import HOST, MOST_VALIDATORS
 from ledgerd.supervision.threads import thread_pool
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
 PATIENCE = 5.0
 """Seconds for an answer; a node that takes longer is shown as one that does not answer."""
+LARGEST_ANSWER = 32 << 20
 
 Question = tuple[str, str, Sequence[object]]
 """An API, a method of it, and what it is given."""
@@ -55,19 +58,16 @@ class Silent(Exception):
 
 def ask(member: Member, questions: Sequence[Question]) -> list[Any]:
     """The results of questions to a node, in one request."""
-    body = [
-        {"jsonrpc": "2.0", "id": number, "method": "call", "params": [api, method, list(arguments)]}
-        for number, (api, method, arguments) in enumerate(questions)
-    ]
-    connection = http.client.HTTPConnection(HOST, member.http_port, timeout=PATIENCE)
+    body = batch_of([NodeCall(api, method, tuple(arguments)) for api, method, arguments in questions])
     try:
-        connection.request("POST", "/", json.dumps(body))
-        answers = json.loads(connection.getresponse().read())
-        return [each["result"] for each in sorted(answers, key=lambda each: int(each["id"]))]
-    except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError) as error:
+        with closing(HttpClient(NodeAddress(WEB, HOST, member.http_port, "/"))) as client:
+            results = results_of(client.post(body, PATIENCE, LARGEST_ANSWER).body, len(questions))
+    except (OSError, NotAnAnswer, ErrorAnswer) as error:
         raise Silent(f"{member.name}: {error}") from error
-    finally:
-        connection.close()
+    for each in results:
+        if isinstance(each, ErrorAnswer):
+            raise Silent(f"{member.name}: {each}")
+    return list(results)
 
 
 def inspect(member: Member) -> Sight | None:

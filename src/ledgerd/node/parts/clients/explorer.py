@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import socket
 from functools import partial
-from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from ledgerd.basics.addresses import reached_at
 from ledgerd.explorer.settings import ExplorerSettings
 from ledgerd.metrics.table import process
 from ledgerd.node.parts.context import PartContext
@@ -78,7 +78,7 @@ class ExplorerProcessPart(Part):
     def settings(self, listener: socket.socket) -> ExplorerSettings:
         """The settings of the process: where this node is reached from its own machine."""
         places = zip(self._speeches, self._webserver.addresses, strict=True)
-        at = {speech: Endpoint(_reached(host), port) for speech, (host, port) in places}
+        at = {speech: Endpoint(reached_at(host), port) for speech, (host, port) in places}
         http, websocket = (at.get(each, at.get(Speech.BOTH)) for each in (Speech.HTTP, Speech.WEBSOCKET))
         return ExplorerSettings(
             node=f"http://{http}",
@@ -100,11 +100,3 @@ class ExplorerProcessPart(Part):
             await self._child.stop(STOP_SECONDS)
         if self._listener is not None:
             self._listener.close()
-
-
-def _reached(host: str) -> str:
-    """The address at which a listening address is reached from its own machine."""
-    address = ip_address(host)
-    if not address.is_unspecified:
-        return host
-    return "127.0.0.1" if address.version == 4 else "::1"
