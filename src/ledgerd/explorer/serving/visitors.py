@@ -10,11 +10,11 @@ from typing import Protocol
 
 import orjson
 
+from ledgerd.basics.quotas import Quotas
 from ledgerd.explorer.node.watch import ChainWatch
 from ledgerd.explorer.pages.answering import PageMaker
 from ledgerd.explorer.serving import bounds
 from ledgerd.rpc.http.gate import Proxies
-from ledgerd.rpc.http.places.addresses import Addresses
 from ledgerd.rpc.http.places.connection_table import Activity, ConnectionTable
 from ledgerd.supervision.tasks import Tasks
 
@@ -64,8 +64,8 @@ class Visitors:
         self.connections: ConnectionTable[Visitor] = ConnectionTable(
             bounds.MOST_CONNECTIONS, bounds.CONNECTIONS_OF_ADDRESS
         )
-        self.requests = Addresses(bounds.REQUESTS_A_SECOND)
-        self.bytes = Addresses(bounds.BYTES_A_SECOND)
+        self.requests = Quotas(bounds.REQUESTS_A_SECOND)
+        self.bytes = Quotas(bounds.BYTES_A_SECOND)
         self.streams: dict[Visitor, tuple[str, bool]] = {}
         self.downloads: Counter[str] = Counter()
         self.answered = self.refused = 0
@@ -123,7 +123,7 @@ class Visitors:
         """Wait until an address may have more of a download."""
         if address:
             now = asyncio.get_running_loop().time()
-            await asyncio.sleep(self.bytes.wait_for(address, now))
+            await asyncio.sleep(self.bytes.of(address, now).wait(now))
 
     def _round(self) -> None:
         """Look at every connection, once a second."""

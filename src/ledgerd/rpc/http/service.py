@@ -14,16 +14,15 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import cast
 
 from ledgerd.basics.addresses import Exemption, charged_as, is_loopback
+from ledgerd.basics.quotas import HeldAmounts, Quotas
 from ledgerd.rpc.call.asker import NOBODY, Asker
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.http.gate import Gate, Proxies
-from ledgerd.rpc.http.places.addresses import Addresses
 from ledgerd.rpc.http.places.connection_table import Activity, ConnectionTable
 from ledgerd.rpc.http.places.given_up import GivenUpAnswers
 from ledgerd.rpc.http.responses import Page
 from ledgerd.rpc.http.unread import Unread
-from ledgerd.rpc.shares.held_amounts import HeldAmounts
 from ledgerd.supervision.tasks import Tasks
 
 log = logging.getLogger(__name__)
@@ -243,7 +242,7 @@ class Service:
         """
         self.open_paths: frozenset[bytes] = frozenset()
         """Pages for programs: where others than this machine can connect, they are given under any name of it."""
-        self.addresses = Addresses(limits.address_rate)
+        self.addresses = Quotas(limits.address_rate)
         dispatcher.charge_batch = self._charge_batch
         self.proxies = Proxies(limits.trusted_proxies)
         self.exemption = Exemption(limits.exempt)
@@ -379,7 +378,7 @@ class Service:
         return not (self.refusal or self.is_stopping or self.limits.address_rate)
 
     def may_ask(self, address: str) -> bool:
-        if not self.limits.address_rate or self.addresses.allows(address, self.loop.time()):
+        if self.addresses.allows(address, self.loop.time()):
             return True
         self.note("webserver-max-requests-per-second", address)
         return False
