@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,7 +20,7 @@ def chunked(body: bytes) -> bytes:
     return b"".join(b"%x;x=y\r\n%b\r\n" % (len(part), part) for part in parts) + b"0\r\nX-Last: 1\r\n\r\n"
 
 
-FORMS = {
+FORMS: dict[str, Callable[[bytes], bytes]] = {
     "a length": lambda body: b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body),
     "chunks": lambda body: b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunked(body),
     "an end": lambda body: b"HTTP/1.1 200 OK\r\n\r\n" + body,
