@@ -175,7 +175,7 @@ ELSEWHERE = RecordHead(b"a" * 16, b"b" * 16, 1, 0).packed
         (WELCOMED[:-1] + b"\0", "not those that were written"),
         (WELCOMED + framed(77, b""), "a frame of kind 77"),
         (
-            WELCOMED + bytes([MessageKind.ROWS]) + (MOST_FRAME + 1).to_bytes(4, "big") + bytes(4),
+            WELCOMED + (MOST_FRAME + 1).to_bytes(4, "big") + bytes([MessageKind.ROWS]),
             "a frame of 8388609 bytes",
         ),
         (WELCOMED + ELSEWHERE, "changes of another state"),

@@ -6,14 +6,12 @@ from pathlib import Path
 
 import msgspec
 
+from ledgerd.basics.addresses import reached_at
 from ledgerd.producer.settings import SignerAccess
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.parameters import ChainParameters
-
-EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - nothing is listened on here
-"""Wildcard addresses, and the address at which a node that listens there is reached from its own machine."""
 
 SECONDS = 3.0
 
@@ -51,4 +49,5 @@ class ExaminedNode(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def local(endpoint: Endpoint) -> Endpoint:
-    return Endpoint(EVERYWHERE.get(endpoint.host, endpoint.host), endpoint.port)
+    """Where a listening endpoint is reached from its own machine."""
+    return Endpoint(reached_at(endpoint.host), endpoint.port)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from ledgerd.basics.frames import FrameFault, read_frame_of
 from ledgerd.chain.log.rolling import ROLLING_BLOCKS
 from ledgerd.codec import codec_of
 from ledgerd.protocol.block import Block
@@ -16,7 +17,6 @@ from ledgerd.replica.messages import (
     MOST_HELLO,
     VERSION,
     LoggedBlocks,
-    MessageBuffer,
     MessageKind,
     NewHead,
     NotServed,
@@ -30,7 +30,7 @@ from ledgerd.replica.messages import (
     read,
 )
 from ledgerd.replica.source import LAYOUT, NAMES
-from ledgerd.state.change_frames import PART_BYTES, PART_ENTRIES, ChangeFault, framed
+from ledgerd.state.change_frames import PART_BYTES, PART_ENTRIES, framed, opened
 from ledgerd.state.change_log import LogGap
 from ledgerd.state.disk import DATA_FILE
 from ledgerd.supervision.tasks import first_of
@@ -118,20 +118,18 @@ class Conversation:
     # -- hello
 
     async def _hello(self) -> ReplicaHello:
-        frames = MessageBuffer(MOST_HELLO)
         try:
             async with asyncio.timeout(HELLO_SECONDS):
-                while (frame := frames.next()) is None:
-                    data = await self._reader.read(MOST_HELLO)
-                    if not data:
-                        raise Cut("it ended before its hello")
-                    frames.feed(data)
-            if frame[0] != MessageKind.HELLO:
-                raise Cut(f"a frame of kind {frame[0]} in place of its hello")
-            return read(frame[1], ReplicaHello)
+                frame = await read_frame_of(self._reader, MOST_HELLO)
+            if frame is None:
+                raise Cut("it ended before its hello")
+            kind, body = opened(frame)
+            if kind != MessageKind.HELLO:
+                raise Cut(f"a frame of kind {kind} in place of its hello")
+            return read(body, ReplicaHello)
         except TimeoutError:
             raise Cut("it said no hello") from None
-        except ChangeFault as fault:
+        except FrameFault as fault:
             raise Cut(str(fault)) from None
 
     def _refusal(self, hello: ReplicaHello) -> str:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import lmdb
 import msgspec
 
+from ledgerd.basics.frames import FrameBuffer, FrameFault
 from ledgerd.basics.printable import printable
 from ledgerd.producer.signer_place import tls_context
 from ledgerd.protocol.errors import OperatorError
@@ -26,7 +27,6 @@ from ledgerd.replica.logged import LoggedCopy
 from ledgerd.replica.messages import (
     VERSION,
     LoggedBlocks,
-    MessageBuffer,
     MessageKind,
     NewHead,
     NotServed,
@@ -41,7 +41,17 @@ from ledgerd.replica.messages import (
 )
 from ledgerd.replica.source import LAYOUT
 from ledgerd.replica.state_copy import StateCopy
-from ledgerd.state.change_frames import FRAME, POSITION, ChangeFault, RecordFrame, RecordHead, read_head, read_part
+from ledgerd.state.change_frames import (
+    FRAME,
+    MOST_FRAME,
+    POSITION,
+    ChangeFault,
+    RecordFrame,
+    RecordHead,
+    opened,
+    read_head,
+    read_part,
+)
 from ledgerd.state.disk import DATA_FILE, NEARLY_FULL, failure
 from ledgerd.state.errors import StorageError
 
@@ -174,7 +184,7 @@ class Replica:
         except NotFollowed as problem:
             self._publish(msgspec.structs.replace(self.status, refusal=str(problem)))
             return f"the node is not followed: {problem}"
-        except (LineEnded, ChangeFault, StorageError, OSError) as problem:
+        except (LineEnded, FrameFault, StorageError, OSError) as problem:
             return str(problem) or type(problem).__name__
         except lmdb.MapFullError:
             self._copy.grow()
@@ -249,7 +259,7 @@ class FollowedLine:
     def __init__(self, replica: Replica, connection: socket.socket) -> None:
         self._replica, self._socket = replica, connection
         self._copy, self._blocks = replica.copy, replica.blocks
-        self._frames = MessageBuffer()
+        self._frames = FrameBuffer(MOST_FRAME)
         self._record: RecordHead | None = None
         self._record_left = 0
         self._position = self._copy.position
@@ -304,13 +314,13 @@ class FollowedLine:
     def _next(self) -> tuple[int, bytes]:
         """The next frame; what was received is committed before anything is waited for."""
         began = self._replica.now()
-        while (frame := self._frames.next()) is None:
+        while self._frames.missing:
             if not self._has_more() and self._record is None:
                 self._commit()
-            self._frames.feed(self._received())
+            self._frames.add(self._received())
             if self._replica.now() - began > MESSAGE_SECONDS:
                 raise LineEnded(f"a message took more than {MESSAGE_SECONDS:g} seconds")
-        return frame
+        return opened(self._frames.next())
 
     def _has_more(self) -> bool:
         if isinstance(self._socket, ssl.SSLSocket) and self._socket.pending():

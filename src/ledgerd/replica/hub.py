@@ -7,10 +7,10 @@ import logging
 from collections.abc import Callable
 from typing import NamedTuple
 
+from ledgerd.basics.frames import FrameFault
 from ledgerd.replica.digest import packed_digest
 from ledgerd.replica.node_digest import NodeDigest
 from ledgerd.replica.source import NodeFiles
-from ledgerd.state.change_frames import ChangeFault
 from ledgerd.state.change_log import LogGap
 
 log = logging.getLogger(__name__)
@@ -77,7 +77,7 @@ class Hub:
             self._noticed.clear()
             try:
                 await self._follow()
-            except (LogGap, ChangeFault) as fault:
+            except (LogGap, FrameFault) as fault:
                 self._log(fault)
                 self._noticed.set()
 

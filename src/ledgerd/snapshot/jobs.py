@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-from contextlib import ExitStack
 
 import msgspec
 
@@ -21,14 +20,12 @@ COMMAND = module_command("ledgerd.snapshot.job")
 
 async def done(order: JobOrder) -> Done:
     """Wait until an order is carried out; raises `SnapshotError` if it cannot be. Cancelling ends the process."""
-    with ExitStack() as opened:
-        try:
-            ours, theirs = map(opened.enter_context, socket.socketpair())
-            child = Child.start(COMMAND, stdin=theirs.fileno(), stdout=theirs.fileno())
-        except OSError as problem:
-            reason = problem.strerror or problem
-            raise SnapshotError(f"the process for the snapshot cannot be started: {reason}") from problem
-        theirs.close()
+    try:
+        child, ours = Child.on_socket(COMMAND, answers=True)
+    except OSError as problem:
+        reason = problem.strerror or problem
+        raise SnapshotError(f"the process for the snapshot cannot be started: {reason}") from problem
+    with ours:
         try:
             return await _outcome(child, ours, order)
         finally:
@@ -44,7 +41,6 @@ def _log(line: Logged) -> None:
 
 
 async def _outcome(child: Child, ours: socket.socket, order: JobOrder) -> Done:
-    ours.setblocking(False)
     reader, writer = await asyncio.open_connection(sock=ours)
     progress = {"record": ImportProgress()}
     try:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import http.client
-import json
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
+from ledgerd.basics.printable import printable
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.rolling import RollingBlockLogReader
 from ledgerd.chain.log.source import LogSource
-from ledgerd.codec import DecodeError, codec_of
+from ledgerd.codec.codec import codec_of
+from ledgerd.codec.errors import DecodeError
 from ledgerd.node.config.configuration import read_configuration
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.errors import OperatorError
@@ -73,22 +72,22 @@ def _of_node(address: str) -> StoredBlocks:
 
 
 def _asked(address: str, method: str, *arguments: int) -> Any:  # noqa: ANN401 - JSON of any kind
-    request = {"jsonrpc": "2.0", "method": "call", "params": ["database_api", method, arguments], "id": 1}
-    parts = urlsplit(address)
-    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+    """The result of a method of `database_api`."""
+    from ledgerd.client.address import read_address  # noqa: PLC0415 - none of these is loaded for `--help`
+    from ledgerd.client.blocking import HttpClient  # noqa: PLC0415
+    from ledgerd.client.envelope import ErrorAnswer, NodeCall, NotAnAnswer, packed, parsed, request_of, result_of  # noqa: PLC0415
+
+    request = packed(request_of(1, NodeCall("database_api", method, arguments)))
     try:
-        connection = kind(parts.hostname or "", parts.port, timeout=SECONDS)
-        try:
-            connection.request("POST", parts.path or "/", json.dumps(request), {"Content-Type": "application/json"})
-            raw = connection.getresponse().read(LARGEST_ANSWER)
-        finally:
-            connection.close()
-        answer = json.loads(raw)
-    except (OSError, http.client.HTTPException, ValueError) as problem:
+        with closing(HttpClient(read_address(address))) as client:
+            raw = client.post(request, SECONDS, LARGEST_ANSWER).body
+    except OSError as problem:
         raise OperatorError(f"{address}: {problem or type(problem).__name__}") from problem
-    if not isinstance(answer, dict) or "result" not in answer:
-        raise OperatorError(f"{address}: {method} is answered with {raw[:200].decode('utf-8', 'replace')}")
-    return answer["result"]
+    try:
+        return result_of(parsed(raw), 1)
+    except (NotAnAnswer, ErrorAnswer) as problem:
+        shown = printable(raw[:200].decode("utf-8", "replace"))
+        raise OperatorError(f"{address}: {method} is answered with {shown}") from problem
 
 
 @contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import socket
 from functools import partial
 from importlib.util import find_spec
 
@@ -153,11 +152,8 @@ class HistoryFeedPart(NodePart):
             await asyncio.sleep(pause)
 
     async def _one_life(self, working: Working) -> None:
-        ours, theirs = socket.socketpair()
+        child, ours = Child.on_socket(COMMAND, answers=True)
         with ours:
-            with theirs:
-                child = Child.start(COMMAND, stdin=theirs.fileno(), stdout=theirs.fileno())
-            ours.setblocking(False)
             reader, writer = await asyncio.open_connection(sock=ours)
             try:
                 writer.write(msgspec.json.encode(self._order) + b"\n")

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-import http.client
-import json
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ledgerd.node.testnet.plan import HOST, MOST_VALIDATORS, Member
+from ledgerd.client.address import WEB, NodeAddress
+from ledgerd.client.blocking import HttpClient
+from ledgerd.client.envelope import ErrorAnswer, NodeCall, NotAnAnswer, batch_of, results_of
+from ledgerd.node.testnet.plan import HOST, MOST_VALIDATORS
 from ledgerd.supervision.threads import thread_pool
 
+if TYPE_CHECKING:
+    from ledgerd.node.testnet.plan import Member
+
 ANSWER_SECONDS = 5.0
+"""Seconds for an answer; a node that takes longer is shown as one that does not answer."""
+LARGEST_ANSWER = 32 << 20
 
 Question = tuple[str, str, Sequence[object]]
 
@@ -44,21 +51,17 @@ class NoAnswer(Exception):
 
 
 def ask(member: Member, questions: Sequence[Question]) -> list[Any]:
-    body = [
-        {"jsonrpc": "2.0", "id": number, "method": "call", "params": [api, method, list(arguments)]}
-        for number, (api, method, arguments) in enumerate(questions)
-    ]
-    connection = http.client.HTTPConnection(HOST, member.http_port, timeout=ANSWER_SECONDS)
+    """The results of questions to a node, in one request."""
+    body = batch_of([NodeCall(api, method, tuple(arguments)) for api, method, arguments in questions])
     try:
-        connection.request("POST", "/", json.dumps(body))
-        answers = json.loads(connection.getresponse().read())
-        if refused := [each["error"]["message"] for each in answers if "error" in each]:
-            raise NoAnswer(f"{member.name}: {refused[0]}")
-        return [each["result"] for each in sorted(answers, key=lambda each: int(each["id"]))]
-    except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError) as error:
+        with closing(HttpClient(NodeAddress(WEB, HOST, member.http_port, "/"))) as client:
+            results = results_of(client.post(body, ANSWER_SECONDS, LARGEST_ANSWER).body, len(questions))
+    except (OSError, NotAnAnswer, ErrorAnswer) as error:
         raise NoAnswer(f"{member.name}: {error}") from error
-    finally:
-        connection.close()
+    for each in results:
+        if isinstance(each, ErrorAnswer):
+            raise NoAnswer(f"{member.name}: {each}")
+    return list(results)
 
 
 def inspect(member: Member) -> MemberStatus | None:

@@ -11,12 +11,14 @@ from contextlib import suppress
 from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
 from typing import NamedTuple, Self
 
+from ledgerd.basics.frames import FrameBuffer
 from ledgerd.codec import codec_of
-from ledgerd.node.workers.precompute_pool import ENDING_SECONDS, SILENT_SECONDS, ProcessLost, start_process
-from ledgerd.node.workers.precompute_worker import SIZE, introduction, request
+from ledgerd.node.workers.precompute_pool import COMMAND, ENDING_SECONDS, SILENT_SECONDS, ProcessLost
+from ledgerd.node.workers.precompute_worker import MOST_RESULTS, introduction, request
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.precomputed import apply_precomputed
+from ledgerd.supervision.processes import Child
 
 log = logging.getLogger(__name__)
 
@@ -39,11 +41,10 @@ class _Helper:
 
     def __init__(self, network: ChainParameters, signers_above: int) -> None:
         self._signers_above = signers_above
-        self.process, self.connection = start_process("text")
-        self.connection.setblocking(False)
+        self.process, self.connection = Child.on_socket((*COMMAND, "text"))
         self.asked: deque[_Batch] = deque()
         self._unsent = bytearray(introduction(network))
-        self._received = bytearray()
+        self._frames = FrameBuffer(MOST_RESULTS)
 
     def ask(self, batch: _Batch) -> None:
         self.asked.append(batch)
@@ -61,17 +62,8 @@ class _Helper:
             data = self.connection.recv(RECEIVED_BYTES)
             if not data:
                 raise ProcessLost("a process that computes ahead has ended")
-            self._accept(data)
-
-    def _accept(self, data: bytes) -> None:
-        received = self._received
-        received += data
-        while len(received) >= SIZE.size:
-            end = SIZE.size + SIZE.unpack_from(received)[0]
-            if len(received) < end:
-                return
-            self.asked.popleft().results = bytes(received[SIZE.size : end])
-            del received[:end]
+            for results in self._frames.frames_in(data):
+                self.asked.popleft().results = results
 
     def stop(self) -> None:
         self.connection.close()

@@ -9,6 +9,7 @@ from contextlib import aclosing
 from functools import lru_cache, partial
 from typing import cast
 
+from ledgerd.basics.quotas import HeldAmounts
 from ledgerd.chain.log.files import DamageReports
 from ledgerd.codec.errors import DecodeError
 from ledgerd.codec.json_scalars import as_object
@@ -34,7 +35,6 @@ from ledgerd.rpc.call.errors import INVALID_REQUEST, OTHER, ErrorObject, PlainEr
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.reading import LARGE, LargeBatch, read_large_request, read_request
 from ledgerd.rpc.call.view import ApiView, Node
-from ledgerd.rpc.shares.held_amounts import HeldAmounts
 from ledgerd.rpc.shares.loop_turns import LoopTurns
 from ledgerd.supervision.threads import in_thread
 

@@ -8,11 +8,11 @@ import os
 import socket
 from contextlib import suppress
 from functools import partial
-from ipaddress import ip_address
 from typing import NoReturn
 
 import msgspec
 
+from ledgerd.basics.addresses import reached_at
 from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.interface.observer import Observer
 from ledgerd.explorer.settings import ExplorerSettings
@@ -105,7 +105,7 @@ class ExplorerProcessPart(_ProcessPart):
 
     def settings(self, listener: socket.socket) -> ExplorerSettings:
         places = zip(self._speeches, self._webserver.addresses, strict=True)
-        at = {speech: Endpoint(_reached(host), port) for speech, (host, port) in places}
+        at = {speech: Endpoint(reached_at(host), port) for speech, (host, port) in places}
         http, websocket = (at.get(each, at.get(Speech.BOTH)) for each in (Speech.HTTP, Speech.WEBSOCKET))
         return ExplorerSettings(
             node=f"http://{http}",
@@ -123,13 +123,6 @@ class ExplorerProcessPart(_ProcessPart):
         await super().stop()
         if self._listener is not None:
             self._listener.close()
-
-
-def _reached(host: str) -> str:
-    address = ip_address(host)
-    if not address.is_unspecified:
-        return host
-    return "127.0.0.1" if address.version == 4 else "::1"
 
 
 class WebhooksPart(_ProcessPart):
@@ -239,13 +232,11 @@ class ReplicasPart(NodePart, Observer):
                 self._socket.send(NOTICE)
 
     async def _live(self, working: Working) -> None:
-        ours, theirs = socket.socketpair()
+        child, ours = Child.on_socket(module_command(REPLICA_SERVER))
+        self._child = child
         with ours:
-            with theirs:
-                child = self._child = Child.start(module_command(REPLICA_SERVER), stdin=theirs.fileno())
             try:
                 ours.sendall(msgspec.json.encode(self._order) + NOTICE)
-                ours.setblocking(False)
                 self._socket = ours
                 self._notice()
                 working()

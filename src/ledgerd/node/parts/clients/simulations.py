@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 
+from ledgerd.basics.quotas import Quota, Recent
 from ledgerd.chain.pending.simulation import OutOfTime, SimulatedEffects
 from ledgerd.codec import codec_of
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.time_source import TimeSource
-from ledgerd.p2p.shared.budget import TokenBucket
 from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.transaction import Transaction
@@ -48,8 +48,8 @@ class Simulations:
         self._time = time
         self._timeout = timeout
         self._is_on = is_on
-        self._all = TokenBucket(ALL_SECONDS, ALL_SECONDS_A_SECOND, time.seconds())
-        self._buckets: dict[str, TokenBucket] = {}
+        self._all = Quota(ALL_SECONDS, ALL_SECONDS_A_SECOND, time.seconds())
+        self._quotas = Recent(lambda now: Quota(SECONDS, SECONDS_A_SECOND, now), REMEMBERED)
 
     @property
     def handlers(self) -> dict[str, Handler]:
@@ -71,22 +71,16 @@ class Simulations:
     # -- on the thread of the chain
 
     def _within_quota(self, asked: Broadcast) -> SimulatedTransaction:
-        bucket, began = self._bucket_of(asked.share), self._time.seconds()
-        if not (bucket.take(0, began) and self._all.take(0, began)):
+        began = self._time.seconds()
+        quota = self._quotas.of(asked.share, began)
+        if not (quota.take(0, began) and self._all.take(0, began)):
             raise PlainError(SPENT)
         try:
             return self._simulated(codec_of(Transaction).decode_exactly(asked.packed))
         finally:
             now = self._time.seconds()
-            bucket.take(now - began, now)
+            quota.take(now - began, now)
             self._all.take(now - began, now)
-
-    def _bucket_of(self, share: str) -> TokenBucket:
-        bucket = self._buckets.pop(share, None) or TokenBucket(SECONDS, SECONDS_A_SECOND, self._time.seconds())
-        while len(self._buckets) >= REMEMBERED:
-            self._buckets.pop(next(iter(self._buckets)))
-        self._buckets[share] = bucket
-        return bucket
 
     def _simulated(self, transaction: Transaction) -> SimulatedTransaction:
         if len(transaction.signatures) > MOST_SIGNATURES:

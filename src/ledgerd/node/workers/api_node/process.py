@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-import socket
 from pathlib import Path
 
 import msgspec
@@ -48,11 +47,8 @@ class ReplicaPart(Part):
         self.work.keep("the process that follows the node", self._live)
 
     async def _live(self, working: Working) -> None:
-        ours, theirs = socket.socketpair()
+        child, ours = Child.on_socket(COMMAND)
         with ours:
-            with theirs:
-                child = Child.start(COMMAND, stdin=theirs.fileno())
-            ours.setblocking(False)
             try:
                 loop = asyncio.get_running_loop()
                 await loop.sock_sendall(ours, msgspec.json.encode(self._order) + b"\n")

@@ -8,25 +8,11 @@ import json
 from ledgerd.rpc.call.asker import Asker
 from ledgerd.rpc.call.dispatch import Dispatcher, Later
 from ledgerd.rpc.call.limits import Limits
-from ledgerd.rpc.shares.held_amounts import HeldAmounts
 from ledgerd.rpc.shares.loop_turns import LoopTurns
 from tests.rpc.sample_api import dispatcher, request
 from tests.rpc.ticking import ticking
 
 REFUSED = "The node holds too many answers that are not taken (webserver-max-held-answer-bytes)"
-
-
-def test_what_is_kept_is_counted_by_who_asked() -> None:
-    held = HeldAmounts(10)
-    held.change("one", 4)
-    held.change("two", 6)
-    assert not held.is_too_much
-    held.change("one", 3)
-    assert held.is_too_much
-    assert held.largest == "one"
-    held.change("one", -7)
-    assert (held.total, held.largest) == (6, "two")
-    assert not HeldAmounts(0).is_too_much
 
 
 def batch_of(serving: Dispatcher, share: str, count: int) -> Later:
