@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from functools import partial
 
 from ledgerd.protocol.parameters import MAINNET
-from ledgerd.rpc.api.node_api import NODE_API
+from ledgerd.rpc.api.node_api import NODE_API, OPERATOR_API
 from ledgerd.rpc.api.node_status import (
     NodeDetails,
     NodeStatus,
@@ -25,9 +25,7 @@ from ledgerd.rpc.api.node_status import (
     SyncFacts,
     WatchedFacts,
     WatchedSlotFacts,
-    packed_status,
 )
-from ledgerd.rpc.api.operator_api import OPERATOR_API
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.view import Node, nothing_to_read
@@ -36,7 +34,7 @@ from ledgerd.rpc.http.page.person import operator_page, person_page
 from ledgerd.rpc.http.responses import Page
 from ledgerd.rpc.http.routes import LINKS, json_page
 from ledgerd.rpc.http.service import PageRoutes, Service
-from ledgerd.rpc.link.topics import STATUS
+from ledgerd.rpc.link.topics import STATUS, packed_topic
 
 ROUNDS, VALIDATORS = 3, 21
 NAMES = (
@@ -143,8 +141,8 @@ class SampleNode:
         self._stopping = asyncio.Event()
 
     def _take(self, details: NodeDetails) -> None:
-        self._board.take_status(packed_status(details.status))
-        self._board.take_details(packed_status(details))
+        self._board.take_status(packed_topic(details.status))
+        self._board.take_details(packed_topic(details))
 
     def show(self, details: NodeDetails) -> None:
         """Show another state, at once."""

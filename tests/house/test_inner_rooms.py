@@ -67,7 +67,7 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
     "wallet": (
         ("errors",),
         ("whole_file",),
-        ("exit_codes", "keys", "operations"),
+        ("keys", "operations"),
         ("node",),
         ("transactions",),
         ("commands",),

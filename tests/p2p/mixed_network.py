@@ -38,6 +38,9 @@ class Ours:
     def push(self, block: Block, now: float) -> None:
         self.network.broadcast_block(now, block)
 
+    def received(self, now: float, number: int, data: bytes) -> None:
+        receive_all(self.network, now, number, data)
+
 
 class Theirs:
     """A model of a reference node."""
@@ -49,6 +52,9 @@ class Theirs:
     def push(self, block: Block, now: float) -> None:
         self.network.now = now
         self.network.push(block)
+
+    def received(self, now: float, number: int, data: bytes) -> None:
+        self.network.received(now, number, data)
 
 
 Node = Ours | Theirs
@@ -184,11 +190,7 @@ class MixedNetwork:
 
     def _arrive(self, end: tuple[str, int] | None, frame: bytes) -> None:
         if end is not None:
-            network = self.nodes[end[0]].network
-            if isinstance(network, ReferencePeers):
-                network.received(self.now, end[1], frame)
-            else:
-                receive_all(network, self.now, end[1], frame)
+            self.nodes[end[0]].received(self.now, end[1], frame)
             self._run_actions(end[0])
 
     def _close(self, host: str, number: int, reason: str) -> None:

@@ -14,8 +14,7 @@ from ledgerd.basics.printable import is_shown
 from ledgerd.protocol.identifiers import BlockId, ChainId
 from ledgerd.protocol.time_text import time_text
 from ledgerd.wallet import command_line, errors
-from ledgerd.wallet.commands import asking, sending
-from ledgerd.wallet.exit_codes import EXIT_CODES
+from ledgerd.wallet.commands import sending
 from ledgerd.wallet.node.checks import NodeStanding
 from ledgerd.wallet.node.seen import SeenChain, remember
 from ledgerd.wallet.transactions.draft import ROLES, draft_of, save
@@ -146,10 +145,10 @@ CASES: dict[str, tuple[Callable[[Desk], int], type[errors.WalletError], str]] = 
 def test_what_is_wrong_has_its_kind_code_and_text_and_nothing_is_sent(
     desk: Desk, case: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asking, "TERMINAL", str(desk.folder / "none"))
+    monkeypatch.setattr(sending, "TERMINAL", str(desk.folder / "none"))
     act, kind, text = CASES[case]
 
-    assert act(desk) == EXIT_CODES[kind]
+    assert act(desk) == kind.EXIT_CODE
 
     told = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert (told["ok"], told["error"]["kind"]) == (False, kind.__name__)
@@ -175,7 +174,7 @@ def test_a_proposal_is_approved_only_if_two_nodes_show_the_same(desk: Desk, caps
     words = ("proposal", "approve", "alice", "rent", "bob", "--node", desk.second.url)
     desk.node.answers["get_proposed_transactions"] = proposal("1.000 VIZ")
     desk.second.answers["get_proposed_transactions"] = proposal("9999.000 VIZ")
-    assert desk.do(*words) == EXIT_CODES[errors.NodesDisagree]
+    assert desk.do(*words) == errors.NodesDisagree.EXIT_CODE
     assert "different things of the proposal rent of alice" in capsys.readouterr().out
     assert (desk.sent, desk.keys.signed) == (0, 0)
 
@@ -232,6 +231,6 @@ def test_a_node_cannot_write_to_the_terminal_what_it_likes(
 def test_a_key_that_is_none_never_becomes_a_part_of_a_command(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     told = {"owner": "alice", "url": "", "signing_key": "$(rm -rf ~)", "total_missed": 0}
     desk.node.answers["get_validator_by_account"] = told
-    assert desk.do("validator", "rotate", "alice", DECLARE_WORDS[-1]) == EXIT_CODES[errors.NodeUnreachable]
+    assert desk.do("validator", "rotate", "alice", DECLARE_WORDS[-1]) == errors.NodeUnreachable.EXIT_CODE
     assert "rm -rf" not in "".join(capsys.readouterr())
     assert desk.sent == 0

@@ -20,7 +20,7 @@ import pytest
 from ledgerd.cli import main
 from ledgerd.protocol.keys import PrivateKey, public_key_text
 from ledgerd.wallet import command_line as wallet_command_line
-from ledgerd.wallet.exit_codes import LOCKED, NO_KEY, NO_WALLET, NOT_ASKED, REFUSED
+from ledgerd.wallet.errors import DamagedWallet, KeyNotFound, LockedWallet, NotAsked, WalletError
 from ledgerd.wallet.keys.sealing import Cost
 from ledgerd.wallet.keys.wallet_file import WalletFile
 from tests.node.processes import PROGRAM
@@ -113,7 +113,7 @@ def test_a_script_makes_a_wallet_and_keys(hands: Hands) -> None:
     assert (hands.folder / "signing.key").read_text() == KEY.wif + "\n"
     assert (hands.folder / "signing.key").stat().st_mode & 0o777 == 0o600
     assert hands.call("key", "remove", str(taken["key"])).returncode == 0
-    assert hands.call("key", "export", str(taken["key"]), "@again.key").returncode == NO_KEY
+    assert hands.call("key", "export", str(taken["key"]), "@again.key").returncode == KeyNotFound.EXIT_CODE
     assert not (hands.folder / "again.key").exists()
 
 
@@ -132,9 +132,9 @@ def test_the_keys_of_a_wallet_file_of_the_reference_are_taken(hands: Hands) -> N
     wanted = [public_key_text(key.public) for key in RECORDED]
 
     wrong = hands.call("key", "import", "--reference", "@old.json", "--secret-file", "@password")
-    assert (wrong.returncode, "the password is not that of this file" in wrong.stderr) == (LOCKED, True)
+    assert (wrong.returncode, "the password is not that of this file" in wrong.stderr) == (LockedWallet.EXIT_CODE, True)
     foreign = hands.call("key", "import", "--reference", "@ledgerd/wallet.json", "--secret-file", "@theirs")
-    assert foreign.returncode == NO_WALLET
+    assert foreign.returncode == DamagedWallet.EXIT_CODE
     assert hands.json("key", "list")["keys"] == []
     taken = hands.call("key", "import", "--reference", "@old.json", "--secret-file", "@theirs")
     assert (taken.returncode, taken.stdout.split()) == (0, wanted)
@@ -149,18 +149,18 @@ def test_a_wallet_may_be_unlocked_as_soon_as_it_is_made(hands: Hands) -> None:
     assert hands.json("create", "--unlock", "--password-file", "@password")["unlocked"] is True
     assert hands.json("key", "list")["keys"] == []
     again = hands.call_apart("create", "--password-file", "@password")
-    assert (again.returncode, "exists: choose another file" in again.stderr) == (REFUSED, True)
+    assert (again.returncode, "exists: choose another file" in again.stderr) == (WalletError.EXIT_CODE, True)
 
 
 def test_each_fault_has_its_text_and_code(hands: Hands) -> None:
-    assert hands.call("key", "list").returncode == LOCKED
+    assert hands.call("key", "list").returncode == LockedWallet.EXIT_CODE
     assert "there is no wallet" in hands.call("unlock", "--password-file", "@password").stderr
     asked = hands.call_apart("create")
-    assert (asked.returncode, "--password-fd" in asked.stderr) == (NOT_ASKED, True)
+    assert (asked.returncode, "--password-fd" in asked.stderr) == (NotAsked.EXIT_CODE, True)
     hands.unlocked()
     hands.call("lock")
     wrong = hands.call("unlock", "--password-file", "@fresh")
-    assert (wrong.returncode, "the password is wrong" in wrong.stderr) == (LOCKED, True)
+    assert (wrong.returncode, "the password is wrong" in wrong.stderr) == (LockedWallet.EXIT_CODE, True)
     refused = json.loads(hands.call("create", "--password-file", "@password", "--json").stdout)
     assert refused["ok"] is False
     assert refused["error"]["kind"] == "WalletError"
@@ -169,9 +169,9 @@ def test_each_fault_has_its_text_and_code(hands: Hands) -> None:
     for raw, text in ((whole[:-20], "cut short"), (b'{"cipher_keys": ""}', "no wallet of ledgerd"), (b"", "no wallet")):
         path.write_bytes(raw)
         torn = hands.call("unlock", "--password-file", "@password")
-        assert (torn.returncode, text in torn.stderr) == (NO_WALLET, True), torn.stderr
+        assert (torn.returncode, text in torn.stderr) == (DamagedWallet.EXIT_CODE, True), torn.stderr
     closed = hands.call("unlock", "--password-fd", "77")
-    assert (closed.returncode, "--password-fd 77 is not open" in closed.stderr) == (REFUSED, True)
+    assert (closed.returncode, "--password-fd 77 is not open" in closed.stderr) == (WalletError.EXIT_CODE, True)
 
 
 def test_a_backup_is_restored_and_the_password_changed(hands: Hands) -> None:
@@ -207,7 +207,7 @@ def test_a_person_types_the_password_unseen(hands: Hands) -> None:
     assert KEY.wif not in shown
     assert public_key_text(KEY.public) in shown
     code, shown = typed(hands, ["password"], ["secret", "one", "two"])
-    assert (code, "differ: nothing was changed" in shown) == (REFUSED, True)
+    assert (code, "differ: nothing was changed" in shown) == (WalletError.EXIT_CODE, True)
 
 
 def typed(hands: Hands, words: list[str], lines: list[str]) -> tuple[int, str]:

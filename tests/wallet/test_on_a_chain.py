@@ -14,8 +14,16 @@ import pytest
 from ledgerd.node.dev.founding import PUBLISHED_ACCOUNTS_KEY
 from ledgerd.producer.testnet_start import PUBLISHED_INITIATOR_KEY
 from ledgerd.protocol.keys import PrivateKey, public_key_text
-from ledgerd.wallet.errors import NodeRefused, NoSuchAccount, NotConfirmed, RuleBroken, WrongAmount
-from ledgerd.wallet.exit_codes import EXIT_CODES, NO_KEY, NOT_ASKED, REFUSED
+from ledgerd.wallet.errors import (
+    KeyNotFound,
+    NodeRefused,
+    NoSuchAccount,
+    NotAsked,
+    NotConfirmed,
+    RuleBroken,
+    WalletError,
+    WrongAmount,
+)
 from ledgerd.wallet.shell.history import LineHistory
 from tests.node.processes import NodeProcess
 from tests.wallet.memory import keeper_of, search, wait_for_end
@@ -98,7 +106,7 @@ def test_without_a_terminal_nothing_is_sent_unless_yes_is_said(person: Person) -
     before = balance(person, "bob")
     done = person.call_apart(*person.at_node("transfer", "alice", "bob", "1.000", "VIZ"))
 
-    assert (done.returncode, "no terminal to ask" in done.stderr) == (NOT_ASKED, True)
+    assert (done.returncode, "no terminal to ask" in done.stderr) == (NotAsked.EXIT_CODE, True)
     assert "amount  1.000 VIZ" in done.stdout
     assert balance(person, "bob") == before
 
@@ -108,7 +116,7 @@ def test_a_person_is_asked_and_may_say_no(person: Person) -> None:
     before = balance(person, "bob")
     code, shown = typed(person, words, ["n"])
 
-    assert (code, "nothing was signed or sent" in shown) == (EXIT_CODES[NotConfirmed], True)
+    assert (code, "nothing was signed or sent" in shown) == (NotConfirmed.EXIT_CODE, True)
     assert balance(person, "bob") == before
     code, shown = typed(person, words, ["y"])
     assert (code, "from    alice" in shown) == (0, True)
@@ -118,7 +126,7 @@ def test_a_person_is_asked_and_may_say_no(person: Person) -> None:
 def test_a_name_that_is_one_letter_off_is_asked_about(person: Person) -> None:
     code, message = person.fails("transfer", "alice", "bobb", "1.000 VIZ", "--yes")
     assert (code, message) == (
-        EXIT_CODES[NoSuchAccount],
+        NoSuchAccount.EXIT_CODE,
         "there is no account bobb; did you mean bob? Nothing was sent",
     )
     code, shown = typed(person, list(person.at_node("transfer", "alice", "bobb", "1.000", "VIZ")), ["y", "y"])
@@ -139,7 +147,7 @@ def test_a_name_that_is_one_letter_off_is_asked_about(person: Person) -> None:
 def test_what_is_wrong_has_its_own_text_and_code(person: Person, words: tuple[str, ...], kind: Any, text: str) -> None:
     code, message = person.fails(*words, "--yes")
 
-    assert (code, text in message) == (EXIT_CODES[kind], True), message
+    assert (code, text in message) == (kind.EXIT_CODE, True), message
 
 
 def test_a_memo_that_begins_with_a_mark_is_encrypted_and_read(person: Person) -> None:
@@ -156,7 +164,7 @@ def test_a_memo_that_begins_with_a_mark_is_encrypted_and_read(person: Person) ->
 def test_a_transaction_goes_through_files_to_a_machine_without_a_node(person: Person) -> None:
     made = person.json(*person.at_node("transfer", "alice", "bob", "0.003", "VIZ", "--save", "@pay.json"))
     assert made["state"] == "unsigned"
-    assert person.call(*person.at_node("broadcast", "@pay.json")).returncode == NO_KEY
+    assert person.call(*person.at_node("broadcast", "@pay.json")).returncode == KeyNotFound.EXIT_CODE
     signed = person.json("sign", "@pay.json", "--yes")
     assert (signed["state"], signed["signing"]) == ("signed", [PUBLIC])
     sent = person.asks("broadcast", "@pay.json")
@@ -169,7 +177,7 @@ def test_the_key_is_chosen_where_the_file_does_not_say_who_signs(person: Person)
     path = person.folder / "bare.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "authorities": {}}))
     refused = person.call("sign", "@bare.json", "--yes")
-    assert (refused.returncode, "choose the key with --key" in refused.stderr) == (REFUSED, True)
+    assert (refused.returncode, "choose the key with --key" in refused.stderr) == (WalletError.EXIT_CODE, True)
     assert person.json("sign", "@bare.json", "--key", PUBLIC, "--yes")["state"] == "partly signed"
     assert person.asks("broadcast", "@bare.json")["block"] > 0
 
@@ -184,7 +192,7 @@ def test_two_wallets_sign_one_transaction(person: Person, tmp_path: Path) -> Non
     person.json(*person.at_node("transfer", "frank", "bob", "0.001", "VIZ", "--save", "@both.json"))
     first = person.json("sign", "@both.json", "--yes")
     assert (first["state"], first["signing"]) == ("partly signed", [PUBLIC])
-    assert person.call(*person.at_node("broadcast", "@both.json")).returncode == NO_KEY
+    assert person.call(*person.at_node("broadcast", "@both.json")).returncode == KeyNotFound.EXIT_CODE
     with tempfile.TemporaryDirectory(prefix="w", dir="/tmp") as runtime:
         (tmp_path / "friend").mkdir()
         friend = Person(tmp_path / "friend", Path(runtime))
@@ -227,9 +235,9 @@ def test_an_agent_is_granted_acts_and_is_revoked(person: Person, tmp_path: Path)
         bot.take("own", bot_key.wif)
         sent = bot.sends("award", "alice", "bob", "100")
         assert sent["signing"] == [public_key_text(bot_key.public)]
-        assert bot.fails("transfer", "alice", "bob", "1.000 VIZ", "--yes")[0] == NO_KEY
+        assert bot.fails("transfer", "alice", "bob", "1.000 VIZ", "--yes")[0] == KeyNotFound.EXIT_CODE
         person.sends("agent", "revoke", "alice", "bot")
-        assert bot.fails("award", "alice", "bob", "100", "--yes")[0] == NO_KEY
+        assert bot.fails("award", "alice", "bob", "100", "--yes")[0] == KeyNotFound.EXIT_CODE
         bot.call("lock")
 
 
@@ -246,7 +254,7 @@ def test_tables_show_what_a_node_says(person: Person) -> None:
     ):
         done = person.call(*person.at_node("show", *words))
         assert (done.returncode, text in done.stdout) == (0, True), done.stdout + done.stderr
-    assert person.fails("show", "account", "nobody")[0] == EXIT_CODES[NoSuchAccount]
+    assert person.fails("show", "account", "nobody")[0] == NoSuchAccount.EXIT_CODE
 
 
 def processes_of(node: NodeProcess) -> list[int]:

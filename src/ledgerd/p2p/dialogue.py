@@ -64,12 +64,12 @@ class Dialogue:
             Hello: self._hello,
             HelloReply: self._hello_reply,
             RangeRequest: lambda peer, message: serve_probe(core, peer, message),
-            RangeReply: self._range_reply,
+            RangeReply: lambda peer, _: core.good(peer),  # this program never sends the request
             GetBlockRange: lambda peer, message: serve_range(core, peer, message),
             BlockRangeReply: intake.blocks_of_range,
             GetBlock: lambda peer, message: serve_block(core, peer, message),
             BlockReply: intake.block,
-            NotAvailable: self._nothing_to_do,
+            NotAvailable: lambda peer, _: core.good(peer),
             ForkStatus: self._fork_status,
             PeerExchangeRequest: lambda peer, _: self.exchange.serve(peer),
             PeerExchangeReply: self.exchange.receive,
@@ -155,13 +155,6 @@ class Dialogue:
         self._intake.ranges.plan()
         if core.height_of(peer) > core.chain.head_number + BEHIND_BLOCKS:
             self._intake.hear_of_height()
-
-    def _range_reply(self, peer: Peer, _: RangeReply) -> None:
-        """Count a good mark only: this program never sends the request (5102)."""
-        self._core.good(peer)
-
-    def _nothing_to_do(self, peer: Peer, _: Message) -> None:
-        self._core.good(peer)
 
     def _soft_ban(self, peer: Peer, ban: SoftBan) -> None:
         """The time that we respect is limited, and the text is cleaned before it is logged."""

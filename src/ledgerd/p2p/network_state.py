@@ -137,15 +137,13 @@ class NetworkState:
         if isinstance(fault, UnknownType):
             self.core.strike(peer, str(fault))
             return
-        if isinstance(fault, FrameTooLarge) and self._at_address(peer.address) <= 1:
+        at_address = sum(each.address == peer.address and each.life is not Life.CLOSED for each in self.core.peers())
+        if isinstance(fault, FrameTooLarge) and at_address <= 1:
             self.core.bans.ban(peer.address, self.core.now, BLOCKED_SECONDS)
             if self.core.meter is not None:
                 self.core.meter.banned(FRAME_TOO_LARGE)
         self.core.bans.offend(peer.address, self.core.now)
         self.core.close(peer, str(fault))
-
-    def _at_address(self, address: str) -> int:
-        return sum(peer.address == address and peer.life is not Life.CLOSED for peer in self.core.peers())
 
     def _has_room_for(self, host: str) -> bool:
         core, settings = self.core, self.core.settings

@@ -18,9 +18,9 @@ from ledgerd.projections.custom_protocols import CustomProtocols
 from ledgerd.projections.key_references import KeyReferences
 from ledgerd.projections.markets.records import MarketRecords
 from ledgerd.rpc.api import APIS
+from ledgerd.rpc.api.database_api.globals import Storage
 from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.blocks.records import FILE_NAME, BlockRecorder, BlockRecords
-from ledgerd.rpc.blocks.storage import Storage
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits

@@ -34,8 +34,8 @@ from ledgerd.rpc.link.topics import (
     INCLUDED,
     Broadcast,
     Inclusion,
-    broadcast_of,
     packed_topic,
+    unpacked,
 )
 from tests.recorded import recorded_blocks
 
@@ -99,7 +99,7 @@ def test_a_transaction_goes_to_the_main_process_as_it_was_sent() -> None:
     main = Main()
     assert answer(main, "broadcast_transaction", as_json(transfer()))["result"] == {}
     ((topic, payload),) = main.happened
-    assert (topic, broadcast_of(payload)) == (BROADCAST_TRANSACTION, Broadcast(transfer().packed, -1))
+    assert (topic, unpacked(payload, Broadcast)) == (BROADCAST_TRANSACTION, Broadcast(transfer().packed, -1))
 
 
 def test_a_refused_transaction_is_answered_with_the_rule_that_it_breaks() -> None:
@@ -113,7 +113,7 @@ def test_a_block_goes_to_the_main_process_as_it_was_sent() -> None:
     sent = json.loads(codec_of(Block).to_json(codec_of(Block).decode(BLOCK)))
     assert answer(main, "broadcast_block", sent)["result"] == {}
     [(topic, payload)] = main.happened
-    assert (topic, broadcast_of(payload)) == (BROADCAST_BLOCK, Broadcast(BLOCK))
+    assert (topic, unpacked(payload, Broadcast)) == (BROADCAST_BLOCK, Broadcast(BLOCK))
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_a_block_goes_to_the_main_process_as_it_was_sent() -> None:
 def test_the_main_process_is_told_what_to_charge(method: str, sent: object) -> None:
     main = Main(packed_topic(Inclusion(8, EXPIRATION - 3, (transfer().id,))))
     asyncio.run(later(main, method, sent, asker=Asker("203.0.113.1", "203.0.113.1 port 7")).first())
-    assert broadcast_of(main.happened[-1][1]).share == "203.0.113.1 port 7"
+    assert unpacked(main.happened[-1][1], Broadcast).share == "203.0.113.1 port 7"
 
 
 def test_a_waiting_client_is_subscribed_first_and_gets_the_place_of_the_transaction() -> None:
@@ -155,7 +155,7 @@ def test_whoever_waits_for_a_node_that_stops_is_told() -> None:
 def test_the_largest_age_of_the_head_is_sent_with_its_sign(given: int, sent: int) -> None:
     main = Main(packed_topic(Inclusion(7, EXPIRATION, (transfer().id,))))
     answer(main, "broadcast_transaction_synchronous", as_json(transfer()), given)
-    assert broadcast_of(main.happened[1][1]).max_block_age == sent
+    assert unpacked(main.happened[1][1], Broadcast).max_block_age == sent
 
 
 def test_the_callback_is_not_looked_at_and_the_transaction_is() -> None:
@@ -197,7 +197,7 @@ def test_keys_that_are_left_out_take_the_defaults_of_the_network(network: ChainP
     main = Main()
     operation = ["versioned_chain_properties_update", {"owner": "alice", "props": [3, {}]}]
     asyncio.run(later(main, "broadcast_transaction", {"operations": [operation]}, network=network).first())
-    sent = codec_of(Transaction).decode(broadcast_of(main.happened[0][1]).packed).operations[0]
+    sent = codec_of(Transaction).decode(unpacked(main.happened[0][1], Broadcast).packed).operations[0]
     assert isinstance(sent, VersionedChainPropertiesUpdate)
     assert isinstance(sent.props, ChainPropertiesHf9)
     assert sent.props.withdraw_intervals == intervals

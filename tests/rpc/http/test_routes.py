@@ -14,7 +14,7 @@ from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
 from ledgerd.protocol.parameters import TESTNET
 from ledgerd.protocol.versions import version_number
 from ledgerd.rpc.api import APIS
-from ledgerd.rpc.api.node_status import NodeStatus, PeerCounts, PoolFacts, StatusBoard, SyncFacts, packed_status
+from ledgerd.rpc.api.node_status import NodeStatus, PeerCounts, PoolFacts, StatusBoard, SyncFacts
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits
@@ -133,9 +133,9 @@ def test_a_node_that_catches_up_says_how_far_it_is(tmp_path: Path, clock: Clock,
     status = NodeStatus(1, 0, "testnet", 1234, 0, 1234, 128, False, (), peers, sync, PoolFacts(0, 0, 0))
     with pages(tmp_path, clock, health, board=board) as routes:
         assert "catching_up" not in json.loads(routes[b"/ready"]().body)
-        board.take_status(packed_status(status))
+        board.take_status(packed_topic(status))
         told = json.loads(routes[b"/ready"]().body)["catching_up"]
-        board.take_status(packed_status(replace(status, peers=replace(peers, mode="forward"))))
+        board.take_status(packed_topic(replace(status, peers=replace(peers, mode="forward"))))
         assert "catching_up" not in json.loads(routes[b"/ready"]().body)
     assert told == {"target": 2468, "percent": 50, "peers": 3, "blocks_a_second": 617, "seconds_left": 2}
 

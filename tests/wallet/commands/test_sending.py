@@ -122,7 +122,7 @@ def test_a_fee_that_changes_while_a_person_is_asked_stops_it(
         node.answers["get_chain_properties"] = {"validator_declaration_fee": "9999.000 VIZ"}
         return True
 
-    monkeypatch.setattr("ledgerd.wallet.commands.asking.ask", say_yes)
+    monkeypatch.setattr("ledgerd.wallet.commands.sending.ask", say_yes)
     sent = node.count("broadcast_transaction")
     with pytest.raises(FeeChanged):
         send(choices(node, tmp_path, is_yes=False), made(DECLARATION))
@@ -139,7 +139,7 @@ def test_one_that_has_expired_meanwhile_is_not_sent(
         clock[0] += 61
         return True
 
-    monkeypatch.setattr("ledgerd.wallet.commands.asking.ask", ponder)
+    monkeypatch.setattr("ledgerd.wallet.commands.sending.ask", ponder)
     with pytest.raises(ExpiredTransaction):
         send(msgspec.structs.replace(choices(node, tmp_path, is_yes=False), elapsed=lambda: clock[0]), made(TRANSFER))
     assert node.count("broadcast_transaction") == 0
@@ -155,7 +155,7 @@ def test_signatures_of_other_bytes_or_keys_are_not_sent(node: FakeNode, keys: Ke
 def test_nothing_is_signed_for_a_person_who_cannot_be_asked(
     node: FakeNode, keys: Keys, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ledgerd.wallet.commands.asking.TERMINAL", str(tmp_path / "none"))
+    monkeypatch.setattr("ledgerd.wallet.commands.sending.TERMINAL", str(tmp_path / "none"))
     with pytest.raises(NotAsked):
         send(choices(node, tmp_path, is_yes=False), made(TRANSFER))
     assert (keys.signed, node.count("broadcast_transaction")) == (0, 0)

@@ -47,10 +47,9 @@ from ledgerd.rpc.api.dev_api import (
     STAND,
     Head,
     TakenSnapshot,
-    number_of,
-    packed_answer,
 )
 from ledgerd.rpc.link.switchboard import Handler
+from ledgerd.rpc.link.topics import packed_topic, unpacked
 from ledgerd.state.copying import copy_state, put_back
 from ledgerd.supervision.progress import many
 
@@ -172,15 +171,15 @@ class Development(NodePart):
     def handlers(self) -> dict[str, Handler]:
         return {
             STAND: lambda _: self._answer(self._head),
-            MINE: lambda payload: self._answer(partial(self.mine, number_of(payload))),
-            MOVE_TIME: lambda payload: self._answer(partial(self.move_time, number_of(payload))),
+            MINE: lambda payload: self._answer(partial(self.mine, unpacked(payload, int))),
+            MOVE_TIME: lambda payload: self._answer(partial(self.move_time, unpacked(payload, int))),
             SNAPSHOT: lambda _: self._answer(self.snapshot),
-            REVERT: lambda payload: self._answer(partial(self.revert, number_of(payload))),
+            REVERT: lambda payload: self._answer(partial(self.revert, unpacked(payload, int))),
             FORGET_PENDING: self._forget_pending,
         }
 
     async def _answer(self, job: Callable[[], Head | TakenSnapshot]) -> bytes:
-        return packed_answer(await self._chain.run(job))
+        return packed_topic(await self._chain.run(job))
 
     async def start(self) -> None:
         await self._chain.attach(self._begin)

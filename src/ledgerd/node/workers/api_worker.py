@@ -28,6 +28,7 @@ from ledgerd.node.workers.settings import NO_METRICS, WorkerSettings
 from ledgerd.protocol.chain_file import parameters_of
 from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.rpc.api.account_history import ACCOUNT_HISTORY
+from ledgerd.rpc.api.database_api.globals import Storage
 from ledgerd.rpc.api.dev_api import DEV_API
 from ledgerd.rpc.api.history.server_events import EVENTS_PATH, events_of
 from ledgerd.rpc.api.history.stream import Subscriptions
@@ -38,7 +39,6 @@ from ledgerd.rpc.api.operation_history import OPERATION_HISTORY
 from ledgerd.rpc.api.state_api import STATE_API
 from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.blocks.records import BlockRecords
-from ledgerd.rpc.blocks.storage import Storage
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits

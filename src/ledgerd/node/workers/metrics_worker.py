@@ -19,8 +19,8 @@ from ledgerd.node.config.logging.setup import set_up_child_logging
 from ledgerd.node.workers.known_methods import known_methods
 from ledgerd.node.workers.settings import MetricsWorkerSettings
 from ledgerd.protocol.chain_file import parameters_of
+from ledgerd.rpc.api.node_api import OPERATOR_API
 from ledgerd.rpc.api.node_status import StatusBoard
-from ledgerd.rpc.api.operator_api import OPERATOR_API
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.view import Node, nothing_to_read

@@ -7,12 +7,7 @@ from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.peer import Life, Peer
 from ledgerd.p2p.talk.contacts import Contacts
 from ledgerd.p2p.wire.endpoints import is_public, subnet_of, wire_endpoint
-from ledgerd.p2p.wire.messages import (
-    KnownPeer,
-    PeerExchangeRateLimited,
-    PeerExchangeReply,
-    PeerExchangeRequest,
-)
+from ledgerd.p2p.wire.messages import KnownPeer, PeerExchangeRateLimited, PeerExchangeReply, PeerExchangeRequest
 
 SPREAD_MICROSECONDS, FEW_PEERS = 100_000_000, 20
 """If there are fewer peers, they are asked one after the other within this time (spec 04, section 16)."""

@@ -5,23 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import groupby
+from operator import attrgetter
 from typing import Annotated, NamedTuple
-
-import msgspec
 
 from ledgerd.chain.log.histories import PastAccount
 from ledgerd.codec import array_of, record_kind
 from ledgerd.codec.json_text import quote
 from ledgerd.codec.kinds import Reading
-from ledgerd.codec.numbers import Int16, ShareAmount, UInt16, UInt32, UInt64
+from ledgerd.codec.numbers import ShareAmount
 from ledgerd.codec.partial import Pieces, pieces_of
 from ledgerd.codec.records import RecordKind
-from ledgerd.protocol.assets import Shares, Tokens
 from ledgerd.protocol.authority import Authority
-from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.names import AccountName, text_order
 from ledgerd.protocol.times import Time
-from ledgerd.rpc.api.kinds import Printed
+from ledgerd.rpc.api.kinds import Printed, answer_record
 from ledgerd.state.errors import UnknownKey
 from ledgerd.state.objects.accounts import (
     ACCOUNT_AUTHORITIES,
@@ -35,78 +32,36 @@ from ledgerd.state.objects.accounts import (
     AccountMetadata,
 )
 from ledgerd.state.objects.arrays import PROXY_DEPTH
-from ledgerd.state.objects.validators import VALIDATOR_VOTE_BY_ACCOUNT, VALIDATORS, Validator, voted_validator
-from ledgerd.state.tables import ObjectId
+from ledgerd.state.objects.validators import VALIDATOR_VOTE_BY_ACCOUNT, VALIDATORS, voted_validator
 from ledgerd.state.view import View
 
+_ORDER = """
+    id name master_authority active_authority regular_authority memo_key json_metadata proxy referrer last_master_update
+    last_account_update created recovery_account last_account_recovery subcontent_count vote_count content_count
+    awarded_rshares custom_sequence custom_sequence_block_num energy last_vote_time balance vesting_shares
+    delegated_vesting_shares received_vesting_shares vesting_withdraw_rate next_vesting_withdrawal withdrawn to_withdraw
+    withdraw_routes curation_rewards posting_rewards receiver_awards benefactor_awards proxied_vsf_votes
+    validators_voted_for validators_vote_weight last_post last_root_post average_bandwidth lifetime_bandwidth
+    last_bandwidth_update validator_votes valid account_seller account_offer_price account_on_sale
+    account_on_sale_start_time subaccount_seller subaccount_offer_price subaccount_on_sale reserved_balance target_buyer
+    account_on_auction current_bid current_bidder current_bidder_key last_bid pm_liquidity_committed pm_bets_staked
+    pm_leverage_collateral
+"""
 
-class AccountRecord(msgspec.Struct, gc=False):
-    """An account with its authorities, metadata and votes."""
-
-    id: ObjectId
-    name: AccountName
-    master_authority: Authority
-    active_authority: Authority
-    regular_authority: Authority
-    memo_key: PublicKey
-    json_metadata: str
-    proxy: AccountName
-    referrer: AccountName
-    last_master_update: Time
-    last_account_update: Time
-    created: Time
-    recovery_account: AccountName
-    last_account_recovery: Time
-    subcontent_count: UInt32
-    vote_count: UInt32
-    content_count: UInt32
-    awarded_rshares: UInt64
-    custom_sequence: UInt64
-    custom_sequence_block_num: UInt64
-    energy: Int16
-    """At `last_vote_time`; what has regenerated since is not included."""
-    last_vote_time: Time
-    balance: Tokens
-    vesting_shares: Shares
-    delegated_vesting_shares: Shares
-    received_vesting_shares: Shares
-    vesting_withdraw_rate: Shares
-    next_vesting_withdrawal: Time
-    withdrawn: ShareAmount
-    to_withdraw: ShareAmount
-    withdraw_routes: UInt16
-    curation_rewards: ShareAmount
-    posting_rewards: ShareAmount
-    receiver_awards: ShareAmount
-    benefactor_awards: ShareAmount
-    proxied_vsf_votes: Annotated[tuple[ShareAmount, ...], array_of(PROXY_DEPTH)]
-    validators_voted_for: UInt16
-    validators_vote_weight: ShareAmount
-    last_post: Time
-    last_root_post: Time
-    average_bandwidth: ShareAmount
-    lifetime_bandwidth: ShareAmount
-    last_bandwidth_update: Time
-    validator_votes: tuple[str, ...]
-    valid: bool
-    account_seller: AccountName
-    account_offer_price: Tokens
-    account_on_sale: bool
-    account_on_sale_start_time: Time
-    subaccount_seller: AccountName
-    subaccount_offer_price: Tokens
-    subaccount_on_sale: bool
-    reserved_balance: Tokens
-    target_buyer: AccountName
-    account_on_auction: bool
-    current_bid: Tokens
-    current_bidder: AccountName
-    current_bidder_key: PublicKey
-    last_bid: Tokens
-    pm_liquidity_committed: Tokens
-    pm_bets_staked: Tokens
-    pm_leverage_collateral: Tokens
-
+AccountRecord = answer_record(
+    "AccountRecord",
+    "An account with its authorities, metadata and votes.",
+    _ORDER.split(),
+    Account,
+    master_authority=Authority,
+    active_authority=Authority,
+    regular_authority=Authority,
+    json_metadata=str,
+    last_master_update=Time,
+    proxied_vsf_votes=Annotated[tuple[ShareAmount, ...], array_of(PROXY_DEPTH)],
+    validator_votes=tuple[str, ...],
+)
+"""The energy is that at `last_vote_time`; what has regenerated since is not included."""
 
 AccountText = Annotated[str, Printed(AccountRecord)]
 """JSON text, joined from the cached texts of the rows without an object for the record."""
@@ -117,6 +72,8 @@ _AUTHORITY_FIELDS = {
     "regular_authority": "regular",
     "last_master_update": "last_master_update",
 }
+
+_owner = attrgetter("owner")
 
 _FIELDS_OF_OTHERS = {*_AUTHORITY_FIELDS, "json_metadata", "validator_votes"}
 
@@ -233,9 +190,5 @@ def _quoted(names: Iterable[AccountName]) -> str:
 
 def _votes_of(state: View, account: int) -> str:
     voted = state.peek_all(VALIDATOR_VOTE_BY_ACCOUNT, voted_validator, lower=(account,), upper=(account,))
-    names = [name for name in state.derived_all(_owner_of, VALIDATORS.by_id, list(voted)) if name is not None]
+    names = [name for name in state.derived_all(_owner, VALIDATORS.by_id, list(voted)) if name is not None]
     return _quoted(names)
-
-
-def _owner_of(validator: Validator) -> AccountName:
-    return validator.owner

@@ -9,9 +9,9 @@ import msgspec
 from msgspec.structs import asdict
 
 from ledgerd.codec.numbers import Int16, Int32, UInt16, UInt32
-from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.times import Time
+from ledgerd.rpc.api.kinds import existing, record_of
 from ledgerd.rpc.call.counts import from_to
 from ledgerd.rpc.call.declarations import Api
 from ledgerd.rpc.call.view import ApiView
@@ -44,9 +44,8 @@ class CommitteeRequestRecord(CommitteeRequest):
 @COMMITTEE_API.method(args=from_to(1, 2), examples=[[1, -1]])
 def get_committee_request(view: ApiView, request_id: UInt32, votes_count: Int32 = 0) -> CommitteeRequestRecord:
     """A request with its first votes: 0 for none, -1 for all."""
-    request = view.state.lookup(REQUEST_BY_NUMBER, request_id)
-    if request is None:
-        raise RuleViolation("itr != idx.end(): Committee request id not found.")
+    found = view.state.lookup(REQUEST_BY_NUMBER, request_id)
+    request = existing(found, "itr != idx.end(): Committee request id not found.")
     votes: tuple[CommitteeVoteRecord, ...] = ()
     if votes_count:
         # The reference compares the count after it has added a vote.
@@ -70,4 +69,4 @@ def get_committee_requests_list(view: ApiView, status: UInt16) -> tuple[UInt16, 
 
 def _votes(view: ApiView, request_id: int) -> Iterator[CommitteeVoteRecord]:
     votes = view.state.scan(COMMITTEE_VOTE_BY_REQUEST, lower=(request_id,), upper=(request_id,))
-    return (CommitteeVoteRecord(vote.voter, vote.vote_percent, vote.last_update) for vote in votes)
+    return (record_of(CommitteeVoteRecord, vote) for vote in votes)

@@ -8,6 +8,7 @@ from ledgerd.codec.numbers import UInt32
 from ledgerd.rpc.call.counts import UNCOUNTED, exactly
 from ledgerd.rpc.call.declarations import Api, Nothing
 from ledgerd.rpc.call.view import Node
+from ledgerd.rpc.link.topics import packed_topic, unpacked
 
 DEV_API = Api("dev_api", "Time, blocks and snapshots of a chain to develop on.")
 
@@ -30,31 +31,31 @@ class TakenSnapshot(msgspec.Struct, frozen=True):
 @DEV_API.method(args=exactly(0), cached=False, examples=[[]])
 async def head(node: Node) -> Head:
     """The head of the chain, and its time in seconds."""
-    return head_of(await node.main.ask(STAND, b""))
+    return unpacked(await node.main.ask(STAND, b""), Head)
 
 
 @DEV_API.method(args=UNCOUNTED, cached=False, examples=[[5]])
 async def mine_blocks(node: Node, count: UInt32 = 1) -> Head:
     """Make a number of blocks at once, with the pending transactions in the first; the clock moves with them."""
-    return head_of(await node.main.ask(MINE, msgspec.msgpack.encode(count)))
+    return unpacked(await node.main.ask(MINE, packed_topic(count)), Head)
 
 
 @DEV_API.method(args=exactly(1), cached=False, examples=[[86_400]])
 async def move_time(node: Node, seconds: UInt32) -> Head:
     """Move the clock forward by a number of seconds, and make a block."""
-    return head_of(await node.main.ask(MOVE_TIME, msgspec.msgpack.encode(seconds)))
+    return unpacked(await node.main.ask(MOVE_TIME, packed_topic(seconds)), Head)
 
 
 @DEV_API.method(args=exactly(0), cached=False, examples=[[]])
 async def snapshot(node: Node) -> TakenSnapshot:
     """Keep the current state, to return to it with `revert`."""
-    return msgspec.msgpack.decode(await node.main.ask(SNAPSHOT, b""), type=TakenSnapshot)
+    return unpacked(await node.main.ask(SNAPSHOT, b""), TakenSnapshot)
 
 
 @DEV_API.method(args=exactly(1), cached=False)
 async def revert(node: Node, snapshot: UInt32) -> Head:
     """Return to a snapshot, which is kept. Later snapshots and pending transactions are dropped."""
-    return head_of(await node.main.ask(REVERT, msgspec.msgpack.encode(snapshot)))
+    return unpacked(await node.main.ask(REVERT, packed_topic(snapshot)), Head)
 
 
 @DEV_API.method(args=exactly(0), cached=False, examples=[[]])
@@ -84,15 +85,3 @@ REVERTED = "the chain was taken back"
 
 FORGET_PENDING = "forget what waits"
 """A request without arguments; the answer is empty."""
-
-
-def head_of(payload: bytes) -> Head:
-    return msgspec.msgpack.decode(payload, type=Head)
-
-
-def number_of(payload: bytes) -> int:
-    return msgspec.msgpack.decode(payload, type=int)
-
-
-def packed_answer(answer: Head | TakenSnapshot) -> bytes:
-    return msgspec.msgpack.encode(answer)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ledgerd.codec.numbers import Int64, UInt16
-from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.keys import PublicKey
+from ledgerd.rpc.api.kinds import existing
 from ledgerd.rpc.call.counts import from_to
 from ledgerd.rpc.call.declarations import Api
 from ledgerd.rpc.call.view import ApiView
@@ -23,16 +23,10 @@ def get_invites_list(view: ApiView, status: UInt16) -> tuple[ObjectId, ...]:
 @INVITE_API.method(args=from_to(1, 1), examples=[[0]])
 def get_invite_by_id(view: ApiView, id: Int64) -> Invite:  # noqa: A002 - the name that clients read in the documents
     """The invite with an id."""
-    invite = view.state.find(INVITES, id)
-    if invite is None:
-        raise RuleViolation("itr != idx.end(): Invite id not found.")
-    return invite
+    return existing(view.state.find(INVITES, id), "itr != idx.end(): Invite id not found.")
 
 
 @INVITE_API.method(args=from_to(1, 1), examples=[["VIZ6MyX5QiXAXRZk7SYCiqpi6Mtm8UbHWDFSV8HPpt7FJyahCnc2T"]])
 def get_invite_by_key(view: ApiView, invite_key: PublicKey) -> Invite:
     """The invite with a key; of several, the first one created."""
-    invite = view.state.lookup(INVITE_BY_KEY, invite_key)
-    if invite is None:
-        raise RuleViolation("itr != idx.end(): Invite key not found.")
-    return invite
+    return existing(view.state.lookup(INVITE_BY_KEY, invite_key), "itr != idx.end(): Invite key not found.")

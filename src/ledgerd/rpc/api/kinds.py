@@ -1,8 +1,12 @@
-"""Arguments and results of kinds that only the APIs have: choices by name, and keys in their order."""
+"""Arguments and results of kinds that only the APIs have, and how answers are made of rows."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import IntEnum
+from typing import TypeVar, get_type_hints
+
+import msgspec
 
 from ledgerd.codec import kind_of
 from ledgerd.codec.errors import BAD_CAST, DecodeError
@@ -12,10 +16,12 @@ from ledgerd.codec.json_text import dumps
 from ledgerd.codec.kinds import Kind
 from ledgerd.codec.lazy import lazy
 from ledgerd.codec.source import Source
-from ledgerd.protocol.errors import require
+from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.names import AccountName
 
 Names = tuple[AccountName, ...]
+T = TypeVar("T")
+R = TypeVar("R", bound=msgspec.Struct)
 
 
 class Printed(Kind):
@@ -72,6 +78,24 @@ class EnumKind(Kind):
 
     def default(self) -> IntEnum:
         return next(iter(self.choices))
+
+
+def answer_record(name: str, about: str, fields: Iterable[str], row: type, **others: object) -> type[msgspec.Struct]:
+    """The record of an answer that has fields of a row as they are declared there, and others."""
+    kinds = get_type_hints(row, include_extras=True) | others
+    return msgspec.defstruct(name, [(each, kinds[each]) for each in fields], namespace={"__doc__": about}, gc=False)
+
+
+def record_of(kind: type[R], row: object, **others: object) -> R:
+    """A record of an answer: the fields of a row by the same names, and others."""
+    return kind(**{name: others[name] if name in others else getattr(row, name) for name in kind.__struct_fields__})
+
+
+def existing(row: T | None, refusal: str) -> T:
+    """The row that was asked for; where there is none, the reference's words."""
+    if row is None:
+        raise RuleViolation(refusal)
+    return row
 
 
 def require_limit(limit: int, most: int) -> None:

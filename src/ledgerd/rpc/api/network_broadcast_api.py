@@ -23,8 +23,8 @@ from ledgerd.rpc.link.topics import (
     INCLUDED,
     Broadcast,
     Inclusion,
-    inclusion_of,
     packed_topic,
+    unpacked,
 )
 
 NETWORK_BROADCAST_API = Api("network_broadcast_api", "Transactions and blocks for the network.")
@@ -87,7 +87,7 @@ async def _confirmed(node: Node, transaction: Transaction, max_block_age: int) -
     async with aclosing(node.main.events(INCLUDED)) as blocks:
         await _send(node, transaction, max_block_age)
         async for payload in blocks:
-            found = _confirmation(transaction, inclusion_of(payload))
+            found = _confirmation(transaction, unpacked(payload, Inclusion))
             if found is not None:
                 return found
     raise PlainError("The node stops before the transaction is confirmed")

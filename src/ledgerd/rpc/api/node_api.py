@@ -14,13 +14,21 @@ from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.transaction import Transaction
 from ledgerd.rpc.api.kinds import Printed
-from ledgerd.rpc.api.node_status import NodeStatus, StatusBoard, status_of
+from ledgerd.rpc.api.node_status import NodeDetails, NodeStatus, StatusBoard, details_of, status_of
 from ledgerd.rpc.call.counts import UNCOUNTED, exactly
 from ledgerd.rpc.call.declarations import Api
 from ledgerd.rpc.call.view import Node
-from ledgerd.rpc.link.topics import STATUS, Broadcast, packed_topic
+from ledgerd.rpc.link.topics import DETAILS, STATUS, Broadcast, packed_topic, unpacked
 
 NODE_API = Api("node_api", "How the node itself is: for whoever watches it. And what a transaction would do.")
+OPERATOR_API = Api("operator_api", "How this node is, for its operator.")
+"""At the endpoint of metrics alone, which is for the operator."""
+
+SIMULATE = "simulate a transaction"
+"""A request with a `Broadcast` of a transaction, answered with the JSON of a `SimulatedTransaction`."""
+
+STANDING = "where the node stands among its peers"
+"""A request without arguments, answered with a `PeerNetwork`."""
 
 
 class PeerNetwork(msgspec.Struct, frozen=True):
@@ -37,7 +45,7 @@ class PeerNetwork(msgspec.Struct, frozen=True):
 @NODE_API.method(args=exactly(0), cached=False, examples=[[]])
 async def network(node: Node) -> PeerNetwork:
     """Where the node stands among its peers."""
-    return msgspec.msgpack.decode(await node.main.ask(STANDING, b""), type=PeerNetwork)
+    return unpacked(await node.main.ask(STANDING, b""), PeerNetwork)
 
 
 @NODE_API.method(args=UNCOUNTED, cached=False, examples=[[]])
@@ -114,8 +122,12 @@ async def simulate_transaction(node: Node, transaction: Transaction) -> Simulati
     return (await node.main.ask(SIMULATE, asked)).decode()
 
 
-SIMULATE = "simulate a transaction"
-"""A request with a `Broadcast` of a transaction, answered with the JSON of a `SimulatedTransaction`."""
-
-STANDING = "where the node stands among its peers"
-"""A request without arguments, answered with a `PeerNetwork`."""
+@OPERATOR_API.method(args=UNCOUNTED, cached=False)
+async def follow(node: Node, known: UInt32 = 0) -> AsyncGenerator[NodeDetails, None]:
+    """The details of the node, now if their number is another than the known one, and at each change."""
+    async with aclosing(node.main.events(DETAILS)) as events:
+        latest = node.service(StatusBoard).details
+        if latest and details_of(latest).status.number != known:
+            yield details_of(latest)
+        async for payload in events:
+            yield details_of(payload)

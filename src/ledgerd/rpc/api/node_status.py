@@ -7,6 +7,7 @@ from functools import lru_cache
 import msgspec
 
 from ledgerd.codec.numbers import Int32, Int64, UInt32, UInt64
+from ledgerd.rpc.link.topics import unpacked
 
 UNKNOWN = -1
 
@@ -159,13 +160,9 @@ class StatusBoard:
 @lru_cache(maxsize=2)
 def status_of(payload: bytes) -> NodeStatus:
     """A status; those who follow it share what was decoded."""
-    return msgspec.msgpack.decode(payload, type=NodeStatus)
+    return unpacked(payload, NodeStatus)
 
 
 @lru_cache(maxsize=2)
 def details_of(payload: bytes) -> NodeDetails:
-    return msgspec.msgpack.decode(payload, type=NodeDetails)
-
-
-def packed_status(value: NodeStatus | NodeDetails) -> bytes:
-    return msgspec.msgpack.encode(value)
+    return unpacked(payload, NodeDetails)

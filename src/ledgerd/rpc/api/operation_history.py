@@ -14,7 +14,7 @@ from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.base import Extensions
 from ledgerd.protocol.signatures import Signature
 from ledgerd.protocol.times import Time
-from ledgerd.rpc.api.kinds import Printed
+from ledgerd.rpc.api.kinds import Printed, existing, record_of
 from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.call.counts import exactly
 from ledgerd.rpc.call.declarations import Api
@@ -53,20 +53,8 @@ def get_transaction(view: ApiView, transaction_id: TransactionId) -> AnnotatedTr
         place = history.place_of(transaction_id)
     if place is None:
         raise RuleViolation("false: Unknown Transaction ${t}", t=transaction_id.hex())
-    block = view.service(KeptBlocks).block(view.state, place.block)
-    if block is None:
-        raise RuleViolation("blk.valid(): ")
+    block = existing(view.service(KeptBlocks).block(view.state, place.block), "blk.valid(): ")
     number = place.transaction_in_block
     require(len(block.transactions) > number, "blk->transactions.size() > itr->trx_in_block: ")
-    found = block.transactions[number]
-    return AnnotatedTransaction(
-        found.ref_block_num,
-        found.ref_block_prefix,
-        found.expiration,
-        found.operations,
-        found.extensions,
-        found.signatures,
-        transaction_id,
-        place.block,
-        number,
-    )
+    where = {"transaction_id": transaction_id, "block_num": place.block, "transaction_num": number}
+    return record_of(AnnotatedTransaction, block.transactions[number], **where)

@@ -8,10 +8,9 @@ from itertools import islice
 import msgspec
 
 from ledgerd.codec.numbers import ShareAmount, UInt16, UInt32
-from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.times import Time
-from ledgerd.rpc.api.kinds import Names, require_limit
+from ledgerd.rpc.api.kinds import Names, existing, record_of, require_limit
 from ledgerd.rpc.call.counts import exactly, from_to
 from ledgerd.rpc.call.declarations import Api
 from ledgerd.rpc.call.view import ApiView
@@ -71,9 +70,8 @@ def get_paid_subscriptions(view: ApiView, offset: UInt32, limit: UInt32) -> tupl
 @PAID_SUBSCRIPTION_API.method(args=from_to(1, 1), examples=[["alice"]])
 def get_paid_subscription_options(view: ApiView, creator: AccountName) -> PaidSubscriptionOptions:
     """A creator's offer with its subscribers."""
-    offer = view.state.lookup(SUBSCRIPTION_BY_CREATOR, creator)
-    if offer is None:
-        raise RuleViolation("itr != idx.end(): Paid subscription not found.")
+    found = view.state.lookup(SUBSCRIPTION_BY_CREATOR, creator)
+    offer = existing(found, "itr != idx.end(): Paid subscription not found.")
     subscribes = view.state.scan(SUBSCRIBE_BY_CREATOR, lower=(creator,), upper=(creator,))
     active = [subscribe for subscribe in subscribes if subscribe.active]
     renewed = [subscribe for subscribe in active if subscribe.auto_renewal]
@@ -100,9 +98,7 @@ def get_paid_subscription_status(
 ) -> PaidSubscriptionStatus:
     """An account's subscription to a creator. Both are required, though the check of the count accepts one argument."""
     subscribe = view.state.lookup(SUBSCRIBE_BY_ACCOUNTS, subscriber, creator)
-    if subscribe is None:
-        raise RuleViolation("itr != idx.end(): Paid subscribe not found.")
-    return PaidSubscriptionStatus(*msgspec.structs.astuple(subscribe)[1:])
+    return record_of(PaidSubscriptionStatus, existing(subscribe, "itr != idx.end(): Paid subscribe not found."))
 
 
 @PAID_SUBSCRIPTION_API.method(args=from_to(1, 1), examples=[["bob"]])

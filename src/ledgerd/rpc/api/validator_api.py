@@ -10,15 +10,12 @@ from typing import Annotated
 import msgspec
 
 from ledgerd.codec import codec_of
-from ledgerd.codec.numbers import ShareAmount, UInt8, UInt16, UInt32, UInt64, UInt128
-from ledgerd.codec.strings import FixedBytes
+from ledgerd.codec.numbers import UInt8, UInt32, UInt64, UInt128
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.names import AccountName, cut_name
 from ledgerd.protocol.properties import ChainPropertiesHf14
-from ledgerd.protocol.times import Time
-from ledgerd.protocol.versions import HardforkVersion, Version
-from ledgerd.rpc.api.kinds import Names, Printed, require_limit
+from ledgerd.protocol.versions import Version
+from ledgerd.rpc.api.kinds import Names, Printed, answer_record, record_of, require_limit
 from ledgerd.rpc.api.properties import ShownProperties, hardfork_of_properties, shown
 from ledgerd.rpc.call.counts import exactly
 from ledgerd.rpc.call.declarations import Api
@@ -30,7 +27,6 @@ from ledgerd.state.objects.validators import (
     VALIDATOR_BY_VOTES,
     VALIDATOR_SCHEDULES,
     VALIDATORS,
-    WORK_SIZE,
     Validator,
 )
 from ledgerd.state.tables import Index, ObjectId
@@ -41,30 +37,15 @@ MOST_VALIDATORS = 100
 MOST_NAMES = 1000
 
 
-class ValidatorRecord(msgspec.Struct, frozen=True):
-    """A validator."""
+_INTERNAL = {"schedule", "current_run", "last_supported_block_num"}
 
-    id: ObjectId
-    owner: AccountName
-    created: Time
-    url: str
-    votes: ShareAmount
-    penalty_percent: UInt32
-    counted_votes: ShareAmount
-    virtual_last_update: UInt128
-    virtual_position: UInt128
-    virtual_scheduled_time: UInt128
-    total_missed: UInt32
-    last_aslot: UInt64
-    last_confirmed_block_num: UInt64
-    signing_key: PublicKey
-    props: ShownProperties
-    last_work: Annotated[bytes, FixedBytes(WORK_SIZE, "digest")]
-    running_version: Version
-    hardfork_version_vote: HardforkVersion
-    hardfork_time_vote: Time
-    sharing_rate: UInt16
-    pending_stakeholder_reward: ShareAmount
+ValidatorRecord = answer_record(
+    "ValidatorRecord",
+    "A validator.",
+    [name for name in Validator.__struct_fields__ if name not in _INTERNAL],
+    Validator,
+    props=ShownProperties,
+)
 
 
 class ScheduleRecord(msgspec.Struct, frozen=True):
@@ -83,37 +64,11 @@ ValidatorText = Annotated[str, Printed(ValidatorRecord)]
 """The JSON text of a validator record, which is cached until the validator changes."""
 
 
-def _record(validator: Validator, hardfork: int) -> ValidatorRecord:
-    return ValidatorRecord(
-        validator.id,
-        validator.owner,
-        validator.created,
-        validator.url,
-        validator.votes,
-        validator.penalty_percent,
-        validator.counted_votes,
-        validator.virtual_last_update,
-        validator.virtual_position,
-        validator.virtual_scheduled_time,
-        validator.total_missed,
-        validator.last_aslot,
-        validator.last_confirmed_block_num,
-        validator.signing_key,
-        shown(validator.props, hardfork),
-        validator.last_work,
-        validator.running_version,
-        validator.hardfork_version_vote,
-        validator.hardfork_time_vote,
-        validator.sharing_rate,
-        validator.pending_stakeholder_reward,
-    )
-
-
 @cache
 def _printer(hardfork: int) -> Callable[[Validator], str]:
     """The function that prints validators since a hardfork; the same object each time, since caches use it as a key."""
     codec = codec_of(ValidatorRecord)
-    return lambda validator: codec.to_json(_record(validator, hardfork))
+    return lambda each: codec.to_json(record_of(ValidatorRecord, each, props=shown(each.props, hardfork)))
 
 
 def _texts(view: ApiView, ids: Iterable[int]) -> Iterator[ValidatorText | None]:
@@ -131,7 +86,7 @@ def get_active_validators(view: ApiView) -> Names:
 @VALIDATOR_API.method(aliases=["get_witness_schedule"], examples=[[]])
 def get_validator_schedule(view: ApiView) -> ScheduleRecord:
     """The schedule; each name in it has 32 bytes, padded with zeros."""
-    return ScheduleRecord(*msgspec.structs.astuple(view.state.get(VALIDATOR_SCHEDULES, 0)))
+    return record_of(ScheduleRecord, view.state.get(VALIDATOR_SCHEDULES, 0))
 
 
 @VALIDATOR_API.method(args=exactly(1), aliases=["get_witnesses"], examples=[[[0, 1]]])

@@ -22,15 +22,7 @@ from ledgerd.rpc.call.batch import BatchAnswers
 from ledgerd.rpc.call.bounds import BoundsMet, RequestBudget, names_in
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.declarations import Answering, Api, Method
-from ledgerd.rpc.call.envelope import (
-    NO_ID,
-    argument_list,
-    as_bytes,
-    call_of,
-    error_answer,
-    identifier,
-    result_opening,
-)
+from ledgerd.rpc.call.envelope import NO_ID, argument_list, as_bytes, call_of, error_answer, identifier, result_opening
 from ledgerd.rpc.call.errors import INVALID_REQUEST, OTHER, ErrorObject, PlainError, Unresolved, error_object
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.reading import LARGE, LargeBatch, read_large_request, read_request

@@ -48,7 +48,6 @@ class EventStreamConnection(Connection):
         self.transport.close()
 
     def _give(self, event: bytes) -> bool:
-        """Send an event, unless the client has not read earlier ones."""
         if self.is_congested:
             return False
         self._write(event)

@@ -52,7 +52,6 @@ class Gate:
 
 
 def _name_of(host: str) -> str:
-    """A host without its port, and without the brackets of an IPv6 address."""
     host = host.strip()
     if host.startswith("["):
         return host[1:].partition("]")[0]
@@ -75,7 +74,6 @@ class Proxies:
         self._client = lru_cache(maxsize=1024)(self._found)
 
     def are(self, address: str) -> bool:
-        """Whether an address is a trusted proxy."""
         return bool(self._networks) and self._trusts(address)
 
     def client_of(self, address: str, forwarded: bytes) -> str:

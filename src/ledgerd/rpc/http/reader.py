@@ -64,11 +64,9 @@ class Request(NamedTuple):
     path: bytes
     body: bytes
     keeps_open: bool
-    """Whether the client wants the connection to stay open."""
     says_so: bool
     """Whether a `Connection` header says so, or the contrary."""
     headers: Mapping[bytes, bytes]
-    """The headers that have an effect."""
 
 
 class Handshake(NamedTuple):
@@ -163,7 +161,6 @@ class RequestReader:
         self._known: Request | None = None
 
     def feed(self, data: bytes) -> list[Arrival]:
-        """Add received bytes, and return complete requests, in order."""
         if self.place is ENDED:
             return []
         was_between, before = self.place is BETWEEN, self.steps
@@ -215,12 +212,10 @@ class RequestReader:
 
     @property
     def held(self) -> int:
-        """The buffered bytes of an unfinished body."""
         return self._body_bytes if self.place is BODY else 0
 
     @property
     def body_to_come(self) -> int:
-        """The bytes of an unfinished body that have not arrived, as far as its header says."""
         if self.place is not BODY:
             return 0
         return max(0, self._body_length - self._body_bytes)
@@ -230,7 +225,6 @@ class RequestReader:
         self._body = b""
 
     def repeated(self, data: bytes) -> Request | None:
-        """The request in these bytes, if they are exactly one with the known head."""
         if len(data) != self._known_bytes or self.place is not BETWEEN or not data.startswith(self._known_head):
             return None
         self.steps += 1
@@ -240,7 +234,6 @@ class RequestReader:
         return data[len(self._known_head) :]
 
     def _learn(self, data: bytes, arrival: Arrival) -> None:
-        """Remember the head of a request that arrived in one read."""
         if not isinstance(arrival, Request) or not arrival.keeps_open or self.place is not BETWEEN:
             return
         size = len(arrival.body)

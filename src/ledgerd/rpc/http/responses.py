@@ -50,7 +50,6 @@ class Page(NamedTuple):
     content_type: bytes = JSON
     status: int = 200
     headers: bytes = b""
-    """More headers, each with its line end."""
 
 
 EMPTY_BODY = Page(b"empty request body", TEXT, 400)
@@ -65,7 +64,6 @@ def json_head(length: int, connection: bytes = b"") -> bytes:
 
 @lru_cache(maxsize=4096)
 def kept_json_head(length: int) -> bytes:
-    """The head of a JSON-RPC answer without a `Connection` header."""
     return json_head(length)
 
 

@@ -15,7 +15,7 @@ from ledgerd.rpc.describe.openrpc import document_of
 from ledgerd.rpc.http.page.person import person_page
 from ledgerd.rpc.http.responses import Page
 from ledgerd.rpc.http.service import PageRoutes
-from ledgerd.rpc.link.topics import HealthReport, health_of
+from ledgerd.rpc.link.topics import HealthReport, unpacked
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, DynamicGlobalProperty
 
 LONGEST_SILENCE = 60
@@ -37,8 +37,7 @@ class NodeHealth:
         """Blocks that the followed node has and the state here has not; None where none is followed."""
 
     def take(self, payload: bytes) -> None:
-        """Take an event of the topic `HEALTH`."""
-        self.report = health_of(payload)
+        self.report = unpacked(payload, HealthReport)
 
 
 def routes_of(
@@ -48,7 +47,6 @@ def routes_of(
     health: NodeHealth | None = None,
     status: StatusBoard | None = None,
 ) -> PageRoutes:
-    """The pages of a worker; `clock` is that of the network."""
     shown = Pages(apis, node, clock, health or NodeHealth(), status or StatusBoard())
     return {
         b"/": cache(shown.person),
@@ -85,7 +83,6 @@ class Pages:
         return json_page(healthy=True)
 
     def ready(self) -> Page:
-        """Whether a load balancer should send requests here."""
         head = self._head()
         if head is None:
             return json_page(503, ready=False, reason="there is no state yet")
@@ -105,7 +102,6 @@ class Pages:
         return json_page(200, **fields)
 
     def _not_ready(self, head: DynamicGlobalProperty, reason: str) -> Page:
-        """Why, and how far catching up is, if that goes on."""
         number, latest = head.head_block_number, self._status.status
         fields: dict[str, Json] = {"ready": False, "head_block_number": number, "reason": reason}
         if latest:
@@ -122,7 +118,6 @@ class Pages:
         return json_page(503, **fields)
 
     def _warning(self) -> str:
-        """What the operator has to see to while the node still answers."""
         with self._node.reading() as state:
             votes = unknown_hardfork_votes(state, self._node.network)
         return "; ".join((*self._health.report.warnings, *(() if votes is None else (str(votes),))))

@@ -38,7 +38,6 @@ _frame_log.setLevel(logging.ERROR)
 
 
 def accept_key(headers: Mapping[bytes, bytes]) -> bytes | None:
-    """The value of `Sec-WebSocket-Accept`; empty for an invalid handshake."""
     key = headers.get(b"sec-websocket-key", b"").strip()
     try:
         is_key = len(base64.b64decode(key, validate=True)) == 16
@@ -60,7 +59,6 @@ class WebSocketConnection(Connection):
         limit = service.limits.body_bytes
         self._frames = Protocol(Side.SERVER, state=State.OPEN, max_size=limit, logger=_frame_log)
         self._message: BytesIO | None = None
-        """What has arrived of a message in fragments."""
         self._is_binary = False
         self._is_asked = False
         """Whether a ping was sent after the client's last frame."""
@@ -183,7 +181,6 @@ class WebSocketConnection(Connection):
             self._answer(message)
 
     def _with_fragments(self, frame: Frame) -> bytes | None:
-        """The message that ends with a frame; None when more is to come."""
         if self._message is None and frame.fin:
             return bytes(frame.data)
         if self._message is None:
@@ -229,7 +226,6 @@ class WebSocketConnection(Connection):
             raise
 
     def _give_late(self, answer: AnswerMaker) -> bool:
-        """Send an answer, unless the client has not read earlier ones."""
         if self.is_congested:
             return False
         self._send(answer())

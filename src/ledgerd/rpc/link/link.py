@@ -69,7 +69,9 @@ class Link(asyncio.Protocol):
         self._answer_seconds = answer_seconds
         self._questions: dict[int, asyncio.Future[bytes]] = {}
         self._next_question = 0
-        self._subscribers = Subscribers(self._begin_topic, self._end_topic)
+        self._subscribers = Subscribers(
+            lambda topic: self._send(Subscribe(topic)), lambda topic: self._send(Unsubscribe(topic))
+        )
         self._callbacks: dict[str, Callable[[bytes], None]] = {}
         self._beat: asyncio.TimerHandle | None = None
         self.tasks = Tasks(self._failed)
@@ -101,12 +103,6 @@ class Link(asyncio.Protocol):
 
     def events(self, topic: str) -> AsyncGenerator[bytes, None]:
         return self._subscribers.events(topic)
-
-    def _begin_topic(self, topic: str) -> None:
-        self._send(Subscribe(topic))
-
-    def _end_topic(self, topic: str) -> None:
-        self._send(Unsubscribe(topic))
 
     def on(self, topic: str, callback: Callable[[bytes], None]) -> None:
         """Call a function at each event of a topic, before its subscribers get it."""

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import msgspec
+
+T = TypeVar("T")
 
 APPLIED_BLOCK = "applied block"
 """An event for each block that becomes the head: its bytes."""
@@ -63,21 +67,9 @@ class HealthReport(msgspec.Struct, frozen=True, array_like=True):
     warnings: tuple[str, ...] = ()
 
 
-def packed_topic(value: Broadcast | Inclusion | PendingChange | HealthReport) -> bytes:
+def packed_topic(value: msgspec.Struct | int) -> bytes:
     return msgspec.msgpack.encode(value)
 
 
-def broadcast_of(payload: bytes) -> Broadcast:
-    return msgspec.msgpack.decode(payload, type=Broadcast)
-
-
-def inclusion_of(payload: bytes) -> Inclusion:
-    return msgspec.msgpack.decode(payload, type=Inclusion)
-
-
-def pending_change_of(payload: bytes) -> PendingChange:
-    return msgspec.msgpack.decode(payload, type=PendingChange)
-
-
-def health_of(payload: bytes) -> HealthReport:
-    return msgspec.msgpack.decode(payload, type=HealthReport)
+def unpacked(payload: bytes, kind: type[T]) -> T:
+    return msgspec.msgpack.decode(payload, type=kind)

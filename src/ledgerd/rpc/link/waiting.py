@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ledgerd.rpc.link.topics import pending_change_of
+from ledgerd.rpc.link.topics import PendingChange, unpacked
 from ledgerd.state.overlay import Overlay
 from ledgerd.state.reader import StateReader
 from ledgerd.state.tables import Table
@@ -22,7 +22,7 @@ class WaitingReader:
 
     def take(self, payload: bytes) -> None:
         if payload:
-            change = pending_change_of(payload)
+            change = unpacked(payload, PendingChange)
             self._overlay.add(change.block_num, change.rows)
         else:
             self._overlay.clear()

@@ -82,7 +82,6 @@ class LoopTurns:
             self._enter(share)
 
     async def do(self, share: str, work: Callable[[], T]) -> T:
-        """Do some work at once if there is time, else in a turn, and return its result."""
         if self.has_time():
             return work()
         done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
@@ -110,7 +109,6 @@ class LoopTurns:
             self._level = 0.0
 
     def _take_turn(self, now: float) -> float:
-        """Do the next work; returns the time behind it."""
         _, _, share = heappop(self._order)
         self._level = max(self._level, self._spent.get(share, 0.0))
         works = self._waiting[share]

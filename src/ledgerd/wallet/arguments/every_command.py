@@ -22,8 +22,11 @@ from ledgerd.wallet.arguments.transactions import (
 )
 from ledgerd.wallet.arguments.validators import add_validator_commands
 from ledgerd.wallet.errors import WalletError
-from ledgerd.wallet.exit_codes import DONE, INTERRUPTED, exit_code
 from ledgerd.wallet.operations.reading import joined_amounts
+
+DONE = 0
+INTERRUPTED = 130
+"""By Ctrl-C, before anything was sent; the shell's usual code for it."""
 
 GROUPS = {
     "key": ("make, import, list, export and remove keys", add_key_commands),
@@ -65,7 +68,7 @@ def carry_out(
             _print_json({"ok": False, "error": {"kind": type(refused).__name__, "message": str(refused)}})
         else:
             sys.stderr.write(printable_lines(f"ledgerd wallet: {refused}\n"))
-        return exit_code(refused)
+        return refused.EXIT_CODE
     except KeyboardInterrupt:
         sys.stderr.write("\nledgerd wallet: interrupted: nothing was sent\n")
         return INTERRUPTED

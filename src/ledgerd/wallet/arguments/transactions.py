@@ -20,7 +20,7 @@ from ledgerd.wallet.arguments.common import (
     path_of,
 )
 from ledgerd.wallet.arguments.outcome import agents_words, outcome_words, proposals_words, table_words
-from ledgerd.wallet.commands import agents, files, memos, proposals, show
+from ledgerd.wallet.commands import agents, files, keys, proposals, show
 from ledgerd.wallet.commands.keys import parsed_key
 from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.node.client import NodeClient
@@ -159,7 +159,7 @@ def add_memo_commands(parts: Parts) -> None:
     reading = add_command(
         parts,
         "read",
-        lambda chosen: memos.read_memo(path_of(chosen), chosen.memo),
+        lambda chosen: keys.read_memo(path_of(chosen), chosen.memo),
         lambda result: shown_text(str(result["text"])),
         "read an encrypted memo",
     )

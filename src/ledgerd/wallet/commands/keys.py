@@ -15,6 +15,7 @@ from ledgerd.wallet.keys.entry import SecretSource, readable
 from ledgerd.wallet.keys.reference_file import encrypted_keys_of
 from ledgerd.wallet.keys.session import session_of, unlock
 from ledgerd.wallet.keys.wallet_file import WalletFile, copy_wallet
+from ledgerd.wallet.transactions.memos import is_encrypted
 
 FOLDER = "ledgerd"
 FILE = "wallet.json"
@@ -130,3 +131,9 @@ def parsed_key(text: str) -> PublicKey:
         return public_key_from_text(text)
     except (InvalidKey, DecodeError, JsonError):
         raise WalletError("this is no public key: those begin with VIZ") from None
+
+
+def read_memo(wallet: Path, memo: str) -> CommandResult:
+    if not is_encrypted(memo):
+        raise WalletError("this is no encrypted memo: those begin with # and a long word")
+    return {"text": session_of(wallet).decrypt_memo(memo)}

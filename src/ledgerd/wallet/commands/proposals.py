@@ -10,14 +10,12 @@ import msgspec
 
 from ledgerd.basics.printable import shown_text
 from ledgerd.codec import codec_of
-from ledgerd.codec.errors import CodecError
-from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.proposals import OperationWrapper, ProposalCreate, ProposalDelete, ProposalUpdate
 from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.commands.sending import Choices, send
-from ledgerd.wallet.errors import NodesDisagree, NodeUnreachable, OtherChain, WalletError
+from ledgerd.wallet.errors import NodesDisagree, OtherChain, WalletError
 from ledgerd.wallet.node.checks import NodeStanding, chain_words
 from ledgerd.wallet.node.client import NodeClient
 from ledgerd.wallet.operations.words import words_of
@@ -85,18 +83,12 @@ def review(choices: Choices, account: str, title: str | None) -> CommandResult:
 
 def proposals_of(node: NodeClient, account: str) -> list[Proposed]:
     records = node.call("database_api", "get_proposed_transactions", account, 0, PAGE)
-    try:
+    read = codec_of(Operation).from_json
+    with node.understood():
         return [
-            Proposed(
-                each["author"],
-                each["title"],
-                each,
-                tuple(codec_of(Operation).from_json(operation) for operation in each["proposed_operations"]),
-            )
+            Proposed(each["author"], each["title"], each, tuple(map(read, each["proposed_operations"])))
             for each in records
         ]
-    except (KeyError, TypeError, CodecError, RuleViolation):
-        raise NodeUnreachable(f"{node.url} does not answer as a node does") from None
 
 
 def _show(choices: Choices, author: str, title: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -10,13 +11,12 @@ from pathlib import Path
 
 import msgspec
 
-from ledgerd.basics.printable import printable_lines
+from ledgerd.basics.printable import printable, printable_lines
 from ledgerd.protocol.authority_check import required_authorities
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.keys import PublicKey, public_key_from_text
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.signatures import recover
-from ledgerd.wallet.commands.asking import ask, require_yes
 from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.errors import (
     ExpiredTransaction,
@@ -25,6 +25,8 @@ from ledgerd.wallet.errors import (
     LockedWallet,
     NodeRefused,
     NoSuchAccount,
+    NotAsked,
+    NotConfirmed,
     WalletError,
 )
 from ledgerd.wallet.keys.session import KeySession, session_of
@@ -33,9 +35,8 @@ from ledgerd.wallet.node.client import NodeClient
 from ledgerd.wallet.node.dry_run import dry_run
 from ledgerd.wallet.node.ledger import LedgerReader
 from ledgerd.wallet.operations.reading import require_valid
-from ledgerd.wallet.transactions.bandwidth import bandwidth_lines
+from ledgerd.wallet.transactions.costs import bandwidth_lines, fees_of
 from ledgerd.wallet.transactions.draft import Draft, draft_of, save, signers_online
-from ledgerd.wallet.transactions.fees import fees_of
 from ledgerd.wallet.transactions.memos import with_encrypted_memo
 from ledgerd.wallet.transactions.names import Doubt, corrected, doubts_about
 from ledgerd.wallet.transactions.review import Review, lines_of, review_of
@@ -45,6 +46,28 @@ USUAL_NODE = "http://127.0.0.1:8090"
 USUAL_LIFETIME = 60.0
 FILE_LIFETIME = 3_600.0
 """Of a transaction that others have to sign: the longest that the network takes."""
+
+TERMINAL = "/dev/tty"
+LONGEST_ANSWER = 256
+YES = {b"y", b"yes"}
+
+
+def ask(question: str) -> bool:
+    """Anything else than a yes is no."""
+    try:
+        terminal = os.open(TERMINAL, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
+    except OSError:
+        raise NotAsked(f"no terminal to ask: {question} Use --yes if you know what is sent") from None
+    try:
+        os.write(terminal, f"{printable(question)} [y/N]: ".encode())
+        return os.read(terminal, LONGEST_ANSWER).strip().lower() in YES
+    finally:
+        os.close(terminal)
+
+
+def require_yes(question: str, *, is_given: bool) -> None:
+    if not is_given and not ask(question):
+        raise NotConfirmed("not confirmed: nothing was signed or sent")
 
 
 class Choices(msgspec.Struct, frozen=True):

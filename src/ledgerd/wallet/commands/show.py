@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
 
 from ledgerd.wallet.commands.result import CommandResult
-from ledgerd.wallet.errors import NodeUnreachable, NoSuchAccount, WalletError
+from ledgerd.wallet.errors import NoSuchAccount, WalletError
 from ledgerd.wallet.node.client import NodeClient
 
 NO_VOTES_FIRST = ""
@@ -15,11 +17,11 @@ LAST = 0xFFFFFFFF
 
 def account(node: NodeClient, name: str) -> CommandResult:
     found = node.call("database_api", "get_accounts", [name])
-    if not isinstance(found, list) or len(found) > 1:
-        raise _strange(node)
-    if not found:
+    with node.understood():
+        records = msgspec.convert(found, Annotated[list[Any], msgspec.Meta(max_length=1)])
+    if not records:
         raise NoSuchAccount(f"there is no account {name}")
-    return {"title": f"account {name}", "record": found[0]}
+    return {"title": f"account {name}", "record": records[0]}
 
 
 def validator(node: NodeClient, name: str | None, limit: int) -> CommandResult:
@@ -46,8 +48,8 @@ def committee(node: NodeClient, number: int | None) -> CommandResult:
             "record": node.call("committee_api", "get_committee_request", number, -1),
         }
     ids = node.call("committee_api", "get_committee_requests_list", OPEN_REQUEST)
-    if not isinstance(ids, list):
-        raise _strange(node)
+    with node.understood():
+        ids = msgspec.convert(ids, list[Any])
     found = [node.call("committee_api", "get_committee_request", each, 0) for each in ids]
     columns = ("request_id", "creator", "worker", "url", "required_amount_min", "required_amount_max", "end_time")
     return {"title": "requests", "columns": columns, "rows": _rows(node, found, columns), "records": found}
@@ -57,13 +59,11 @@ def history(node: NodeClient, name: str, limit: int) -> CommandResult:
     if limit < 1:
         raise WalletError("at least one entry has to be asked for")
     found = node.call("account_history", "get_account_history", name, LAST, limit - 1)
-    try:
+    with node.understood():
         rows = [
             [number, entry["timestamp"], entry["block"], entry["op"][0], _fields(entry["op"][1])]
             for number, entry in found
         ]
-    except (KeyError, TypeError, ValueError, IndexError):
-        raise _strange(node) from None
     return {
         "title": f"history of {name}",
         "columns": ("number", "time", "block", "operation", "fields"),
@@ -77,10 +77,6 @@ def _fields(record: dict[str, Any]) -> str:
 
 
 def _rows(node: NodeClient, found: object, columns: tuple[str, ...]) -> list[list[object]]:
-    if not isinstance(found, list):
-        raise _strange(node)
-    return [[each.get(name, "") for name in columns] for each in found if isinstance(each, dict)]
-
-
-def _strange(node: NodeClient) -> NodeUnreachable:
-    return NodeUnreachable(f"{node.url} does not answer as a node does")
+    with node.understood():
+        records = msgspec.convert(found, list[Any])
+    return [[each.get(name, "") for name in columns] for each in records if isinstance(each, dict)]

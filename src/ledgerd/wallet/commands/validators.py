@@ -7,15 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from ledgerd.codec import codec_of
-from ledgerd.codec.errors import CodecError
 from ledgerd.protocol.block import Block
-from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.keys import NULL_KEY, PublicKey, public_key_from_text, public_key_text
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.validators import AccountValidatorVote, ValidatorUpdate
 from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.commands.sending import Choices, send
-from ledgerd.wallet.errors import NodeUnreachable, NoSuchAccount, UnknownOutcome, WalletError
+from ledgerd.wallet.errors import NoSuchAccount, UnknownOutcome, WalletError
 from ledgerd.wallet.node.checks import standing_of
 from ledgerd.wallet.node.client import NodeClient
 
@@ -158,12 +156,10 @@ class _FirstBlock:
             raise UnknownOutcome(f"the chain has another signing key of {self._account} now: {record['signing_key']}")
 
     def _is_signed_in(self, number: int) -> bool:
-        try:
-            block = codec_of(Block).from_json(self._node.call("database_api", "get_block", number))
-            signee = block.signee
-        except (CodecError, RuleViolation, TypeError):
-            raise NodeUnreachable(f"{self._node.url} does not answer as a node does") from None
-        return block.validator == self._account and signee == self._key
+        record = self._node.call("database_api", "get_block", number)
+        with self._node.understood():
+            block = codec_of(Block).from_json(record)
+            return block.signee == self._key and block.validator == self._account
 
     def _unknown(self, what: str) -> UnknownOutcome:
         return UnknownOutcome(
@@ -176,13 +172,11 @@ def _record(node: NodeClient, account: str) -> dict[str, Any]:
     found = node.call(API, "get_validator_by_account", account)
     if found is None:
         raise NoSuchAccount(f"{account} is no validator: declare it first, with a text for voters (--url)")
-    try:
-        told: dict[str, Any] = found
+    with node.understood():
+        record: dict[str, Any] = found
         # The key is shown as part of a command that a person may carry out.
-        return told | {
-            "signing_key": public_key_text(public_key_from_text(told["signing_key"])),
-            "url": str(told["url"]),
-            "total_missed": int(told["total_missed"]),
+        return record | {
+            "signing_key": public_key_text(public_key_from_text(record["signing_key"])),
+            "url": str(record["url"]),
+            "total_missed": int(record["total_missed"]),
         }
-    except (KeyError, TypeError, ValueError, CodecError, RuleViolation):
-        raise NodeUnreachable(f"{node.url} does not answer as a node does") from None

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import msgspec
 
-from ledgerd.codec.errors import DecodeError
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.identifiers import BlockId, ChainId
 from ledgerd.protocol.time_text import parse_time_text
@@ -46,7 +45,7 @@ class Trust(msgspec.Struct, frozen=True):
 def standing_of(node: NodeClient) -> NodeStanding:
     properties = node.call("database_api", "get_dynamic_global_properties")
     config = node.call("database_api", "get_config")
-    try:
+    with node.understood():
         return NodeStanding(
             ChainId(_hex(config["CHAIN_ID"], CHAIN_ID_SIZE)),
             BlockId(_hex(properties["head_block_id"], BLOCK_ID_SIZE)),
@@ -54,8 +53,6 @@ def standing_of(node: NodeClient) -> NodeStanding:
             parse_time_text(properties["time"]),
             int(properties["last_irreversible_block_num"]),
         )
-    except (KeyError, TypeError, ValueError, DecodeError):
-        raise NodeUnreachable(f"{node.url} does not answer as a node does") from None
 
 
 def checked_standing(nodes: Sequence[NodeClient], trust: Trust) -> NodeStanding:

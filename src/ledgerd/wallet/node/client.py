@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Self
 
@@ -12,7 +13,8 @@ from ledgerd.client.address import SECURE_SOCKET, SECURE_WEB, SOCKET, WEB, NodeA
 from ledgerd.client.blocking import HttpClient
 from ledgerd.client.envelope import ErrorAnswer, NodeCall, NotAnAnswer, packed, parsed, request_of, result_of
 from ledgerd.client.exchange import TooLarge
-from ledgerd.protocol.errors import OperatorError
+from ledgerd.codec.errors import CodecError
+from ledgerd.protocol.errors import OperatorError, RuleViolation
 from ledgerd.wallet.errors import NodeRefused, NodeUnreachable, WalletError
 
 if TYPE_CHECKING:
@@ -62,6 +64,14 @@ class NodeClient:
             raise NodeUnreachable(f"{self.url} does not answer as a node does") from None
         except ErrorAnswer as error:
             raise NodeRefused(printable(error.message), error.data) from None
+
+    @contextmanager
+    def understood(self) -> Iterator[None]:
+        """While an answer is read: one of another form than a node's is refused."""
+        try:
+            yield
+        except (LookupError, TypeError, ValueError, ArithmeticError, CodecError, RuleViolation):
+            raise NodeUnreachable(f"{self.url} does not answer as a node does") from None
 
     def close(self) -> None:
         """Close the connection; the next request makes a new one."""

@@ -7,12 +7,11 @@ from typing import Any
 import msgspec
 
 from ledgerd.codec import codec_of
-from ledgerd.codec.errors import CodecError
 from ledgerd.protocol.assets import SHARES_SYMBOL, TOKEN_SYMBOL, Asset
-from ledgerd.protocol.errors import RuleViolation, require
+from ledgerd.protocol.errors import require
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.transaction import Transaction
-from ledgerd.wallet.errors import NodeRefused, NodeUnreachable
+from ledgerd.wallet.errors import NodeRefused
 from ledgerd.wallet.node.client import NodeClient
 from ledgerd.wallet.operations.words import amount_words
 
@@ -44,15 +43,13 @@ def dry_run(node: NodeClient, transaction: Transaction) -> DryRun:
         found = node.call("node_api", "simulate_transaction", msgspec.json.decode(text))
     except NodeRefused as refused:
         return DryRun(not_told=str(refused).strip() or "it does not say why")
-    try:
+    with node.understood():
         if "broken_rule" in found:
             return DryRun(broken_rule=str(found["broken_rule"]["message"]).strip())
         virtual = tuple(each["operation"] for each in found["operations"] if each["virtual"])
         for each in virtual:
             codec_of(Operation).from_json(each)
         return DryRun("", "", tuple(step for each in found["balances"] for step in _steps(each)), virtual)
-    except (KeyError, TypeError, CodecError, RuleViolation):
-        raise NodeUnreachable(f"{node.url} does not answer as a node does") from None
 
 
 def _steps(record: dict[str, str]) -> list[BalanceStep]:

@@ -9,10 +9,8 @@ from typing import Any
 import msgspec
 
 from ledgerd.codec import codec_of
-from ledgerd.codec.errors import CodecError
 from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.authority import Authority
-from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.keys import PublicKey, public_key_from_text, public_key_text
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.time_text import parse_time_text
@@ -73,10 +71,9 @@ class LedgerReader:
         for start in range(0, len(wanted), MOST_NAMES):
             asked = wanted[start : start + MOST_NAMES]
             found = self.node.call(DATABASE, "lookup_account_names", asked)
-            if not isinstance(found, list) or len(found) != len(asked):
-                raise self._strange()
-            for name, record in zip(asked, found, strict=True):
-                self._accounts[name] = None if record is None else self._facts(name, record)
+            with self.node.understood():
+                for name, record in zip(asked, msgspec.convert(found, list[Any]), strict=True):
+                    self._accounts[name] = None if record is None else _facts(name, record)
 
     def find(self, name: str) -> AccountFacts | None:
         self.learn([name])
@@ -100,7 +97,7 @@ class LedgerReader:
                 records = self.node.call(DATABASE, "get_agent_permissions", name)
             except NodeRefused:
                 records = []
-            try:
+            with self.node.understood():
                 self._agents[name] = tuple(
                     AgentFacts(
                         str(each["agent_name"]),
@@ -111,8 +108,6 @@ class LedgerReader:
                     )
                     for each in records
                 )
-            except (KeyError, TypeError, CodecError, RuleViolation):
-                raise self._strange() from None
         return self._agents[name]
 
     def agent_keys(self, name: AccountName, operation: str) -> list[PublicKey]:
@@ -141,25 +136,18 @@ class LedgerReader:
 
     def _record(self, method: str) -> dict[str, Any]:
         found = self.node.call(DATABASE, method)
-        if not isinstance(found, dict):
-            raise self._strange()
-        return found
+        with self.node.understood():
+            return msgspec.convert(found, dict[str, Any])
 
-    def _facts(self, name: str, record: Any) -> AccountFacts:  # noqa: ANN401 - JSON
-        authority = codec_of(Authority)
-        try:
-            if record["name"] != name:
-                raise self._strange()
-            regular, active, master = (
-                authority.from_json(record[f"{role}_authority"]) for role in ("regular", "active", "master")
-            )
-            memo_key = public_key_from_text(record["memo_key"])
-            return AccountFacts(AccountName(name), regular, active, master, memo_key, _bandwidth_of(record))
-        except (KeyError, TypeError, ValueError, CodecError, RuleViolation):
-            raise self._strange() from None
 
-    def _strange(self) -> NodeUnreachable:
-        return NodeUnreachable(f"{self.node.url} does not answer as a node does")
+def _facts(name: str, record: dict[str, Any]) -> AccountFacts:
+    if record["name"] != name:
+        raise ValueError("another account was asked for")
+    regular, active, master = (
+        codec_of(Authority).from_json(record[f"{role}_authority"]) for role in ("regular", "active", "master")
+    )
+    memo_key = public_key_from_text(record["memo_key"])
+    return AccountFacts(AccountName(name), regular, active, master, memo_key, _bandwidth_of(record))
 
 
 def _bandwidth_of(record: dict[str, Any]) -> BandwidthUse | None:

@@ -19,7 +19,7 @@ from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.link.link import HEAD
 from ledgerd.rpc.link.subscribers import Subscription
-from ledgerd.rpc.link.topics import APPLIED_BLOCK, INCLUDED, STATUS, inclusion_of
+from ledgerd.rpc.link.topics import APPLIED_BLOCK, INCLUDED, STATUS, Inclusion, unpacked
 from ledgerd.state.standing import FollowedStanding, StandingFile, write_standing
 from tests.recorded import recorded_blocks
 from tests.rpc.loopback import play
@@ -167,7 +167,7 @@ def test_who_waits_for_a_transaction_hears_of_those_of_each_block(tmp_path: Path
 
     [heard] = told(follower, INCLUDED, script, (at + 1, [packed[at]], bytes(found[at].id)))
 
-    included = inclusion_of(heard)
+    included = unpacked(heard, Inclusion)
     assert (included.block_num, included.timestamp) == (at + 1, found[at].timestamp)
     assert included.transaction_ids == tuple(bytes(each.id) for each in found[at].transactions)
 

@@ -28,7 +28,7 @@ from ledgerd.protocol.transaction import Transaction
 from ledgerd.rpc.call.bounds import BoundsMet
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.link.switchboard import Handler
-from ledgerd.rpc.link.topics import BROADCAST_BLOCK, BROADCAST_TRANSACTION, Broadcast, broadcast_of
+from ledgerd.rpc.link.topics import BROADCAST_BLOCK, BROADCAST_TRANSACTION, Broadcast, unpacked
 
 log = logging.getLogger(__name__)
 
@@ -212,12 +212,12 @@ class Broadcasts:
 
     async def transaction(self, payload: bytes) -> bytes:
         """Push a packed transaction."""
-        await self._in_time(broadcast_of(payload), self._push)
+        await self._in_time(unpacked(payload, Broadcast), self._push)
         return b""
 
     async def block(self, payload: bytes) -> bytes:
         """Push a packed block."""
-        await self._in_time(broadcast_of(payload), self._push_block)
+        await self._in_time(unpacked(payload, Broadcast), self._push_block)
         return b""
 
     async def _in_time(self, asked: Broadcast, push: Push) -> None:

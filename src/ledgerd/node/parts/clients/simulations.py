@@ -23,7 +23,7 @@ from ledgerd.rpc.api.node_api import (
 )
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.link.switchboard import Handler
-from ledgerd.rpc.link.topics import Broadcast, broadcast_of
+from ledgerd.rpc.link.topics import Broadcast, unpacked
 
 SECONDS, SECONDS_A_SECOND = 0.1, 0.01
 """Of the chain's thread, for an address: a burst, and a hundredth."""
@@ -58,7 +58,7 @@ class Simulations:
     async def simulate(self, payload: bytes) -> bytes:
         if not self._is_on:
             raise PlainError(OFF)
-        asked = broadcast_of(payload)
+        asked = unpacked(payload, Broadcast)
         if len(asked.packed) > MOST_BYTES:
             raise PlainError(TOO_LARGE)
         try:

@@ -36,9 +36,8 @@ from ledgerd.rpc.api.node_status import (
     PoolFacts,
     SlotFacts,
     SyncFacts,
-    packed_status,
 )
-from ledgerd.rpc.link.topics import DETAILS, STATUS
+from ledgerd.rpc.link.topics import DETAILS, STATUS, packed_topic
 from ledgerd.supervision.health import HealthNews
 from ledgerd.supervision.work import Working
 
@@ -206,11 +205,11 @@ class StatusPart(NodePart, Observer):
         status = self._status(chain, driver)
         if last is None or is_other(status, last):
             status = self._last = replace(status, number=1 if last is None else last.number + 1)
-            self._webserver.publish_retained(STATUS, packed_status(status))
+            self._webserver.publish_retained(STATUS, packed_topic(status))
         else:
             status = last
         if self._has_operator:
-            self._metrics.publish_retained(DETAILS, packed_status(self._details(status, driver)))
+            self._metrics.publish_retained(DETAILS, packed_topic(self._details(status, driver)))
 
     def _status(self, chain: Chain, driver: Driver | None) -> NodeStatus:
         facts, now = chain.globals, self._now()

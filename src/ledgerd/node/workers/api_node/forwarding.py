@@ -18,7 +18,7 @@ from ledgerd.protocol.errors import require
 from ledgerd.protocol.transaction import Transaction
 from ledgerd.rpc.api.node_api import SIMULATE
 from ledgerd.rpc.call.errors import OTHER, PlainError
-from ledgerd.rpc.link.topics import BROADCAST_BLOCK, BROADCAST_TRANSACTION, broadcast_of
+from ledgerd.rpc.link.topics import BROADCAST_BLOCK, BROADCAST_TRANSACTION, Broadcast, unpacked
 
 MOST_OF_ONE = 16
 """Requests of one address that wait for the node at a time."""
@@ -48,7 +48,7 @@ class Forwarder:
             raise PlainError(NOT_HERE)
         if self._pool is None:
             raise PlainError(NO_NODE)
-        asked = broadcast_of(payload)
+        asked = unpacked(payload, Broadcast)
         if asked.max_block_age >= 0:
             oldest = int(self._clock()) - asked.max_block_age
             require(self._head_time() >= oldest, "!check_max_block_age(max_block_age): ")

@@ -10,7 +10,6 @@ from ledgerd.rpc.api.database_api import (
     globals,  # noqa: A004 - the name of the family on every floor
     key_history,
     proposals,
-    recovery,
     vesting,
 )
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
@@ -19,7 +18,6 @@ FAMILIES = (
     blocks,
     globals,
     accounts,
-    recovery,
     escrow,
     vesting,
     authorities,

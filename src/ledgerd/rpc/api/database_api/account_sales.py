@@ -15,7 +15,7 @@ from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.names import text_order
 from ledgerd.protocol.times import Time
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
-from ledgerd.rpc.api.kinds import require_limit
+from ledgerd.rpc.api.kinds import record_of, require_limit
 from ledgerd.rpc.call.counts import either
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.accounts import ACCOUNT_BY_ON_SALE, ACCOUNT_BY_SUBACCOUNT_ON_SALE, Account
@@ -62,13 +62,11 @@ def get_accounts_on_auction(
 ) -> tuple[AccountOnSale, ...]:
     """Accounts on auction: their sale has not begun, and anybody may bid; with a prefix, those named so."""
     now = view.state.get(DYNAMIC_GLOBAL_PROPERTIES, 0).time
-    return _on_sale(
-        view,
-        offset,
-        limit,
-        name_prefix,
-        lambda account: account.account_on_sale_start_time >= now and not account.target_buyer,
-    )
+
+    def is_on_auction(account: Account) -> bool:
+        return account.account_on_sale_start_time >= now and not account.target_buyer
+
+    return _on_sale(view, offset, limit, name_prefix, is_on_auction)
 
 
 def _on_sale(
@@ -77,7 +75,10 @@ def _on_sale(
     require_limit(limit, MOST_SALES)
     if prefix:
         named = _named(view, ACCOUNT_BY_ON_SALE, prefix)
-        return tuple(map(_record, islice(filter(is_wanted, named), offset, offset + limit)))
+        return tuple(
+            record_of(AccountOnSale, each, account=each.name)
+            for each in islice(filter(is_wanted, named), offset, offset + limit)
+        )
     return _in_order_of_sale(view, offset, limit, is_wanted)
 
 
@@ -100,23 +101,9 @@ def _in_order_of_sale(
     found: list[AccountOnSale] = []
     while current is not None and len(found) < limit:
         if is_wanted(current):
-            found.append(_record(current))
+            found.append(record_of(AccountOnSale, current, account=current.name))
         current = next(candidates, None)
     return tuple(found)
-
-
-def _record(account: Account) -> AccountOnSale:
-    return AccountOnSale(
-        account.name,
-        account.account_seller,
-        account.account_offer_price,
-        account.account_on_sale_start_time,
-        account.target_buyer,
-        account.current_bid,
-        account.current_bidder,
-        account.current_bidder_key,
-        account.last_bid,
-    )
 
 
 @DATABASE_API.method(args=either(2, 3), examples=[[0, 10]])
@@ -131,4 +118,4 @@ def get_subaccounts_on_sale(
     else:
         accounts = view.state.scan(ACCOUNT_BY_SUBACCOUNT_ON_SALE, lower=(True,), upper=(True,))
     page = islice(accounts, offset, offset + limit)
-    return tuple(SubaccountOnSale(each.name, each.subaccount_seller, each.subaccount_offer_price) for each in page)
+    return tuple(record_of(SubaccountOnSale, each, account=each.name) for each in page)

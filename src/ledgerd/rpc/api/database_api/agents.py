@@ -10,6 +10,7 @@ from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.agents import SEPARATOR
 from ledgerd.protocol.times import Time
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
+from ledgerd.rpc.api.kinds import record_of
 from ledgerd.rpc.call.counts import exactly
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.accounts import AgentPermission
@@ -39,15 +40,8 @@ def get_agent_permissions(view: ApiView, account: AccountName) -> tuple[AgentRec
 
 
 def _record(agent: AgentPermission, now: int) -> AgentRecord:
-    return AgentRecord(
-        agent.account,
-        agent.agent_name,
-        agent.agent_key,
-        _texts(agent.operations),
-        agent.expiration,
-        _texts(agent.addons),
-        not agent.is_live(now),
-    )
+    lists = {"operations": _texts(agent.operations), "addons": _texts(agent.addons)}
+    return record_of(AgentRecord, agent, expired=not agent.is_live(now), **lists)
 
 
 def _texts(joined: str) -> tuple[str, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
@@ -16,10 +18,10 @@ from ledgerd.rpc.api.database_api.declared import DATABASE_API
 from ledgerd.rpc.api.kinds import Printed
 from ledgerd.rpc.api.properties import ShownProperties, hardfork_of_properties, shown
 from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
-from ledgerd.rpc.blocks.storage import Storage
 from ledgerd.rpc.call.counts import exactly
 from ledgerd.rpc.call.declarations import AnyValue
 from ledgerd.rpc.call.view import ApiView
+from ledgerd.state.disk import DATA_FILE
 from ledgerd.state.errors import UnknownKey
 from ledgerd.state.objects import TABLES
 from ledgerd.state.objects.custom_protocols import CUSTOM_PROTOCOLS
@@ -65,6 +67,16 @@ class DatabaseInfo(msgspec.Struct, frozen=True):
     reserved_size: UInt64
     used_size: UInt64
     index_list: tuple[TableInfo, ...]
+
+
+class Storage:
+    """The folder of a state, whose file grows as needed until the disk is full."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def sizes(self) -> tuple[int, int]:
+        return (self._folder / DATA_FILE).stat().st_size, shutil.disk_usage(self._folder).free
 
 
 @DATABASE_API.method(examples=[[]])

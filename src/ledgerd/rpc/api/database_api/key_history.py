@@ -16,7 +16,7 @@ from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.times import Time
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
-from ledgerd.rpc.api.kinds import EnumKind
+from ledgerd.rpc.api.kinds import EnumKind, record_of
 from ledgerd.rpc.call.counts import exactly
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.accounts import KEY_HISTORY_BY_KEY, KEY_HISTORY_BY_ROLE, KeyHistory, Role
@@ -71,17 +71,4 @@ def _require_limit(limit: int) -> None:
 
 
 def _records(rows: Iterable[KeyHistory]) -> tuple[FormerKey, ...]:
-    return tuple(
-        FormerKey(
-            row.id,
-            row.account,
-            Role(row.role),
-            row.key,
-            row.auth_account,
-            row.weight,
-            row.weight_threshold,
-            row.valid_until_block,
-            row.valid_until_time,
-        )
-        for row in rows
-    )
+    return tuple(record_of(FormerKey, row, role=Role(row.role)) for row in rows)

@@ -1,4 +1,4 @@
-"""Proposals that an account has made, or has to approve (spec 05, section 9.25)."""
+"""Proposals and the recovery of accounts: what waits for others (spec 05, sections 9.13, 9.14 and 9.25)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.proposals import SortedKeys, SortedNames
 from ledgerd.protocol.times import Time
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
-from ledgerd.rpc.api.kinds import require_limit
+from ledgerd.rpc.api.kinds import record_of, require_limit
 from ledgerd.rpc.call.counts import exactly
 from ledgerd.rpc.call.view import ApiView
-from ledgerd.state.objects.proposals import (
-    PROPOSAL_BY_AUTHOR,
-    PROPOSALS,
-    REQUIRED_APPROVAL_BY_ACCOUNT,
-    Proposal,
+from ledgerd.state.objects.proposals import PROPOSAL_BY_AUTHOR, PROPOSALS, REQUIRED_APPROVAL_BY_ACCOUNT, Proposal
+from ledgerd.state.objects.recovery import (
+    MASTER_HISTORY_BY_ACCOUNT,
+    RECOVERY_REQUEST_BY_ACCOUNT,
+    AccountRecoveryRequest,
+    MasterAuthorityHistory,
 )
 from ledgerd.state.view import View
 
@@ -74,7 +75,17 @@ def _concerning(state: View, account: AccountName) -> Iterator[Proposal]:
 
 
 def _record(proposal: Proposal) -> ProposalRecord:
-    fields = list(msgspec.structs.astuple(proposal)[1:])
-    place = ProposalRecord.__struct_fields__.index("proposed_operations")
-    fields[place] = codec_of(Operations).decode_exactly(proposal.proposed_operations)
-    return ProposalRecord(*fields)
+    operations = codec_of(Operations).decode_exactly(proposal.proposed_operations)
+    return record_of(ProposalRecord, proposal, proposed_operations=operations)
+
+
+@DATABASE_API.method(args=exactly(1), examples=[["alice"]])
+def get_master_history(view: ApiView, account: AccountName) -> tuple[MasterAuthorityHistory, ...]:
+    """The master authorities that an account had before, the oldest first."""
+    return tuple(view.state.scan(MASTER_HISTORY_BY_ACCOUNT, lower=(account,), upper=(account,)))
+
+
+@DATABASE_API.method(args=exactly(1), examples=[["alice"]])
+def get_recovery_request(view: ApiView, account: AccountName) -> AccountRecoveryRequest | None:
+    """The open recovery request of an account, with the offered master authority."""
+    return view.state.lookup(RECOVERY_REQUEST_BY_ACCOUNT, account)

@@ -87,13 +87,9 @@ def account_page(view: HistoryView, account: AccountName, filter_: Filter, curso
     last_block = last_block_of(view, filter_)
     if last_block < view.head_number:
         high = min(high, view.first_entry_since(account, last_block + 1) - 1)
-    start, is_upward = walk_of(cursor, low, high)
-    if is_upward:
-        found, end = _upwards(view, account, wanted, (start, high), limit)
-        bottom, top = min(start, high + 1), end
-    else:
-        found, end = _downwards(view, account, wanted, (low, start), limit)
-        bottom, top = end, max(start, low - 1)
+    walk = walk_of(cursor, low, high)
+    found, end = _entries(view, account, wanted, walk, (low, high), limit)
+    bottom, top = (min(walk.start, high + 1), end) if walk.is_upward else (end, max(walk.start, low - 1))
     texts = ",".join(entry_text(*each) for each in found)
     return f'{{"entries":[{texts}],{_neighbours(bottom, top, low)}}}'
 
@@ -106,40 +102,24 @@ def _neighbours(bottom: int, top: int, low: int) -> str:
 Entries = list[tuple[int, str]]
 
 
-def _upwards(
-    view: HistoryView, account: AccountName, wanted: Wanted, bounds: tuple[int, int], limit: int
+def _entries(
+    view: HistoryView, account: AccountName, wanted: Wanted, walk: Walk, bounds: tuple[int, int], limit: int
 ) -> tuple[Entries, int]:
-    first, high = bounds
+    """The entries of a walk within bounds, in order, and the last number that was examined."""
+    (low, high), (position, is_upward) = bounds, walk
+    stop = min(high, position + MOST_LOOKED_AT - 1) if is_upward else max(low, position - MOST_LOOKED_AT + 1)
     found: Entries = []
-    position, stop = first, min(high, first + MOST_LOOKED_AT - 1)
     size = max(limit, FIRST_SLICE)
-    while position <= stop and len(found) < limit:
+    while len(found) < limit and (position <= stop if is_upward else position >= stop):
         size = min(size, SLICE)
-        end = min(stop, position + size - 1)
-        found += view.find_entries(account, position, end, wanted)
-        position, size = end + 1, size * 2
+        end = min(stop, position + size - 1) if is_upward else max(stop, position - size + 1)
+        some = view.find_entries(account, min(position, end), max(position, end), wanted)
+        found = found + some if is_upward else some + found
+        position, size = end + 1 if is_upward else end - 1, size * 2
     if len(found) > limit:
-        del found[limit:]
-        position = found[-1][0] + 1
-    return found, position - 1
-
-
-def _downwards(
-    view: HistoryView, account: AccountName, wanted: Wanted, bounds: tuple[int, int], limit: int
-) -> tuple[Entries, int]:
-    low, last = bounds
-    found: Entries = []
-    position, stop = last, max(low, last - MOST_LOOKED_AT + 1)
-    size = max(limit, FIRST_SLICE)
-    while position >= stop and len(found) < limit:
-        size = min(size, SLICE)
-        first = max(stop, position - size + 1)
-        found = view.find_entries(account, first, position, wanted) + found
-        position, size = first - 1, size * 2
-    if len(found) > limit:
-        del found[:-limit]
-        position = found[0][0] - 1
-    return found, position + 1
+        found = found[:limit] if is_upward else found[-limit:]
+        position = found[-1][0] + 1 if is_upward else found[0][0] - 1
+    return found, position - 1 if is_upward else position + 1
 
 
 def blocks_page(view: HistoryView, filter_: Filter, cursor: str, limit: int) -> str:

@@ -10,8 +10,7 @@ import msgspec
 
 from ledgerd.codec.json_text import integer_text
 from ledgerd.codec.numbers import Int8, Int16, Int64, ShareAmount, UInt8, UInt32
-from ledgerd.protocol.errors import RuleViolation
-from ledgerd.rpc.api.kinds import Printed
+from ledgerd.rpc.api.kinds import Printed, existing
 from ledgerd.rpc.api.prediction_market.declared import NEWEST, OLDEST, PREDICTION_MARKET_API, require_page
 from ledgerd.rpc.api.prediction_market.shared.cards import (
     PRINTED_TOGETHER,
@@ -107,10 +106,7 @@ class Categories(msgspec.Struct, frozen=True):
 @PREDICTION_MARKET_API.method(args=exactly(1, "_S"), examples=[[0]])
 def get_market_meta(view: ApiView, market: Int64) -> PmMarketMeta:
     """What the creator of a market said of it, as it is stored: lists are joined with commas."""
-    meta = view.state.lookup(META_BY_MARKET, market)
-    if meta is None:
-        raise RuleViolation("itr != idx.end(): No metadata for market")
-    return meta
+    return existing(view.state.lookup(META_BY_MARKET, market), "itr != idx.end(): No metadata for market")
 
 
 class _Wanted(NamedTuple):

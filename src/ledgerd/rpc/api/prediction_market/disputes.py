@@ -6,17 +6,15 @@ from collections.abc import Iterator
 from typing import Annotated
 
 import msgspec
-from msgspec.structs import asdict
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.codec.json_text import quote
 from ledgerd.codec.numbers import Int16, Int64, UInt8, UInt32
 from ledgerd.pricing.widths import int64, mul_div, quotient128, truncated_quotient
-from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.time_text import time_text
 from ledgerd.protocol.times import Time
-from ledgerd.rpc.api.kinds import Printed
+from ledgerd.rpc.api.kinds import Printed, existing, record_of
 from ledgerd.rpc.api.prediction_market.declared import PREDICTION_MARKET_API, page, require_page
 from ledgerd.rpc.api.prediction_market.shared.cards import MarketCard, card_text
 from ledgerd.rpc.api.prediction_market.shared.id_lists import id_list
@@ -91,10 +89,7 @@ class DisputeVotes(msgspec.Struct, frozen=True):
 @PREDICTION_MARKET_API.method(args=exactly(1, "_S"), examples=[[0]])
 def get_dispute(view: ApiView, market: Int64) -> PmDispute:
     """The dispute of a market."""
-    dispute = view.state.lookup(DISPUTE_BY_MARKET, market)
-    if dispute is None:
-        raise RuleViolation("itr != idx.end(): Dispute not found")
-    return dispute
+    return existing(view.state.lookup(DISPUTE_BY_MARKET, market), "itr != idx.end(): Dispute not found")
 
 
 @PREDICTION_MARKET_API.method(args=from_to(3, 3), examples=[["alice", 0, 10]])
@@ -195,7 +190,7 @@ def _counted(view: ApiView, dispute: PmDispute, market: PmMarket) -> DisputeVote
         outcome = changes.index(max(changes))
         strength = truncated_quotient(changes[outcome] * HUNDRED_PERCENT, participation) if participation else 0
     return DisputeVotes(
-        tuple(DisputeVote(**asdict(vote)) for vote in votes),
+        tuple(record_of(DisputeVote, vote) for vote in votes),
         said[True],
         said[False],
         total,

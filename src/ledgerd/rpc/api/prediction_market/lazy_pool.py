@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from msgspec.structs import asdict
-
 from ledgerd.codec.numbers import Int64, UInt32
-from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.names import AccountName
-from ledgerd.rpc.api.prediction_market.declared import PREDICTION_MARKET_API, require_page
-from ledgerd.rpc.api.prediction_market.shared.id_lists import range_ids, rows_of
+from ledgerd.rpc.api.kinds import existing, record_of
+from ledgerd.rpc.api.prediction_market.declared import PREDICTION_MARKET_API
+from ledgerd.rpc.api.prediction_market.shared.id_lists import rows_page
 from ledgerd.rpc.call.counts import exactly, from_to
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.lazy_pool import (
@@ -31,19 +29,14 @@ class LazyDeposit(PmLazyDeposit):
 @PREDICTION_MARKET_API.method(args=exactly(0, "_S"), examples=[[]])
 def get_lazy_pool(view: ApiView) -> PmLazyPool:
     """The pool that backs markets which nobody else backs."""
-    pool = view.state.find(PM_LAZY_POOLS, 0)
-    if pool is None:
-        raise RuleViolation("p != nullptr: Lazy pool not initialized")
-    return pool
+    return existing(view.state.find(PM_LAZY_POOLS, 0), "p != nullptr: Lazy pool not initialized")
 
 
 @PREDICTION_MARKET_API.method(args=exactly(1, "_S"), examples=[["alice"]])
 def get_lazy_deposit(view: ApiView, account: AccountName) -> LazyDeposit:
     """An account's part of the pool."""
     deposit = view.state.lookup(LAZY_DEPOSIT_BY_ACCOUNT, account)
-    if deposit is None:
-        raise RuleViolation("itr != idx.end(): No lazy deposit for account")
-    return LazyDeposit(**asdict(deposit))
+    return record_of(LazyDeposit, existing(deposit, "itr != idx.end(): No lazy deposit for account"))
 
 
 @PREDICTION_MARKET_API.method(args=exactly(1, "_S"), examples=[["alice"]])
@@ -55,15 +48,11 @@ def get_lazy_withdraw_requests(view: ApiView, account: AccountName) -> tuple[PmL
 @PREDICTION_MARKET_API.method(args=from_to(2, 2), examples=[[0, 10]])
 def get_lazy_allocations(view: ApiView, from_: UInt32, limit: UInt32) -> tuple[PmLazyAllocation, ...]:
     """What the pool has put into markets, the oldest first."""
-    require_page(limit, from_)
-    ids = range_ids(view, PM_LAZY_ALLOCATIONS.by_id, (), newest=False, first=from_, limit=limit)
-    return rows_of(view, PM_LAZY_ALLOCATIONS, ids)
+    return rows_page(view, PM_LAZY_ALLOCATIONS, PM_LAZY_ALLOCATIONS.by_id, (), from_, limit)
 
 
 @PREDICTION_MARKET_API.method(args=exactly(1, "_S"), examples=[[0]])
 def get_market_lazy_allocation(view: ApiView, market: Int64) -> PmLazyAllocation:
     """What the pool has put into a market."""
     allocation = view.state.lookup(LAZY_ALLOCATION_BY_MARKET, market)
-    if allocation is None:
-        raise RuleViolation("it != idx.end(): No lazy allocation for market")
-    return allocation
+    return existing(allocation, "it != idx.end(): No lazy allocation for market")

@@ -12,13 +12,13 @@ from ledgerd.codec.numbers import Int16, Int32, Int64, ShareAmount, UInt32
 from ledgerd.pricing.constant_product import Reserves, buy
 from ledgerd.pricing.leverage import LeverageLimits, cancel_value, max_loan, threshold, worst_value
 from ledgerd.pricing.widths import int64, mul_div, quotient128, truncated_quotient
-from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.properties import ChainPropertiesHf14
 from ledgerd.protocol.times import Time
-from ledgerd.rpc.api.prediction_market.declared import NEWEST, OLDEST, PREDICTION_MARKET_API, require_page
+from ledgerd.rpc.api.kinds import existing
+from ledgerd.rpc.api.prediction_market.declared import NEWEST, OLDEST, PREDICTION_MARKET_API
 from ledgerd.rpc.api.prediction_market.shared.cards import require_market
-from ledgerd.rpc.api.prediction_market.shared.id_lists import range_ids, rows_of
+from ledgerd.rpc.api.prediction_market.shared.id_lists import rows_page
 from ledgerd.rpc.api.prediction_market.shared.remembered import head_time
 from ledgerd.rpc.api.prediction_market.shared.risk import medians
 from ledgerd.rpc.call.counts import exactly, from_to
@@ -116,9 +116,8 @@ def get_account_leverage_positions(
     view: ApiView, account: AccountName, from_: UInt32, limit: UInt32, order: str = NEWEST
 ) -> tuple[PmLeveragePosition, ...]:
     """The positions of an account, the newest first unless `oldest` is asked for."""
-    require_page(limit, from_)
-    ids = range_ids(view, LEVERAGE_BY_ACCOUNT, (account,), newest=order != OLDEST, first=from_, limit=limit)
-    return rows_of(view, PM_LEVERAGE_POSITIONS, ids)
+    newest = order != OLDEST
+    return rows_page(view, PM_LEVERAGE_POSITIONS, LEVERAGE_BY_ACCOUNT, (account,), from_, limit, newest=newest)
 
 
 @PREDICTION_MARKET_API.method(args=from_to(3, 3), examples=[[0, 0, 10]])
@@ -126,9 +125,7 @@ def get_market_leverage_positions(
     view: ApiView, market: Int64, from_: UInt32, limit: UInt32
 ) -> tuple[PmLeveragePosition, ...]:
     """The positions of a market, those that stand first."""
-    require_page(limit, from_)
-    ids = range_ids(view, LEVERAGE_BY_MARKET_STATUS, (market,), newest=False, first=from_, limit=limit)
-    return rows_of(view, PM_LEVERAGE_POSITIONS, ids)
+    return rows_page(view, PM_LEVERAGE_POSITIONS, LEVERAGE_BY_MARKET_STATUS, (market,), from_, limit)
 
 
 class _Room(NamedTuple):
@@ -254,9 +251,7 @@ def _stops(
 
 
 def _priced(view: ApiView, position: int) -> tuple[PmLeveragePosition, int]:
-    found = view.state.find(PM_LEVERAGE_POSITIONS, position)
-    if found is None:
-        raise RuleViolation("p != nullptr: Position not found")
+    found = existing(view.state.find(PM_LEVERAGE_POSITIONS, position), "p != nullptr: Position not found")
     market = view.state.get(PM_MARKETS, found.market)
     reserves = Reserves(market.reserve_a, market.reserve_b, market.k)
     return found, cancel_value(reserves, found.tokens, found.outcome_index)

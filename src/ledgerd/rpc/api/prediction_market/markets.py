@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ledgerd.codec.numbers import Int8, Int64, UInt32
-from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.names import AccountName
+from ledgerd.rpc.api.kinds import existing
 from ledgerd.rpc.api.prediction_market.declared import NEWEST, OLDEST, PREDICTION_MARKET_API, page, require_page
-from ledgerd.rpc.api.prediction_market.shared.cards import Card, Cards, card_text, cards_text
+from ledgerd.rpc.api.prediction_market.shared.cards import NO_MARKET, Card, Cards, card_text, cards_text
 from ledgerd.rpc.api.prediction_market.shared.id_lists import NEAR, Ids, cut, id_list, range_ids
 from ledgerd.rpc.api.prediction_market.shared.remembered import head_time
 from ledgerd.rpc.api.prediction_market.shared.risk import covered_markets, hidden_markets
@@ -39,10 +39,7 @@ from ledgerd.state.view import View
 @PREDICTION_MARKET_API.method(args=exactly(1, "_S"), examples=[[0]])
 def get_market(view: ApiView, market: Int64) -> Card:
     """A market, with what its creator said of it."""
-    text = card_text(view.state, market)
-    if text is None:
-        raise RuleViolation("m != nullptr: Market not found")
-    return text
+    return existing(card_text(view.state, market), NO_MARKET)
 
 
 @PREDICTION_MARKET_API.method(args=from_to(3, 5), examples=[[1, 0, 10], [1, 0, 10, True, "newest"]])

@@ -9,11 +9,11 @@ import msgspec
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.codec.numbers import UInt32
 from ledgerd.pricing.widths import truncated_quotient
-from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.properties import ChainPropertiesHf14
-from ledgerd.rpc.api.prediction_market.declared import PREDICTION_MARKET_API, require_page
-from ledgerd.rpc.api.prediction_market.shared.id_lists import range_ids, rows_of
+from ledgerd.rpc.api.kinds import existing
+from ledgerd.rpc.api.prediction_market.declared import PREDICTION_MARKET_API
+from ledgerd.rpc.api.prediction_market.shared.id_lists import rows_page
 from ledgerd.rpc.api.prediction_market.shared.remembered import head_time, of_this_head
 from ledgerd.rpc.api.prediction_market.shared.risk import medians
 from ledgerd.rpc.call.counts import exactly, from_to
@@ -46,18 +46,14 @@ class OracleRecord(msgspec.Struct, frozen=True):
 @PREDICTION_MARKET_API.method(args=exactly(1, "_S"), examples=[["alice"]])
 def get_oracle(view: ApiView, owner: AccountName) -> OracleRecord:
     """An oracle, and how well it does: 10,000 is as reliable as one can be."""
-    oracle = view.state.lookup(ORACLE_BY_OWNER, owner)
-    if oracle is None:
-        raise RuleViolation("itr != idx.end(): Oracle not found")
+    oracle = existing(view.state.lookup(ORACLE_BY_OWNER, owner), "itr != idx.end(): Oracle not found")
     return oracle_record(view, oracle)
 
 
 @PREDICTION_MARKET_API.method(args=from_to(2, 2), examples=[[0, 10]])
 def list_oracles(view: ApiView, from_: UInt32, limit: UInt32) -> tuple[PmOracle, ...]:
     """Oracles by their names, as they are stored."""
-    require_page(limit, from_)
-    ids = range_ids(view, ORACLE_BY_OWNER, (), newest=False, first=from_, limit=limit)
-    return rows_of(view, PM_ORACLES, ids)
+    return rows_page(view, PM_ORACLES, ORACLE_BY_OWNER, (), from_, limit)
 
 
 def oracle_record(view: ApiView, oracle: PmOracle) -> OracleRecord:
@@ -116,9 +112,7 @@ def percentile(counts: Sequence[int], percent: int) -> int:
 def get_creator_ban(view: ApiView, account: AccountName) -> PmCreatorBan:
     """Until when an account may open no markets."""
     ban = view.state.lookup(CREATOR_BAN_BY_ACCOUNT, account)
-    if ban is None:
-        raise RuleViolation("itr != idx.end(): No creator ban for account")
-    return ban
+    return existing(ban, "itr != idx.end(): No creator ban for account")
 
 
 @PREDICTION_MARKET_API.method(args=exactly(0, "_S"), examples=[[]])

@@ -14,13 +14,7 @@ from ledgerd.rpc.api.kinds import Printed
 from ledgerd.rpc.api.prediction_market.declared import MOST_OF_A_PAGE, PREDICTION_MARKET_API
 from ledgerd.rpc.api.prediction_market.oracles import OracleRecord, oracle_record
 from ledgerd.rpc.api.prediction_market.shared.cards import MarketCard, card_text, require_market
-from ledgerd.rpc.api.prediction_market.stakes import (
-    Position,
-    WeightSums,
-    outcomes_of,
-    positions_of,
-    weight_sums_of,
-)
+from ledgerd.rpc.api.prediction_market.stakes import Position, WeightSums, outcomes_of, positions_of, weight_sums_of
 from ledgerd.rpc.call.counts import from_to
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.bets import BET_BY_MARKET_ACCOUNT
@@ -29,6 +23,7 @@ from ledgerd.state.objects.liquidity import LIQUIDITY_BY_MARKET, PmLiquidity
 from ledgerd.state.objects.market_records import META_BY_MARKET, PmMarketMeta
 from ledgerd.state.objects.markets import PmOutcome
 from ledgerd.state.objects.oracles import ORACLE_BY_OWNER
+from ledgerd.state.tables import E, Index
 
 
 class FullMarket(msgspec.Struct, frozen=True):
@@ -53,35 +48,20 @@ def get_market_full(view: ApiView, market: Int64, account: AccountName = NO_NAME
     found = require_market(view, market)
     oracle = view.state.lookup(ORACLE_BY_OWNER, found.oracle)
     meta = view.state.lookup(META_BY_MARKET, market)
+    bets = view.state.scan(BET_BY_MARKET_ACCOUNT, lower=(market, account), upper=(market, account)) if account else ()
+
+    def own(index: Index[E], owner: str) -> tuple[E, ...]:
+        rows = view.state.scan(index, lower=(market,), upper=(market,)) if account else ()
+        return tuple(islice((each for each in rows if getattr(each, owner) == account), MOST_OF_A_PAGE))
+
     parts: list[tuple[str, Any, object]] = [
         ("outcomes", tuple[PmOutcome, ...], outcomes_of(view, market)),
         ("weight_sums", WeightSums, weight_sums_of(view, found)),
         ("oracle", OracleRecord, None if oracle is None else oracle_record(view, oracle)),
         ("meta", PmMarketMeta, meta),
-        ("my_positions", tuple[Position, ...], _own_positions(view, market, account)),
-        ("my_leverage_positions", tuple[PmLeveragePosition, ...], _own_leverage(view, market, account)),
-        ("my_liquidity", tuple[PmLiquidity, ...], _own_liquidity(view, market, account)),
+        ("my_positions", tuple[Position, ...], positions_of(view, islice(bets, MOST_OF_A_PAGE))),
+        ("my_leverage_positions", tuple[PmLeveragePosition, ...], own(LEVERAGE_BY_MARKET_STATUS, "account")),
+        ("my_liquidity", tuple[PmLiquidity, ...], own(LIQUIDITY_BY_MARKET, "provider")),
     ]
     texts = [f'"{name}":{codec_of(kind).to_json(value)}' for name, kind, value in parts if value is not None]
     return f'{{"market":{card_text(view.state, market)},{",".join(texts)}}}'
-
-
-def _own_positions(view: ApiView, market: int, account: AccountName) -> tuple[Position, ...]:
-    if not account:
-        return ()
-    bets = view.state.scan(BET_BY_MARKET_ACCOUNT, lower=(market, account), upper=(market, account))
-    return positions_of(view, islice(bets, MOST_OF_A_PAGE))
-
-
-def _own_leverage(view: ApiView, market: int, account: AccountName) -> tuple[PmLeveragePosition, ...]:
-    if not account:
-        return ()
-    positions = view.state.scan(LEVERAGE_BY_MARKET_STATUS, lower=(market,), upper=(market,))
-    return tuple(islice((each for each in positions if each.account == account), MOST_OF_A_PAGE))
-
-
-def _own_liquidity(view: ApiView, market: int, account: AccountName) -> tuple[PmLiquidity, ...]:
-    if not account:
-        return ()
-    rows = view.state.scan(LIQUIDITY_BY_MARKET, lower=(market,), upper=(market,))
-    return tuple(islice((each for each in rows if each.provider == account), MOST_OF_A_PAGE))

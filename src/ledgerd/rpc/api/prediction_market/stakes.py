@@ -12,15 +12,9 @@ from ledgerd.codec.numbers import Int8, Int16, Int64, ShareAmount, UInt8, UInt32
 from ledgerd.pricing.parimutuel import FeeRates, Winner, expected_payout
 from ledgerd.pricing.widths import int64
 from ledgerd.protocol.names import AccountName
-from ledgerd.rpc.api.prediction_market.declared import (
-    NEWEST,
-    OLDEST,
-    PREDICTION_MARKET_API,
-    require_page,
-    require_told_limit,
-)
+from ledgerd.rpc.api.prediction_market.declared import NEWEST, OLDEST, PREDICTION_MARKET_API, require_told_limit
 from ledgerd.rpc.api.prediction_market.shared.cards import require_market
-from ledgerd.rpc.api.prediction_market.shared.id_lists import range_ids, rows_of
+from ledgerd.rpc.api.prediction_market.shared.id_lists import rows_page
 from ledgerd.rpc.api.prediction_market.shared.remembered import of_this_head
 from ledgerd.rpc.call.counts import exactly, from_to
 from ledgerd.rpc.call.view import ApiView
@@ -29,13 +23,7 @@ from ledgerd.state.objects.bets import BET_BY_ACCOUNT, BET_BY_MARKET, PM_BETS, P
 from ledgerd.state.objects.bets import RESOLVED as RESOLVED_BET
 from ledgerd.state.objects.commitments import COMMIT_BY_ACCOUNT, COMMITTED, PmCommit
 from ledgerd.state.objects.liquidity import LIQUIDITY_BY_MARKET, PM_LIQUIDITY, PmLiquidity
-from ledgerd.state.objects.markets import (
-    OUTCOME_BY_MARKET,
-    PM_MARKETS,
-    RESOLVED,
-    PmMarket,
-    PmOutcome,
-)
+from ledgerd.state.objects.markets import OUTCOME_BY_MARKET, PM_MARKETS, RESOLVED, PmMarket, PmOutcome
 from ledgerd.state.objects.settlements import DEFERRED_CLAIM_BY_MARKET, PmDeferredClaim
 
 BINARY = 0
@@ -130,9 +118,7 @@ def get_market_bets(
     view: ApiView, market: Int64, from_: UInt32, limit: UInt32, order: str = NEWEST
 ) -> tuple[PmBet, ...]:
     """The bets on a market, the newest first unless `oldest` is asked for."""
-    require_page(limit, from_)
-    ids = range_ids(view, BET_BY_MARKET, (market,), newest=order != OLDEST, first=from_, limit=limit)
-    return rows_of(view, PM_BETS, ids)
+    return rows_page(view, PM_BETS, BET_BY_MARKET, (market,), from_, limit, newest=order != OLDEST)
 
 
 @PREDICTION_MARKET_API.method(args=from_to(3, 4), examples=[["alice", 0, 10]])
@@ -140,9 +126,8 @@ def get_account_positions(
     view: ApiView, account: AccountName, from_: UInt32, limit: UInt32, order: str = NEWEST
 ) -> tuple[Position, ...]:
     """The bets of an account with what each may bring, the newest first unless `oldest` is asked for."""
-    require_page(limit, from_)
-    ids = range_ids(view, BET_BY_ACCOUNT, (account,), newest=order != OLDEST, first=from_, limit=limit)
-    return positions_of(view, rows_of(view, PM_BETS, ids))
+    bets = rows_page(view, PM_BETS, BET_BY_ACCOUNT, (account,), from_, limit, newest=order != OLDEST)
+    return positions_of(view, bets)
 
 
 def positions_of(view: ApiView, bets: Iterable[PmBet]) -> tuple[Position, ...]:
@@ -186,9 +171,7 @@ def _expected_payout(view: ApiView, bet: PmBet, market: PmMarket) -> int:
 @PREDICTION_MARKET_API.method(args=from_to(3, 3), examples=[[0, 0, 10]])
 def get_market_liquidity(view: ApiView, market: Int64, from_: UInt32, limit: UInt32) -> tuple[PmLiquidity, ...]:
     """What stands behind a market, the oldest first; the provider without a name is the lazy pool."""
-    require_page(limit, from_)
-    ids = range_ids(view, LIQUIDITY_BY_MARKET, (market,), newest=False, first=from_, limit=limit)
-    return rows_of(view, PM_LIQUIDITY, ids)
+    return rows_page(view, PM_LIQUIDITY, LIQUIDITY_BY_MARKET, (market,), from_, limit)
 
 
 @PREDICTION_MARKET_API.method(args=from_to(1, 3), examples=[[0], [0, 0, 10]])

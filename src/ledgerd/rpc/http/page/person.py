@@ -27,7 +27,6 @@ def _template() -> str:
 
 
 def _hash_of(tag: str) -> str:
-    """The text between a tag and its end, as a policy names it."""
     _, _, rest = _template().partition(f"<{tag}>")
     text, end, _ = rest.partition(f"</{tag}>")
     if not end:
@@ -44,7 +43,6 @@ def policy() -> str:
 
 
 def person_page(apis: Sequence[Api], links: dict[str, str], *, is_operator: bool = False) -> Page:
-    """The page of an endpoint: of a public one, or of the one for metrics, which is for the operator."""
     listed = (f'<li><a href="{escape(path[1:])}">{escape(path)}</a>: {escape(use)}</li>' for path, use in links.items())
     values = {
         "METHOD": OPERATOR_METHOD if is_operator else PUBLIC_METHOD,
@@ -69,5 +67,4 @@ def _headers() -> bytes:
 
 @cache
 def operator_page() -> Page:
-    """The page of the endpoint for metrics, which serves `operator_api` beside it."""
     return person_page((), {}, is_operator=True)

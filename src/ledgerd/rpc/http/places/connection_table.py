@@ -70,7 +70,6 @@ class ConnectionTable(Generic[S]):
         self._by_address.setdefault(connection.charged, {})[connection] = None
 
     def remove(self, connection: S) -> bool:
-        """Remove a connection; whether it was there."""
         if connection not in self.all:
             return False
         del self.all[connection]
@@ -81,13 +80,11 @@ class ConnectionTable(Generic[S]):
         return True
 
     def oldest_of_largest(self) -> S:
-        """The oldest connection of the address with the most connections."""
         largest = max(self._by_address.values(), key=len)
         return next(iter(largest))
 
 
 def _most_idle(connections: Iterable[S]) -> S | None:
-    """The oldest idle connection, or else the oldest one whose request has not arrived whole."""
     sending: S | None = None
     for each in connections:
         activity = each.activity

@@ -14,8 +14,7 @@ from ledgerd.codec.json_text import quote
 from ledgerd.codec.records import RecordKind
 from ledgerd.codec.source import Source
 from ledgerd.codec.strings import Text
-from ledgerd.protocol.errors import RuleViolation
-from ledgerd.rpc.api.kinds import Printed
+from ledgerd.rpc.api.kinds import Printed, existing
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.market_records import META_BY_MARKET, PmMarketMeta
 from ledgerd.state.objects.markets import PM_MARKETS, PmMarket
@@ -117,6 +116,7 @@ def _meta_piece(meta: PmMarketMeta) -> str:
 PRINTED_TOGETHER = 100
 """Markets, between two looks at how long the answer has become."""
 
+NO_MARKET = "m != nullptr: Market not found"
 _NOTHING_SAID = ',"title":"","image":"","category":"","metadata":{}}'
 
 
@@ -150,7 +150,4 @@ def cards_text(view: ApiView, markets: Iterable[int]) -> str:
 
 
 def require_market(view: ApiView, market: int) -> PmMarket:
-    found = view.state.find(PM_MARKETS, market)
-    if found is None:
-        raise RuleViolation("m != nullptr: Market not found")
-    return found
+    return existing(view.state.find(PM_MARKETS, market), NO_MARKET)

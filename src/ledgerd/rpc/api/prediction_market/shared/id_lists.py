@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable
 from typing import Any, TypeAlias, TypeVar
 
 from ledgerd.protocol.hashing import sha256
-from ledgerd.rpc.api.prediction_market.declared import page
+from ledgerd.rpc.api.prediction_market.declared import page, require_page
 from ledgerd.rpc.api.prediction_market.shared.remembered import head_of
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.tables import Entity, Index, Key, Table
@@ -70,9 +70,12 @@ def range_ids(view: ApiView, index: Index[Any], key: Key, *, newest: bool, first
     return cut(ids, newest=newest, first=first, limit=limit)
 
 
-def rows_of(view: ApiView, table: Table[E], ids: Iterable[int]) -> tuple[E, ...]:
-    found = (view.state.find(table, each) for each in ids)
-    return tuple(row for row in found if row is not None)
+def rows_page(
+    view: ApiView, table: Table[E], index: Index[Any], key: Key, first: int, limit: int, *, newest: bool = False
+) -> tuple[E, ...]:
+    require_page(limit, first)
+    ids = range_ids(view, index, key, newest=newest, first=first, limit=limit)
+    return tuple(row for each in ids if (row := view.state.find(table, each)) is not None)
 
 
 def cut(ids: Ids, *, newest: bool, first: int, limit: int) -> Iterable[int]:

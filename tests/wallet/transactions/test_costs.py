@@ -1,4 +1,4 @@
-"""What a transaction takes of an account's bandwidth: what the chain counts when it takes the transaction in."""
+"""What a transaction costs: fees, and bandwidth."""
 
 from __future__ import annotations
 
@@ -12,16 +12,39 @@ from ledgerd.codec import codec_of
 from ledgerd.protocol.assets import Asset, shares, tokens
 from ledgerd.protocol.constants import BANDWIDTH_PRECISION
 from ledgerd.protocol.identifiers import BlockId
+from ledgerd.protocol.keys import NULL_KEY
 from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.operations import OPERATIONS, Operation
 from ledgerd.protocol.operations.custom import Custom
 from ledgerd.protocol.operations.transfers import Transfer
+from ledgerd.protocol.operations.validators import ValidatorUpdate
+from ledgerd.protocol.properties import VersionedChainProperties
 from ledgerd.protocol.time_text import time_text
 from ledgerd.protocol.transaction import Transaction, unsigned_transaction
 from ledgerd.wallet.errors import NodeUnreachable
 from ledgerd.wallet.node.ledger import LedgerReader
-from ledgerd.wallet.transactions.bandwidth import bandwidth_lines
+from ledgerd.wallet.transactions.costs import bandwidth_lines, fees_of
+from tests.recorded import recorded_result
 from tests.wallet.commands.test_sending import account
 from tests.wallet.nodes import FakeNode, asking
+
+VALIDATOR: Operation = ValidatorUpdate(AccountName("alice"), "", NULL_KEY)
+
+
+def test_a_recorded_fee_is_told() -> None:
+    properties = json.loads(recorded_result("open-main15/api-1216", "get_chain_properties"))
+
+    assert list(fees_of((VALIDATOR,), properties)) == [
+        f"{properties['validator_declaration_fee']} (the first time): validator_declaration_fee"
+    ]
+    assert list(fees_of((VALIDATOR,), {})) == []
+
+
+def test_the_fees_are_properties_that_validators_vote_on() -> None:
+    known = {name for each in VersionedChainProperties.__args__[0].__args__ for name in each.__struct_fields__}
+
+    assert {each.FEE.property for each in OPERATIONS if each.FEE} <= known
+
 
 NOW, WEEK = 1_700_000_000, 604_800
 ALICE, BOB = AccountName("alice"), AccountName("bob")

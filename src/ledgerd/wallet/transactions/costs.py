@@ -1,25 +1,33 @@
-"""How much of what an account may send a transaction takes: by the rule of the chain, of what a node says.
+"""What a transaction costs, of what a node says: fees that validators have voted on, and bandwidth.
 
-The rule makes no block invalid, but validators do not take a transaction that breaks it (spec 02, section 4.11).
+No block is invalid by bandwidth, but validators do not take a transaction that has too little (spec 02, section 4.11).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from ledgerd.basics.durations import DAY
 from ledgerd.basics.percents import HUNDRED_PERCENT
+from ledgerd.basics.printable import shown_text
 from ledgerd.codec import codec_of
-from ledgerd.codec.errors import CodecError
 from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.constants import BANDWIDTH_PRECISION
-from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.signatures import SIGNATURE_SIZE
 from ledgerd.protocol.transaction import Transaction
-from ledgerd.wallet.errors import NodeUnreachable
 from ledgerd.wallet.node.ledger import BandwidthUse, LedgerReader
 
 WINDOW = "CHAIN_BANDWIDTH_AVERAGE_WINDOW_SECONDS"
+
+
+def fees_of(operations: tuple[Operation, ...], properties: dict[str, Any]) -> Iterator[str]:
+    for operation in operations:
+        fee = operation.FEE
+        if fee is not None and fee.property in properties:
+            amount, when = shown_text(str(properties[fee.property])), " (the first time)" if fee.is_once else ""
+            yield f"{amount}{when}: {fee.property}"
 
 
 def bandwidth_lines(transaction: Transaction, signatures: int, ledger: LedgerReader, now: int) -> Iterator[str]:
@@ -29,12 +37,10 @@ def bandwidth_lines(transaction: Transaction, signatures: int, ledger: LedgerRea
         use = ledger.account(name).bandwidth
         if use is None or not {"max_virtual_bandwidth", "total_vesting_shares"} <= ledger.globals.keys():
             continue
-        try:
+        with ledger.node.understood():
             bytes_counted, window = _counted_size(transaction, size, ledger), int(ledger.config[WINDOW])
             allowed = _allowed(use, ledger)
             left = max(0, window - max(0, now - use.since)) * use.average // window
-        except (KeyError, TypeError, ValueError, ZeroDivisionError, CodecError, RuleViolation):
-            raise NodeUnreachable(f"{ledger.node.url} does not answer as a node does") from None
         after = left + bytes_counted * BANDWIDTH_PRECISION
         yield (
             f"{name} uses {bytes_counted:,} bytes; with what it has sent before, {_percent(after, allowed)} of what it "
