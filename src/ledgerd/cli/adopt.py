@@ -24,7 +24,7 @@ from ledgerd.adopt.vizd_directory import (
 )
 from ledgerd.cli.data_directory import configuration_of
 from ledgerd.cli.progress import Advance, progress
-from ledgerd.cli.terminal import say
+from ledgerd.cli.terminal import report
 from ledgerd.cli.tool_arguments import MAINNET
 from ledgerd.compare.node import ComparedNode
 from ledgerd.compare.pace import Pace
@@ -35,7 +35,6 @@ from ledgerd.protocol.keys import public_key_from_text, public_key_text
 HANDED_OVER = 0
 NOT_YET = 3
 INTERRUPTED = 130
-
 REQUESTS_A_SECOND = 200.0
 
 
@@ -58,7 +57,7 @@ def _adopt(chosen: argparse.Namespace) -> int:
     require_elsewhere(directory.places, chosen.data_dir)
     require_unused(*directory.places)
     chain = str(Path(chosen.chain).absolute()) if Path(chosen.chain).is_file() else chosen.chain
-    found = longest(directory, say)
+    found = longest(directory, report)
     record = Record(str(chosen.directory.absolute()), chain, str(found.snapshot or ""), str(found.log or ""))
     adoption = Adoption(chosen.data_dir, record, found)
     goes_on = adoption.is_begun()
@@ -72,56 +71,57 @@ def _adopt(chosen: argparse.Namespace) -> int:
     _carry_out(adoption, found, is_trusted=chosen.trust_log)
     require_unused(*directory.places)
     adoption.end()
-    say(f"start it: ledgerd --data-dir {chosen.data_dir}")
+    report(f"start it: ledgerd --data-dir {chosen.data_dir}")
     return 0
 
 
 def _carry_out(adoption: Adoption, found: FoundHistory, *, is_trusted: bool) -> None:
     if found.snapshot is not None:
-        say(f"importing {found.snapshot}")
+        report(f"importing {found.snapshot}")
         adoption.import_snapshot()
 
     def shown(done: int, last: int) -> AbstractContextManager[Advance]:
         return progress("replaying", last, done=done)
 
     number, name = adoption.apply_log(shown, is_trusted=is_trusted)
-    say(f"adopted: head block {number} {name}")
+    report(f"adopted: head block {number} {name}")
 
 
 def _print_found(found: FoundHistory) -> None:
     if found.snapshot is not None:
         behind = f", and blocks {found.first + 1:,} to {found.last:,} of {found.log}" if found.log else ""
-        say(f"history: the snapshot of block {found.first:,}, {found.snapshot}{behind}")
+        report(f"history: the snapshot of block {found.first:,}, {found.snapshot}{behind}")
     else:
-        say(f"history: blocks 1 to {found.last:,} of {found.log}")
+        report(f"history: blocks 1 to {found.last:,} of {found.log}")
     if found.torn:
-        say(f"the last {found.torn:,} bytes of {found.log} are no whole block: they are left out here, and stay there")
+        torn = f"the last {found.torn:,} bytes of {found.log}"
+        report(f"{torn} are no whole block: they are left out here, and stay there")
     minutes = max(1, round(found.seconds / 60))
-    say(f"it takes about {in_bytes(found.needed_bytes)} of disk, and about {minutes:,} minutes")
+    report(f"it takes about {in_bytes(found.needed_bytes)} of disk, and about {minutes:,} minutes")
 
 
 def _translated(directory: VizdDirectory, chosen: argparse.Namespace, chain: str) -> list[TranslatedLine]:
     if directory.configuration is None:
-        say(f"there is no config.ini in {directory.folder}: ours has the defaults, and listens nowhere")
+        report(f"there is no config.ini in {directory.folder}: ours has the defaults, and listens nowhere")
         return []
     lines = accepted(translate(configuration_text(directory.configuration), chosen.port_offset), chain)
-    say(f"{directory.configuration}:")
+    report(f"{directory.configuration}:")
     for words in summary(lines):
-        say(f"  {words}")
+        report(f"  {words}")
     return lines
 
 
 def _hand_over(chosen: argparse.Namespace) -> int:
     walk, plan = _walk(chosen)
     for line in words_of(plan):
-        _say(line)
+        _report_at_time(line)
     try:
         is_done = walk.run(chosen.wait)
     except KeyboardInterrupt:
-        _say("stopped here; the same command goes on")
+        _report_at_time("stopped here; the same command goes on")
         return INTERRUPTED
     if not is_done:
-        _say(f"not done after {chosen.wait:.0f} s; the same command goes on")
+        _report_at_time(f"not done after {chosen.wait:.0f} s; the same command goes on")
     return HANDED_OVER if is_done else NOT_YET
 
 
@@ -155,7 +155,7 @@ def _walk(chosen: argparse.Namespace) -> tuple[HandoverWalk, HandoverPlan]:
         chosen.vizd or "the vizd",
         chosen.clock_difference,
     )
-    return HandoverWalk(Handover(plan), ours, OtherNode(theirs, chosen.directory), _say), plan
+    return HandoverWalk(Handover(plan), ours, OtherNode(theirs, chosen.directory), _report_at_time), plan
 
 
 def _checked_key(text: str | None) -> str:
@@ -167,5 +167,5 @@ def _checked_key(text: str | None) -> str:
         raise OperatorError("--key takes a public key: `ledgerd key FILE` prints that of a file") from None
 
 
-def _say(text: str) -> None:
-    say(f"{time.strftime('%H:%M:%S')} {text}")
+def _report_at_time(text: str) -> None:
+    report(f"{time.strftime('%H:%M:%S')} {text}")

@@ -8,7 +8,7 @@ import secrets
 import sys
 from functools import partial
 
-from ledgerd.cli.terminal import say
+from ledgerd.cli.terminal import report
 from ledgerd.compare.asking import FoundDifference, Pair
 from ledgerd.compare.comparison import Comparison, Scope
 from ledgerd.compare.errors import NotComparable
@@ -30,8 +30,8 @@ def run(chosen: argparse.Namespace) -> int:
         sys.stderr.write("ledgerd: --rate has to be above 0, --reads 0 or more\n")
         return NOT_COMPARED
     seed = secrets.randbelow(HIGHEST_SEED) if chosen.seed is None else chosen.seed
-    report = partial(say, out=sys.stderr if chosen.json else sys.stdout)
-    report(f"comparing {chosen.url} with {chosen.other}, seed {seed}")
+    write = partial(report, out=sys.stderr if chosen.json else sys.stdout)
+    write(f"comparing {chosen.url} with {chosen.other}, seed {seed}")
     try:
         with (
             ComparedNode(chosen.url, Pace(chosen.rate), PATIENCE) as first,
@@ -39,24 +39,24 @@ def run(chosen: argparse.Namespace) -> int:
         ):
             pair = Pair(first, second)
             scope = Scope(seed, chosen.reads, frozenset(chosen.skip))
-            comparison = Comparison(pair, (*APIS, ACCOUNT_HISTORY, OPERATION_HISTORY), scope, report)
+            comparison = Comparison(pair, (*APIS, ACCOUNT_HISTORY, OPERATION_HISTORY), scope, write)
             found = comparison.run()
     except NotComparable as problem:
         if chosen.json:
             sys.stdout.write(json.dumps({"verdict": "not comparable", "seed": seed, "reason": str(problem)}) + "\n")
         else:
-            report(f"not comparable: {problem}")
+            write(f"not comparable: {problem}")
         return NOT_COMPARED
     text = _verdict(pair, comparison, found)
     for field, url in pair.one_sided.items():
-        report(f"  {field} is answered by {url} alone")
+        write(f"  {field} is answered by {url} alone")
     if chosen.json:
         verdict = "equal" if found is None else "different"
         sys.stdout.write(
             json.dumps({"verdict": verdict, "seed": seed, "block": comparison.irreversible, "words": text}) + "\n"
         )
     else:
-        report(text)
+        write(text)
     return EQUAL if found is None else DIFFERENT
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.cli.data_directory import configuration_of
 from ledgerd.cli.progress import progress
-from ledgerd.cli.terminal import LOWEST_PRIORITY, require_room, say
+from ledgerd.cli.terminal import LOWEST_PRIORITY, report, require_room
 from ledgerd.codec import codec_of
 from ledgerd.node.config.logging.setup import set_up_for_person
 from ledgerd.node.config.network import network_of
@@ -79,7 +79,7 @@ def _make_past_state(chosen: argparse.Namespace) -> int:
         give_way(LOWEST_PRIORITY)
         with set_up_for_person(logging.getLogger(import_progress.__name__)):
             begun = past.begin(chosen.snapshot, with_genesis=chosen.from_genesis)
-        say(f"begins with the state of block {begun}" if begun else "begins with the genesis")
+        report(f"begins with the state of block {begun}" if begun else "begins with the genesis")
         with progress("replaying", chosen.at, done=begun) as advance:
             made = past.replay(advance)
     sys.stdout.write(f"the state at block {chosen.at} {made.block_id} is in {chosen.to}\n")

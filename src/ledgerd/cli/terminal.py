@@ -20,7 +20,7 @@ SPARE_BYTES = 256 << 20
 """Bytes that stay free on the disk."""
 
 
-def say(text: str, out: TextIO | None = None) -> None:
+def report(text: str, out: TextIO | None = None) -> None:
     """Print a line at once; names of files, and what nodes answer, are another's."""
     out = out or sys.stdout
     out.write(f"{printable(text)}\n")
@@ -33,7 +33,7 @@ def require_room(needed: int, folder: Path, words: str) -> None:
     text = f"about {-(-needed // MEGABYTE)} MB are {words}, and {free // MEGABYTE} MB are free"
     if needed + SPARE_BYTES > free:
         raise OperatorError(f"{text}: make room on the disk of {folder}")
-    say(text)
+    report(text)
 
 
 @contextmanager

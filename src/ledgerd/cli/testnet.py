@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from ledgerd.cli.terminal import say, until_asked_to_stop
+from ledgerd.cli.terminal import report, until_asked_to_stop
 from ledgerd.node.testnet.network import NAME, LocalNetwork, Wishes, prepare
 from ledgerd.node.testnet.plan import FILE, Plan
 from ledgerd.node.testnet.table import line, table
@@ -129,7 +129,7 @@ def _shown() -> Iterator[Callable[[LocalNetwork], None]]:
         def show(network: LocalNetwork) -> None:
             nonlocal last
             if (text := line(network)) != last:
-                say(text)
+                report(text)
                 last = text
 
         yield show

@@ -94,11 +94,14 @@ class EmbeddedStore:
             write_watermarks(self._disk.transaction, self._tables, self._watermarks)
             stored.missed.begin(self._watermarks.head + 1)
             self._disk.commit()
-        except BaseException as problem:
+        except StoreCorrupt as problem:
             self._lock.close()
-            if isinstance(problem, StoreCorrupt | lmdb.Error):
-                reason = "" if isinstance(problem, StoreCorrupt) else f": {problem}"
-                raise HistoryDamaged(f"{folder}{reason}") from problem
+            raise HistoryDamaged(str(folder)) from problem
+        except lmdb.Error as problem:
+            self._lock.close()
+            raise HistoryDamaged(f"{folder}: {problem}") from problem
+        except BaseException:
+            self._lock.close()
             raise
 
     @property

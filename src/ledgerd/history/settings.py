@@ -31,5 +31,4 @@ class HistorySettings(msgspec.Struct, frozen=True):
     store: str | None = None
 
     def of_log(self, *, is_rolling: bool) -> HistorySettings:
-        """A log that drops its oldest blocks has the history keep their bytes."""
         return msgspec.structs.replace(self, keep_blocks=True) if is_rolling else self

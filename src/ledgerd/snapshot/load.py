@@ -41,9 +41,9 @@ VOTES, OLD_VOTES = "validator_vote", "witness_vote"
 def load(
     store: Store, snapshot: Snapshot, network: ChainParameters, residual: int = 0, *, with_metadata: bool = False
 ) -> Block | None:
-    """Import the state of a snapshot into an empty store, and return its head block, if the file has it. Most of it is
-    committed in steps, so that it need not fit into memory: the caller commits the rest, or deletes the store after a
-    `SnapshotError`.
+    """Import the state of a snapshot into an empty store; its tokens must exceed its supply by exactly `residual` (spec
+    11, section 8.6). Returns the head block, if the file has it. Most is committed in steps, so that it need not fit
+    into memory: the caller commits the rest, or deletes the store after a `SnapshotError`.
     """
     if snapshot.chain_id != network.chain_id:
         raise SnapshotError(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from ledgerd.chain.chain import STATE_FOLDER
@@ -28,10 +27,8 @@ class HistorySource:
         self._readers: tuple[BlockLogReader, ...] = ()
         self._file = 0
 
-    @contextmanager
-    def __call__(self) -> Iterator[KeptFacts]:
-        with self.opened().keeping(self.logged) as facts:
-            yield facts
+    def __call__(self) -> AbstractContextManager[KeptFacts]:
+        return self.opened().keeping(self.logged)
 
     def opened(self) -> EmbeddedHistory:
         """The history for queries; `HistoryDamaged` if there is none yet, or it cannot be read."""

@@ -1,5 +1,4 @@
 """The columns that are made of the fields of operations: who acts, from whom, to whom, how much, and the memo.
-
 PostgreSQL holds neither a NUL nor bytes that are not UTF-8, so texts and names are mended.
 """
 
