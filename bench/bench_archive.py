@@ -81,7 +81,7 @@ def seconds_to_fetch(folder: Path, count: int, transactions: int) -> tuple[float
     writer, log = ArchiveWriter(others, RANGE), RollingBlockLog.open(folder)
     for block in chain_of(count + 1, transactions):
         if block.number <= count:
-            writer.take(block.number, block.packed)
+            writer.append(block.number, block.packed)
         else:
             writer._seal()  # noqa: SLF001 - the last range of the chain is not full
             log.append(block.number, block.packed)

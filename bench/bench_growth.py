@@ -39,8 +39,8 @@ from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.view import Node
 from ledgerd.rpc.link.link import Link
 from ledgerd.snapshot.build import build_state, read_snapshot
-from ledgerd.snapshot.create import create
-from ledgerd.snapshot.terms import Terms
+from ledgerd.snapshot.export import create
+from ledgerd.snapshot.settings import Terms
 from ledgerd.state import StateReader
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.accounts import (

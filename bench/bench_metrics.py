@@ -31,10 +31,10 @@ from ledgerd.metrics.meters.requests import RequestMeter
 from ledgerd.metrics.names import ValidatorPlaces
 from ledgerd.metrics.table.process import CHAIN_LOOP, LOOP_DELAY, MAIN_LOOP
 from ledgerd.metrics.table.requests import ANSWER, REQUEST_TIME
-from ledgerd.node.metering.chain_meter import ChainMeter
+from ledgerd.node.parts.watching.chain_meter import ChainMeter
+from ledgerd.node.workers.api_worker import WorkerMetrics
 from ledgerd.node.workers.known_methods import known_methods
 from ledgerd.node.workers.metrics_worker import MetricsPage
-from ledgerd.node.workers.worker_metrics import WorkerMetrics
 from ledgerd.protocol.parameters import MAINNET
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits

@@ -31,7 +31,7 @@ from ledgerd.protocol.operations.proposals import OperationWrapper, ProposalCrea
 from ledgerd.protocol.operations.transfers import Transfer
 from ledgerd.protocol.operations.validators import VersionedChainPropertiesUpdate
 from ledgerd.protocol.parameters import MAINNET
-from ledgerd.protocol.property_versions import default_properties
+from ledgerd.protocol.properties import default_properties
 from ledgerd.protocol.signatures import recover, sign
 from ledgerd.protocol.transaction import unsigned_transaction
 

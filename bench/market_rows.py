@@ -17,7 +17,7 @@ from time import monotonic
 from typing import TypeVar
 
 from bench.market_plan import DAY, MINUTE, Kind, Plan, Scale, Stage, scatter, weight_of
-from ledgerd.chain.offline.tokens import TokenTally
+from ledgerd.chain.offline.audit import TokenTally
 from ledgerd.cli.dev import MARK
 from ledgerd.pricing.constant_product import buy, opening_reserves
 from ledgerd.pricing.lmsr import depth_of_liquidity
@@ -44,8 +44,7 @@ from ledgerd.state.objects.lazy_pool import (
     PmLazyAllocation,
     PmLazyDeposit,
 )
-from ledgerd.state.objects.leverage import PM_LEVERAGE_POSITIONS, PmLeveragePosition
-from ledgerd.state.objects.leverage_ends import LEVERAGE_ENDS, LeverageEnd
+from ledgerd.state.objects.leverage import LEVERAGE_ENDS, PM_LEVERAGE_POSITIONS, LeverageEnd, PmLeveragePosition
 from ledgerd.state.objects.liquidity import CLOSED, PM_LIQUIDITY, PmLiquidity
 from ledgerd.state.objects.markets import (
     ACTIVE,
@@ -102,7 +101,7 @@ class Writer:
     def put(self, table: Table[E], row: E) -> E:
         """A row, which is not changed any more."""
         made: E = self.store.create(table, row)
-        self.tally.take(made)
+        self.tally.add(made)
         self._uncommitted += 1
         if self._uncommitted >= ROWS_A_COMMIT:
             self.store.commit()
@@ -312,7 +311,7 @@ class Writer:
         with ledger.editing(pool):
             pool.total_shares = DEPOSIT * self.scale.depositors
             pool.free_balance, pool.allocated_balance, pool.leverage_fund_used = FREE, self.in_markets, lent
-        self.tally.take(pool)
+        self.tally.add(pool)
         shares = SHARES * self.scale.accounts
         fund = globals_.tokens_for(shares)
         with ledger.editing(globals_):

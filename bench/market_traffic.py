@@ -16,11 +16,9 @@ from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.identifiers import BlockId, Commitment
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.bets import PmCancelBet, PmPlaceBet
-from ledgerd.protocol.operations.commitments import PmCommitBet
-from ledgerd.protocol.operations.lazy_pool import PmLazyDeposit
+from ledgerd.protocol.operations.bets import PmCancelBet, PmCommitBet, PmPlaceBet
 from ledgerd.protocol.operations.leverage import PmLeverageOpen
-from ledgerd.protocol.operations.liquidity import PmAddLiquidity
+from ledgerd.protocol.operations.liquidity import PmAddLiquidity, PmLazyDeposit
 from ledgerd.protocol.operations.transfers import Transfer, TransferToVesting
 from ledgerd.protocol.parameters import TESTNET
 from ledgerd.protocol.transaction import Transaction, unsigned_transaction

@@ -23,14 +23,12 @@ from ledgerd.codec.variants import NamedVariant, Variant
 from ledgerd.protocol.authority import Authority
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.config_document import config_of
-from ledgerd.protocol.hardforks import MAINNET_HARDFORKS
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import FAMILIES, OPERATIONS, Operation
 from ledgerd.protocol.operations.base import name_of, tag_of
 from ledgerd.protocol.operations.variant import OLD_NAMES
-from ledgerd.protocol.parameters import MAINNET, TESTNET
-from ledgerd.protocol.properties import ChainPropertiesInit, json_defaults_of
-from ledgerd.protocol.property_versions import VersionedChainProperties
+from ledgerd.protocol.parameters import MAINNET, MAINNET_HARDFORKS, TESTNET
+from ledgerd.protocol.properties import ChainPropertiesInit, VersionedChainProperties, json_defaults_of
 from ledgerd.protocol.time_text import time_text
 from ledgerd.protocol.versions import version_text
 from scripts.spec_links import linked

@@ -12,8 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ledgerd.codec import record_kind
-from ledgerd.protocol.market_properties import ChainPropertiesHf14
-from ledgerd.protocol.properties import ChainPropertiesHf13
+from ledgerd.protocol.properties import ChainPropertiesHf13, ChainPropertiesHf14
 
 ACCOUNT = {
     "pm_liquidity_committed": "0.000 VIZ",

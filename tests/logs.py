@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
-from ledgerd.node.config.logging.limited import Limited
+from ledgerd.node.config.logging.handlers import Limited
 
 KEY = "5K" + "a" * 49
 MOMENT = 1_795_179_600.25

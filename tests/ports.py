@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ledgerd.node.testnet.ports import free_ports
+from ledgerd.node.testnet.plan import free_ports
 
 
 def free_port() -> int:

@@ -18,9 +18,15 @@ from ledgerd.codec.numbers import Boolean, Share, Signed, Unsigned, WideUnsigned
 from ledgerd.codec.records import RecordKind
 from ledgerd.codec.strings import ByteVector, FixedBytes, Text
 from ledgerd.codec.variants import Variant
-from ledgerd.protocol.amounts import AmountOf
-from ledgerd.protocol.asset_text import MAX_DECIMALS, MAX_SYMBOL_BYTES
-from ledgerd.protocol.assets import MAX_AMOUNT, SHARES_SYMBOL, TOKEN_SYMBOL, Asset
+from ledgerd.protocol.assets import (
+    MAX_AMOUNT,
+    MAX_DECIMALS,
+    MAX_SYMBOL_BYTES,
+    SHARES_SYMBOL,
+    TOKEN_SYMBOL,
+    AmountOf,
+    Asset,
+)
 from ledgerd.protocol.names import MAX_NAME_BYTES, NameKind, cut_name
 from ledgerd.protocol.versions import HARDFORK_MASK, HardforkVersionKind
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
-from ledgerd.node.testnet.ports import free_ports
+from ledgerd.node.testnet.plan import free_ports
 
 ALERTS = Path(__file__).resolve().parents[2] / "share" / "ledgerd" / "monitoring" / "alerts.yml"
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 
 from ledgerd.adopt.handover import Handover, HandoverPlan, Stage, words_of
-from ledgerd.adopt.handover_facts import ChainFacts, HandoverSight, LastBlock, OtherFacts, OurFacts, Presence
+from ledgerd.adopt.handover_facts import ChainFacts, HandoverStatus, LastBlock, OtherFacts, OurFacts, Presence
 from ledgerd.compare.heads import NodeHead
 from ledgerd.producer.double_sign import SignedSlot
 from ledgerd.protocol.keys import NULL_KEY, public_key_text
@@ -41,14 +41,14 @@ class At(NamedTuple):
     answers: bool = True
 
     @property
-    def seen(self) -> HandoverSight:
+    def seen(self) -> HandoverStatus:
         head = NodeHead(self.time // 3, "", self.time // 3 - 15)
         last = LastBlock(self.last // 3, self.last, self.signee, self.by)
         chain = ChainFacts(
             head, self.time, self.age, self.key, self.missed, last, 63, PLACES, self.quiet, self.in_force
         )
         ours = OurFacts(self.is_running, frozenset(self.loaded), frozenset({"alice"}), self.is_current, self.signed)
-        return HandoverSight(chain if self.answers else None, "" if self.answers else "refused", ours, self.theirs)
+        return HandoverStatus(chain if self.answers else None, "" if self.answers else "refused", ours, self.theirs)
 
 
 def walk(key: str = "", *, is_back: bool = False) -> Handover:

@@ -16,7 +16,7 @@ from ledgerd.adopt.handover_facts import (
     Presence,
     ScheduleAnswer,
     ScheduleTurns,
-    may_be_looked_at,
+    may_be_inspected,
     quiet_slots,
     turns_of,
 )
@@ -93,5 +93,5 @@ def test_processes_of_others_are_hidden_so_their_files_show_nothing(
 ) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: tmp_path.stat().st_uid + 1)
 
-    assert not may_be_looked_at(tmp_path)
+    assert not may_be_inspected(tmp_path)
     assert presence(None, tmp_path) is Presence.UNKNOWN

@@ -273,7 +273,7 @@ def test_of_a_thousand_snapshots_the_newest_few_are_tried(tmp_path: Path) -> Non
     for number in range(1, 1_001):
         (source / "snapshots" / f"snapshot-block-{number}.vizjson").touch()
 
-    found = vizd_directory.look(source).snapshots
+    found = vizd_directory.inspect_directory(source).snapshots
 
     assert [each.number for each in found] == list(range(1_000, 1_000 - MOST_SNAPSHOTS, -1))
 

@@ -14,7 +14,7 @@ from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.block_log import FULL_LOG
 from ledgerd.chain.log.files import paths_of, sums_path
 from ledgerd.chain.log.rolling import RollingBlockLog
-from ledgerd.chain.log.standing import LATEST, LOG_KEPT
+from ledgerd.chain.log.state_blocks import LATEST, LOG_KIND
 from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
@@ -29,7 +29,7 @@ def write_archive(folder: Path, blocks: Sequence[bytes], size: int, first: int =
     """Archive blocks as the node does."""
     writer = ArchiveWriter(folder, size)
     for number, packed in enumerate(blocks, first):
-        writer.take(number, packed)
+        writer.append(number, packed)
     writer.close()
 
 
@@ -40,7 +40,7 @@ def without_past(folder: Path, chain: str = CHAIN, head: int = HEAD, first: int 
     for path in (*paths_of(logs, FULL_LOG), sums_path(logs, FULL_LOG)):
         path.unlink()
     with Store.open(logs, STORED_TABLES) as store:
-        store.set_meta(LOG_KEPT, LATEST)
+        store.set_meta(LOG_KIND, LATEST)
         store.commit()
         irreversible = store.get(DYNAMIC_GLOBAL_PROPERTIES, 0).last_irreversible_block_num
     log = RollingBlockLog.open(logs)

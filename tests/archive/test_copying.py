@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.archive.copying import SLICE, Copying
 from ledgerd.archive.sealed import ArchivedBlocks, SealedFile, sealed_files
+from ledgerd.archive.writer import SLICE, Copying
 from ledgerd.chain.log.block_log import BlockLog
 from ledgerd.chain.log.rolling import RollingBlockLog
 from tests.chain.logged_blocks import packed_block, unsynced

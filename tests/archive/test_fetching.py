@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.archive.checking import check_archive
 from ledgerd.archive.errors import ArchiveRefused, ArchiveUnwritable, SourceFault
 from ledgerd.archive.fetching import ARRIVING, Fetch, FetchProgress
 from ledgerd.archive.known import known_blocks
 from ledgerd.archive.listing import LIST_NAME, list_sums, listed
 from ledgerd.archive.peers import REFUSALS, PeerArchive
+from ledgerd.archive.proof import check_archive
 from ledgerd.archive.sealed import ArchivedBlocks, SealedFile, sealed_files
 from ledgerd.archive.web import WebArchive
 from ledgerd.chain.log.files import LogDamaged

@@ -15,12 +15,12 @@ def test_a_source_that_sends_enough_in_each_span_goes_on_for_ever_and_is_given_u
     pace = SourcePace("somebody", 60, "blocks", lambda: now[0])
     for _ in range(100):
         now[0] += SPAN_SECONDS / 2
-        pace.took(0)
+        pace.count(0)
         now[0] += SPAN_SECONDS / 2
-        pace.took(60)
-    pace.took(59)
+        pace.count(60)
+    pace.count(59)
     now[0] += SPAN_SECONDS - 1
-    pace.took(0)
+    pace.count(0)
     now[0] += 1
     with pytest.raises(SourceFault, match="somebody is too slow: it sends fewer than 60 blocks in 60 s"):
-        pace.took(0)
+        pace.count(0)

@@ -60,7 +60,7 @@ def test_files_made_by_hand_are_read(tmp_path: Path) -> None:
 def test_a_file_begins_anew_behind_a_gap_and_keeps_its_true_numbers(tmp_path: Path) -> None:
     writer = ArchiveWriter(tmp_path, 100)
     for number in (*range(130, 150), *range(170, 200), 200):
-        writer.take(number, packed_block(number))
+        writer.append(number, packed_block(number))
     writer.close()
     assert sealed_files(tmp_path) == [SealedFile(130, 149), SealedFile(170, 199)]
     assert ArchiveWriter(tmp_path, 100).archived == 200
@@ -87,7 +87,7 @@ def test_a_writer_that_was_killed_while_it_sealed_is_continued(tmp_path: Path, m
     writer = ArchiveWriter(torn, 50)
     assert writer.archived == 49
     for number, packed in enumerate(blocks[49:], 50):
-        writer.take(number, packed)
+        writer.append(number, packed)
     writer.close()
     assert [*ArchivedBlocks(torn).scan(1, 60)] == [*enumerate(blocks[:49], 1)]
     assert files_of(torn) == by_hand(1, [*blocks[:49]])

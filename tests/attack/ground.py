@@ -11,11 +11,9 @@ from pathlib import Path
 import msgspec
 
 from ledgerd.node.dev.founding import PUBLISHED_ACCOUNTS_KEY, dev_accounts
-from ledgerd.node.testnet.files import write_configurations
-from ledgerd.node.testnet.network import LocalNetwork, Wishes, prepare
-from ledgerd.node.testnet.plan import Member, Plan
-from ledgerd.node.testnet.ports import free_ports
-from ledgerd.node.testnet.watch import Silent, ask
+from ledgerd.node.testnet.network import LocalNetwork, Wishes, prepare, write_configurations
+from ledgerd.node.testnet.plan import Member, Plan, free_ports
+from ledgerd.node.testnet.watch import NoAnswer, ask
 from ledgerd.protocol.chain_file import load_parameters
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT, INITIATOR_ACCOUNT
 from ledgerd.protocol.time_text import parse_time_text
@@ -162,11 +160,11 @@ def _wait(made: Ground) -> None:
     deadline = time.monotonic() + START_SECONDS
     snapshots = made.target.folder / "snapshots"
     while time.monotonic() < deadline:
-        sights = made.network.watch.inspect()
+        statuses = made.network.watch.inspect()
         dead = [process for process in made.network.processes if process.has_died]
         if dead:
             raise RuntimeError(f"{dead[0].member.name} has ended:\n{dead[0].last_words()}")
-        heads = [0 if each is None else each.head for each in sights]
+        heads = [0 if each is None else each.head for each in statuses]
         if min(heads) >= FOUNDING_BLOCKS + FIRST_SNAPSHOT_BLOCKS and any(snapshots.glob("*")):
             return
         time.sleep(0.5)
@@ -177,6 +175,6 @@ def is_answered(member: Member) -> bool:
     """Whether a node answers a request."""
     try:
         ask(member, [("database_api", "get_dynamic_global_properties", [])])
-    except Silent:
+    except NoAnswer:
         return False
     return True

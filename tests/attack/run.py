@@ -187,9 +187,9 @@ def play(name: str, kinds: Sequence[type[Kind]], seconds: float, folder: Path, c
     """One run on a network of its own."""
     most = None if chosen.max_connections == "default" else int(chosen.max_connections)
     with ground(folder, Chosen(max_connections=most)) as made:
-        if any(kind.needs_web for kind in kinds):
-            found_web(made)
         try:
+            if any(kind.needs_web for kind in kinds):
+                found_web(made)
             run = Play(name, made, seconds, chosen.transactions, chosen.nice)
             return run.run(shares_of(kinds, chosen.peers, chosen.clients))
         finally:

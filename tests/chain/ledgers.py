@@ -26,7 +26,7 @@ from ledgerd.protocol.keys import PrivateKey, PublicKey
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.parameters import MAINNET, ChainParameters
-from ledgerd.protocol.property_versions import default_properties
+from ledgerd.protocol.properties import default_properties
 from ledgerd.protocol.signatures import Signature
 from ledgerd.state import Entity, Space, Store
 from ledgerd.state.objects import STORED_TABLES
@@ -40,8 +40,12 @@ from ledgerd.state.objects.accounts import (
     AccountAuthority,
     AccountMetadata,
 )
-from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, DynamicGlobalProperty
-from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES, HardforkProperty
+from ledgerd.state.objects.globals import (
+    DYNAMIC_GLOBAL_PROPERTIES,
+    HARDFORK_PROPERTIES,
+    DynamicGlobalProperty,
+    HardforkProperty,
+)
 from ledgerd.state.objects.validators import VALIDATOR_SCHEDULES, VALIDATORS, Validator, ValidatorSchedule
 from tests.chain.whole_state import first_change, whole_state
 

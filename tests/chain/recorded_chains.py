@@ -17,8 +17,7 @@ from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.codec import codec_of
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.chain_file import load_parameters
-from ledgerd.protocol.hardforks import known_until
-from ledgerd.protocol.parameters import TESTNET, ChainParameters
+from ledgerd.protocol.parameters import TESTNET, ChainParameters, known_until
 from ledgerd.snapshot.export import Occasion, export
 from ledgerd.state import Store, Table
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, BLOCK_SUMMARY_COUNT

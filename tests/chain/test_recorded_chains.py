@@ -19,7 +19,7 @@ from ledgerd.snapshot.load import load
 from ledgerd.snapshot.read import Snapshot
 from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.objects.reversible import REVERSIBLE_BLOCKS, ReversibleBlock
+from ledgerd.state.objects.transactions import REVERSIBLE_BLOCKS, ReversibleBlock
 from tests.additions import METADATA
 from tests.chain.observing import observe
 from tests.chain.recorded_chains import (

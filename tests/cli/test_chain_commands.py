@@ -26,7 +26,7 @@ def log(tmp_path: Path) -> str:
 def niceness(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How far a command gives way; this process does not."""
     steps: list[int] = []
-    monkeypatch.setattr("ledgerd.cli.past_state.give_way", steps.append)
+    monkeypatch.setattr("ledgerd.cli.state.give_way", steps.append)
     return steps
 
 
@@ -209,7 +209,7 @@ def test_a_past_state_that_cannot_be_made_is_refused_before_anything_is_written(
         assert sorted(path.name for path in tmp_path.iterdir()) == ["block_log", "data"]
     assert main(["state", "--data-dir", str(tmp_path / "none"), "--at", "5", "--to", out]) == 1
     niceness.clear()
-    monkeypatch.setattr("ledgerd.cli.past_state.SPARE_BYTES", 1 << 60)
+    monkeypatch.setattr("ledgerd.cli.terminal.SPARE_BYTES", 1 << 60)
     assert main(["state", "--data-dir", data, "--at", "5", "--to", out]) == 1
     assert "MB are free: make room on the disk of" in capsys.readouterr().err
     assert niceness == []

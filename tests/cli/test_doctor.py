@@ -13,7 +13,7 @@ from ledgerd.cli import main
 from ledgerd.cli.doctor import ERRORS, SOUND, WARNINGS, WRONG_CONFIGURATION
 from ledgerd.doctor.examined_node import ExaminedNode
 from ledgerd.doctor.finding import Finding, error, warning
-from ledgerd.doctor.ports import note_inbound
+from ledgerd.doctor.ports import record_inbound
 from ledgerd.state.lock import lock_writer
 from tests.doctor.doubles import PeerDouble, TimeDouble
 from tests.node.configurations import COMMITTEE_WIF
@@ -33,7 +33,7 @@ def examined(monkeypatch: pytest.MonkeyPatch) -> list[ExaminedNode]:
         yield from FOUND
 
     FOUND.clear()
-    monkeypatch.setattr("ledgerd.doctor.examination.examine", examine)
+    monkeypatch.setattr("ledgerd.cli.doctor.examine", examine)
     return seen
 
 
@@ -191,7 +191,7 @@ def test_a_real_node_is_sound_while_it_runs_and_when_it_has_stopped(
         node.wait_for("Validated block #3 ")
         assert doctor(folder, text) == WARNINGS
         assert f"not-shown-reachable: p2p-endpoint = 127.0.0.1:{p2p}" in capsys.readouterr().out
-        note_inbound(folder, time.time_ns() // 1_000_000_000)
+        record_inbound(folder, time.time_ns() // 1_000_000_000)
         code = doctor(folder, text)
         assert (capsys.readouterr().out, code) == ("", SOUND)
         assert node.stop() == 0

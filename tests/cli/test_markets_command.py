@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
-from ledgerd.chain.offline import reapply
+from ledgerd.chain.offline import replay as replaying
 from ledgerd.cli import main
 from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.config.network import network_of
@@ -98,7 +98,7 @@ def test_an_interrupted_rebuild_goes_on_where_it_was(
     configure(late, "")
     replay(late, HEIGHT)
     configure(late, PLUGIN)
-    monkeypatch.setattr(reapply, "BLOCKS_A_COMMIT", 50)
+    monkeypatch.setattr(replaying, "BLOCKS_A_COMMIT", 50)
 
     def interrupt(height: int) -> None:
         if height >= SWITCHED_ON:

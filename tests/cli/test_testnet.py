@@ -16,7 +16,8 @@ import pytest
 
 from ledgerd.cli import main
 from ledgerd.cli.main import parser
-from ledgerd.cli.testnet import EXAMPLES, folder_of
+from ledgerd.cli.process_arguments import EXAMPLES
+from ledgerd.cli.testnet import folder_of
 from ledgerd.state.errors import StoreLocked
 from ledgerd.state.lock import LOCK_FILE, lock_writer
 from tests.node.processes import PATIENCE, PROGRAM
@@ -144,4 +145,4 @@ def test_every_example_of_the_help_can_be_run() -> None:
 
     assert len(examples) == 6
     for example in examples:
-        assert parser().parse_args(shlex.split(example)[1:]).run
+        assert parser().parse_args(shlex.split(example)[1:]).nodes

@@ -202,7 +202,7 @@ def test_an_answer_without_end_is_not_read_to_its_end(monkeypatch: pytest.Monkey
 
         server.answer = long
         async with pool_to(server) as pool:
-            with pytest.raises(NodeAway, match="more than 1000 bytes"):
+            with pytest.raises(NodeAway, match="more than 1,000 bytes"):
                 await pool.ask(PING)
 
     play(scene)

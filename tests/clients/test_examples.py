@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.cli import dev
+from ledgerd.cli.process_arguments import add_dev
 from ledgerd.rpc.api.dev_api import DEV_API
 from tests.clients.speaking import CLIENTS, development_node, is_left_out, speak
 
@@ -74,7 +74,7 @@ def test_the_command_that_the_document_starts_with_is_understood() -> None:
     command = re.search(r"^    \.venv/bin/ledgerd (.+)$", text, re.MULTILINE)
     assert command is not None
     parser = argparse.ArgumentParser()
-    dev.add_to(parser.add_subparsers())
+    add_dev(parser.add_subparsers())
 
     chosen = parser.parse_args([*command[1].split(), "--fast-forward", "30d", "--fresh", "--data-dir", "x"])
 

@@ -23,8 +23,7 @@ from ledgerd.compare.difference import LONGEST_PLACE, differences
 from ledgerd.compare.errors import NobodyListens, NotComparable
 from ledgerd.compare.node import LONGEST_ANSWER, SHOWN, ComparedNode
 from ledgerd.compare.pace import Pace
-from ledgerd.compare.reads import Read
-from ledgerd.compare.seen import LONGEST_SEEN, SeenValues
+from ledgerd.compare.reads import LONGEST_SEEN, Read, SeenValues
 from tests.compare.doubles import listening
 from tests.ports import free_port
 
@@ -92,7 +91,7 @@ def _slow(before: bytes) -> Iterator[bytes]:
     pause = threading.Event()
     yield before
     while not pause.wait(0.05):
-        yield b" "
+        yield b"a"
 
 
 def _endless_headers() -> Iterator[bytes]:
@@ -100,7 +99,7 @@ def _endless_headers() -> Iterator[bytes]:
     yield from itertools.repeat(b"X-Again: " + b"a" * 60_000 + b"\r\n")
 
 
-@pytest.mark.parametrize("before", [b"", HEAD, HEAD + b"Content-Length: 1000000\r\n\r\n"])
+@pytest.mark.parametrize("before", [HEAD, HEAD + b"X: ", HEAD + b"Content-Length: 1000000\r\n\r\n"])
 def test_slow_bytes_are_waited_for_up_to_a_deadline(before: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ledgerd.compare.node.SECONDS", 0.4)
     with sending(lambda: _slow(before)) as url, pytest.raises(NotComparable, match="gives no answer: timed out"):
@@ -254,7 +253,7 @@ def test_the_place_of_a_difference_has_a_bounded_length() -> None:
 
 
 def test_of_what_nodes_have_shown_a_bounded_part_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ledgerd.compare.seen.MOST_SEEN", 10)
+    monkeypatch.setattr("ledgerd.compare.reads.MOST_SEEN", 10)
     seen = SeenValues(0)
     for number in range(100):
         seen.add_account(

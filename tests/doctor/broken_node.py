@@ -16,7 +16,7 @@ from ledgerd.doctor.disk import LITTLE
 from ledgerd.doctor.examination import examine
 from ledgerd.doctor.examined_node import ExaminedNode
 from ledgerd.doctor.finding import Finding
-from ledgerd.doctor.ports import note_inbound
+from ledgerd.doctor.ports import record_inbound
 from ledgerd.producer.settings import SignerAccess
 from ledgerd.producer.signer_place import SignerPlace
 from ledgerd.producer.signing_frames import SignerStatus
@@ -61,7 +61,7 @@ class BrokenNode:
         self.set_memory(4_000_000)
         self.set_free(100 * LITTLE)
         monkeypatch.setattr("ledgerd.doctor.disk.time_of_write", lambda _: 0.002)
-        note_inbound(self.data_dir, around.now - 60)
+        record_inbound(self.data_dir, around.now - 60)
         self.node = ExaminedNode(
             data_dir=self.data_dir,
             state_dir=self.data_dir / "state",

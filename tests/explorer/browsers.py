@@ -78,7 +78,7 @@ class SiteInThread:
     def tell(self) -> None:
         """Tell every open page of the chain as it is now."""
         if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._explorer.watch.tell)
+            self._loop.call_soon_threadsafe(self._explorer.watch.notify)
 
     def stop(self) -> None:
         if self._loop is not None:

@@ -72,7 +72,7 @@ class RecordedExplorer:
         self.watch = ChainWatch()
         self.follower = HeadFollower(node, self.watch)
         self.clock = 0.0
-        asyncio.run(self.follower.look())
+        asyncio.run(self.follower.refresh())
         self.clock = self.watch.head_seconds + 3.0
         self.answering = PageMaker(node, self.watch, lambda: self.clock)
 

@@ -8,7 +8,7 @@ from random import Random
 
 from ledgerd.node.config.configuration import Configuration, read_configuration
 from ledgerd.node.config.given import ConfigurationError
-from ledgerd.node.config.text import default_file, file_options
+from ledgerd.node.config.templates import default_file, file_options
 from tests.fuzz.mutations import damaged
 from tests.fuzz.target import Broken
 

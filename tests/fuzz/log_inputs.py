@@ -12,9 +12,8 @@ from typing import NamedTuple
 import msgspec
 
 from ledgerd.chain.log.block_log import BlockLog, BlockLogReader
-from ledgerd.chain.log.files import OFFSET, LogDamaged, sums_path
+from ledgerd.chain.log.files import OFFSET, LogDamaged, sum_of, sums_path
 from ledgerd.chain.log.rolling import RollingBlockLog, RollingBlockLogReader
-from ledgerd.chain.log.sums import sum_of
 from ledgerd.codec import CodecError, codec_of
 from ledgerd.protocol.block import Block
 from tests.chain.logged_blocks import packed_block

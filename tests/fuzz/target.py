@@ -14,7 +14,7 @@ from ledgerd.codec.legacy_json import is_valid, parse
 from ledgerd.protocol.authority import Authority
 from ledgerd.protocol.block import Block, SignedHeader
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.property_versions import VersionedChainProperties
+from ledgerd.protocol.properties import VersionedChainProperties
 from ledgerd.protocol.transaction import Transaction
 
 CODECS: tuple[Codec[Any], ...] = tuple(

@@ -16,7 +16,7 @@ from ledgerd.chain.events import AccountImage, BlockApplied, ImageKind
 from ledgerd.chain.ledger.images import GONE, packed_names
 from ledgerd.codec import codec_of
 from ledgerd.history.errors import HistoryDamaged
-from ledgerd.history.journal import AccountJournal, journal_of
+from ledgerd.history.journal import AccountJournal
 from ledgerd.history.tables import Tables
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.names import AccountName
@@ -49,7 +49,7 @@ def opened(folder: Path) -> Iterator[tuple[AccountJournal, LmdbTransaction, Tabl
         environment.begin(write=True) as made,
     ):
         tables = Tables.open(environment, made, create=True)
-        journal = journal_of(made, tables)
+        journal = AccountJournal(made, tables.header, tables.images, tables.changed)
         assert journal is not None
         yield journal, made, tables
 
@@ -62,7 +62,7 @@ def told(number: int, changed: list[AccountImage] | None) -> BlockApplied:
 @given(changes, stories)
 def test_the_image_of_every_block_is_found_through_undoing_and_purging(begun: list[AccountImage], story: Story) -> None:
     with TemporaryDirectory() as folder, opened(Path(folder)) as (journal, _, _):
-        journal.stand(FIRST, begun)
+        journal.begin(FIRST, begun)
         known: dict[int, Known] = {FIRST: {each[:2]: each.row for each in begun}}
         for kind, what in story:
             head, first = max(known), min(known)
@@ -97,7 +97,7 @@ def test_an_account_that_is_gone_is_none_and_one_that_lacks_a_part_is_damage(tmp
         AccountImage(ImageKind.METADATA, name, b"metadata"),
     ]
     with opened(tmp_path) as (journal, _, _):
-        journal.stand(FIRST, parts)
+        journal.begin(FIRST, parts)
         journal.record(told(FIRST + 1, [AccountImage(ImageKind.VOTES, name, packed_names(NAMES[:2]))]))
         journal.record(told(FIRST + 2, [AccountImage(ImageKind.ACCOUNT, name, GONE)]))
         journal.record(told(FIRST + 3, [AccountImage(ImageKind.ACCOUNT, NAMES[0], row)]))
@@ -118,12 +118,12 @@ def test_a_block_of_which_nobody_told_ends_it(tmp_path: Path) -> None:
         journal.record(told(4, [AccountImage(ImageKind.VOTES, NAMES[0], b"v")]))
         assert journal.begins is None
         assert journal.images_of(4) == [], "nothing is kept of which it is not known where it begins"
-        journal.stand(FIRST, [])
+        journal.begin(FIRST, [])
         journal.record(told(FIRST + 1, []))
         assert journal.begins == FIRST
         journal.record(told(FIRST + 2, None))
         assert journal.begins is None
-        journal.stand(FIRST + 3, [])
+        journal.begin(FIRST + 3, [])
         journal.truncate(FIRST + 2)
         assert journal.begins is None
 
@@ -131,7 +131,7 @@ def test_a_block_of_which_nobody_told_ends_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize("table", ["images", "changed", "header"])
 def test_a_changed_byte_is_found_and_never_another_answer(table: str, tmp_path: Path) -> None:
     with opened(tmp_path) as (journal, transaction, tables):
-        journal.stand(FIRST, [AccountImage(ImageKind.VOTES, NAMES[0], b"before")])
+        journal.begin(FIRST, [AccountImage(ImageKind.VOTES, NAMES[0], b"before")])
         journal.record(told(FIRST + 1, [AccountImage(ImageKind.VOTES, NAMES[0], b"after")]))
         database = getattr(tables, table)
         for key, raw in list(transaction.cursor(database)):

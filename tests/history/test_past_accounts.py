@@ -143,13 +143,13 @@ def test_what_was_not_recorded_is_never_answered(tmp_path: Path) -> None:
         advance(chain, "open-2", 100)
     with open_chain("open-2", tmp_path) as chain, recording(chain, tmp_path, HistorySettings()) as store:
         advance(chain, "open-2", 150)
-        assert (store.accounts_begin, store.balances_stand_at) == (None, None)
+        assert (store.accounts_begin, store.balances_begin) == (None, None)
         assert "accounts of past blocks are not kept here" in refused(read(store, tmp_path), 100)
     with (
         open_chain("open-2", tmp_path) as chain,
         recording(chain, tmp_path, WITH_BALANCES) as store,
     ):
-        assert (store.accounts_begin, store.balances_stand_at) == (150, 150)
+        assert (store.accounts_begin, store.balances_begin) == (150, 150)
         advance(chain, "open-2", 160)
         history = read(store, tmp_path)
         assert "accounts are known from block 150 on" in refused(history, 149)

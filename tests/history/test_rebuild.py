@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.chain.offline import reapply
+from ledgerd.chain.offline import replay as replaying
 from ledgerd.history.rebuild import REBUILD_FOLDER, rebuild
 from ledgerd.history.settings import HistorySettings
 from tests.chain.networks import SMALL, start_seven
@@ -55,7 +55,7 @@ def test_the_blocks_that_are_not_in_the_log_yet_are_rebuilt_too(tmp_path: Path) 
 
 def test_an_interrupted_rebuild_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recorded(tmp_path)
-    monkeypatch.setattr(reapply, "BLOCKS_A_COMMIT", 50)
+    monkeypatch.setattr(replaying, "BLOCKS_A_COMMIT", 50)
 
     def interrupt(height: int) -> None:
         if height >= 150:
@@ -73,7 +73,7 @@ def test_a_rebuild_with_other_options_begins_from_the_first_block(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recorded(tmp_path)
-    monkeypatch.setattr(reapply, "BLOCKS_A_COMMIT", 50)
+    monkeypatch.setattr(replaying, "BLOCKS_A_COMMIT", 50)
 
     def interrupt(height: int) -> None:
         if height:
@@ -90,7 +90,7 @@ def test_what_an_interrupted_rebuild_has_of_another_branch_is_taken_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     network = start_seven(tmp_path)
-    monkeypatch.setattr(reapply, "BLOCKS_A_COMMIT", 1)
+    monkeypatch.setattr(replaying, "BLOCKS_A_COMMIT", 1)
 
     def interrupt(height: int) -> None:
         if height == network.chain.head_number:

@@ -16,9 +16,9 @@ from typing import NamedTuple
 from tests.chain.market_scenes import NOT_ENABLED
 from tests.house.source_tree import PACKAGE, called_name, parse, python_files
 
-FAMILIES = ("agents", "bets", "commitments", "disputes", "lazy_pool", "leverage", "liquidity", "markets", "oracles")
+FAMILIES = ("agents", "bets", "disputes", "leverage", "liquidity", "markets", "oracles")
 FLOORS: Mapping[str, tuple[str, ...]] = {
-    "chain/evaluators": ("chain/rules/markets", "chain/rules/accounts/agents.py"),
+    "chain/evaluators": ("chain/rules/markets", "chain/rules/accounts/authorities.py"),
     "protocol/operations": ("protocol/market_rules.py",),
 }
 """Where the operations of a family are judged, and what rules they share; their tests are in the room of that name."""

@@ -182,8 +182,8 @@ def test_what_nothing_uses_is_found(tmp_path: Path, text: str, name: str) -> Non
         "def parts():\n    pass\nPARTS = 'ledgerd.state.store:parts'\nprint(PARTS)",
         "class Head:\n    pass\ndef of(head: 'Head'):\n    pass\nof(1)",
         "class Head:\n    def size(self):\n        pass\nprint(getattr(Head, 'size'))",
-        "class Move:\n    EN = says('Move', 'moved', is_own='stayed')\n    def is_own(self):\n        pass\nMove()",
-        "class Move:\n    EN = says('Move', '{who} moved')\n    def who(self):\n        pass\nMove()",
+        "class Move:\n    EN = words('Move', 'moved', is_own='stayed')\n    def is_own(self):\n        pass\nMove()",
+        "class Move:\n    EN = words('Move', '{who} moved')\n    def who(self):\n        pass\nMove()",
     ],
 )
 def test_what_is_used_is_no_fault(tmp_path: Path, text: str) -> None:

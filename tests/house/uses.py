@@ -24,12 +24,13 @@ PLAIN_DECORATORS = {
 CALLED_BY_LIBRARIES = {
     "connection_made", "connection_lost", "data_received", "eof_received", "pause_writing", "resume_writing",
     "datagram_received", "error_received", "get_buffer", "buffer_updated",  # asyncio's protocols
-    "on_message_begin", "on_url", "on_header", "on_headers_complete", "on_body", "on_message_complete",  # httptools
+    "on_message_begin", "on_url", "on_status", "on_header", "on_headers_complete", "on_body",
+    "on_message_complete",  # httptools
     "do_GET", "do_POST", "log_message", "close_connection",  # http.server
     "emit", "format", "formatException", "render",  # logging, rich
     "error", "exit", "format_help",  # argparse
     "get_completions", "load_history_strings", "store_string",  # prompt_toolkit
-    "readable", "readinto", "makefile",  # io, http.client
+    "readable", "readinto",  # io
     "asend", "athrow",  # `async for` and generators
     "teardown", "_split_scope",  # hypothesis, xdist
 }  # fmt: skip
@@ -114,7 +115,7 @@ def _note(found: Uses, path: Path, node: ast.AST) -> None:
             found.asking.add(path)
         case ast.Call() if called_name(node) == "import_module":
             found.dynamic.add(path)
-        case ast.Call(keywords=cases) if called_name(node) == "says":
+        case ast.Call(keywords=cases) if called_name(node) == "words":
             # The sentence of an operation names properties of it.
             for name in (*(each.arg or "" for each in cases), *re.findall(r"\{(\w+)\}", ast.unparse(node))):
                 found.told[name][path].append(node.lineno)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ledgerd.node.config.network import network_of
 from ledgerd.node.part_table import PARTS
-from ledgerd.node.parts.context import PartContext
-from ledgerd.node.parts.validators.signing import SigningPermit
+from ledgerd.node.parts.context import PartContext, SigningPermit
 from ledgerd.node.time_source import TimeSource
 from ledgerd.supervision.part import Part
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ledgerd.node.config.options import BY_NAME
-from ledgerd.node.lifecycle import STOP_PATIENCE
+from ledgerd.node.lifecycle import STOP_SECONDS
 from ledgerd.node.parts.watching.stuck import CALL_EVERY, MOST_UNANSWERED
 from ledgerd.rpc.http.routes import LINKS
 from tests.node.processes import LOOPBACK, NodeProcess, run_to_end
@@ -103,5 +103,5 @@ def test_every_page_is_told_of(path: str) -> None:
 
 
 def test_the_seconds_are_those_of_the_program() -> None:
-    assert f"within {STOP_PATIENCE:.0f} seconds" in TEXT
+    assert f"within {STOP_SECONDS:.0f} seconds" in TEXT
     assert f"stuck for {CALL_EVERY * MOST_UNANSWERED:.0f} seconds" in TEXT

@@ -38,7 +38,7 @@ def test_a_stop_that_takes_too_long_ends_the_process(
         codes.append(code)
         raise Ended
 
-    monkeypatch.setattr(lifecycle, "STOP_PATIENCE", 0.01)
+    monkeypatch.setattr(lifecycle, "STOP_SECONDS", 0.01)
     monkeypatch.setattr(os, "_exit", end)
     if reason is None:
         monkeypatch.setattr(runtime, "ended", lambda: asyncio.sleep(0))

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from ledgerd.codec import codec_of
-from ledgerd.node.testnet.ports import free_ports
+from ledgerd.node.testnet.plan import free_ports
 from ledgerd.p2p.wire.messages import GetBlockRange, range_reply_frame
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.endpoint import Endpoint

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from ledgerd.node.time_source import MICRO, TimeSource
-from ledgerd.protocol.network_clock import NetworkClock
+from ledgerd.protocol.parameters import NetworkClock
 
 
 @pytest.fixture

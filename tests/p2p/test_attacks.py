@@ -209,7 +209,7 @@ def test_members_that_are_looked_at_are_charged_to_the_address_that_sends_them(
     talk: Talk, others: Network, recovered: Counted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A transfer with a wrong key, whose authority has very many members: no more than a few are looked at."""
-    monkeypatch.setattr(Chain, "members_looked_at", 100 * MEMBERS_OF_A_SIGNATURE)
+    monkeypatch.setattr(Chain, "members_checked", 100 * MEMBERS_OF_A_SIGNATURE)
     key = PrivateKey(b"\1" * 32)
     made = [others.signed(Transfer(VIZ, VIZ, tokens(1 + place), ""), key=key, lifetime=100) for place in range(40)]
     before = recovered.times

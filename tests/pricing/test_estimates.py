@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ledgerd.pricing.estimates import BITS, ERROR, UNIT, grown, logarithm, shrunk
 from ledgerd.pricing.fixed_point import FRACTION_BITS, LN2, exp_q, ln_q
+from ledgerd.pricing.lmsr_fill import BITS, ERROR, UNIT, grown, logarithm, shrunk
 
 FINER = FRACTION_BITS - BITS
 LN2_IN_UNITS = LN2 >> FINER

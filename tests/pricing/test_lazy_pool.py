@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerd.pricing.lazy_pool import (
+from ledgerd.pricing.liquidity import (
     Deposit,
     Withdrawal,
     allocation,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerd.pricing.time_penalty import PenaltyTerms, time_penalty
+from ledgerd.pricing.parimutuel import PenaltyTerms, time_penalty
 
 MOST = 1_000_000
 SECONDS = st.integers(0, 2**32 - 1)

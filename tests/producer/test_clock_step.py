@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.producer.clock import SECOND
-from ledgerd.producer.clock_step import NEAR, STEP, STILL, StepGuard
+from ledgerd.producer.clock import NEAR, SECOND, STEP, STILL, StepGuard
 from ledgerd.producer.double_sign import LastSigned
 from ledgerd.producer.loop import Producer
 from ledgerd.producer.settings import ProducerSettings, keyring

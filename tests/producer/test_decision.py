@@ -6,7 +6,7 @@ import pytest
 
 from ledgerd.producer.clock import SECOND
 from ledgerd.producer.decision import Guards, decide
-from ledgerd.producer.facts import Facts, OwnSlot, Rival, next_own_slot
+from ledgerd.producer.facts import Facts, Rival, next_own_slot
 from ledgerd.producer.outcome import Decision, Duty, TickOutcome
 from ledgerd.producer.settings import ProducerSettings, keyring
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
@@ -220,5 +220,5 @@ def test_a_block_on_our_head_or_of_our_validator_is_no_collision_but_in_an_emerg
 def test_the_next_slot_of_ours_is_known_ahead(aslot: int, expected: int) -> None:
     held = frozenset([KEY.public])
 
-    assert next_own_slot(FACTS._replace(aslot=aslot), HEAD_TIME, held) == OwnSlot(expected, OURS)
+    assert next_own_slot(FACTS._replace(aslot=aslot), HEAD_TIME, held) == Duty(expected, OURS)
     assert next_own_slot(FACTS._replace(aslot=aslot), HEAD_TIME, frozenset()) is None

@@ -42,7 +42,7 @@ class Watched:
         self.check = Doppelganger(SETTINGS, last_signed, SLOTS, lambda: self.now * SECOND, self.told.append)
 
     def see(self, block: Block, outcome: Outcome | None = None) -> str:
-        self.check.see(block, outcome or Applied())
+        self.check.inspect(block, outcome or Applied())
         return self.check.stopped
 
     def watch(self, slots: int, peers: int = 3) -> bool:
@@ -74,7 +74,7 @@ def test_a_block_on_a_branch_and_one_that_is_refused_count_as_well() -> None:
 
 def test_our_own_block_is_not_foreign_however_often_it_comes() -> None:
     watched, block = Watched(), block_of(NOW)
-    watched.check.given(block)
+    watched.check.remember(block)
 
     assert not watched.see(block)
     assert not watched.see(block, OnBranch())
@@ -82,7 +82,7 @@ def test_our_own_block_is_not_foreign_however_often_it_comes() -> None:
 
 def test_our_own_block_with_a_signature_that_a_stranger_has_changed_is_not_foreign() -> None:
     watched, block = Watched(), block_of(NOW)
-    watched.check.given(block)
+    watched.check.remember(block)
     first, *rest = block.validator_signature
     changed = replace(block, validator_signature=Signature(bytes([first - 4, *rest])))
 

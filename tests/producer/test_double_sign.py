@@ -183,7 +183,7 @@ def test_on_a_full_disk_the_block_is_not_sent_and_the_operator_is_told(
         station.run_until_block(3)
         signed = (tmp_path / FILE).read_bytes()
         with monkeypatch.context() as full:
-            full.setattr("ledgerd.producer.double_sign.os.fsync", is_full)
+            full.setattr("ledgerd.basics.durable.os.fsync", is_full)
             with pytest.raises(OperatorError, match=r"cannot be written .*No space left.* is not sent"):
                 station.run(10)
         assert station.chain.head_number == 3

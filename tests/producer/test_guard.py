@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ledgerd.producer.guard import DeclaredValidator, Guard, GuardFacts, Seen, Update
+from ledgerd.producer.guard import AppliedBlock, DeclaredValidator, Guard, GuardFacts, Update
 from ledgerd.producer.settings import GuardSettings, Watched
 from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.protocol.keys import NULL_KEY, PrivateKey, PublicKey
@@ -36,19 +36,19 @@ def facts(key: PublicKey = SIGNING.public, **others: object) -> GuardFacts:
     return GuardFacts(**given)  # type: ignore[arg-type]  # each test names the facts that matter to it
 
 
-def block(number: int, producer: AccountName = OTHER, time: int = NOW, *ids: TransactionId) -> Seen:
-    return Seen(number, time, producer, frozenset(ids))
+def block(number: int, producer: AccountName = OTHER, time: int = NOW, *ids: TransactionId) -> AppliedBlock:
+    return AppliedBlock(number, time, producer, frozenset(ids))
 
 
 def guard(settings: GuardSettings = SETTINGS, state: GuardFacts | None = None) -> Guard:
     made = Guard(settings)
     made.begin(NOW, state or facts())
-    made.take_lines()
+    made.drain_lines()
     return made
 
 
 def said(watcher: Guard) -> str:
-    return "\n".join(line.text for line in watcher.take_lines())
+    return "\n".join(line.text for line in watcher.drain_lines())
 
 
 RESTORED = [Update(OURS, "https://ours", SIGNING.public, NOW + 30)]

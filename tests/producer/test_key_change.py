@@ -41,7 +41,7 @@ def signers(station: Station, first: int) -> list[PublicKey]:
 
 
 def test_with_both_keys_loaded_no_slot_is_missed(station: Station) -> None:
-    station.producer.take_settings(SETTINGS.with_keys_of_files([COMMITTEE_KEY, NEW]))
+    station.producer.set_settings(SETTINGS.with_keys_of_files([COMMITTEE_KEY, NEW]))
     station.run(3.7)
     declare(station, NEW, by=OLD)
     station.run_until_block(LAST)
@@ -62,7 +62,7 @@ def test_a_key_that_is_not_loaded_signs_nothing(station: Station) -> None:
     head = station.chain.head_number
     assert head < CHANGE + 4
 
-    station.producer.take_settings(SETTINGS.with_keys_of_files([COMMITTEE_KEY, NEW]))
+    station.producer.set_settings(SETTINGS.with_keys_of_files([COMMITTEE_KEY, NEW]))
     station.run(10)
     assert station.chain.head_number > head
     assert signers(station, head + 1)[0] == NEW.public

@@ -49,7 +49,7 @@ def taking(*offsets: int) -> tuple[NtpOffset, list[AnswerVerdict]]:
     for offset in offsets:
         now += 900 * SECOND
         assert known.begin_round(now)
-        verdicts.append(known.take(NtpAnswer(offset, 10 * MS), now))
+        verdicts.append(known.judge(NtpAnswer(offset, 10 * MS), now))
     return known, verdicts
 
 
@@ -73,15 +73,15 @@ def test_an_answer_is_judged(answer: NtpAnswer, verdict: AnswerVerdict) -> None:
     known = NtpOffset(NtpSettings())
     known.begin_round(NOW)
 
-    assert known.take(answer, NOW) is verdict
+    assert known.judge(answer, NOW) is verdict
 
 
 def test_one_answer_a_round_counts() -> None:
     known = NtpOffset(NtpSettings())
     known.begin_round(NOW)
 
-    assert known.take(NtpAnswer(5, 0), NOW) is AnswerVerdict.ACCEPTED
-    assert known.take(NtpAnswer(9, 0), NOW) is AnswerVerdict.LATE
+    assert known.judge(NtpAnswer(5, 0), NOW) is AnswerVerdict.ACCEPTED
+    assert known.judge(NtpAnswer(9, 0), NOW) is AnswerVerdict.LATE
     assert not known.begin_round(NOW + 2_999_999)
     assert known.begin_round(NOW + 3 * SECOND)
 

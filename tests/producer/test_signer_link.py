@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from ledgerd.basics.frames import FrameBuffer
 from ledgerd.producer import signer_link
 from ledgerd.producer.signer_link import SignerLink, status_of
 from ledgerd.producer.signer_place import SignerPlace
 from ledgerd.producer.signing_frames import (
-    FrameBuffer,
+    MOST_FRAME,
     SignerAnswer,
     SigningQuestion,
     SigningVerdict,
@@ -33,7 +34,7 @@ class Hearing(asyncio.Protocol):
 
     def __init__(self, double: Double) -> None:
         double.connections += 1
-        self.double, self.number, self.frames = double, double.connections, FrameBuffer()
+        self.double, self.number, self.frames = double, double.connections, FrameBuffer(MOST_FRAME)
         self.transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -42,9 +43,8 @@ class Hearing(asyncio.Protocol):
         self.double.hearing.append(self)
 
     def data_received(self, data: bytes) -> None:
-        self.frames.take(data)
-        while self.frames.has_one:
-            self.double.asked.append(read_question(self.frames.next()))
+        for frame in self.frames.frames_in(data):
+            self.double.asked.append(read_question(frame))
             assert self.transport is not None
             self.transport.write(self.double.answering(self.number, self.double.asked[-1]))
 

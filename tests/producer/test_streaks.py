@@ -18,11 +18,11 @@ NOW = SLOT * SECOND
 def test_a_head_that_stays_ahead_of_our_clock_is_warned_of_a_few_times() -> None:
     streaks, early = Streaks(), (HEAD_TIME - 7) * SECOND
 
-    lines = [streaks.take(Decision(TickOutcome.NOT_TIME_YET), FACTS, early) for _ in range(130)]
+    lines = [streaks.count(Decision(TickOutcome.NOT_TIME_YET), FACTS, early) for _ in range(130)]
 
     assert [number for number, said in enumerate(lines, start=1) if said] == [3, 10, 60, 120]
     assert "7 s ahead of our clock" in lines[2][0].text
-    streaks.take(Decision(TickOutcome.NOT_TIME_YET), FACTS, NOW)
+    streaks.count(Decision(TickOutcome.NOT_TIME_YET), FACTS, NOW)
     assert streaks.behind_head == 0
 
 
@@ -31,7 +31,7 @@ def test_the_time_servers_are_asked_when_the_clock_looks_wrong() -> None:
 
     asked = []
     for _ in range(12):
-        streaks.take(Decision(TickOutcome.NOT_TIME_YET), FACTS, early)
+        streaks.count(Decision(TickOutcome.NOT_TIME_YET), FACTS, early)
         asked.append(streaks.wants_time)
 
     assert asked == [False] * 9 + [True] + [False] * 2
@@ -40,7 +40,7 @@ def test_the_time_servers_are_asked_when_the_clock_looks_wrong() -> None:
 def test_a_schedule_without_us_is_warned_of_once() -> None:
     streaks = Streaks()
 
-    said = [streaks.take(Decision(TickOutcome.NOT_MY_TURN), FACTS, NOW) for _ in range(2 * IDLE_WARNING)]
+    said = [streaks.count(Decision(TickOutcome.NOT_MY_TURN), FACTS, NOW) for _ in range(2 * IDLE_WARNING)]
 
     assert [number for number, lines in enumerate(said, start=1) if lines] == [IDLE_WARNING]
 
@@ -63,14 +63,14 @@ def test_the_log_lines_of_a_reason_are_throttled(outcome: TickOutcome, level: in
 
     lines = []
     for tick in range(48):
-        lines += streaks.take(Decision(outcome, "why"), FACTS, NOW + tick * SECOND // 4)
+        lines += streaks.count(Decision(outcome, "why"), FACTS, NOW + tick * SECOND // 4)
 
     assert lines == [(level, "why")] * times
 
 
 def test_a_slot_of_ours_that_the_head_has_passed_is_told_of() -> None:
     streaks = Streaks()
-    streaks.take(Decision(TickOutcome.LAG, "late", Duty(SLOT, OURS)), FACTS, NOW)
+    streaks.count(Decision(TickOutcome.LAG, "late", Duty(SLOT, OURS)), FACTS, NOW)
 
     assert streaks.missed(FACTS, frozenset()) == []
     (line,) = streaks.missed(FACTS._replace(head_time=SLOT + 3), frozenset([SLOT + 3]))
@@ -80,7 +80,7 @@ def test_a_slot_of_ours_that_the_head_has_passed_is_told_of() -> None:
 
 def test_a_slot_of_ours_that_has_a_block_is_not_missed() -> None:
     streaks = Streaks()
-    streaks.take(Decision(TickOutcome.LAG, "late", Duty(SLOT, OURS)), FACTS, NOW)
+    streaks.count(Decision(TickOutcome.LAG, "late", Duty(SLOT, OURS)), FACTS, NOW)
 
     assert streaks.missed(FACTS._replace(head_time=SLOT), frozenset([SLOT])) == []
 
@@ -101,7 +101,7 @@ def test_silence_is_told_of_once_a_minute() -> None:
 def test_the_watchdog_warns_when_production_stops() -> None:
     streaks = Streaks()
     assert streaks.watch(FACTS, SETTINGS, SLOT, 3) == []
-    streaks.take(Decision(TickOutcome.PRODUCED, duty=Duty(SLOT, OURS)), FACTS, NOW)
+    streaks.count(Decision(TickOutcome.PRODUCED, duty=Duty(SLOT, OURS)), FACTS, NOW)
     fresh = FACTS._replace(head_time=SLOT + 181)
 
     assert streaks.watch(fresh, SETTINGS, SLOT + 180, 3) == []
@@ -117,16 +117,16 @@ def test_the_watchdog_warns_when_production_stops() -> None:
 def test_the_watchdog_of_an_emergency_master_is_less_patient() -> None:
     master = ProducerSettings(names=(COMMITTEE_ACCOUNT,), keys={})
     streaks = Streaks()
-    streaks.take(Decision(TickOutcome.PRODUCED, duty=Duty(SLOT, COMMITTEE_ACCOUNT)), FACTS, NOW)
+    streaks.count(Decision(TickOutcome.PRODUCED, duty=Duty(SLOT, COMMITTEE_ACCOUNT)), FACTS, NOW)
 
     assert streaks.watch(FACTS._replace(is_emergency=True), master, SLOT + 61, 1) != []
 
 
 def test_a_minority_fork_silences_the_watchdog_until_a_block_is_made() -> None:
     streaks = Streaks()
-    streaks.take(Decision(TickOutcome.PRODUCED, duty=Duty(SLOT, OURS)), FACTS, NOW)
-    streaks.take(Decision(TickOutcome.MINORITY_FORK, "alone"), FACTS, NOW)
+    streaks.count(Decision(TickOutcome.PRODUCED, duty=Duty(SLOT, OURS)), FACTS, NOW)
+    streaks.count(Decision(TickOutcome.MINORITY_FORK, "alone"), FACTS, NOW)
     assert streaks.watch(FACTS, SETTINGS, SLOT + 999, 3) == []
 
-    streaks.take(Decision(TickOutcome.PRODUCED, duty=Duty(SLOT, OURS)), FACTS, NOW)
+    streaks.count(Decision(TickOutcome.PRODUCED, duty=Duty(SLOT, OURS)), FACTS, NOW)
     assert not streaks.left_minority

@@ -19,10 +19,9 @@ from ledgerd.protocol.authority_check import (
     MissingOther,
     MissingRegular,
 )
-from ledgerd.protocol.authority_web import MAX_DEPTH, PRE_APPROVED
+from ledgerd.protocol.authority_web import MAX_DEPTH, PRE_APPROVED, GetAuthority
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.keys import PublicKey
-from ledgerd.protocol.lookups import GetAuthority
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operation_authority import AgentKeys, Verified
 from ledgerd.protocol.operations.agents import NEVER_DELEGABLE

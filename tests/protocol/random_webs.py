@@ -8,10 +8,9 @@ from random import Random
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.authority import Authority
 from ledgerd.protocol.authority_check import Accounts, Approvals, in_word_order
-from ledgerd.protocol.authority_web import PRE_APPROVED
+from ledgerd.protocol.authority_web import PRE_APPROVED, GetAuthority, Lookups
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.keys import NULL_KEY, PublicKey
-from ledgerd.protocol.lookups import GetAuthority, Lookups
 from ledgerd.protocol.names import NO_NAME, AccountName, text_order
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.accounts import AccountUpdate

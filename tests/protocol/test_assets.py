@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledgerd.codec import DecodeError, codec_of
-from ledgerd.protocol.amounts import Shares, Tokens
-from ledgerd.protocol.assets import MAX_AMOUNT, MIN_AMOUNT, Asset, Price, fits_int64, shares, tokens
+from ledgerd.protocol.assets import MAX_AMOUNT, MIN_AMOUNT, Asset, Price, Shares, Tokens, fits_int64, shares, tokens
 from ledgerd.protocol.errors import Overflow, RuleViolation, Underflow
 
 AMOUNTS = st.integers(MIN_AMOUNT, MAX_AMOUNT)

@@ -22,9 +22,8 @@ from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.accounts import AccountMetadata
+from ledgerd.protocol.operations.accounts import AccountMetadata, ChangeRecoveryAccount, RecoverAccount
 from ledgerd.protocol.operations.custom import Custom
-from ledgerd.protocol.operations.recovery import ChangeRecoveryAccount, RecoverAccount
 from ledgerd.protocol.operations.transfers import Transfer
 
 

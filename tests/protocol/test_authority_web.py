@@ -8,9 +8,8 @@ import pytest
 
 from ledgerd.protocol.authority import Authority
 from ledgerd.protocol.authority_check import Accounts, MissingActive
-from ledgerd.protocol.authority_web import RESULT_LANES, WalkState, Web
+from ledgerd.protocol.authority_web import RESULT_LANES, Lookups, WalkState, Web
 from ledgerd.protocol.keys import PublicKey
-from ledgerd.protocol.lookups import Lookups
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operation_authority import TransactionKeys, left_to_agents, verify_operations
 from ledgerd.protocol.operations.base import Authorities

@@ -9,9 +9,8 @@ import pytest
 
 from ledgerd.protocol.chain_file import load_parameters, parameters_of
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.protocol.hardforks import MAINNET_HARDFORKS
 from ledgerd.protocol.keys import public_key_text
-from ledgerd.protocol.parameters import MAINNET, NETWORKS, TESTNET, ChainParameters, chain_id_of
+from ledgerd.protocol.parameters import MAINNET, MAINNET_HARDFORKS, NETWORKS, TESTNET, ChainParameters, chain_id_of
 
 VECTORS = Path(__file__).resolve().parents[1] / "vectors"
 KEY = "VIZ5zTAE2hiGcqYaDTQeEBqTtPeoWtSNjpznwmbvqJXesrK1Qn3e8"

@@ -10,8 +10,7 @@ import pytest
 
 from ledgerd.codec.json_text import dumps
 from ledgerd.protocol.config_document import config_of
-from ledgerd.protocol.hardforks import known_until
-from ledgerd.protocol.parameters import MAINNET, NETWORKS, ChainParameters, chain_id_of
+from ledgerd.protocol.parameters import MAINNET, NETWORKS, ChainParameters, chain_id_of, known_until
 from tests.recorded import recorded_result
 
 VECTORS = Path(__file__).resolve().parents[1] / "vectors"

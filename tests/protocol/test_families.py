@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.protocol.families import modules_of
+from ledgerd.protocol.operations.variant import modules_of
 
 
 def test_every_module_of_a_folder_is_imported_in_the_order_of_the_names(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ledgerd.protocol.authority import Authority
-from ledgerd.protocol.lookups import Lookups, TooManyMembers
+from ledgerd.protocol.authority_web import Lookups, TooManyMembers
 from ledgerd.protocol.member_graph import MOST_NAMES
 from ledgerd.protocol.names import AccountName
 
@@ -19,7 +19,7 @@ def get(_: AccountName) -> Authority:
 def test_without_a_bound_any_number_is_looked_at_and_counted() -> None:
     lookups = Lookups()
     lookups.count(10**9)
-    assert lookups.looked == 10**9
+    assert lookups.checked == 10**9
 
 
 def test_beyond_the_bound_it_ends() -> None:
@@ -36,7 +36,7 @@ def test_a_bound_holds_for_a_while_and_counts_from_its_beginning() -> None:
         lookups.count(10)
         with pytest.raises(TooManyMembers):
             lookups.count(1)
-    assert lookups.looked == 11
+    assert lookups.checked == 11
     lookups.count(100)
 
 

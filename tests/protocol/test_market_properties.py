@@ -11,10 +11,13 @@ from msgspec.structs import replace
 from ledgerd.codec import codec_of
 from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.market_properties import ChainPropertiesHf14
 from ledgerd.protocol.parameters import MAINNET, TESTNET
-from ledgerd.protocol.properties import ChainPropertiesHf13
-from ledgerd.protocol.property_versions import VersionedChainProperties, default_properties
+from ledgerd.protocol.properties import (
+    ChainPropertiesHf13,
+    ChainPropertiesHf14,
+    VersionedChainProperties,
+    default_properties,
+)
 from tests.additions import PROPERTIES
 from tests.recorded import recorded_sections
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from ledgerd.protocol.chain_file import load_parameters
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.protocol.network_clock import MICRO, NetworkClock
-from ledgerd.protocol.parameters import NETWORKS
+from ledgerd.protocol.parameters import MICRO, NETWORKS, NetworkClock
 
 NOW = 1_800_000_000 * MICRO
 MOMENTS = st.integers(0, 0xFFFFFFFF)

@@ -33,10 +33,9 @@ from ledgerd.protocol.operation_authority import (
     verify_operations,
 )
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.accounts import AccountMetadata, AccountUpdate
+from ledgerd.protocol.operations.accounts import AccountMetadata, AccountUpdate, ChangeRecoveryAccount, RecoverAccount
 from ledgerd.protocol.operations.content import Vote
 from ledgerd.protocol.operations.custom import Custom
-from ledgerd.protocol.operations.recovery import ChangeRecoveryAccount, RecoverAccount
 from ledgerd.protocol.operations.transfers import Transfer
 
 

@@ -13,7 +13,7 @@ from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.transfers import Transfer
 from ledgerd.protocol.parameters import TESTNET
-from ledgerd.protocol.precomputed import precompute, take_precomputed
+from ledgerd.protocol.precomputed import apply_precomputed, precompute
 from ledgerd.protocol.signatures import Signature
 from ledgerd.protocol.transaction import DuplicateSignature
 from tests.recorded import recorded_blocks
@@ -34,7 +34,7 @@ def fresh(made: Block) -> Block:
 def computed_ahead(made: Block) -> Block:
     """A block that was given what another process computed of its bytes."""
     taken, results = fresh(made), precompute(fresh(made), TESTNET)
-    assert take_precomputed(taken, CHAIN, results, 0) == len(results)
+    assert apply_precomputed(taken, CHAIN, results, 0) == len(results)
     return taken
 
 

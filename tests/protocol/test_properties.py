@@ -12,17 +12,18 @@ from msgspec.structs import asdict, replace
 from ledgerd.codec import codec_of
 from ledgerd.protocol.assets import Asset, shares, tokens
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.market_properties import ChainPropertiesHf14
 from ledgerd.protocol.parameters import MAINNET, TESTNET
 from ledgerd.protocol.properties import (
     ChainPropertiesHf4,
     ChainPropertiesHf6,
     ChainPropertiesHf9,
     ChainPropertiesHf13,
+    ChainPropertiesHf14,
     ChainPropertiesInit,
+    VersionedChainProperties,
+    default_properties,
     json_defaults_of,
 )
-from ledgerd.protocol.property_versions import VersionedChainProperties, default_properties
 
 DEFAULTS = default_properties(MAINNET)
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledgerd.protocol import hashing
-from ledgerd.protocol.ripemd160 import ripemd160
+from ledgerd.protocol.hashing import portable_ripemd160 as ripemd160
 
 PUBLISHED = [
     (b"", "9c1185a5c5e9fc54612808977ee8f548b2258d31"),

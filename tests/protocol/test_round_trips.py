@@ -15,7 +15,7 @@ from ledgerd.protocol.authority import Authority
 from ledgerd.protocol.block import Block, BlockHeader, SignedHeader
 from ledgerd.protocol.operations import OPERATIONS, Operation
 from ledgerd.protocol.operations.base import name_of
-from ledgerd.protocol.property_versions import VersionedChainProperties
+from ledgerd.protocol.properties import VersionedChainProperties
 from ledgerd.protocol.transaction import Transaction
 from tests.strategies import printable_values_of, values_of
 

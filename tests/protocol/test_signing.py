@@ -12,9 +12,8 @@ from functools import partial
 import pytest
 
 from ledgerd.protocol.authority_check import MissingAuthority, begin_signing, require_satisfied
-from ledgerd.protocol.authority_web import Web
+from ledgerd.protocol.authority_web import Lookups, Web
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.lookups import Lookups
 from ledgerd.protocol.operation_authority import TransactionKeys, left_to_agents, verify_operations
 from ledgerd.protocol.signing import Signing
 from tests.protocol.plain_walk import PlainSigning, begin_plainly, left_plainly, require_plainly, verify_plainly

@@ -18,7 +18,7 @@ from ledgerd.chain.log.rolling import RollingBlockLogReader
 from ledgerd.codec import codec_of
 from ledgerd.protocol.block import Block
 from ledgerd.replica.following import Replica
-from ledgerd.replica.messages import MessageKind, News, Welcome, packed
+from ledgerd.replica.messages import MessageKind, NewHead, Welcome, packed
 from ledgerd.replica.settings import StreamSettings, read_stream_place
 from ledgerd.rpc.blocks.records import BlockRecords
 from ledgerd.state.change_frames import MOST_FRAME, RecordFrame, RecordHead, framed
@@ -171,11 +171,11 @@ ELSEWHERE = RecordHead(b"a" * 16, b"b" * 16, 1, 0).packed
     ("answer", "problem"),
     [
         (b"HTTP/1.1 400 Bad Request\r\n\r\n", "a frame of"),
-        (packed(MessageKind.NEWS, News(5)), "in place of its welcome"),
+        (packed(MessageKind.HEAD, NewHead(5)), "in place of its welcome"),
         (WELCOMED[:-1] + b"\0", "not those that were written"),
         (WELCOMED + framed(77, b""), "a frame of kind 77"),
         (
-            WELCOMED + bytes([MessageKind.ROWS]) + (MOST_FRAME + 1).to_bytes(4, "big") + bytes(4),
+            WELCOMED + (MOST_FRAME + 1).to_bytes(4, "big") + bytes([MessageKind.ROWS]),
             "a frame of 8388609 bytes",
         ),
         (WELCOMED + ELSEWHERE, "changes of another state"),

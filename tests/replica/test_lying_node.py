@@ -13,12 +13,12 @@ from typing import NamedTuple
 import msgspec
 import pytest
 
+from ledgerd.basics.frames import read_frame
 from ledgerd.chain.chain import CHAIN_ID, STATE_FOLDER
 from ledgerd.replica.following import FollowStatus, Replica
 from ledgerd.replica.messages import (
     MOST_HELLO,
     LoggedBlocks,
-    MessageBuffer,
     MessageKind,
     NotServed,
     ReplicaHello,
@@ -32,7 +32,7 @@ from ledgerd.replica.messages import (
 from ledgerd.replica.settings import StreamSettings, read_stream_place
 from ledgerd.replica.state_copy import POSITION_KEY
 from ledgerd.rpc.blocks.records import FILE_NAME, RECORD_BYTES
-from ledgerd.state.change_frames import POSITION, RecordFrame, RecordHead, framed
+from ledgerd.state.change_frames import POSITION, RecordFrame, RecordHead, framed, opened
 from ledgerd.state.disk import NEARLY_FULL
 from ledgerd.state.header import FORMAT, FORMAT_KEY, LAYOUT_KEY, REVISION_KEY, VALUE
 from ledgerd.state.objects import STORED_TABLES
@@ -99,12 +99,9 @@ class Followed(Replica):
         """One connection: the node answers the hello with these bytes, and ends it, perhaps only after a commit."""
         self._ours, self._theirs = socket.socketpair()
         self._until = until
-        frames = MessageBuffer()
 
         def lie() -> None:
-            while (frame := frames.next()) is None:
-                frames.take(self._theirs.recv(1 << 16))
-            said.append(read(frame[1], ReplicaHello))
+            said.append(read(opened(read_frame(self._theirs.recv, MOST_HELLO) or b"")[1], ReplicaHello))
             with suppress(OSError):  # the replica has enough of it
                 self._theirs.sendall(answer)
                 if not until:

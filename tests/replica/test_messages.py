@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ledgerd.basics.frames import FrameBuffer
 from ledgerd.replica.messages import (
     LoggedBlocks,
-    MessageBuffer,
     MessageKind,
-    News,
+    NewHead,
     ReplicaHello,
     Welcome,
     packed,
@@ -23,36 +23,31 @@ from ledgerd.replica.messages import (
     read_block_info,
     read_check,
 )
-from ledgerd.state.change_frames import FRAME, MOST_FRAME, ChangeFault
+from ledgerd.state.change_frames import FRAME, MOST_FRAME, ChangeFault, opened
 
 HELLO = ReplicaHello(1, b"layout", b"chain", b"p" * 16, 7, b"id")
 ALL = (
     (MessageKind.HELLO, HELLO),
     (MessageKind.WELCOME, Welcome(b"chain", 9, 8)),
     (MessageKind.BLOCKS, LoggedBlocks(3, (b"one", b"two"))),
-    (MessageKind.NEWS, News(10)),
+    (MessageKind.HEAD, NewHead(10)),
 )
 
 
 @given(st.lists(st.integers(1, 30)))
 def test_messages_come_out_as_they_went_in(cuts: list[int]) -> None:
-    raw, frames, found = b"".join(packed(kind, content) for kind, content in ALL), MessageBuffer(), []
+    raw, frames, found = (
+        b"".join(packed(kind, content) for kind, content in ALL),
+        FrameBuffer(MOST_FRAME),
+        list[tuple[int, bytes]](),
+    )
     for cut in [*cuts, len(raw)]:
-        frames.take(raw[:cut])
+        found += map(opened, frames.frames_in(raw[:cut]))
         raw = raw[cut:]
-        while (frame := frames.next()) is not None:
-            found.append(frame)
     assert [(kind, read(body, type(ALL[place][1]))) for place, (kind, body) in enumerate(found)] == [*ALL]
 
 
-def test_a_frame_that_is_too_large_is_refused_before_it_has_come() -> None:
-    frames = MessageBuffer()
-    frames.take(FRAME.pack(MessageKind.ROWS, MOST_FRAME + 1, 0))
-    with pytest.raises(ChangeFault, match="a frame of"):
-        frames.next()
-
-
-@pytest.mark.parametrize("kind", [ReplicaHello, News, LoggedBlocks])
+@pytest.mark.parametrize("kind", [ReplicaHello, NewHead, LoggedBlocks])
 def test_bytes_that_are_no_message_are_a_fault(kind: type[msgspec.Struct]) -> None:
     for raw in (b"", b"\xc1", b"\x80", packed(MessageKind.WELCOME, Welcome(b"", 1, 1))[:-1], b"\x81\xa4head\xa1x"):
         with pytest.raises(ChangeFault, match=f"no {kind.__name__}"):

@@ -11,16 +11,18 @@ from pathlib import Path
 
 import pytest
 
+from ledgerd.basics.frames import FrameBuffer, FrameFault, read_frame_of
 from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.producer.signer_place import TlsFiles, tls_context
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.parameters import TESTNET
 from ledgerd.replica.hub import Hub
-from ledgerd.replica.messages import VERSION, MessageBuffer, MessageKind, NotServed, ReplicaHello, packed, read
+from ledgerd.replica.messages import VERSION, MessageKind, NotServed, ReplicaHello, packed, read
 from ledgerd.replica.places import MOST_REPLICAS, MOST_STRANGERS_OF_ADDRESS
 from ledgerd.replica.serving import ReplicaServer
 from ledgerd.replica.settings import StreamSettings, read_stream_place
 from ledgerd.replica.source import LAYOUT, NodeFiles
+from ledgerd.state.change_frames import MOST_FRAME, opened
 from ledgerd.state.change_log import CHANGES_FOLDER, ChangeLog
 from ledgerd.supervision.tasks import Tasks
 from ledgerd.supervision.this_process import on_a_loop
@@ -85,16 +87,11 @@ async def answer_to(connection: Connection, data: bytes) -> tuple[int, bytes]:
     """The first frame that comes for these bytes; an end is of kind 0."""
     reader, writer = connection
     writer.write(data)
-    frames = MessageBuffer()
-    while (frame := frames.next()) is None:
-        try:
-            more = await reader.read(1 << 16)
-        except OSError:
-            more = b""
-        if not more:
-            return 0, b""
-        frames.take(more)
-    return frame
+    try:
+        frame = await read_frame_of(reader, MOST_FRAME)
+    except (OSError, FrameFault):
+        frame = None
+    return (0, b"") if frame is None else opened(frame)
 
 
 @pytest.fixture(autouse=True)
@@ -152,7 +149,7 @@ def test_a_replica_that_stalls_is_cut_and_another_is_served_meanwhile(
     node: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("ledgerd.replica.conversation.STALLED_SECONDS", 0.3)
-    monkeypatch.setattr("ledgerd.replica.conversation.NEWS_SECONDS", 0.05)
+    monkeypatch.setattr("ledgerd.replica.conversation.HEAD_SECONDS", 0.05)
 
     async def meet() -> None:
         async with serving(node, at_socket(tmp_path)) as connect:
@@ -161,11 +158,9 @@ def test_a_replica_that_stalls_is_cut_and_another_is_served_meanwhile(
             writer.transport.pause_reading()  # type: ignore[attr-defined] # a transport that reads
             reader, other = await connect()
             other.write(packed(MessageKind.HELLO, HELLO))
-            frames, kinds = MessageBuffer(), set[int]()
+            frames, kinds = FrameBuffer(MOST_FRAME), set[int]()
             while MessageKind.STATE_END not in kinds or "it took nothing" not in caplog.text:
-                frames.take(await reader.read(1 << 18))
-                while (frame := frames.next()) is not None:
-                    kinds.add(frame[0])
+                kinds.update(opened(frame)[0] for frame in frames.frames_in(await reader.read(1 << 18)))
 
     asyncio.run(meet())
 

@@ -93,4 +93,4 @@ def test_the_clients_that_are_remembered_are_bounded() -> None:
     clients = Clients()
     for number in range(REMEMBERED * 2):
         clients.wait_before(str(number), 0.0)
-    assert len(clients._budgets) == REMEMBERED  # noqa: SLF001 - the bound is on what is kept inside
+    assert len(clients._questions.kept) == REMEMBERED  # noqa: SLF001 - the bound is on what is kept inside

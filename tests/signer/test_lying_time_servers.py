@@ -42,7 +42,7 @@ class LiedTo:
         choice = asked.choice(is_over=True)
         assert choice is not None
         assert abs(choice.offset - self.lie * SECOND) < SECOND
-        self.known.take(choice, self.wall())
+        self.known.judge(choice, self.wall())
 
     def run(self, seconds: int) -> None:
         self.passed += seconds * SECOND

@@ -6,6 +6,7 @@ import logging
 
 import pytest
 
+from ledgerd.basics.frames import LENGTH
 from ledgerd.producer.signing_frames import (
     MOST_NAMED,
     SigningVerdict,
@@ -60,7 +61,7 @@ def test_the_status_of_as_many_validators_and_keys_as_a_signer_may_have_fits_int
     service = SigningService(rule_of(is_ready=False), lambda: at(NOW), names, keys)
 
     frame = packed_answer(service.answer(StatusQuestion(7)))
-    status = read_status(read_answer(frame[2:]))
+    status = read_status(read_answer(frame[LENGTH.size :]))
     assert (len(status.validators), len(status.keys)) == (MOST_NAMED, MOST_NAMED)
 
 

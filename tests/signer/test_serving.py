@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from ledgerd.basics.frames import read_frame_of
 from ledgerd.producer.signer_link import SignerLink
 from ledgerd.producer.signer_place import SignerPlace, TlsFiles, tls_context
 from ledgerd.producer.signing_frames import MOST_FRAME, SigningVerdict, StatusQuestion, packed_question
@@ -216,12 +217,12 @@ def test_strangers_that_never_finish_their_handshake_are_few_and_short(
 @pytest.mark.parametrize(
     "garbage",
     [
-        bytes((255, 255)) + bytes(100),
-        (MOST_FRAME + 1).to_bytes(2, "big"),
-        b"\0\3abc",
-        b"\0\6" + bytes((9, 2, 0, 0, 0, 1)),
-        b"\0\6" + bytes((1, 7, 0, 0, 0, 1)),
-        b"\0\x2b" + bytes((1, 1, 0, 0, 0, 1)) + bytes(37),
+        bytes((255, 255, 255, 255)) + bytes(100),
+        (MOST_FRAME + 1).to_bytes(4, "big"),
+        b"\0\0\0\3abc",
+        b"\0\0\0\6" + bytes((9, 2, 0, 0, 0, 1)),
+        b"\0\0\0\6" + bytes((1, 7, 0, 0, 0, 1)),
+        b"\0\0\0\x2b" + bytes((1, 1, 0, 0, 0, 1)) + bytes(37),
     ],
 )
 def test_bytes_that_are_no_question_end_the_connection_and_nothing_else(tmp_path: Path, garbage: bytes) -> None:
@@ -279,8 +280,7 @@ def test_a_flood_of_questions_is_answered_as_its_rate_allows_and_delays_nobody_e
             link.close()
             answers = int(BURST) + 3
             for _ in range(answers):
-                head = await reader.readexactly(2)
-                await reader.readexactly(int.from_bytes(head, "big"))
+                assert await read_frame_of(reader, MOST_FRAME)
             assert any(told), "the last of them waited for their turns"
             assert told.count(0.0) >= answers + 1, "each was charged"
             assert (await link.sign(KEY.public, header_of(NOW))).answer

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ledgerd.basics.frames import FrameBuffer, FrameFault
 from ledgerd.codec import codec_of
 from ledgerd.producer.signing_frames import (
-    FrameBuffer,
-    FrameFault,
+    MOST_FRAME,
     SigningQuestion,
     SigningVerdict,
     packed_question,
@@ -28,7 +28,7 @@ from tests.signer.headers import KEY, NAME, NOW, OTHER_KEY, at, header_of, rule_
 FIRST = header_of(NOW)
 HEADER = codec_of(BlockHeader).encode(FIRST)
 QUESTION = packed_question(SigningQuestion(1, KEY.public, FIRST))
-HEAD = 2 + 6 + 33
+HEAD = 4 + 6 + 33
 """Bytes of a frame before its header: length, version, kind and number, key."""
 
 
@@ -41,11 +41,10 @@ class Signatures:
 
     def ask(self, data: bytes) -> SigningVerdict | None:
         """Send bytes; nothing where they end the connection."""
-        frames, verdict = FrameBuffer(), None
-        frames.take(data)
+        verdict = None
         try:
-            while frames.has_one:
-                question = read_question(frames.next())
+            for frame in FrameBuffer(MOST_FRAME).frames_in(data):
+                question = read_question(frame)
                 answer = self._service.answer(question)
                 verdict = answer.verdict
                 if isinstance(question, SigningQuestion) and answer.signature is not None:
@@ -96,9 +95,9 @@ TRICKS: dict[str, Callable[[], bytes]] = {
     "a second later": lambda: other(timestamp=NOW + 1),
     "the next slot, ahead of the clock": lambda: other(timestamp=NOW + 3),
     "the time of 136 years later, which ends in the same bits": lambda: other(timestamp=(NOW + (1 << 32)) & 0xFFFFFFFF),
-    "another number of the question": lambda: QUESTION[:4] + b"\0\0\0\2" + QUESTION[8:],
-    "another version": lambda: QUESTION[:2] + b"\2" + QUESTION[3:],
-    "a frame of the largest length": lambda: b"\xff\xff" + QUESTION[2:],
+    "another number of the question": lambda: QUESTION[:6] + b"\0\0\0\2" + QUESTION[10:],
+    "another version": lambda: QUESTION[:4] + b"\2" + QUESTION[5:],
+    "a frame of the largest length": lambda: b"\xff\xff\xff\xff" + QUESTION[4:],
 }
 
 
@@ -118,10 +117,10 @@ def test_no_trick_gets_a_second_signature_for_a_slot(trick: str) -> None:
 
 
 def test_the_bytes_of_a_frame_in_any_pieces_are_one_question() -> None:
-    frames = FrameBuffer()
+    frames = FrameBuffer(MOST_FRAME)
     for place in range(len(QUESTION)):
-        assert not frames.has_one
-        frames.take(QUESTION[place : place + 1])
+        assert frames.missing
+        frames.add(QUESTION[place : place + 1])
     assert read_question(frames.next()) == SigningQuestion(1, KEY.public, FIRST)
 
 

@@ -15,7 +15,7 @@ from ledgerd.protocol.assets import Asset, tokens
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.bets import PmCancelBet, PmPlaceBet
-from ledgerd.protocol.operations.lazy_pool import PmLazyDeposit
+from ledgerd.protocol.operations.liquidity import PmLazyDeposit
 from ledgerd.protocol.operations.markets import BINARY, BY_ACCOUNT, BY_COMMITTEE, MULTI, PmCreateMarket, PmResolveMarket
 from ledgerd.protocol.operations.oracles import PmOracleAcceptMarket, PmOracleRegister
 from ledgerd.protocol.operations.transfers import Transfer

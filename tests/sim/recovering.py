@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
-from ledgerd.node.parts.watching.recovery.record import read_incidents, write_incidents
+from ledgerd.node.parts.watching.recovery.part import read_incidents, write_incidents
 from ledgerd.node.parts.watching.recovery.rule import Permissions, RecoveryStep, WedgeRule
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.snapshot.build import build_state
@@ -21,7 +21,7 @@ from ledgerd.snapshot.compare import differing
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.export import Occasion, export
 from ledgerd.snapshot.read import Snapshot
-from ledgerd.snapshot.terms import Terms
+from ledgerd.snapshot.settings import Terms
 from tests.chain.networks import SMALL
 from tests.chain.recorded_chains import SUMMARIES_AHEAD, FewSummaries
 from tests.sim.node import Node

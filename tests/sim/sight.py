@@ -8,7 +8,7 @@ from random import Random
 
 from ledgerd.chain.chain import Chain
 from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.commitments import PmRevealBet
+from ledgerd.protocol.operations.bets import PmRevealBet
 from ledgerd.state import Table
 from ledgerd.state.objects import bets, markets
 from ledgerd.state.objects.bets import PM_BETS, PmBet

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from ledgerd.basics.frames import LENGTH
 from ledgerd.chain.pending.generation import BlockDraft
 from ledgerd.producer.outcome import TickOutcome
 from ledgerd.producer.settings import ProducerSettings, SignerAccess, keyring
@@ -34,9 +35,6 @@ from ledgerd.signer.service import SigningService
 from tests.sim.clocks import NodeClock
 from tests.sim.node import Node
 from tests.sim.world import World
-
-LENGTH = 2
-"""Bytes of a frame's length, which a buffer takes off."""
 
 
 class Given(NamedTuple):
@@ -115,7 +113,7 @@ class SignerHost:
             return
 
         def arrive() -> None:
-            question = read_question(frame[LENGTH:])
+            question = read_question(frame[LENGTH.size :])
             assert isinstance(question, SigningQuestion)
             answer = None if self._service is None else self._service.answer(question)
             header = question.header
@@ -129,7 +127,7 @@ class SignerHost:
             if answer.verdict is SigningVerdict.SIGNED:
                 self.given.append(Given(header.timestamp, header.digest))
             if random.random() >= self.losses and node.name not in self.cut:
-                back = read_answer(packed_answer(answer)[LENGTH:])
+                back = read_answer(packed_answer(answer)[LENGTH.size :])
                 world.after(self._latency(), lambda: answered(back))
 
         world.after(self._latency(), arrive)

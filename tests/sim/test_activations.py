@@ -21,7 +21,7 @@ from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.accounts import AccountCreate
 from ledgerd.protocol.operations.agents import SetAgentPermission
-from ledgerd.protocol.operations.lazy_pool import PmLazyDeposit
+from ledgerd.protocol.operations.liquidity import PmLazyDeposit
 from ledgerd.protocol.operations.oracles import PmOracleRegister
 from ledgerd.protocol.operations.transfers import Transfer, TransferToVesting
 from ledgerd.protocol.operations.virtual import Hardfork

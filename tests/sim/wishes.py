@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from ledgerd.chain.rules.markets.commitments import commitment_of
+from ledgerd.chain.evaluators.bets import commitment_of
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.identifiers import Commitment
 from ledgerd.protocol.keys import NULL_KEY
@@ -19,8 +19,7 @@ from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.accounts import AccountUpdate
 from ledgerd.protocol.operations.agents import SetAgentPermission
 from ledgerd.protocol.operations.base import name_of
-from ledgerd.protocol.operations.bets import PmCancelBet, PmPlaceBet, PmTransferPosition
-from ledgerd.protocol.operations.commitments import PmCommitBet, PmRevealBet
+from ledgerd.protocol.operations.bets import PmCancelBet, PmCommitBet, PmPlaceBet, PmRevealBet, PmTransferPosition
 from ledgerd.protocol.operations.disputes import (
     PmDisputeCreate,
     PmDisputeOracleRespond,
@@ -28,9 +27,8 @@ from ledgerd.protocol.operations.disputes import (
     PmDisputeVote,
     PmUnban,
 )
-from ledgerd.protocol.operations.lazy_pool import PmLazyDeposit, PmLazyWithdraw
 from ledgerd.protocol.operations.leverage import PmLeverageClose, PmLeverageConvert, PmLeverageOpen
-from ledgerd.protocol.operations.liquidity import PmAddLiquidity, PmWithdrawLiquidity
+from ledgerd.protocol.operations.liquidity import PmAddLiquidity, PmLazyDeposit, PmLazyWithdraw, PmWithdrawLiquidity
 from ledgerd.protocol.operations.markets import (
     BINARY,
     BY_ACCOUNT,

@@ -15,7 +15,7 @@ from ledgerd.snapshot.audit import audit_copy
 from ledgerd.snapshot.build import build_state
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.read import Snapshot
-from ledgerd.snapshot.terms import Terms
+from ledgerd.snapshot.settings import Terms
 from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME

@@ -13,12 +13,11 @@ from ledgerd.chain.forks.outcome import Applied, Unlinked
 from ledgerd.chain.log.rolling import RollingBlockLog, RollingBlockLogReader
 from ledgerd.p2p.shared.chain_access import ChainAccess
 from ledgerd.snapshot.build import build_state, read_snapshot
-from ledgerd.snapshot.create import create
 from ledgerd.snapshot.directory import name_of
 from ledgerd.snapshot.errors import SnapshotError
-from ledgerd.snapshot.export import Occasion, export
+from ledgerd.snapshot.export import Occasion, create, export
 from ledgerd.snapshot.read import Snapshot
-from ledgerd.state.objects.reversible import REVERSIBLE_BLOCKS
+from ledgerd.state.objects.transactions import REVERSIBLE_BLOCKS
 from tests.chain.networks import SMALL, Network
 
 BLOCKS = 20

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ledgerd.protocol.parameters import TESTNET
-from ledgerd.snapshot.checks import told_excess
+from ledgerd.snapshot.checks import excess_warning
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.export import Occasion, export
 from ledgerd.snapshot.load import load
@@ -187,4 +187,4 @@ def test_no_file_is_written_that_nobody_takes(store: Store, state: State) -> Non
 
 
 def test_whoever_writes_a_file_that_does_not_add_up_is_told() -> None:
-    assert "unless snapshot-pm-legacy-residual is 637 there" in told_excess(637)
+    assert "unless snapshot-pm-legacy-residual is 637 there" in excess_warning(637)

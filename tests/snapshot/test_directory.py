@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ledgerd.basics.durable import put_in_place
 from ledgerd.basics.durations import DAY
 from ledgerd.snapshot.directory import (
     DOWNLOAD,
@@ -15,7 +16,6 @@ from ledgerd.snapshot.directory import (
     name_of,
     newest_in,
     number_in,
-    put_in_place,
 )
 
 

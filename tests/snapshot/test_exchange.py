@@ -29,8 +29,7 @@ from ledgerd.snapshot.frames import (
     ProtocolFault,
     packed,
 )
-from ledgerd.snapshot.served_file import ServedSnapshot
-from ledgerd.snapshot.server import PIECE_BYTES, SnapshotServer
+from ledgerd.snapshot.server import PIECE_BYTES, ServedSnapshot, SnapshotServer
 from ledgerd.snapshot.serving import LARGEST_PART, AdmissionControl, ServerSession
 
 HOST = "127.0.0.1"
@@ -320,7 +319,7 @@ def test_the_bytes_of_a_large_part_are_those_of_one_frame(tmp_path: Path) -> Non
 def test_the_file_that_was_begun_is_served_to_its_end_though_another_has_come(tmp_path: Path) -> None:
     async def main() -> None:
         shelf = shelf_of(tmp_path)
-        taken = await shelf.take()
+        taken = await shelf.open()
         assert taken is not None
         file = taken[1]
         (tmp_path / name_of(40)).unlink()
@@ -328,7 +327,7 @@ def test_the_file_that_was_begun_is_served_to_its_end_though_another_has_come(tm
         with file:
             file.seek(0)
             assert file.read() == DATA
-        later = await shelf.take()
+        later = await shelf.open()
         assert later is not None
         assert (later[0].number, later[0].size) == (50, 3)
         later[1].close()

@@ -23,7 +23,7 @@ INFO = InfoReply(7, b"c" * 32, PART + 100)
 def begun(info: InfoReply = INFO) -> Download:
     download = Download()
     assert download.connect() == InfoRequest()
-    download.take(info)
+    download.receive(info)
     return download
 
 
@@ -31,17 +31,17 @@ def test_a_file_is_asked_for_part_after_part() -> None:
     download = Download()
     download.connect()
 
-    assert download.take(INFO) == DownloadAction(DataRequest(7, 0, PART))
-    assert download.take(DataReply(0, bytes(PART), is_last=False)) == DownloadAction(
+    assert download.receive(INFO) == DownloadAction(DataRequest(7, 0, PART))
+    assert download.receive(DataReply(0, bytes(PART), is_last=False)) == DownloadAction(
         DataRequest(7, PART, PART), bytes(PART)
     )
-    assert download.take(DataReply(PART, bytes(100), is_last=True)) == DownloadAction(None, bytes(100))
+    assert download.receive(DataReply(PART, bytes(100), is_last=True)) == DownloadAction(None, bytes(100))
 
 
 def test_parts_that_are_smaller_than_asked_for_are_taken() -> None:
     download = begun()
 
-    assert download.take(DataReply(0, b"ab", is_last=False)) == DownloadAction(DataRequest(7, 2, PART), b"ab")
+    assert download.receive(DataReply(0, b"ab", is_last=False)) == DownloadAction(DataRequest(7, 2, PART), b"ab")
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_an_announcement_that_cannot_be_true_is_a_fault(info: InfoReply) -> None
 )
 def test_an_answer_that_was_not_asked_for_is_a_fault(reply: SnapshotMessage, fault: str) -> None:
     with pytest.raises(ProtocolFault, match=fault):
-        begun().take(reply)
+        begun().receive(reply)
 
 
 def test_no_part_is_taken_before_the_announcement() -> None:
@@ -73,14 +73,14 @@ def test_no_part_is_taken_before_the_announcement() -> None:
     download.connect()
 
     with pytest.raises(ProtocolFault):
-        download.take(DataReply(0, b"x", is_last=False))
+        download.receive(DataReply(0, b"x", is_last=False))
 
 
 def test_more_than_the_file_is_a_fault() -> None:
     download = begun(InfoReply(7, b"c" * 32, 10))
 
     with pytest.raises(ProtocolFault, match="where at most 10 at 0 are expected"):
-        download.take(DataReply(0, bytes(11), is_last=True))
+        download.receive(DataReply(0, bytes(11), is_last=True))
 
 
 @pytest.mark.parametrize(
@@ -96,38 +96,38 @@ def test_a_refusal_says_why(reply: SnapshotMessage, reason: str) -> None:
     download.connect()
 
     with pytest.raises(Unavailable, match=reason):
-        download.take(reply)
+        download.receive(reply)
 
 
 def test_a_connection_that_brought_bytes_is_resumed_where_it_broke() -> None:
     download = begun()
     assert not download.may_resume
-    download.take(DataReply(0, bytes(1000), is_last=False))
+    download.receive(DataReply(0, bytes(1000), is_last=False))
     assert download.may_resume
 
     assert download.connect() == InfoRequest()
 
     assert not download.may_resume
-    assert download.take(INFO) == DownloadAction(DataRequest(7, 1000, PART))
+    assert download.receive(INFO) == DownloadAction(DataRequest(7, 1000, PART))
 
 
 def test_another_file_is_not_continued() -> None:
     download = begun()
-    download.take(DataReply(0, bytes(1000), is_last=False))
+    download.receive(DataReply(0, bytes(1000), is_last=False))
     download.connect()
 
     with pytest.raises(Unavailable, match="another snapshot by now"):
-        download.take(InfoReply(8, b"c" * 32, PART + 100))
+        download.receive(InfoReply(8, b"c" * 32, PART + 100))
 
 
 def test_a_file_is_given_up_after_too_many_connections() -> None:
     download, connections = begun(), 1
     while True:
-        download.take(DataReply(download.received, b"x", is_last=False))
+        download.receive(DataReply(download.received, b"x", is_last=False))
         if not download.may_resume:
             break
         download.connect()
-        download.take(INFO)
+        download.receive(INFO)
         connections += 1
 
     assert connections == 9

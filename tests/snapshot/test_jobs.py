@@ -21,7 +21,7 @@ from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.job import Audit, Compare, Done, Export, Import, JobOrder, carry_out
 from ledgerd.snapshot.jobs import done
 from ledgerd.snapshot.read import Snapshot
-from ledgerd.snapshot.terms import Terms
+from ledgerd.snapshot.settings import Terms
 from ledgerd.state import StateReader
 from ledgerd.state.objects import STORED_TABLES
 from tests.chain.networks import SMALL

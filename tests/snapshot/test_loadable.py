@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerd.snapshot.loadable import MOST_OPEN, MOST_TOLD, Loadability
+from ledgerd.snapshot.loadable import MOST_LISTED, MOST_OPEN, Loadability
 
 
 def obstacles(*records: str) -> list[str]:
@@ -56,7 +56,7 @@ def test_only_the_first_are_told_and_all_are_counted() -> None:
     for number in range(50):
         loadability.record("content_type", number, r'"\b"')
 
-    assert (len(loadability.obstacles), loadability.count) == (MOST_TOLD, 50)
+    assert (len(loadability.obstacles), loadability.count) == (MOST_LISTED, 50)
 
 
 @given(

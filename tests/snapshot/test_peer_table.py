@@ -10,9 +10,8 @@ import pytest
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.snapshot import client
 from ledgerd.snapshot.directory import name_of
-from ledgerd.snapshot.peer_table import Status, probe, probe_all, table
-from ledgerd.snapshot.served_file import ServedSnapshot
-from ledgerd.snapshot.server import SnapshotServer
+from ledgerd.snapshot.peer_table import Status, probe, table
+from ledgerd.snapshot.server import ServedSnapshot, SnapshotServer
 from ledgerd.snapshot.serving import AdmissionControl
 
 HOST = "127.0.0.1"
@@ -33,7 +32,7 @@ def test_every_peer_has_a_row_that_says_how_it_does(tmp_path: Path) -> None:
         peers.append(Endpoint(HOST, closed.sockets[0].getsockname()[1]))
         closed.close()
         await closed.wait_closed()
-        results = await probe_all(peers, clock)
+        results = [await probe(peer, clock) for peer in peers]
         for server in servers:
             await server.stop()
         assert [each.status for each in results] == [

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ledgerd.chain.offline.tokens import tally_of
+from ledgerd.chain.offline.audit import tally_of
 from ledgerd.codec import codec_of
 from ledgerd.protocol.block import Block
 from ledgerd.snapshot.export import Occasion, export

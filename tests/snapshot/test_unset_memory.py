@@ -26,7 +26,7 @@ from ledgerd.snapshot.read import Snapshot
 from ledgerd.snapshot.sections import BY_NAME
 from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.objects.reversible import REVERSIBLE_BLOCKS, ReversibleBlock
+from ledgerd.state.objects.transactions import REVERSIBLE_BLOCKS, ReversibleBlock
 from ledgerd.state.objects.validators import VALIDATOR_CONFIRMATIONS
 from tests.chain.networks import SMALL, VIZ, VIZ_KEY, Clock
 from tests.chain.recorded_chains import network_of

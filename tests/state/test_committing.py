@@ -7,8 +7,10 @@ from pathlib import Path
 import lmdb
 import pytest
 
+from ledgerd.basics.frames import FrameBuffer
 from ledgerd.state import Space, Store
-from ledgerd.state.change_frames import FRAME, read_part
+from ledgerd.state.change_frames import MOST_FRAME, read_part
+from ledgerd.state.change_frames import opened as opened_frame
 from ledgerd.state.change_log import POSITION_VALUE, ChangeLog, ChangeLogReader, LogGap, digest_of_layout
 from ledgerd.state.errors import StoreFull
 from ledgerd.state.header import database_names
@@ -41,16 +43,13 @@ def with_changes(state: Contents, folder: Path, until: bytes) -> Contents:
     place = reader.place_of(position)
     while position != until:
         head, parts = reader.record_at(place)
-        raw = b"".join(reader.bytes_at(parts, head.size, 1 << 20))
-        while raw:
-            end = FRAME.size + FRAME.unpack_from(raw)[1]
-            for number, entries in read_part(raw[FRAME.size : end]).items():
+        for frame in FrameBuffer(MOST_FRAME).frames_in(b"".join(reader.bytes_at(parts, head.size, 1 << 20))):
+            for number, entries in read_part(opened_frame(frame)[1]).items():
                 for key, value in entries.items():
                     if value is None:
                         state[names[number]].pop(key, None)
                     else:
                         state[names[number]][key] = value
-            raw = raw[end:]
         place, position = parts._replace(offset=parts.offset + head.size), head.after
     reader.close()
     return state

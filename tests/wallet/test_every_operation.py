@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ledgerd.chain.rules.markets.commitments import commitment_of
+from ledgerd.chain.evaluators.bets import commitment_of
 from ledgerd.node.dev.founding import PUBLISHED_ACCOUNTS_KEY
 from ledgerd.producer.testnet_start import PUBLISHED_INITIATOR_KEY
 from ledgerd.protocol.keys import PrivateKey, public_key_text

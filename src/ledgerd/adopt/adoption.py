@@ -5,9 +5,8 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -19,17 +18,14 @@ from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip, SkipFlags
 from ledgerd.chain.log.source import LogSource
 from ledgerd.chain.offline.replay import replay
 from ledgerd.history.following import HISTORY_FOLDER, open_history
-from ledgerd.node.config.configuration import read_configuration
+from ledgerd.node.config.configuration import Configuration, read_configuration
 from ledgerd.node.config.network import network_of
 from ledgerd.node.config.options.application import OPERATION_HISTORY
 from ledgerd.node.datadir.opening import files_of, space_of
 from ledgerd.node.datadir.projections import project_for_plugins, recording_blocks
 from ledgerd.node.datadir.state_import import import_state
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.snapshot.terms import Terms
-
-if TYPE_CHECKING:
-    from ledgerd.node.config.configuration import Configuration
+from ledgerd.snapshot.settings import Terms
 
 RECORD = "adoption.json"
 CONFIGURATION = "config.ini"
@@ -58,11 +54,6 @@ class Adoption:
         self._found = found
 
     def require_room(self) -> None:
-        """Refuse where the disk is too small, before anything is written.
-
-        Raises:
-            AdoptionRefused: There is too little.
-        """
         existing = next(place for place in (self._folder, *self._folder.absolute().parents) if place.exists())
         free = shutil.disk_usage(existing).free
         if free < self._found.needed_bytes and not self.is_begun():
@@ -71,11 +62,6 @@ class Adoption:
             )
 
     def is_begun(self) -> bool:
-        """Whether this adoption was begun before, and goes on.
-
-        Raises:
-            AdoptionRefused: The directory holds something else.
-        """
         if not self._folder.exists() or not any(self._folder.iterdir()):
             return False
         try:
@@ -90,7 +76,6 @@ class Adoption:
         return True
 
     def begin(self, lines: list[TranslatedLine], chain: str) -> None:
-        """Write the record and the configuration, unless that was done before."""
         if self.is_begun() and (self._folder / CONFIGURATION).exists():
             return
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -103,11 +88,6 @@ class Adoption:
         fresh.replace(self._folder / CONFIGURATION)
 
     def import_snapshot(self) -> None:
-        """Make the state from the snapshot, if there is one and no state yet.
-
-        Raises:
-            SnapshotError: It is damaged.
-        """
         configuration = self._configuration()
         files = files_of(configuration)
         if self._found.snapshot is None or files.exists:
@@ -120,7 +100,6 @@ class Adoption:
     def apply_log(
         self, progress: Callable[[int, int], AbstractContextManager[Advance]], *, is_trusted: bool
     ) -> tuple[int, str]:
-        """Apply the blocks that the state does not have yet; returns the head."""
         with self._opened() as chain:
             if self._found.log is not None:
                 with (
@@ -139,7 +118,6 @@ class Adoption:
             raise AdoptionRefused(f"{problem}: is the log of another network than {self._record.chain}?") from problem
 
     def end(self) -> None:
-        """From now on the directory is one like any other."""
         (self._folder / RECORD).unlink()
 
     def _configuration(self) -> Configuration:
@@ -148,7 +126,6 @@ class Adoption:
 
     @contextmanager
     def _opened(self) -> Iterator[Chain]:
-        """The chain of our directory, with what its plugins keep."""
         configuration = self._configuration()
         chain = Chain.open(
             self._folder,
@@ -161,16 +138,11 @@ class Adoption:
         )
         with chain:
             project_for_plugins(chain, configuration)
-            with self._history(chain, configuration), recording_blocks(chain, configuration):
+            has_history = OPERATION_HISTORY in configuration.application.plugins
+            folder = self._folder / HISTORY_FOLDER
+            history = open_history(chain, folder, configuration.history) if has_history else nullcontext()
+            with history, recording_blocks(chain, configuration):
                 yield chain
-
-    @contextmanager
-    def _history(self, chain: Chain, configuration: Configuration) -> Iterator[None]:
-        if OPERATION_HISTORY not in configuration.application.plugins:
-            yield
-            return
-        with open_history(chain, self._folder / HISTORY_FOLDER, configuration.history):
-            yield
 
 
 def in_bytes(count: int) -> str:

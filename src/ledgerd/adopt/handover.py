@@ -1,21 +1,17 @@
-"""The hand-over of a validator, step by step: a function of what is seen, which says what comes next.
-
-It reads no key, and does nothing by itself but ask for one record to be written. No step is taken on a promise: each
-comes when the chain, our node's files or the other program show that the one before is done.
+"""The hand-over of a validator, step by step: a function of what is seen, which says what comes next. No step is
+taken on a promise: each comes when the chain, our files or the other program show that the one before is done.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
-from ledgerd.adopt.handover_facts import ChainFacts, HandoverSight, OurFacts, Presence
+from ledgerd.adopt.handover_facts import ChainFacts, HandoverStatus, OurFacts, Presence
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.keys import NULL_KEY, public_key_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 OLDEST_HEAD = 30.0
 """Seconds: a head block that is older means that a node is behind."""
@@ -63,13 +59,11 @@ class HandoverPlan(NamedTuple):
 
     validator: str
     folder: Path
-    """Our data directory."""
     key: str = ""
     """The new public key; empty where the key stays the same."""
     is_back: bool = False
     """Whether from our node to the `vizd`."""
     other: str = "the vizd"
-    """Its name, for words."""
     seconds_apart: float = OLDEST_HEAD
 
 
@@ -85,32 +79,30 @@ class Handover:
         """The time of the validator's latest block, which our record has to reach."""
         self._loaded_at: int | None = None
         """The time of the chain when our node was first seen in step with the new key loaded."""
-        self._own: set[bytes] = set()
+        self._signed_by_ours: set[bytes] = set()
         """What our node was seen to sign, by the signed hashes."""
         self.has_fence = False
         """Whether a block for our record is at hand, taken after a whole round of silence."""
 
-    def step(self, seen: HandoverSight) -> HandoverStep:
+    def step(self, seen: HandoverStatus) -> HandoverStep:
         self._remember(seen)
         if self.plan.key:
             steps = [self._in_step, self._one_key_each, self._loaded, self._declared, self._in_force]
         elif self.plan.is_back:
-            steps = [self._taken_back, self._in_step, self._has_key, self._stopped, self._silent, self._caught_up]
+            steps = [self._handed_back, self._in_step, self._has_key, self._stopped, self._silent, self._caught_up]
         else:
-            steps = [self._taken, self._while_stopped, self._in_step, self._has_key, self._no_pair, self._stopped]
+            steps = [self._handed_over, self._while_stopped, self._in_step, self._has_key, self._no_pair, self._stopped]
             steps += [self._silent, self._recorded]
         for each in (*steps, self._produced):
-            said = each(seen)
-            if said is not None:
-                return said
+            found = each(seen)
+            if found is not None:
+                return found
         return self._done()
 
-    # -- what is remembered
-
-    def _remember(self, seen: HandoverSight) -> None:
+    def _remember(self, seen: HandoverStatus) -> None:
         chain, is_with_same_key = seen.chain, not self.plan.key and not self.plan.is_back
         if seen.ours.signed is not None:
-            self._own.add(seen.ours.signed.digest)
+            self._signed_by_ours.add(seen.ours.signed.digest)
         if is_with_same_key and seen.theirs.presence is Presence.UP:
             self._stopped_at, self.has_fence = None, False
         if chain is None or self.plan.key not in seen.ours.keys:
@@ -128,7 +120,7 @@ class Handover:
             self._stopped_at, self.has_fence = chain.time, False
         self._reached = max(self._reached, 0 if last is None else last.time)
 
-    def _signs_no_more(self, seen: HandoverSight, chain: ChainFacts) -> bool:
+    def _signs_no_more(self, seen: HandoverStatus, chain: ChainFacts) -> bool:
         if self.plan.key:
             return chain.signing_key == self.plan.key
         if self.plan.is_back:
@@ -138,18 +130,15 @@ class Handover:
         was_gone = self._stopped_at is not None
         return was_gone or seen.theirs.presence is Presence.GONE or chain.missed > (self._missed_at_first or 0)
 
-    def _is_of_giver(self, seen: HandoverSight, chain: ChainFacts) -> bool:
-        """Whether the validator's latest block was made by the side that gives."""
+    def _is_of_giver(self, seen: HandoverStatus, chain: ChainFacts) -> bool:
         last, signed = chain.last, seen.ours.signed
         if last is None:
             return False
         # Our record is read after the chain: whatever ours has in the chain is not later than what it says.
-        is_foreign = signed is None or (last.digest not in self._own and last.time > signed.time)
+        is_foreign = signed is None or (last.digest not in self._signed_by_ours and last.time > signed.time)
         return is_foreign != self.plan.is_back
 
-    # -- the steps
-
-    def _in_step(self, seen: HandoverSight) -> HandoverStep | None:
+    def _in_step(self, seen: HandoverStatus) -> HandoverStep | None:
         chain, theirs, plan = seen.chain, seen.theirs, self.plan
         if chain is None:
             keyless = " without the key" if not plan.key else ""
@@ -185,7 +174,7 @@ class Handover:
             return HandoverStep(Stage.IN_STEP, f"{plan.other} is behind our node: wait until it has caught up")
         return None
 
-    def _has_key(self, seen: HandoverSight) -> HandoverStep | None:
+    def _has_key(self, seen: HandoverStatus) -> HandoverStep | None:
         if seen.chain is None or seen.chain.signing_key != public_key_text(NULL_KEY):
             return None
         words = (
@@ -193,7 +182,7 @@ class Handover:
         )
         return HandoverStep(Stage.IN_STEP, words)
 
-    def _no_pair(self, seen: HandoverSight) -> HandoverStep | None:
+    def _no_pair(self, seen: HandoverStatus) -> HandoverStep | None:
         """With the same key, the two must never have it at the same time."""
         if not self._holds(seen) or self._is_silent(seen):
             return None
@@ -205,7 +194,7 @@ class Handover:
             "with the same key. Take the key out of its configuration, and start it again without",
         )
 
-    def _one_key_each(self, seen: HandoverSight) -> HandoverStep | None:
+    def _one_key_each(self, seen: HandoverStatus) -> HandoverStep | None:
         """With two keys, each side is to have its own alone."""
         plan, declared = self.plan, seen.chain.signing_key if seen.chain else ""
         theirs = plan.key if plan.is_back else declared if declared != plan.key else ""
@@ -217,7 +206,7 @@ class Handover:
             f"--remove KEY --data-dir {plan.folder}); only one node may have a key",
         )
 
-    def _loaded(self, seen: HandoverSight) -> HandoverStep | None:
+    def _loaded(self, seen: HandoverStatus) -> HandoverStep | None:
         plan = self.plan
         if plan.is_back:
             if seen.theirs.presence is Presence.GONE:
@@ -235,7 +224,7 @@ class Handover:
             )
         return self._watched(seen)
 
-    def _watched(self, seen: HandoverSight) -> HandoverStep | None:
+    def _watched(self, seen: HandoverStatus) -> HandoverStep | None:
         """A node that has started watches for a round before it signs, where it checks for others with its keys."""
         chain = seen.chain
         if chain is None or chain.signing_key == self.plan.key:
@@ -248,7 +237,7 @@ class Handover:
             Stage.WATCH, "wait a round: a node that has started watches for others with its keys before it signs"
         )
 
-    def _declared(self, seen: HandoverSight) -> HandoverStep | None:
+    def _declared(self, seen: HandoverStatus) -> HandoverStep | None:
         chain, plan = seen.chain, self.plan
         if chain is None or chain.signing_key == plan.key:
             return None
@@ -262,7 +251,7 @@ class Handover:
             )
         return HandoverStep(Stage.DECLARE, f"NOW declare the key, while the next slot is some slots off: {command}")
 
-    def _in_force(self, seen: HandoverSight) -> HandoverStep | None:
+    def _in_force(self, seen: HandoverStatus) -> HandoverStep | None:
         chain, plan = seen.chain, self.plan
         if chain is None or self._is_in_force(chain):
             return None if self._is_silent(seen) else self._silence()
@@ -275,7 +264,7 @@ class Handover:
         is_signed = last is not None and last.signee == self.plan.key and last.number <= chain.head.irreversible
         return is_signed or chain.irreversible_key == self.plan.key
 
-    def _stopped(self, seen: HandoverSight) -> HandoverStep | None:
+    def _stopped(self, seen: HandoverStatus) -> HandoverStep | None:
         if self._stopped_at is not None:
             return None
         plan = self.plan
@@ -297,7 +286,7 @@ class Handover:
             f"slot of {plan.validator} without a block is waited for",
         )
 
-    def _silent(self, seen: HandoverSight) -> HandoverStep | None:
+    def _silent(self, seen: HandoverStatus) -> HandoverStep | None:
         if self._is_silent(seen) or (self.plan.is_back and self._is_made_there(seen)):
             return None
         return self._silence()
@@ -307,13 +296,13 @@ class Handover:
             Stage.SILENCE, f"wait for a whole round without a block of the side that {self.plan.validator} leaves"
         )
 
-    def _is_silent(self, seen: HandoverSight) -> bool:
+    def _is_silent(self, seen: HandoverStatus) -> bool:
         chain = seen.chain
         if chain is None or self._stopped_at is None:
             return False
         return chain.time - self._stopped_at >= chain.round_seconds + BLOCK_INTERVAL
 
-    def _while_stopped(self, seen: HandoverSight) -> HandoverStep | None:
+    def _while_stopped(self, seen: HandoverStatus) -> HandoverStep | None:
         """Our node is down on purpose: its record is written, then it comes back with the key."""
         if seen.chain is not None or not self.has_fence:
             return None
@@ -325,7 +314,7 @@ class Handover:
             return HandoverStep(Stage.WRITE, "the record of what was signed is written")
         return self._start()
 
-    def _recorded(self, seen: HandoverSight) -> HandoverStep | None:
+    def _recorded(self, seen: HandoverStatus) -> HandoverStep | None:
         """Our record has to reach the last block of the other side."""
         if self._reaches(seen.ours):
             return None if self._holds(seen) else self._start()
@@ -343,7 +332,7 @@ class Handover:
             f"{plan.folder / 'config.ini'}; {plan.other} stays stopped",
         )
 
-    def _caught_up(self, seen: HandoverSight) -> HandoverStep | None:
+    def _caught_up(self, seen: HandoverStatus) -> HandoverStep | None:
         """The other program has to know what our node has signed last, before it gets the key."""
         chain, theirs, plan = seen.chain, seen.theirs, self.plan
         if chain is None or self._is_made_there(seen):
@@ -356,7 +345,7 @@ class Handover:
             return HandoverStep(Stage.START, f"start {plan.other} with the key of {plan.validator}")
         return None
 
-    def _produced(self, seen: HandoverSight) -> HandoverStep | None:
+    def _produced(self, seen: HandoverStatus) -> HandoverStep | None:
         chain, plan = seen.chain, self.plan
         if chain is not None and self._is_made(seen, chain):
             return None
@@ -364,9 +353,7 @@ class Handover:
         hint = f"; {side} has to run with the key, and start again if it was given just now" if plan.is_back else ""
         return HandoverStep(Stage.PRODUCE, f"wait for the first block of {plan.validator} that {side} makes{hint}")
 
-    # -- at the end
-
-    def _taken(self, seen: HandoverSight) -> HandoverStep | None:
+    def _handed_over(self, seen: HandoverStatus) -> HandoverStep | None:
         """Whether our node makes the blocks already, at the end or when a walk is begun again."""
         if seen.chain is None or not self._holds(seen) or not self._is_made(seen, seen.chain):
             return None
@@ -378,7 +365,7 @@ class Handover:
             )
         return self._done()
 
-    def _taken_back(self, seen: HandoverSight) -> HandoverStep | None:
+    def _handed_back(self, seen: HandoverStatus) -> HandoverStep | None:
         if seen.chain is None or self._holds(seen) or not self._is_made_there(seen):
             return None
         return self._done()
@@ -389,13 +376,13 @@ class Handover:
         more = f"; the key that {rest} has left is of no use any more: take it out there" if plan.key else ""
         return HandoverStep(Stage.DONE, f"handed over: {side} makes the blocks of {plan.validator}{more}")
 
-    def _is_made(self, seen: HandoverSight, chain: ChainFacts) -> bool:
+    def _is_made(self, seen: HandoverStatus, chain: ChainFacts) -> bool:
         last = chain.last
         if last is None or chain.head.number <= last.number or (self.plan.key and last.signee != self.plan.key):
             return False
-        return self._is_made_there(seen) if self.plan.is_back else last.digest in self._own
+        return self._is_made_there(seen) if self.plan.is_back else last.digest in self._signed_by_ours
 
-    def _is_made_there(self, seen: HandoverSight) -> bool:
+    def _is_made_there(self, seen: HandoverStatus) -> bool:
         """Whether the latest block is of the `vizd`: by the key of the chain, and after all that ours has signed."""
         chain, signed = seen.chain, seen.ours.signed
         if chain is None or chain.last is None or chain.head.number <= chain.last.number:
@@ -403,7 +390,7 @@ class Handover:
         is_later = signed is None or chain.last.time > signed.time
         return chain.last.signee == chain.signing_key and is_later
 
-    def _holds(self, seen: HandoverSight) -> bool:
+    def _holds(self, seen: HandoverStatus) -> bool:
         return seen.chain is not None and seen.chain.signing_key in seen.ours.keys
 
     def _reaches(self, ours: OurFacts) -> bool:
@@ -411,7 +398,6 @@ class Handover:
 
 
 def words_of(plan: HandoverPlan) -> Iterator[str]:
-    """What the walk is, before its first step."""
     one, other = ("our node", plan.other) if plan.is_back else (plan.other, "our node")
     way = f"by the new key {plan.key}, without a missed slot" if plan.key else "with the same key: a round is missed"
     yield f"{plan.validator} goes from {one} to {other}, {way}"

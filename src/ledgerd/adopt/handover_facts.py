@@ -1,6 +1,4 @@
-"""What a hand-over is judged by: our node's answers and files, and what can be seen of the `vizd`. Nothing is decided
-here.
-"""
+"""What a hand-over is judged by: our node's answers and files, and what can be seen of the `vizd`."""
 
 from __future__ import annotations
 
@@ -31,18 +29,15 @@ from ledgerd.protocol.time_text import parse_time_text
 from ledgerd.state.lock import LOCK_FILE, holder_of, lock_writer
 
 ATTEMPTS = 4
-"""Times that the facts are read while a block comes in between."""
 
 MOST_SLOTS = 256
 """Slots of a round that are believed; the network has 21."""
 
-BLOCKS_A_LOOK = 100
-"""Irreversible blocks that are searched for a change of the key at one look, at most."""
+SEARCHED_AT_ONCE = 100
 
 NAME_BYTES = 32
 
 LARGEST_LIST = 1 << 16
-"""Bytes of the list of loaded keys that are read."""
 
 WallClock = Callable[[], float]
 
@@ -96,7 +91,6 @@ class ChainFacts(NamedTuple):
     """Seconds since then, by the clock of this machine."""
     signing_key: str
     missed: int
-    """Slots that the validator has missed since it was declared."""
     last: LastBlock | None
     round_seconds: int
     places: int
@@ -112,13 +106,10 @@ class OurFacts(NamedTuple):
 
     is_running: bool
     keys: frozenset[str]
-    """Public keys of the signing keys that it has loaded."""
     names: frozenset[str]
-    """Validators of its configuration."""
     is_current: bool
     """Whether it was started after its configuration was changed last."""
     signed: SignedSlot | None
-    """What it has signed last."""
 
 
 class OtherFacts(NamedTuple):
@@ -132,13 +123,11 @@ class OtherFacts(NamedTuple):
     """Whether both nodes have the same block at the lower of their heads."""
 
 
-class HandoverSight(NamedTuple):
+class HandoverStatus(NamedTuple):
     """Everything at one look."""
 
     chain: ChainFacts | None
-    """Nothing where our node does not answer."""
     problem: str
-    """Why not."""
     ours: OurFacts
     theirs: OtherFacts
 
@@ -163,11 +152,6 @@ class OurNode:
         self._irreversible_key = ""
 
     def facts(self) -> OurFacts:
-        """What the data directory says.
-
-        Raises:
-            OperatorError: The configuration, or the record of what was signed, cannot be read.
-        """
         settings, loaded = self._settings(), self.folder / LOADED_KEYS
         keys = {public_key_text(key.public) for key in settings.options_keys}
         if loaded.is_file():
@@ -180,20 +164,11 @@ class OurNode:
         return OurFacts(is_running, frozenset(keys if is_running else ()), names, is_current, signed)
 
     def record(self, block: Block) -> None:
-        """Have our node sign nothing for the slots up to that of a block; only while it is stopped.
-
-        Raises:
-            StoreLocked: It runs again.
-        """
+        """Have our node sign nothing for the slots up to that of a block; raises `StoreLocked` while it runs."""
         with lock_writer(self.folder):
             LastSigned(self.folder, self._chain_id).record(block)
 
     def chain(self, validator: str) -> ChainFacts:
-        """What our node answers about the chain.
-
-        Raises:
-            NotComparable: It does not answer, or with nonsense.
-        """
         for _ in range(ATTEMPTS):
             head = head_of(self.node)
             found = self._at(head, validator)
@@ -249,10 +224,9 @@ class OurNode:
         return LastBlock(number, block.timestamp, public_key_text(block.signee), block.header.digest)
 
     def _search(self, head: NodeHead, validator: str) -> None:
-        """Look through the blocks that have become irreversible for declarations of the validator."""
         if self._searched is None:
             self._searched = head.irreversible
-        for number in range(self._searched + 1, min(head.irreversible, self._searched + BLOCKS_A_LOOK) + 1):
+        for number in range(self._searched + 1, min(head.irreversible, self._searched + SEARCHED_AT_ONCE) + 1):
             for transaction in self._block(number).transactions:
                 for operation in transaction.operations:
                     if isinstance(operation, ValidatorUpdate) and operation.owner == validator:
@@ -279,9 +253,7 @@ class ScheduleTurns(NamedTuple):
 
 
 def turns_of(answer: ScheduleAnswer) -> ScheduleTurns:
-    """The turns of a schedule as nodes answer it: names of 32 bytes each, padded with zeros, in hex (spec 05, section
-    11).
-    """
+    """Names of 32 bytes each, padded with zeros, in hex (spec 05, section 11)."""
     names, count = bytes.fromhex(answer.current_shuffled_validators), answer.num_scheduled_validators
     places = len(names) // NAME_BYTES
     if not 0 < count <= places <= MOST_SLOTS:
@@ -291,19 +263,13 @@ def turns_of(answer: ScheduleAnswer) -> ScheduleTurns:
 
 
 def quiet_slots(turns: ScheduleTurns, aslot: int, head: int, validator: str) -> int:
-    """Slots after the head that are known to be of others; what comes after a round is not known yet.
-
-    Rounds end with blocks whose number the places of a full schedule divide (spec 03, section 17).
-    """
+    """Rounds end with blocks whose number the places of a full schedule divide (spec 03, section 17)."""
     known = turns.places - head % turns.places
-    for slot in range(1, known + 1):
-        if turns.names[(aslot + slot) % len(turns.names)] == validator:
-            return slot - 1
-    return known
+    ours = (slot for slot in range(known) if turns.names[(aslot + slot + 1) % len(turns.names)] == validator)
+    return next(ours, known)
 
 
 def _changed(path: Path) -> float:
-    """When a file was written last; 0 where there is none."""
     try:
         return path.stat().st_mtime
     except OSError:
@@ -318,11 +284,10 @@ class OtherNode:
         self._folder = folder
 
     def facts(self, ours: ComparedNode) -> OtherFacts:
-        """What can be seen of it; it never fails, whatever it answers."""
         if self._folder is not None and _is_in_use(self._folder):
             return self._answers(ours)._replace(presence=Presence.UP)
         found = self._answers(ours)
-        if found.presence is Presence.UNKNOWN and self._folder is not None and may_be_looked_at(self._folder):
+        if found.presence is Presence.UNKNOWN and self._folder is not None and may_be_inspected(self._folder):
             return found._replace(presence=Presence.GONE)
         return found
 
@@ -337,15 +302,15 @@ class OtherNode:
             presence = Presence.UP if self.node.is_listening else Presence.UNKNOWN
             return OtherFacts(presence, problem=str(problem))
         try:
-            own = head_of(ours)
-            number = min(head.number, own.number)
-            is_common = not number or id_of(self.node, number, head) == id_of(ours, number, own)
+            our_head = head_of(ours)
+            number = min(head.number, our_head.number)
+            is_common = not number or id_of(self.node, number, head) == id_of(ours, number, our_head)
         except NotComparable as problem:
             return OtherFacts(Presence.UP, head, str(problem))
         return OtherFacts(Presence.UP, head, "", is_common)
 
 
-def may_be_looked_at(folder: Path) -> bool:
+def may_be_inspected(folder: Path) -> bool:
     """Whether a process that has files of a directory open would be seen: those of other users are hidden."""
     return PROCESSES.is_dir() and os.geteuid() in {0, folder.stat().st_uid}
 

@@ -1,49 +1,44 @@
-"""The walk through a hand-over: looks once a second, says the next step when it changes, and writes our record."""
+"""The walk through a hand-over: inspects once a second, reports the next step at a change, and writes our record."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from ledgerd.adopt.handover import Handover, HandoverStep, Stage
-from ledgerd.adopt.handover_facts import HandoverSight, OtherNode, OurNode
+from ledgerd.adopt.handover_facts import HandoverStatus, OtherNode, OurNode
 from ledgerd.compare.errors import NotComparable
+from ledgerd.protocol.block import Block
 from ledgerd.state.errors import StoreLocked
 
-if TYPE_CHECKING:
-    from ledgerd.protocol.block import Block
-
-PAUSE = 1.0
-"""Seconds between two looks."""
-
-SAID_AGAIN = 10.0
+PAUSE_SECONDS = 1.0
+REPEAT_SECONDS = 10.0
 """Seconds between two lines of one stage, whose words may hold what a stranger answers."""
 
 
 class HandoverWalk:
     """One hand-over as it goes on."""
 
-    def __init__(self, handover: Handover, ours: OurNode, other: OtherNode, say: Callable[[str], None]) -> None:
+    def __init__(self, handover: Handover, ours: OurNode, other: OtherNode, report: Callable[[str], None]) -> None:
         self._handover = handover
         self._ours = ours
         self._other = other
-        self._say = say
+        self._report = report
         self._fence: Block | None = None
-        self._said = HandoverStep(Stage.IN_STEP, "")
-        self._said_at = 0.0
+        self._reported = HandoverStep(Stage.IN_STEP, "")
+        self._reported_at = 0.0
 
-    def look(self) -> HandoverSight:
+    def inspect(self) -> HandoverStatus:
         """Everything that can be seen now. Our record is read last, see `Handover`."""
         theirs = self._other.facts(self._ours.node)
         try:
             chain, problem = self._ours.chain(self._handover.plan.validator), ""
         except NotComparable as fault:
             chain, problem = None, str(fault)
-        return HandoverSight(chain, problem, self._ours.facts(), theirs)
+        return HandoverStatus(chain, problem, self._ours.facts(), theirs)
 
     def advance(self) -> HandoverStep:
-        step = self._handover.step(self.look())
+        step = self._handover.step(self.inspect())
         try:
             if step.stage is Stage.RECORD:
                 self._fence = self._ours.head_block()
@@ -51,23 +46,24 @@ class HandoverWalk:
             elif step.stage is Stage.WRITE and self._fence is not None:
                 self._ours.record(self._fence)
         except (NotComparable, StoreLocked):
-            pass  # our node has stopped or started at this moment; the next look sees it
+            pass  # our node has stopped or started at this moment; the next inspection sees it
         return step
 
     def run(self, seconds: float) -> bool:
-        """Walk to the end, for so long at most; whether it was reached."""
         until = time.monotonic() + seconds
         while True:
             step = self.advance()
-            self._tell(step, time.monotonic())
+            self._report_step(step, time.monotonic())
             if step.stage is Stage.DONE:
                 return True
             if time.monotonic() >= until:
                 return False
-            time.sleep(PAUSE)
+            time.sleep(PAUSE_SECONDS)
 
-    def _tell(self, step: HandoverStep, now: float) -> None:
-        is_new = step.stage is not self._said.stage or (step != self._said and now - self._said_at >= SAID_AGAIN)
+    def _report_step(self, step: HandoverStep, now: float) -> None:
+        is_new = step.stage is not self._reported.stage or (
+            step != self._reported and now - self._reported_at >= REPEAT_SECONDS
+        )
         if is_new:
-            self._say(step.words)
-            self._said, self._said_at = step, now
+            self._report(step.words)
+            self._reported, self._reported_at = step, now

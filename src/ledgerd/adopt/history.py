@@ -38,7 +38,6 @@ class FoundHistory(NamedTuple):
     """The first block that is known whole: 1, or that of the snapshot."""
     last: int
     bytes: int
-    """What is read."""
     torn: int
     """Bytes at the end of the log that are no whole block, and are left out."""
 
@@ -54,71 +53,55 @@ class FoundHistory(NamedTuple):
         return int(blocks / BLOCKS_A_SECOND + imported) + 1
 
 
-def longest(directory: VizdDirectory, say: Callable[[str], None]) -> FoundHistory:
-    """Choose; what cannot be used is said.
-
-    Raises:
-        AdoptionRefused: Nothing can.
-    """
-    whole = _of_full_log(directory.full_log, say)
-    later = next(_of_snapshots(directory, say), None)
+def longest(directory: VizdDirectory, report: Callable[[str], None]) -> FoundHistory:
+    whole = _of_full_log(directory.full_log, report)
+    later = next(_of_snapshots(directory, report), None)
     if whole is not None and (later is None or whole.last >= later.last or not whole.torn):
         return whole
     if later is None:
         raise AdoptionRefused(f"{directory.folder} has neither a sound block log nor a sound snapshot: see above why")
     if whole is not None:
-        say(
+        report(
             f"{directory.full_log} is sound up to block {whole.last} alone: the snapshot of block {later.first} is "
             "taken, which reaches further"
         )
     return later
 
 
-def _of_full_log(path: Path | None, say: Callable[[str], None]) -> FoundHistory | None:
+def _of_full_log(path: Path | None, report: Callable[[str], None]) -> FoundHistory | None:
     if path is None:
         return None
     try:
         with LogSource(path, up_to_damage=True) as log:
             if log.first_number == 1 and log.head_number:
                 return FoundHistory(None, path, 1, log.head_number, path.stat().st_size - log.torn, log.torn)
-            say(f"{path} has no whole block 1, and is left out")
+            report(f"{path} has no whole block 1, and is left out")
     except OperatorError as problem:
-        say(str(problem))
+        report(str(problem))
     return None
 
 
-def _of_snapshots(directory: VizdDirectory, say: Callable[[str], None]) -> Iterator[FoundHistory]:
-    """Each sound snapshot, the newest first, with the rolling log where that goes on from it."""
+def _of_snapshots(directory: VizdDirectory, report: Callable[[str], None]) -> Iterator[FoundHistory]:
     for each in directory.snapshots:
         try:
             snapshot = read_snapshot(each.path)
         except SnapshotError as problem:
-            say(f"{each.path} is left out: {problem}")
+            report(f"{each.path} is left out: {problem}")
             continue
         number, size = snapshot.head_number, each.path.stat().st_size
-        log = _behind(directory.rolling_log, number, say) or _behind(directory.full_log, number, say)
-        if log is None:
-            yield FoundHistory(each.path, None, number, number, size, 0)
-        else:
-            yield FoundHistory(each.path, log.path, number, log.last, size + log.bytes, log.torn)
+        log = _behind(directory.rolling_log, number, report) or _behind(directory.full_log, number, report)
+        behind = FoundHistory(None, None, number, number, 0, 0) if log is None else log
+        yield behind._replace(snapshot=each.path, bytes=size + behind.bytes)
 
 
-class _Behind(NamedTuple):
-    path: Path
-    last: int
-    bytes: int
-    torn: int
-
-
-def _behind(path: Path | None, number: int, say: Callable[[str], None]) -> _Behind | None:
-    """A log that has the block after a snapshot's."""
+def _behind(path: Path | None, number: int, report: Callable[[str], None]) -> FoundHistory | None:
     if path is None:
         return None
     try:
         with LogSource(path, up_to_damage=True) as log:
             if 0 < log.first_number <= number + 1 <= log.head_number:
                 share = (log.head_number - number) / (log.head_number - log.first_number + 1)
-                return _Behind(path, log.head_number, int(path.stat().st_size * share), log.torn)
+                return FoundHistory(None, path, number, log.head_number, int(path.stat().st_size * share), log.torn)
     except OperatorError as problem:
-        say(str(problem))
+        report(str(problem))
     return None

@@ -20,21 +20,13 @@ from ledgerd.protocol.secrets import holds_key, without_keys
 KEY_OPTIONS = {"private-key", "private-key-file", "emergency-private-key"}
 PRODUCING = {"validator", "enable-stale-production"}
 PLACES = {"snapshot-dir", "shared-file-dir", "block-archive-dir", "data-dir", "config"}
-LISTENING = {
-    "p2p-endpoint",
-    "webserver-http-endpoint",
-    "webserver-ws-endpoint",
-    "rpc-endpoint",
-    "snapshot-serve-endpoint",
-    "metrics-endpoint",
-}
-
+LISTENING = "-endpoint"
+"""How the names of options end that have an address to listen on."""
 
 MOST_ROUNDS = 20
 """Times that our configuration is read while lines are taken out of it: two are usual."""
 
 MOST_SUMMED_UP = 200
-"""Lines that people are told of; all stand in the new file."""
 
 LONGEST_NAME = 100
 LONGEST_REASON = 300
@@ -58,18 +50,14 @@ class TranslatedLine(NamedTuple):
     """An option of the old file, and the line for it in ours."""
 
     number: int
-    """Where it stands in the old file."""
     name: str
     fate: Fate
     reason: str
     written: str = ""
-    """The line in our file; empty where there is none."""
     section: str = ""
-    """The section of logging that it stands in."""
 
 
 def translate(text: str, port_offset: int) -> list[TranslatedLine]:
-    """What becomes of each line of a configuration file, in its order."""
     lines = [line for entry in entries_of(text) for line in _lines_of(entry, port_offset)]
     return sorted(lines, key=lambda line: line.number)
 
@@ -109,7 +97,7 @@ def _line_of(entry: IniEntry, port_offset: int) -> TranslatedLine:
     present = PRESENT.get(name, name)
     if reason := _refusal(present, value):
         return TranslatedLine(number, name, Fate.NOT_TAKEN, reason)
-    if present in LISTENING and port_offset and (moved := _moved(value, port_offset)):
+    if present.endswith(LISTENING) and port_offset and (moved := _moved(value, port_offset)):
         reason = f"so that both listen on this machine; the other is at {value}"
         return TranslatedLine(number, name, Fate.CHANGED, reason, f"{present} = {moved}")
     fate, reason = (Fate.SAME, "") if present == name else (Fate.RENAMED, f"{name} is an older name")
@@ -117,7 +105,6 @@ def _line_of(entry: IniEntry, port_offset: int) -> TranslatedLine:
 
 
 def _refusal(name: str, value: str) -> str:
-    """Why an option is not taken over, whatever its value; empty for most."""
     if name in KEY_OPTIONS or holds_key(value):
         return "keys are not copied: docs/validators.md says how to move a validator"
     if name in PRODUCING:
@@ -128,11 +115,9 @@ def _refusal(name: str, value: str) -> str:
 PRESENT = {
     older: option.name for section in SECTIONS.values() for option in section.options for older in option.older_names
 }
-"""The present name of an option, by each of its older names."""
 
 
 def _moved(endpoint: str, offset: int) -> str:
-    """An endpoint with another port; empty where it has none."""
     host, colon, port = endpoint.rpartition(":")
     if not colon or not port.isdecimal():
         return ""
@@ -141,14 +126,7 @@ def _moved(endpoint: str, offset: int) -> str:
 
 
 def accepted(lines: Sequence[TranslatedLine], chain: str) -> list[TranslatedLine]:
-    """The lines with those taken out whose values our program refuses, with its reason.
-
-    The configuration is read as the node will read it.
-
-    Raises:
-        ConfigurationError: The network cannot be read.
-        AdoptionRefused: Each time that lines are taken out, others are refused.
-    """
+    """Without the lines that our program refuses, with its reason: they are read as the node will read them."""
     current = list(lines)
     with TemporaryDirectory() as place:
         trial = Path(place) / "config.ini"
@@ -169,7 +147,6 @@ def accepted(lines: Sequence[TranslatedLine], chain: str) -> list[TranslatedLine
 
 
 def _refused(problems: Iterable[str], trial: Path, places: dict[int, int]) -> dict[int, str]:
-    """The lines that are refused, by their index, and why."""
     found = {}
     for text in problems:
         place, _, reason = text.removeprefix(f"{trial}:").partition(": ")
@@ -179,7 +156,6 @@ def _refused(problems: Iterable[str], trial: Path, places: dict[int, int]) -> di
 
 
 def _numbered(lines: Sequence[TranslatedLine], chain: str) -> tuple[str, dict[int, int]]:
-    """The text of our file, and for each line of it the index of what it was made from."""
     text = written(lines, chain, "")
     places, wanted = {}, [index for index, line in enumerate(lines) if line.written]
     wanted.sort(key=lambda index: bool(lines[index].section))
@@ -216,13 +192,11 @@ def _comment(line: TranslatedLine) -> str:
 
 
 def _quoted(text: str, most: int) -> str:
-    """A part of a comment, which is read at a terminal too."""
     shown = printable(text.replace("\n", " ")[:most])
     return shown if len(text) <= most else f"{shown}..."
 
 
 def summary(lines: Sequence[TranslatedLine]) -> Iterator[str]:
-    """A line for people on each option that is not the same."""
     same = sum(line.fate is Fate.SAME for line in lines)
     yield f"{same} lines stay the same"
     others = [line for line in lines if line.fate is not Fate.SAME]

@@ -23,10 +23,8 @@ LARGEST_CONFIGURATION = 256 << 10
 """Bytes: the longest that programs have written by themselves has 20 KiB."""
 
 MOST_INVALID = 100
-"""Lines of a configuration that are no options."""
 
 MOST_SNAPSHOTS = 8
-"""Snapshots that are tried, the newest first: programs keep a few."""
 
 PROCESSES = Path("/proc")
 LOCKS = PROCESSES / "locks"
@@ -49,18 +47,12 @@ class VizdDirectory(NamedTuple):
 
     @property
     def places(self) -> tuple[Path, ...]:
-        """The folders that its files really are in, behind links too."""
         files = [self.configuration, self.full_log, self.rolling_log, *(each.path for each in self.snapshots)]
         found = {file.resolve().parent for file in files if file is not None}
         return (self.folder.resolve(), *sorted(found - {self.folder.resolve()}))
 
 
 def configuration_text(path: Path) -> str:
-    """The text of a configuration.
-
-    Raises:
-        AdoptionRefused: It cannot be read, or is far too long for one.
-    """
     try:
         with path.open("rb") as file:
             raw = file.read(LARGEST_CONFIGURATION + 1)
@@ -74,12 +66,7 @@ def configuration_text(path: Path) -> str:
     return raw.decode("utf-8", "replace")
 
 
-def look(folder: Path) -> VizdDirectory:
-    """Find the files of a data directory.
-
-    Raises:
-        AdoptionRefused: It is none of a `vizd`, or has no history.
-    """
+def inspect_directory(folder: Path) -> VizdDirectory:
     if not folder.is_dir():
         raise AdoptionRefused(f"{folder} is no directory: name the data directory of a vizd")
     if (folder / OUR_STATE).exists():
@@ -108,7 +95,6 @@ def _first_filled(paths: Iterable[Path]) -> Path | None:
 
 
 def _snapshots(folder: Path, configuration: Path) -> set[StoredSnapshot]:
-    """Snapshots in the usual folder, and in the one that the configuration names."""
     places = {folder / SNAPSHOTS}
     if configuration.is_file():
         entries = entries_of(configuration_text(configuration))
@@ -117,11 +103,7 @@ def _snapshots(folder: Path, configuration: Path) -> set[StoredSnapshot]:
 
 
 def entries_of(text: str) -> Iterator[IniEntry]:
-    """The options of a configuration; a line that is none does not hide the others, and has no name here.
-
-    Raises:
-        AdoptionRefused: There are so many of those that it is no configuration.
-    """
+    """A line that is no option does not hide the others, and has no name here."""
     rest = text.split("\n")
     for _ in range(MOST_INVALID):
         try:
@@ -135,11 +117,6 @@ def entries_of(text: str) -> Iterator[IniEntry]:
 
 
 def require_elsewhere(sources: Iterable[Path], target: Path) -> None:
-    """Refuse a new directory inside the old one, or around it.
-
-    Raises:
-        AdoptionRefused: It is.
-    """
     other = target.resolve()
     for source in sources:
         one = source.resolve()
@@ -150,11 +127,7 @@ def require_elsewhere(sources: Iterable[Path], target: Path) -> None:
 
 
 def require_unused(folder: Path, *more: Path) -> None:
-    """Refuse while a process has files of a directory open, or locked; of more of them, where links lead there.
-
-    Raises:
-        AdoptionRefused: Somebody does.
-    """
+    """Refuse while a process has files of a directory open, or locked; of others too, where links lead there."""
     whole = [each.resolve() for each in (folder, *more)]
     for process, path in _open_files():
         if any(map(path.is_relative_to, whole)) and process != os.getpid():
@@ -169,7 +142,6 @@ def require_unused(folder: Path, *more: Path) -> None:
 
 
 def _open_files() -> list[tuple[int, Path]]:
-    """Every open file of the processes that may be looked at."""
     found: list[tuple[int, Path]] = []
     for process in PROCESSES.glob("[0-9]*"):
         try:

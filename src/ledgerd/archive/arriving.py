@@ -13,11 +13,6 @@ from ledgerd.archive.errors import ArchiveUnwritable
 
 @contextmanager
 def to_disk(path: Path) -> Iterator[None]:
-    """Say in the words of an operator what goes wrong with the disk.
-
-    Raises:
-        ArchiveUnwritable: Something does.
-    """
     try:
         yield
     except OSError as problem:
@@ -35,7 +30,6 @@ class Arriving:
             if begun:
                 self._file.truncate()
         self.place = begun
-        """Where the next bytes go."""
 
     def __enter__(self) -> Self:
         return self

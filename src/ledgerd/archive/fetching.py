@@ -1,7 +1,4 @@
-"""Fetches the past: file by file, from the newest missing block down, each proven before it gets its place.
-
-So what is in the archive is proven at any moment, and a fetch that was killed goes on where it stopped.
-"""
+"""Fetches the past: file by file, from the newest missing block down, each proven before it gets its place."""
 
 from __future__ import annotations
 
@@ -18,14 +15,12 @@ from ledgerd.archive.known import KnownBlocks
 from ledgerd.archive.listing import list_sums
 from ledgerd.archive.proof import Proven, prove
 from ledgerd.archive.sealed import SealedFile, seal
-from ledgerd.chain.log.files import OFFSET, LogKind, paths_of, sums_path
-from ledgerd.chain.log.sums import write_sums
+from ledgerd.chain.log.files import OFFSET, LogKind, paths_of, sums_path, write_sums
 from ledgerd.protocol.identifiers import BlockId
 from ledgerd.state.errors import StoreLocked
 from ledgerd.state.lock import holder_of, lock_writer
 
 ARRIVING = "arriving"
-"""The folder of what is being fetched, in that of the archive."""
 
 MOST_BLOCKS = 1_000_000
 """Of a file: the places and checksums of its blocks are in memory until it is proven."""
@@ -41,11 +36,7 @@ class PastSource(Protocol):
         """A file that has a block; nothing where there is none."""
 
     def obtain(self, file: SealedFile, path: Path, room: int) -> None:
-        """Write a file, of at most so many bytes; what is there of it already was obtained before.
-
-        Raises:
-            SourceFault: It cannot be had.
-        """
+        """Write a file of at most so many bytes; what is there of it was obtained before. Raises `SourceFault`."""
 
     def close(self) -> None:
         """End the connection."""
@@ -66,22 +57,15 @@ class Fetch:
         archive: Path,
         known: KnownBlocks,
         source: PastSource,
-        said: Callable[[FetchProgress], None] = lambda _: None,
+        report: Callable[[FetchProgress], None] = lambda _: None,
     ) -> None:
         self._archive = archive
         self._arriving = archive / ARRIVING
         self._known = known
         self._source = source
-        self._said = said
+        self._report = report
 
     def run(self, lowest: int = 1) -> int:
-        """Fetch what is missing down to a block, as far as the source has it; returns the earliest block then.
-
-        Raises:
-            ArchiveRefused: A file is not what it should be.
-            ArchiveUnwritable: The disk is full, or another process fetches too.
-            SourceFault: The source does not give what it has.
-        """
         with to_disk(self._arriving):
             self._arriving.mkdir(parents=True, exist_ok=True)
         with self._alone():
@@ -98,21 +82,22 @@ class Fetch:
                 raise ArchiveRefused(
                     f"{file.name} has {count} blocks: more than {MOST_BLOCKS} are not taken in one file"
                 )
-            self._drop_others(file)
+            for path in self._arriving.iterdir():
+                if path.name != file.name:
+                    path.unlink()
             last_id = self._known.id_at(file.last)
             if last_id is None:
                 raise ArchiveRefused(
                     f"{file.name} reaches beyond block {self._known.latest}, the last that this directory has: "
                     "wait until the node has more blocks"
                 )
-            self._said(FetchProgress(wanted - (earliest - lowest), wanted))
-            self._take(file, last_id)
-        self._said(FetchProgress(wanted - max(0, self._known.earliest - lowest), wanted))
+            self._report(FetchProgress(wanted - (earliest - lowest), wanted))
+            self._fetch(file, last_id)
+        self._report(FetchProgress(wanted - max(0, self._known.earliest - lowest), wanted))
         return self._known.earliest
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Nobody else fetches into this archive meanwhile."""
         try:
             lock = lock_writer(self._archive)
         except StoreLocked:
@@ -123,7 +108,7 @@ class Fetch:
         with lock:
             yield
 
-    def _take(self, file: SealedFile, last_id: BlockId) -> None:
+    def _fetch(self, file: SealedFile, last_id: BlockId) -> None:
         path = self._arriving / file.name
         room = shutil.disk_usage(self._arriving).free - SPARE_BYTES
         self._source.obtain(file, path, room)
@@ -137,15 +122,8 @@ class Fetch:
             seal(self._arriving, file.kind, self._archive, file)
             list_sums(self._archive)
 
-    def _drop_others(self, file: SealedFile) -> None:
-        """Delete what is left of files that are not wanted any more."""
-        for path in self._arriving.iterdir():
-            if path.name != file.name:
-                path.unlink()
-
 
 def _finish(path: Path, file: SealedFile, proven: Proven) -> None:
-    """Write the index and the sums beside a file, and bring all three to the disk."""
     kind: LogKind = file.kind
     index = paths_of(path.parent, kind)[1]
     index.write_bytes(OFFSET.pack(file.first) + b"".join(map(OFFSET.pack, proven.offsets)))

@@ -10,7 +10,7 @@ from ledgerd.archive.errors import ArchiveRefused
 from ledgerd.archive.sealed import ArchivedBlocks
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.rolling import RollingBlockLogReader
-from ledgerd.chain.log.standing import StateBlocks
+from ledgerd.chain.log.state_blocks import StateBlocks
 from ledgerd.codec import codec_of
 from ledgerd.protocol.block import SignedHeader
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
@@ -48,11 +48,6 @@ class KnownBlocks:
 
 @contextmanager
 def known_blocks(state: Path, logs: Path, archive: Path, *, may_be_whole: bool = False) -> Iterator[KnownBlocks]:
-    """The blocks of a directory, after its log was compared with its state.
-
-    Raises:
-        ArchiveRefused: The log is empty, not that of the state, or whole where that is not meant.
-    """
     whole, log = BlockLogReader.open(logs), RollingBlockLogReader.open(logs)
     past = ArchivedBlocks(archive)
     log.earlier = past
@@ -68,11 +63,10 @@ def known_blocks(state: Path, logs: Path, archive: Path, *, may_be_whole: bool =
 
 
 def _compare(state: Path, log: BlockLogReader) -> None:
-    """Follow the ids from a block that the state knows down to the first of the log."""
     with StateReader.open(state, STORED_TABLES) as reader, reader.snapshot() as view:
-        standing = StateBlocks.of(view)
-        last = min(standing.irreversible, log.head_number)
-        known = standing.id_at(last)
+        state_blocks = StateBlocks.of(view)
+        last = min(state_blocks.irreversible, log.head_number)
+        known = state_blocks.id_at(last)
     if not last:
         raise ArchiveRefused(f"{log.path} has no blocks yet: let the node run first")
     previous = None

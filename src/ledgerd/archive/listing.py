@@ -1,8 +1,4 @@
-"""The list of an archive's files with their checksums, for those who fetch them from a web server.
-
-It is what `sha256sum` writes, so that `sha256sum --check SHA256SUMS` reads it. Nothing is believed for its sake: a file
-is proven by the ids of its blocks.
-"""
+"""The list of an archive's files with checksums, as `sha256sum` writes it; only ids of blocks prove a file."""
 
 from __future__ import annotations
 
@@ -21,10 +17,7 @@ LINE = re.compile(r"([0-9a-f]{64}) [ *](\S+)", re.ASCII)
 
 
 def list_sums(folder: Path) -> None:
-    """Write the list anew, with the sums that it has of files that are still there.
-
-    A node that writes the archive and a process that fetches may both do so: one after the other.
-    """
+    """Write the list anew; a node that writes the archive and a process that fetches do so one after the other."""
     path = folder / LIST_NAME
     with swapping(folder):
         known = listed(path.read_text(encoding="utf-8", errors="replace")) if path.exists() else {}
@@ -36,7 +29,6 @@ def list_sums(folder: Path) -> None:
 
 
 def listed(text: str) -> dict[SealedFile, str]:
-    """The files of a list, with their sums; lines about other files are passed over."""
     found = {}
     for line in text.splitlines():
         match = LINE.fullmatch(line)

@@ -21,22 +21,22 @@ class SourcePace:
         self._source = source
         self._least = least
         self._unit = unit
-        self._count = 0
+        self._counted = 0
         self._clock = clock
         self._since = clock()
 
-    def took(self, count: int) -> None:
+    def count(self, size: int) -> None:
         """So much has come.
 
         Raises:
             SourceFault: It was too little in the last span.
         """
-        self._count += count
+        self._counted += size
         now = self._clock()
         if now - self._since < SPAN_SECONDS:
             return
-        if self._count < self._least:
+        if self._counted < self._least:
             raise SourceFault(
                 f"{self._source} is too slow: it sends fewer than {self._least} {self._unit} in {SPAN_SECONDS:.0f} s"
             )
-        self._count, self._since = 0, now
+        self._counted, self._since = 0, now

@@ -105,7 +105,7 @@ class PeerArchive:
             request = GetBlockRange(number, min(last, number + AT_ONCE - 1), NO_BLOCK)
             reply = self._ask(request, BlockRangeReply)
             if reply.blocks and number + len(reply.blocks) <= last:
-                pace.took(len(reply.blocks))
+                pace.count(len(reply.blocks))
             for block in reply.blocks:
                 if block.number != number or number > last:
                     raise SourceFault(f"{self._endpoint} was asked for block {number}, and sends {block.number}")

@@ -1,19 +1,16 @@
-"""Whether a file of blocks is what its name says, and of our chain.
-
-Each block's id is in the next one, and its transactions are in its merkle root (spec 01, section 11): with the id of
-the last block all others are proven.
-"""
+"""Whether a file of blocks is of our chain: the id of its last block proves all others (spec 01, section 11)."""
 
 from __future__ import annotations
 
 import mmap
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from ledgerd.archive.errors import ArchiveRefused
-from ledgerd.archive.sealed import SealedFile
-from ledgerd.chain.log.files import LARGEST_ENTRY, OFFSET
-from ledgerd.chain.log.sums import sum_of
+from ledgerd.archive.known import KnownBlocks
+from ledgerd.archive.sealed import SealedFile, sealed_files
+from ledgerd.chain.log.files import LARGEST_ENTRY, OFFSET, paths_of, sum_of
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError
 from ledgerd.protocol.block import Block
@@ -28,17 +25,10 @@ class Proven(NamedTuple):
     previous: BlockId
     """The id of the block before its first one."""
     offsets: list[int]
-    """Where each block begins."""
     sums: list[int]
-    """The checksum of each block."""
 
 
 def prove(path: Path, file: SealedFile, last_id: BlockId) -> Proven:
-    """Read every block, and compare ids and merkle roots.
-
-    Raises:
-        ArchiveRefused: Which block is wrong.
-    """
     with path.open("rb") as opened:
         if not opened.seek(0, 2):
             raise ArchiveRefused(f"{file.name} is empty")
@@ -71,7 +61,6 @@ class _Entries:
         self._data = data
         self._window, self._base = b"", 0
         self.place = 0
-        """Where the next entry begins."""
 
     @property
     def rest(self) -> int:
@@ -111,7 +100,6 @@ def _proven(entries: _Entries, file: SealedFile, last_id: BlockId) -> Proven:
 
 
 def _fault_in(block: Block, number: int, previous: BlockId | None) -> str:
-    """What is wrong with a block by itself; empty where nothing is."""
     if block.number != number:
         return f"block {block.number} is in its place"
     if block.merkle_root != block.transaction_merkle_root:
@@ -121,3 +109,31 @@ def _fault_in(block: Block, number: int, previous: BlockId | None) -> str:
 
 def _refused(file: SealedFile, number: int, what: str) -> ArchiveRefused:
     return ArchiveRefused(f"block {number} of {file.name} is refused: {what}")
+
+
+def check_archive(folder: Path, known: KnownBlocks, report: Callable[[int], None] = lambda _: None) -> Iterator[str]:
+    """What is wrong, a line for each file, from the newest down; `report` is called with how many blocks were read."""
+    read = 0
+    for file in reversed(sealed_files(folder)):
+        fault = _fault_of(folder, file, known)
+        if fault:
+            yield fault
+        read += file.last - file.first + 1
+        report(read)
+
+
+def _fault_of(folder: Path, file: SealedFile, known: KnownBlocks) -> str:
+    last_id = known.id_at(file.last)
+    if last_id is None:
+        return f"{file.name} cannot be proven: the block behind it is missing"
+    try:
+        proven = prove(folder / file.name, file, last_id)
+    except ArchiveRefused as problem:
+        return str(problem)
+    return "" if _has_index(folder, file, proven) else f"the index of {file.name} is wrong: delete both, and fetch them"
+
+
+def _has_index(folder: Path, file: SealedFile, proven: Proven) -> bool:
+    index = paths_of(folder, file.kind)[1]
+    wanted = OFFSET.pack(file.first) + b"".join(map(OFFSET.pack, proven.offsets))
+    return index.is_file() and index.read_bytes() == wanted

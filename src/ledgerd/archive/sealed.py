@@ -1,8 +1,4 @@
-"""The archive: irreversible blocks in sealed files, one for each range of numbers (spec 11, section 9.7).
-
-A sealed file has the format of the rolling log, and is never changed. Files may overlap, and ranges may be missing; a
-folder can be read while files are added to it.
-"""
+"""The archive: irreversible blocks in sealed files, one for each range of numbers (spec 11, section 9.7)."""
 
 from __future__ import annotations
 
@@ -19,7 +15,6 @@ from ledgerd.chain.log.files import LARGEST_ENTRY, OFFSET, LogKind, paths_of, su
 SEALED_NAME = re.compile(r"blocks-(\d{10})-(\d{10})\.log", re.ASCII)
 
 LATEST = 0xFFFFFFFF
-"""The highest number of a block."""
 
 MOST_OPEN = 4
 """Files that are held open; each takes three descriptors."""
@@ -41,13 +36,11 @@ class SealedFile(NamedTuple):
 
     @property
     def kind(self) -> LogKind:
-        """The same as a log."""
         remedy = "delete this file and those beside it that begin with its name, and fetch it again with "
         return LogKind(self.name, OFFSET.size, remedy + "`ledgerd archive fetch`")
 
     @classmethod
     def named(cls, name: str) -> SealedFile | None:
-        """The file of this name; nothing where it is the name of none."""
         found = SEALED_NAME.fullmatch(name)
         if found is None:
             return None
@@ -56,7 +49,6 @@ class SealedFile(NamedTuple):
 
 
 def sealed_files(folder: Path) -> list[SealedFile]:
-    """The files of an archive, in their order; none where the folder is missing."""
     try:
         names = [path.name for path in folder.iterdir()]
     except (FileNotFoundError, NotADirectoryError):
@@ -65,9 +57,7 @@ def sealed_files(folder: Path) -> list[SealedFile]:
 
 
 def seal(source: Path, kind: LogKind, folder: Path, file: SealedFile) -> None:
-    """Move a whole log, that is on the disk, to its place in the archive; that of the blocks last, so that a file with
-    a name is complete.
-    """
+    """Move a whole log to its place; the blocks come last, so that a file with a name is complete."""
     data, index = paths_of(source, kind)
     sealed_data, sealed_index = paths_of(folder, file.kind)
     index.replace(sealed_index)
@@ -97,11 +87,7 @@ class ArchivedBlocks:
         self._open: dict[SealedFile, BlockLogReader] = {}
 
     def read(self, number: int) -> bytes | None:
-        """A block, packed; nothing where no file has it.
-
-        Raises:
-            LogDamaged: Its bytes are not those that were sealed.
-        """
+        """A block, packed; raises `LogDamaged` where its bytes are not those that were sealed."""
         file = self._file_of(number)
         return None if file is None else self._reader(file).read(number)
 
@@ -120,17 +106,16 @@ class ArchivedBlocks:
 
     def first_before(self, number: int) -> int:
         """The first block from which none is missing below a number; that number where its predecessor is missing."""
-        self._look()
+        self._refresh()
         place = bisect_right(self._runs, (number - 1, LATEST)) - 1
         return self._runs[place].first if place >= 0 and self._runs[place].last >= number - 1 else number
 
     def _file_of(self, number: int) -> SealedFile | None:
-        self._look()
+        self._refresh()
         place = bisect_right(self._files, (number, LATEST))
         return next((file for file in reversed(self._files[:place]) if file.last >= number), None)
 
-    def _look(self) -> None:
-        """Take notice of files that were added or deleted."""
+    def _refresh(self) -> None:
         try:
             changed = self._folder.stat().st_mtime_ns
         except OSError:
@@ -155,7 +140,6 @@ class ArchivedBlocks:
 
 
 def merged(files: list[SealedFile]) -> list[SealedFile]:
-    """The ranges of files that follow one another or overlap, each as one."""
     runs: list[SealedFile] = []
     for file in files:
         if runs and file.first <= runs[-1].last + 1:

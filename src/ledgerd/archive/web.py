@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import http.client
-import io
-import socket
-import ssl
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, TypeVar
-from urllib.parse import quote, urlsplit
+from typing import TypeVar
+from urllib.parse import quote
 
 from ledgerd.archive.arriving import Arriving
 from ledgerd.archive.errors import SourceFault
@@ -19,60 +15,33 @@ from ledgerd.archive.listing import LIST_NAME, MOST_BYTES, listed
 from ledgerd.archive.pace import LEAST_BYTES, SourcePace
 from ledgerd.archive.sealed import SealedFile
 from ledgerd.basics.printable import printable
+from ledgerd.client.address import read_address
+from ledgerd.client.blocking import HttpClient
+from ledgerd.client.exchange import AnswerPart, AnswerReader, HttpFault, TooLarge, request_of
+from ledgerd.protocol.errors import OperatorError
 
 T = TypeVar("T")
 
 SECONDS = 30.0
 """Without a byte for so long, a server has stopped answering."""
-READ_BYTES = 1 << 20
 HEAD_BYTES = 1 << 20
 """What may come around a body besides as many bytes as it may have itself: its head, and what divides it in chunks."""
 PROGRESS_BYTES = 1 << 20
 """A server that gives so much before it breaks off is asked for the rest again."""
 ATTEMPTS = 3
+PIECE_BYTES = 1 << 20
+"""What is written at once; of what comes too slowly within, nothing stays."""
 FOUND, PARTIAL, MISSING, NOTHING_LEFT = 200, 206, 404, 416
-FAULTS = (OSError, http.client.HTTPException, ssl.SSLError)
 
 
-class _PacedBytes(io.RawIOBase):
-    """What comes over a connection, counted: it has to be enough in a time, and not too much at all."""
+class _WebPace(SourcePace):
+    """Bytes have to come again and again, and enough of them in a time."""
 
-    def __init__(self, raw: io.RawIOBase, pace: SourcePace) -> None:
-        self._raw = raw
-        self._pace = pace
-        self.left = HEAD_BYTES
+    def __init__(self) -> None:
+        super().__init__("the server", LEAST_BYTES, "bytes")
 
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, into: Any) -> int | None:  # noqa: ANN401 - a buffer of any kind, which has no name before 3.12
-        count: int | None = self._raw.readinto(into)
-        self._pace.took(count or 0)
-        self.left -= count or 0
-        if self.left < 0:
-            raise SourceFault("the server sends more bytes around what it is asked for than anybody needs")
-        return count
-
-    def close(self) -> None:
-        self._raw.close()
-        super().close()
-
-
-class _PacedResponse(http.client.HTTPResponse):
-    """An answer that must come fast enough, and come to an end: its head, its body, everything.
-
-    The library waits for ever for the end of interim answers, and of headers behind a body in chunks.
-    """
-
-    def __init__(self, sock: socket.socket, debuglevel: int = 0, method: str | None = None) -> None:
-        super().__init__(sock, debuglevel, method)
-        pace = SourcePace("the server", LEAST_BYTES, "bytes")
-        self._paced = _PacedBytes(self.fp.detach(), pace)
-        self.fp = io.BufferedReader(self._paced)
-
-    def allow(self, body_bytes: int) -> None:
-        """The head is there, and a body may follow."""
-        self._paced.left = HEAD_BYTES + 2 * body_bytes
+    def left(self) -> float:
+        return SECONDS
 
 
 class WebArchive:
@@ -80,12 +49,13 @@ class WebArchive:
 
     def __init__(self, url: str, size: int) -> None:
         self._url = url.rstrip("/")
-        self._parts = urlsplit(self._url)
+        try:
+            self._address = read_address(self._url)
+        except OperatorError as problem:
+            raise SourceFault(f"{url} is no address of a web server") from problem
+        self._client = HttpClient(self._address)
         self._size = size
-        self._connection: http.client.HTTPConnection | None = None
         self._left_of_file = 0
-        if self._parts.scheme not in {"http", "https"} or not self._parts.hostname:
-            raise SourceFault(f"{url} is no address of a web server")
         self._listed = self._list()
 
     def file_with(self, number: int) -> SealedFile | None:
@@ -117,27 +87,23 @@ class WebArchive:
                 raise SourceFault(f"{self._url}/{file.name} is not the file of which {LIST_NAME} has the sum")
 
     def close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        self._client.close()
 
     def _list(self) -> dict[SealedFile, str] | None:
         def read() -> dict[SealedFile, str] | None:
-            with self._asked("GET", LIST_NAME, MOST_BYTES) as answer:
-                raw = answer.read(MOST_BYTES + 1)
+            answer = AnswerReader(MOST_BYTES, around=HEAD_BYTES)
+            with self._asked("GET", LIST_NAME, answer) as parts:
                 if answer.status == MISSING:
                     return None
                 self._require(answer, FOUND, LIST_NAME)
-            if len(raw) > MOST_BYTES:
-                raise SourceFault(f"{self._url}/{LIST_NAME} has more than {MOST_BYTES} bytes")
-            return listed(raw.decode("utf-8", "replace"))
+                return listed(b"".join(parts).decode("utf-8", "replace"))
 
         return self._tried(read)
 
     def _has(self, file: SealedFile) -> bool:
         def look() -> bool:
-            with self._asked("HEAD", file.name, 0) as answer:
-                answer.read()
+            answer = AnswerReader(0, AnswerPart.HEAD, HEAD_BYTES)
+            with self._asked("HEAD", file.name, answer):
                 if answer.status != MISSING:
                     self._require(answer, FOUND, file.name)
                 return answer.status == FOUND
@@ -147,7 +113,8 @@ class WebArchive:
     def _download(self, file: SealedFile, path: Path, room: int) -> None:
         begun = _size_of(path)
         headers = {"Range": f"bytes={begun}-"} if begun else {}
-        with self._asked("GET", file.name, file.most_bytes, headers) as answer:
+        answer = AnswerReader(file.most_bytes + 2 * PIECE_BYTES, around=HEAD_BYTES)
+        with self._asked("GET", file.name, answer, headers) as parts:
             if begun and answer.status == NOTHING_LEFT:
                 return
             if answer.status != PARTIAL:
@@ -162,7 +129,7 @@ class WebArchive:
             if (to_come or 0) > most:
                 raise _too_large(file)
             with Arriving(path, begun) as arriving:
-                while data := answer.read(READ_BYTES):
+                for data in _pieces(parts):
                     room -= len(data)
                     most -= len(data)
                     self._left_of_file -= len(data)
@@ -173,48 +140,46 @@ class WebArchive:
                     if room < 0:
                         raise SourceFault(f"{file.name} does not end before the disk is full")
                     arriving.write(data)
-                    to_come = None if to_come is None else to_come - len(data)
-            if to_come:
-                raise http.client.IncompleteRead(b"", to_come)
 
-    @contextmanager
     def _asked(
-        self, method: str, name: str, most: int, headers: Mapping[str, str] | None = None
-    ) -> Iterator[http.client.HTTPResponse]:
-        """The answer to a request, of so many bytes; the connection stays open when all of it was read."""
-        if self._connection is None:
-            secure = self._parts.scheme == "https"
-            kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
-            self._connection = kind(self._parts.hostname or "", self._parts.port, timeout=SECONDS)
-            self._connection.response_class = _PacedResponse
-        try:
-            self._connection.request(method, f"{self._parts.path}/{quote(name)}", headers=dict(headers or {}))
-            answer = self._connection.getresponse()
-            if isinstance(answer, _PacedResponse):
-                answer.allow(most)
-            yield answer
-        except BaseException:
-            self.close()
-            raise
-        if not answer.isclosed():
-            self.close()
+        self, method: str, name: str, answer: AnswerReader, headers: Mapping[str, str] | None = None
+    ) -> AbstractContextManager[Iterator[bytes]]:
+        """The answer to a request; the connection stays open when all of it was read."""
+        path = f"{self._address.path.rstrip('/')}/{quote(name)}"
+        return self._client.exchange(request_of(method, self._address, path, headers=headers), answer, _WebPace())
 
     def _tried(self, call: Callable[[], T]) -> T:
         """What a call returns, which is made again when the connection fails."""
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 return call()
-            except FAULTS as problem:
+            except TooLarge as problem:
+                raise SourceFault(f"{self._url} sends {problem}") from problem
+            except OSError as problem:
                 if attempt == ATTEMPTS:
                     raise SourceFault(
                         f"{self._url} does not answer: {printable(str(problem).strip()) or type(problem).__name__}"
                     ) from problem
         raise AssertionError
 
-    def _require(self, answer: http.client.HTTPResponse, status: int, name: str) -> None:
+    def _require(self, answer: AnswerReader, status: int, name: str) -> None:
         if answer.status != status:
             reason = printable(answer.reason[:80])
             raise SourceFault(f"{self._url}/{name}: the server answers with {answer.status} {reason}")
+
+
+def _pieces(parts: Iterator[bytes]) -> Iterator[bytes]:
+    piece = bytearray()
+    try:
+        for part in parts:
+            piece += part
+            if len(piece) >= PIECE_BYTES:
+                yield bytes(piece)
+                piece.clear()
+    except HttpFault:
+        yield bytes(piece)  # the rest is asked for from there on
+        raise
+    yield bytes(piece)
 
 
 def _too_large(file: SealedFile) -> SourceFault:

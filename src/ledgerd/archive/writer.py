@@ -1,18 +1,19 @@
-"""Writes the archive as the chain goes: irreversible blocks to an unfinished file, which is sealed at the end of its
-range (spec 11, section 9.7).
-"""
+"""Writes irreversible blocks to an unfinished file, which is sealed at the end of its range (spec 11, section 9.7)."""
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 from ledgerd.archive.listing import list_sums
 from ledgerd.archive.sealed import SealedFile, seal, sealed_files
-from ledgerd.chain.log.block_log import BlockLog
+from ledgerd.chain.log.block_log import BlockLog, BlockLogReader
 from ledgerd.chain.log.files import OFFSET, LogKind, paths_of, sums_path
+from ledgerd.chain.log.rolling import RollingBlockLogReader
+
+log = logging.getLogger(__name__)
 
 UNFINISHED = "partial"
-"""The folder of the unfinished file, in that of the archive."""
 
 
 class ArchiveWriter:
@@ -28,7 +29,7 @@ class ArchiveWriter:
         self._unfinished.mkdir(parents=True, exist_ok=True)
         self._continue()
 
-    def take(self, number: int, packed: bytes) -> None:
+    def append(self, number: int, packed: bytes) -> None:
         """Append a block. One that does not follow the last one begins another file."""
         if self._file is not None and not self._belongs(number, self._file.head_number):
             self._seal()
@@ -44,7 +45,6 @@ class ArchiveWriter:
             self._file.sync()
 
     def close(self) -> None:
-        """Let the unfinished file go; the next writer goes on with it."""
         if self._file is not None:
             self._file.sync()
             self._file.close()
@@ -64,7 +64,6 @@ class ArchiveWriter:
         list_sums(self._folder)
 
     def _continue(self) -> None:
-        """Open the newest unfinished file; others, and those whose blocks are sealed, are deleted."""
         names = {path.name.removesuffix(".index").removesuffix(".sums") for path in self._unfinished.iterdir()}
         for name in sorted(names, reverse=True):
             kind = LogKind(name, OFFSET.size, "")
@@ -79,6 +78,40 @@ class ArchiveWriter:
 
 
 def unfinished(first: int) -> LogKind:
-    """The unfinished file of the range that begins with a number."""
     remedy = "stop the node and delete this file and those beside it that begin with its name"
     return LogKind(f"blocks-{first:010}", OFFSET.size, remedy)
+
+
+SLICE = 1_000
+
+
+class Copying:
+    """An archive that follows the logs of a directory, of which the node writes one or the other."""
+
+    def __init__(self, logs: Path, archive: Path, size: int) -> None:
+        self._logs = (BlockLogReader.open(logs), RollingBlockLogReader.open(logs))
+        self._writer = ArchiveWriter(archive, size)
+
+    def step(self) -> bool:
+        source = next((each for each in self._logs if each.head_number), None)
+        if source is None:
+            return False
+        first, head = source.first_number, source.head_number
+        begin = self._writer.archived + 1
+        if begin < first and begin > 1:
+            log.warning(
+                "block_archive: blocks %(first)d to %(last)d are not in the log any more and are left out: "
+                "`ledgerd archive fetch` gets them",
+                {"first": begin, "last": first - 1},
+            )
+        begin = max(begin, first)
+        last = min(head, begin + SLICE - 1)
+        for number, packed in source.scan(begin, last):
+            self._writer.append(number, packed)
+        self._writer.sync()
+        return last < head
+
+    def close(self) -> None:
+        self._writer.close()
+        for each in self._logs:
+            each.close()

@@ -34,6 +34,15 @@ def is_loopback(address: str) -> bool:
         return False
 
 
+def reached_at(host: str) -> str:
+    """Where what listens at an address is reached from its own machine."""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return host
+    return host if not address.is_unspecified else "127.0.0.1" if address.version == 4 else "::1"
+
+
 def network_of(word: str) -> IPv4Network | IPv6Network:
     """An address or a network, as the operator writes it; `ValueError` where it is none."""
     return ip_network(word, strict=False)

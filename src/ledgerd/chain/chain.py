@@ -33,10 +33,9 @@ from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.provenance import note_provenance
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip, SkipFlags
 from ledgerd.chain.log.block_log import BlockLog
-from ledgerd.chain.log.keeping import ROLLING_BLOCKS, append_irreversible, trim
-from ledgerd.chain.log.opening import kept_of, open_log
-from ledgerd.chain.log.rolling import RollingBlockLog
-from ledgerd.chain.log.standing import LOG_KEPT, StateBlocks
+from ledgerd.chain.log.opening import kind_of, open_log
+from ledgerd.chain.log.rolling import ROLLING_BLOCKS, RollingBlockLog, append_irreversible, trim
+from ledgerd.chain.log.state_blocks import LOG_KIND, StateBlocks
 from ledgerd.chain.migrations.genesis import create_genesis
 from ledgerd.chain.migrations.hardforks import apply_next_hardfork
 from ledgerd.chain.pending.generation import BlockDraft, draft_block, generate_block
@@ -182,8 +181,8 @@ class Chain(ChainView):
             # Right after an import: the log begins with the head block of the snapshot (spec 06, section 12.4).
             self._log_irreversible()
             self._leave_for_log()
-        if self._store.meta(LOG_KEPT) != kept_of(self._block_log):
-            self._store.set_meta(LOG_KEPT, kept_of(self._block_log))
+        if self._store.meta(LOG_KIND) != kind_of(self._block_log):
+            self._store.set_meta(LOG_KIND, kind_of(self._block_log))
         self._trunk.assumption = assumption_of(self._store)
         self._store.commit()
         repair_schedule(self._ledger)

@@ -1,64 +1,46 @@
-"""`ledgerd adopt`: makes a data directory of ours from that of a `vizd`, which is only read."""
+"""`ledgerd adopt`: makes a data directory of ours from that of a `vizd`, which is only read; with --validator, walks
+through the hand-over of a validator.
+"""
 
 from __future__ import annotations
 
 import argparse
-import sys
+import time
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from ledgerd.basics.printable import printable
-from ledgerd.cli import handover
+from ledgerd.adopt.adoption import Adoption, Record, in_bytes
+from ledgerd.adopt.handover import Handover, HandoverPlan, words_of
+from ledgerd.adopt.handover_facts import OtherNode, OurNode
+from ledgerd.adopt.handover_walk import HandoverWalk
+from ledgerd.adopt.history import FoundHistory, longest
+from ledgerd.adopt.translation import TranslatedLine, accepted, summary, translate
+from ledgerd.adopt.vizd_directory import (
+    VizdDirectory,
+    configuration_text,
+    inspect_directory,
+    require_elsewhere,
+    require_unused,
+)
+from ledgerd.cli.data_directory import configuration_of
 from ledgerd.cli.progress import Advance, progress
-from ledgerd.protocol.errors import OperatorError
+from ledgerd.cli.terminal import report
+from ledgerd.cli.tool_arguments import MAINNET
+from ledgerd.compare.node import ComparedNode
+from ledgerd.compare.pace import Pace
+from ledgerd.node.config.network import network_of
+from ledgerd.protocol.errors import OperatorError, RuleViolation
+from ledgerd.protocol.keys import public_key_from_text, public_key_text
 
-if TYPE_CHECKING:
-    from ledgerd.adopt.adoption import Adoption
-    from ledgerd.adopt.history import FoundHistory
-    from ledgerd.adopt.translation import TranslatedLine
-    from ledgerd.adopt.vizd_directory import VizdDirectory
-
-PORTS = 10
-MAINNET = "mainnet"
-
-
-def add_to(commands: argparse._SubParsersAction[Any]) -> None:
-    arguments = commands.add_parser(
-        "adopt",
-        help="make a data directory from that of a vizd, which is not changed",
-        description="Reads the block log, or the newest snapshot and the blocks behind it, and the configuration of a "
-        "vizd, and makes a data directory for ledgerd elsewhere. Killed, it goes on when it is run again.",
-    )
-    arguments.add_argument(
-        "directory", type=Path, nargs="?", metavar="DIR", help="the data directory of a vizd that is stopped"
-    )
-    arguments.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="the directory to make")
-    arguments.add_argument(
-        "--chain",
-        metavar="mainnet|testnet|FILE",
-        help=f"the network (default: {MAINNET}; of a hand-over: as our node is configured)",
-    )
-    arguments.add_argument(
-        "--port-offset",
-        type=int,
-        default=PORTS,
-        metavar="N",
-        help=f"added to the ports, so that both programs can listen on this machine (default: {PORTS}; 0: the same)",
-    )
-    arguments.add_argument(
-        "--trust-log",
-        action="store_true",
-        help="omit checks of signatures, authorities and merkle roots, for a log that your own vizd has checked",
-    )
-    arguments.add_argument("--dry-run", action="store_true", help="only say what would be done")
-    handover.add_options(arguments)
-    arguments.set_defaults(run=run)
+HANDED_OVER = 0
+NOT_YET = 3
+INTERRUPTED = 130
+REQUESTS_A_SECOND = 200.0
 
 
 def run(chosen: argparse.Namespace) -> int:
     if chosen.validator is not None:
-        return handover.run(chosen)
+        return _hand_over(chosen)
     if chosen.directory is None:
         raise OperatorError("name the data directory of a vizd, or a validator with --validator")
     chosen.chain = chosen.chain or MAINNET
@@ -70,20 +52,16 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def _adopt(chosen: argparse.Namespace) -> int:
-    from ledgerd.adopt.adoption import Adoption, Record  # noqa: PLC0415 - none is loaded for `--help`
-    from ledgerd.adopt.history import longest  # noqa: PLC0415
-    from ledgerd.adopt.vizd_directory import look, require_elsewhere, require_unused  # noqa: PLC0415
-
     require_elsewhere([chosen.directory], chosen.data_dir)
-    directory = look(chosen.directory)
+    directory = inspect_directory(chosen.directory)
     require_elsewhere(directory.places, chosen.data_dir)
     require_unused(*directory.places)
     chain = str(Path(chosen.chain).absolute()) if Path(chosen.chain).is_file() else chosen.chain
-    found = longest(directory, _say)
+    found = longest(directory, report)
     record = Record(str(chosen.directory.absolute()), chain, str(found.snapshot or ""), str(found.log or ""))
     adoption = Adoption(chosen.data_dir, record, found)
     goes_on = adoption.is_begun()
-    _tell(found)
+    _print_found(found)
     if not goes_on:
         adoption.require_room()
     lines = _translated(directory, chosen, chain)
@@ -93,52 +71,101 @@ def _adopt(chosen: argparse.Namespace) -> int:
     _carry_out(adoption, found, is_trusted=chosen.trust_log)
     require_unused(*directory.places)
     adoption.end()
-    _say(f"start it: ledgerd --data-dir {chosen.data_dir}")
+    report(f"start it: ledgerd --data-dir {chosen.data_dir}")
     return 0
 
 
 def _carry_out(adoption: Adoption, found: FoundHistory, *, is_trusted: bool) -> None:
     if found.snapshot is not None:
-        _say(f"importing {found.snapshot}")
+        report(f"importing {found.snapshot}")
         adoption.import_snapshot()
 
     def shown(done: int, last: int) -> AbstractContextManager[Advance]:
         return progress("replaying", last, done=done)
 
     number, name = adoption.apply_log(shown, is_trusted=is_trusted)
-    _say(f"adopted: head block {number} {name}")
+    report(f"adopted: head block {number} {name}")
 
 
-def _tell(found: FoundHistory) -> None:
-    """Say what is read, and what it takes, before it begins."""
-    from ledgerd.adopt.adoption import in_bytes  # noqa: PLC0415
-
+def _print_found(found: FoundHistory) -> None:
     if found.snapshot is not None:
         behind = f", and blocks {found.first + 1:,} to {found.last:,} of {found.log}" if found.log else ""
-        _say(f"history: the snapshot of block {found.first:,}, {found.snapshot}{behind}")
+        report(f"history: the snapshot of block {found.first:,}, {found.snapshot}{behind}")
     else:
-        _say(f"history: blocks 1 to {found.last:,} of {found.log}")
+        report(f"history: blocks 1 to {found.last:,} of {found.log}")
     if found.torn:
-        _say(f"the last {found.torn:,} bytes of {found.log} are no whole block: they are left out here, and stay there")
+        torn = f"the last {found.torn:,} bytes of {found.log}"
+        report(f"{torn} are no whole block: they are left out here, and stay there")
     minutes = max(1, round(found.seconds / 60))
-    _say(f"it takes about {in_bytes(found.needed_bytes)} of disk, and about {minutes:,} minutes")
+    report(f"it takes about {in_bytes(found.needed_bytes)} of disk, and about {minutes:,} minutes")
 
 
 def _translated(directory: VizdDirectory, chosen: argparse.Namespace, chain: str) -> list[TranslatedLine]:
-    """The lines of the configuration; what is not the same is said."""
-    from ledgerd.adopt.translation import accepted, summary, translate  # noqa: PLC0415
-    from ledgerd.adopt.vizd_directory import configuration_text  # noqa: PLC0415
-
     if directory.configuration is None:
-        _say(f"there is no config.ini in {directory.folder}: ours has the defaults, and listens nowhere")
+        report(f"there is no config.ini in {directory.folder}: ours has the defaults, and listens nowhere")
         return []
     lines = accepted(translate(configuration_text(directory.configuration), chosen.port_offset), chain)
-    _say(f"{directory.configuration}:")
+    report(f"{directory.configuration}:")
     for words in summary(lines):
-        _say(f"  {words}")
+        report(f"  {words}")
     return lines
 
 
-def _say(text: str) -> None:
-    sys.stdout.write(f"{printable(text)}\n")  # names of files, and what is in them, are another's
-    sys.stdout.flush()
+def _hand_over(chosen: argparse.Namespace) -> int:
+    walk, plan = _walk(chosen)
+    for line in words_of(plan):
+        _report_at_time(line)
+    try:
+        is_done = walk.run(chosen.wait)
+    except KeyboardInterrupt:
+        _report_at_time("stopped here; the same command goes on")
+        return INTERRUPTED
+    if not is_done:
+        _report_at_time(f"not done after {chosen.wait:.0f} s; the same command goes on")
+    return HANDED_OVER if is_done else NOT_YET
+
+
+def _walk(chosen: argparse.Namespace) -> tuple[HandoverWalk, HandoverPlan]:
+    for folder in (chosen.data_dir, chosen.directory):
+        if folder is not None and not folder.is_dir():
+            raise OperatorError(f"{folder} is no directory")
+    chosen.config_file = None
+    configuration = configuration_of(chosen)
+    if configuration.validator.is_signed_elsewhere:
+        raise OperatorError("the keys of this node are in a signer: move them as docs/signer.md says")
+    endpoint = configuration.webserver.http_endpoint
+    if chosen.node is None and endpoint is None:
+        raise OperatorError(
+            "our node has no webserver-http-endpoint: name the address of one that follows it with --node"
+        )
+    url = chosen.node or f"http://{endpoint}".replace("//0.0.0.0:", "//127.0.0.1:")
+    ours = OurNode(
+        chosen.data_dir,
+        network_of(configuration).chain_id,
+        ComparedNode(url, Pace(REQUESTS_A_SECOND)),
+        lambda: configuration_of(chosen).validator,
+        time.time,
+    )
+    theirs = ComparedNode(chosen.vizd, Pace(REQUESTS_A_SECOND)) if chosen.vizd else None
+    plan = HandoverPlan(
+        chosen.validator,
+        chosen.data_dir,
+        _checked_key(chosen.key),
+        chosen.back,
+        chosen.vizd or "the vizd",
+        chosen.clock_difference,
+    )
+    return HandoverWalk(Handover(plan), ours, OtherNode(theirs, chosen.directory), _report_at_time), plan
+
+
+def _checked_key(text: str | None) -> str:
+    if text is None:
+        return ""
+    try:
+        return public_key_text(public_key_from_text(text))
+    except RuleViolation:
+        raise OperatorError("--key takes a public key: `ledgerd key FILE` prints that of a file") from None
+
+
+def _report_at_time(text: str) -> None:
+    report(f"{time.strftime('%H:%M:%S')} {text}")

@@ -5,62 +5,30 @@ from __future__ import annotations
 import argparse
 import sys
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
 
-from ledgerd.cli.data_directory import add_data_directory, configuration_of
+from ledgerd.archive.fetching import Fetch, PastSource
+from ledgerd.archive.known import KnownBlocks, known_blocks
+from ledgerd.archive.peers import PeerArchive
+from ledgerd.archive.proof import check_archive
+from ledgerd.archive.sealed import merged, sealed_files
+from ledgerd.archive.web import WebArchive
+from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.cli.data_directory import configuration_of
 from ledgerd.cli.progress import progress
+from ledgerd.node.config.options.application import BLOCK_ARCHIVE
+from ledgerd.node.config.values.endpoints import read_peer
+from ledgerd.node.config.values.kind import WrongValue
 from ledgerd.protocol.errors import OperatorError
-
-if TYPE_CHECKING:
-    from ledgerd.archive.fetching import PastSource
-    from ledgerd.archive.known import KnownBlocks
 
 UNSOUND = INCOMPLETE = 1
 
 
-def add_to(commands: argparse._SubParsersAction[Any]) -> None:
-    """Declare the command with `fetch`, `list` and `check`."""
-    arguments = commands.add_parser(
-        "archive",
-        help="fetch, list or check the blocks from before a node's own log",
-        description="A node that began with a snapshot has the latest blocks only. An archive is a folder with those "
-        "before, in sealed files; blocks that are in it are served to peers and clients.",
-    )
-    actions = arguments.add_subparsers(title="actions", metavar="ACTION", required=True)
-    fetching = actions.add_parser(
-        "fetch",
-        help="fetch the past from a web server or a peer, also while the node runs",
-        description="Fetches file by file, from the newest missing block down. Each is proven by the ids of its blocks "
-        "before it gets its place. Run again, it goes on where it was interrupted.",
-    )
-    add_data_directory(fetching)
-    fetching.add_argument("source", metavar="SOURCE", help="http://..., https://..., or a peer as HOST:PORT")
-    fetching.add_argument(
-        "--from", dest="lowest", type=_number, default=1, metavar="N", help="how far down (default: 1)"
-    )
-    fetching.set_defaults(run=run_fetch)
-    listing = actions.add_parser("list", help="which blocks are in the archive")
-    add_data_directory(listing)
-    listing.set_defaults(run=run_list)
-    checking = actions.add_parser("check", help="prove every block of the archive again")
-    add_data_directory(checking)
-    checking.set_defaults(run=run_check)
+def run(chosen: argparse.Namespace) -> int:
+    actions = {"fetch": _fetch, "list": _list, "check": _check}
+    return actions[chosen.action](chosen)
 
 
-def _number(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("the first block is block 1")
-    return number
-
-
-def run_fetch(chosen: argparse.Namespace) -> int:
-    """Fetch what is missing, and print how far it goes."""
-    from ledgerd.archive.fetching import Fetch  # noqa: PLC0415 - none of these is loaded for `--help`
-    from ledgerd.archive.known import known_blocks  # noqa: PLC0415
-    from ledgerd.chain.chain import STATE_FOLDER  # noqa: PLC0415
-    from ledgerd.node.config.options.application import BLOCK_ARCHIVE  # noqa: PLC0415
-
+def _fetch(chosen: argparse.Namespace) -> int:
     configuration = configuration_of(chosen)
     options = configuration.chain
     archive, logs = options.block_archive_dir, chosen.data_dir / STATE_FOLDER
@@ -84,11 +52,6 @@ def run_fetch(chosen: argparse.Namespace) -> int:
 
 
 def _source(name: str, known: KnownBlocks, size: int) -> PastSource:
-    from ledgerd.archive.peers import PeerArchive  # noqa: PLC0415 - not loaded for `--help`
-    from ledgerd.archive.web import WebArchive  # noqa: PLC0415
-    from ledgerd.node.config.values.endpoints import read_peer  # noqa: PLC0415
-    from ledgerd.node.config.values.kind import WrongValue  # noqa: PLC0415
-
     if name.startswith(("http://", "https://")):
         return WebArchive(name, size)
     try:
@@ -99,26 +62,18 @@ def _source(name: str, known: KnownBlocks, size: int) -> PastSource:
     return PeerArchive(peer, known, size)
 
 
-def run_list(chosen: argparse.Namespace) -> int:
-    """Print each file, and the ranges without a gap."""
-    from ledgerd.archive.sealed import merged, sealed_files  # noqa: PLC0415 - not loaded for `--help`
-
+def _list(chosen: argparse.Namespace) -> int:
     folder = configuration_of(chosen).chain.block_archive_dir
     files = sealed_files(folder)
     for file in files:
         size = (folder / file.name).stat().st_size
         sys.stdout.write(f"{file.name}  {size >> 10} KB\n")
-    for run in merged(files):
-        sys.stdout.write(f"blocks {run.first} to {run.last}\n")
+    for part in merged(files):
+        sys.stdout.write(f"blocks {part.first} to {part.last}\n")
     return 0
 
 
-def run_check(chosen: argparse.Namespace) -> int:
-    """Prove each file by the block that follows it, and print what is wrong."""
-    from ledgerd.archive.checking import check_archive  # noqa: PLC0415 - not loaded for `--help`
-    from ledgerd.archive.known import known_blocks  # noqa: PLC0415
-    from ledgerd.chain.chain import STATE_FOLDER  # noqa: PLC0415
-
+def _check(chosen: argparse.Namespace) -> int:
     options = configuration_of(chosen).chain
     archive, logs = options.block_archive_dir, chosen.data_dir / STATE_FOLDER
     with known_blocks(options.shared_file_dir, logs, archive, may_be_whole=True) as known:

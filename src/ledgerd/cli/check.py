@@ -1,39 +1,23 @@
-"""`ledgerd check`: whether a state is consistent in itself and with its block log, and whether blocks or history have
-rotted.
-"""
+"""`ledgerd check`: whether a state is consistent in itself and with its log, and whether anything has rotted."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
 
-from ledgerd.cli.data_directory import add_command, configuration_of, opened_chain
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.offline.invariants import LOG_CHECKS, STATE_CHECKS, check
+from ledgerd.cli.data_directory import configuration_of, opened_chain, opened_history
 from ledgerd.cli.progress import progress
+from ledgerd.history.errors import HistoryDamaged
 from ledgerd.protocol.errors import OperatorError
-
-if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
 
 UNSOUND = 1
 MOST_PRINTED = 50
 
 
-def add_to(commands: argparse._SubParsersAction[Any]) -> None:
-    add_command(
-        commands,
-        "check",
-        run,
-        "check that a state is consistent",
-        "Checks that sums add up, that counters and indexes match the objects, the log the state, and that nothing in "
-        "the block log and the history has changed since it was written.",
-    )
-
-
 def run(chosen: argparse.Namespace) -> int:
-    from ledgerd.chain.offline.invariants import LOG_CHECKS, STATE_CHECKS, check  # noqa: PLC0415 - not for `--help`
-
     count = len(STATE_CHECKS) + len(LOG_CHECKS)
     with opened_chain(chosen, must_exist=True) as chain:
         with progress("checking", count, unit="check") as advance:
@@ -48,17 +32,6 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def _faults_of_history(chosen: argparse.Namespace, chain: Chain) -> Iterator[str]:
-    """What is wrong with the history of the directory, where it has one."""
-    from ledgerd.chain.chain import STATE_FOLDER  # noqa: PLC0415 - none of these is loaded for `--help`
-    from ledgerd.history.errors import HistoryDamaged  # noqa: PLC0415
-    from ledgerd.history.following import HISTORY_FOLDER  # noqa: PLC0415
-    from ledgerd.history.reader import EmbeddedHistory  # noqa: PLC0415
-    from ledgerd.state.disk import DATA_FILE  # noqa: PLC0415
-
-    folder = chosen.data_dir / HISTORY_FOLDER
-    if not (folder / DATA_FILE).exists():
-        return
-
     def logged(number: int) -> bytes | None:
         try:
             return chain.packed_at(number)
@@ -66,7 +39,8 @@ def _faults_of_history(chosen: argparse.Namespace, chain: Chain) -> Iterator[str
             return None  # the check of the log names it
 
     try:
-        with EmbeddedHistory.open(folder, chosen.data_dir / STATE_FOLDER, configuration_of(chosen).history) as history:
-            yield from history.faults(logged)
+        with opened_history(chosen.data_dir, configuration_of(chosen).history) as history:
+            if history is not None:
+                yield from history.faults(logged)
     except HistoryDamaged as problem:
         yield str(problem)

@@ -1,4 +1,4 @@
-"""Shared code of the commands on a data directory: arguments, and opening the chain as the node does."""
+"""The data directory of a command: its configuration, and its chain, opened as the node does."""
 
 from __future__ import annotations
 
@@ -8,73 +8,43 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
+from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.log.opening import LogUnfit
+from ledgerd.cli.progress import progress
+from ledgerd.cli.started import Start
+from ledgerd.history.following import HISTORY_FOLDER
+from ledgerd.history.reader import EmbeddedHistory
+from ledgerd.history.settings import HistorySettings
+from ledgerd.node.config.configuration import Configuration, read_configuration
+from ledgerd.node.config.network import network_of
+from ledgerd.node.datadir.opening import space_of
+from ledgerd.node.datadir.projections import project_for_plugins
 from ledgerd.protocol.errors import OperatorError
-
-if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
-    from ledgerd.cli.started import Start
-    from ledgerd.node.config.configuration import Configuration
-
-
-def add_command(
-    commands: argparse._SubParsersAction[Any],
-    name: str,
-    run: Callable[[argparse.Namespace], int],
-    summary: str,
-    description: str,
-) -> argparse.ArgumentParser:
-    """Declare a command on a data directory; further arguments can be added to what is returned."""
-    arguments: argparse.ArgumentParser = commands.add_parser(name, help=summary, description=description)
-    add_data_directory(arguments)
-    arguments.set_defaults(run=run)
-    return arguments
-
-
-def add_data_directory(arguments: argparse.ArgumentParser) -> None:
-    """The directory, its configuration, and the network that it belongs to."""
-    arguments.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="the data directory")
-    arguments.add_argument(
-        "--config-file",
-        type=Path,
-        metavar="PATH",
-        help="the configuration that the node runs with, for its network, sizes and checkpoints "
-        "(default: config.ini in the data directory, if there is one)",
-    )
-    arguments.add_argument(
-        "--chain",
-        metavar="mainnet|testnet|FILE",
-        help="the network: mainnet, testnet, or the TOML file of a private one (default: as configured)",
-    )
+from ledgerd.state.disk import DATA_FILE
+from ledgerd.supervision.this_process import search_rarely
 
 
 def configuration_of(chosen: argparse.Namespace, start: Start | None = None) -> Configuration:
     """The configuration that the node would have; what was chosen here counts before how it was started."""
-    from ledgerd.node.config.configuration import read_configuration  # noqa: PLC0415 - not loaded for `--help`
+    given = (start.options if start else {}) | given_in(chosen)
+    folder, environment = (start.folder, start.environment) if start else (Path.cwd(), {})
+    return read_configuration(given, folder, environment)
 
-    given = {
-        **(start.options if start else {}),
-        "data-dir": [str(chosen.data_dir.absolute())],
-    }
+
+def given_in(chosen: argparse.Namespace) -> dict[str, list[str]]:
+    given = {"data-dir": [str(chosen.data_dir.absolute())]}
     if chosen.config_file is not None:
         given["config-file"] = [str(chosen.config_file.absolute())]
     if chosen.chain is not None:
         file = Path(chosen.chain)
         given["chain"] = [str(file.absolute()) if file.is_file() else chosen.chain]
-    folder, environment = (start.folder, start.environment) if start else (Path.cwd(), {})
-    return read_configuration(given, folder, environment)
+    return given
 
 
 @contextmanager
 def opened_chain(chosen: argparse.Namespace, *, must_exist: bool, needs_log: bool = True) -> Iterator[Chain]:
     """The chain of the directory, opened; with `needs_log` off, also where its block log does not fit the state."""
-    from ledgerd.chain.chain import Chain  # noqa: PLC0415 - not loaded for `--help`
-    from ledgerd.chain.log.opening import LogUnfit  # noqa: PLC0415
-    from ledgerd.node.config.network import network_of  # noqa: PLC0415
-    from ledgerd.node.datadir.opening import space_of  # noqa: PLC0415
-    from ledgerd.node.datadir.projections import project_for_plugins  # noqa: PLC0415
-
     configuration = configuration_of(chosen)
     options = configuration.chain
     if must_exist and not options.shared_file_dir.is_dir():
@@ -98,3 +68,23 @@ def opened_chain(chosen: argparse.Namespace, *, must_exist: bool, needs_log: boo
     with chain:
         project_for_plugins(chain, configuration)
         yield chain
+
+
+@contextmanager
+def opened_history(data_dir: Path, settings: HistorySettings) -> Iterator[EmbeddedHistory | None]:
+    """The history of a directory, which a node may be writing, where it has one."""
+    folder = data_dir / HISTORY_FOLDER
+    if not (folder / DATA_FILE).exists():
+        yield None
+        return
+    with EmbeddedHistory.open(folder, data_dir / STATE_FOLDER, settings) as history:
+        yield history
+
+
+def rebuild_with_progress(
+    chosen: argparse.Namespace, rebuild: Callable[[Chain, Callable[[int], None]], int]
+) -> tuple[int, int]:
+    """How many blocks that took, and the head."""
+    search_rarely()
+    with opened_chain(chosen, must_exist=True) as chain, progress("rebuilding", chain.head_number) as advance:
+        return rebuild(chain, advance), chain.head_number

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import argparse
-import os
-import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from ledgerd.cli.process_arguments import default_directory, metrics_beside
+from ledgerd.node.config.configuration import Configuration, read_configuration
+from ledgerd.node.config.values.endpoints import ENDPOINT
+from ledgerd.node.config.values.kind import WrongValue
+from ledgerd.node.dev.founding import AGENTS, ORACLE_ACCOUNT, dev_accounts, dev_producers
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.parameters import TESTNET
+from ledgerd.state.lock import lock_writer
 from ledgerd.supervision.this_process import lasting_modules
 
 if TYPE_CHECKING:
-    from ledgerd.node.config.configuration import Configuration
     from ledgerd.node.runtime import Runtime
-    from ledgerd.protocol.endpoint import Endpoint
 
-HTTP = "127.0.0.1:8090"
-WEBSOCKET = "127.0.0.1:8091"
-METRICS_ABOVE_HTTP = 1_100
-"""By how much the port of the metrics lies above that of HTTP, unless it is given."""
-PORTS = 1 << 16
-REAL_TIME = 3.0
-UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 SHOWN = ("ledgerd.node.dev", "ledgerd.node.lifecycle")
 """Loggers with lines that a developer reads; of all others only warnings are shown."""
 MARK = "this-is-a-chain-to-develop-on"
@@ -37,88 +34,6 @@ PLUGINS = (
 )
 
 
-def duration(text: str) -> int:
-    """Parse a duration such as `90`, `12h` or `30d` to seconds."""
-    parts = re.fullmatch(r"([0-9]{1,9})([smhd]?)", text)
-    if parts is None:
-        raise argparse.ArgumentTypeError(f"{text}: write a number with s, m, h or d behind it, such as 30d")
-    return int(parts[1]) * UNITS[parts[2] or "s"]
-
-
-def _block_time(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    if not 0.0 <= seconds <= 3_600.0:
-        raise argparse.ArgumentTypeError(f"{text}: write seconds, or 0 for a block with each transaction")
-    return seconds
-
-
-def default_directory() -> Path:
-    """The folder for it in the user's data directory."""
-    data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    return Path(data) / "ledgerd" / "dev"
-
-
-def add_to(commands: argparse._SubParsersAction[Any]) -> None:
-    arguments = commands.add_parser(
-        "dev",
-        help="run a private chain for development",
-        description="Runs a private testnet on this machine: JSON-RPC as on any node, accounts with known keys, and "
-        "dev_api, which moves time, makes blocks, and goes back to snapshots.",
-    )
-    arguments.add_argument(
-        "--data-dir", type=Path, metavar="DIR", help=f"its directory (default: {default_directory()})"
-    )
-    arguments.add_argument("--fresh", action="store_true", help="replace an existing chain by a new one")
-    arguments.add_argument(
-        "--block-time",
-        type=_block_time,
-        default=REAL_TIME,
-        metavar="SECONDS",
-        help="seconds between blocks (default: 3, as on every network); 0 for a block with each transaction",
-    )
-    arguments.add_argument(
-        "--fast-forward",
-        type=duration,
-        default=0,
-        metavar="TIME",
-        help="move the clock forward at the start, such as by 30d",
-    )
-    arguments.add_argument("--http", default=HTTP, metavar="HOST:PORT", help=f"serve HTTP here (default: {HTTP})")
-    arguments.add_argument("--ws", default=WEBSOCKET, metavar="HOST:PORT", help=f"and WebSocket (default: {WEBSOCKET})")
-    arguments.add_argument(
-        "--metrics", metavar="HOST:PORT", help=f"and metrics (default: {metrics_beside(HTTP)}, or as far above --http)"
-    )
-    arguments.add_argument(
-        "--allow-origin",
-        action="append",
-        default=[],
-        metavar="ORIGIN",
-        help="allow requests of web pages with this origin, such as http://localhost:3000 (default: none)",
-    )
-    arguments.add_argument(
-        "--explorer", metavar="HOST:PORT", help="and pages about the chain, as `ledgerd explorer` (default: none)"
-    )
-    arguments.add_argument("--workers", default="1", metavar="NUMBER", help="number of API workers (default: 1)")
-    arguments.add_argument(
-        "--history-store",
-        metavar="ADDRESS",
-        help="feed the history to this PostgreSQL, and answer from there",
-    )
-    arguments.add_argument("--log-format", choices=("text", "json"), default="text", help="how the log is written")
-    arguments.add_argument("--quiet", action="store_true", help="print only warnings, no line for each block")
-    arguments.set_defaults(run=run)
-
-
-def metrics_beside(http: str) -> str:
-    """Where metrics are served beside an HTTP endpoint: on this machine alone, and on any port if HTTP is."""
-    port = http.rpartition(":")[2]
-    above = int(port) + METRICS_ABOVE_HTTP if port.isdecimal() and int(port) else 0
-    return f"127.0.0.1:{above if above < PORTS else 0}"
-
-
 def run(chosen: argparse.Namespace) -> int:
     chosen.metrics = chosen.metrics or metrics_beside(chosen.http)
     folder = Path.cwd() / (chosen.data_dir or default_directory())
@@ -127,6 +42,7 @@ def run(chosen: argparse.Namespace) -> int:
     with lasting_modules():
         from ledgerd.node.dev.development import DevOptions, DevRuntime  # noqa: PLC0415 - it loads all of the node
         from ledgerd.node.lifecycle import run_node  # noqa: PLC0415
+        from ledgerd.node.parts.watching.metrics import MetricsPart  # noqa: PLC0415
 
     options = DevOptions(chosen.block_time, chosen.fast_forward, _endpoint(chosen.explorer))
     shown: ListeningAddresses = []
@@ -137,16 +53,13 @@ def run(chosen: argparse.Namespace) -> int:
         shown = runtime.explorer_addresses
         return runtime
 
-    def told(node: Runtime) -> str:
-        return greeting(chosen, node.webserver.addresses, node.metrics_addresses, shown)
+    def greeted(node: Runtime) -> str:
+        return greeting(chosen, node.webserver.addresses, node.part(MetricsPart).addresses, shown)
 
-    return run_node(configuration, made, greeting=told)
+    return run_node(configuration, made, greeting=greeted)
 
 
 def _endpoint(text: str | None) -> Endpoint | None:
-    from ledgerd.node.config.values.endpoints import ENDPOINT  # noqa: PLC0415 - not loaded for `--help`
-    from ledgerd.node.config.values.kind import WrongValue  # noqa: PLC0415
-
     if text is None:
         return None
     try:
@@ -159,8 +72,6 @@ def _prepare(folder: Path, *, fresh: bool) -> None:
     if folder.exists() and any(folder.iterdir()) and not (folder / MARK).exists():
         raise OperatorError(f"{folder} holds something else: choose an empty directory with --data-dir")
     if fresh and folder.exists():
-        from ledgerd.state.lock import lock_writer  # noqa: PLC0415 - not loaded for `--help`
-
         with lock_writer(folder):
             shutil.rmtree(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -168,10 +79,6 @@ def _prepare(folder: Path, *, fresh: bool) -> None:
 
 
 def _configuration(chosen: argparse.Namespace, folder: Path) -> Configuration:
-    from ledgerd.node.config.configuration import read_configuration  # noqa: PLC0415 - not loaded for `--help`
-    from ledgerd.node.dev.founding import dev_producers  # noqa: PLC0415
-    from ledgerd.protocol.parameters import TESTNET  # noqa: PLC0415
-
     producers = dev_producers(TESTNET)
     shown = {"default": "warn"} if chosen.quiet else {"default": "warn"} | dict.fromkeys(SHOWN, "info")
     loggers = (f"[logger.{name}]\nlevel = {level}\nappenders = stderr\n" for name, level in shown.items())
@@ -215,13 +122,8 @@ def greeting(
     watched: ListeningAddresses,
     shown: ListeningAddresses = (),
 ) -> str:
-    """What is printed after the start: addresses, accounts, keys and an example."""
     places = (listening[0], listening[-1], watched[0])
     http, websocket, operator = (f"{host}:{port}" for host, port in places)
-    from ledgerd.node.dev.founding import ORACLE_ACCOUNT, dev_accounts  # noqa: PLC0415
-    from ledgerd.node.dev.markets import AGENTS  # noqa: PLC0415
-    from ledgerd.protocol.parameters import TESTNET  # noqa: PLC0415
-
     pages = "".join(f"  explorer   http://{host}:{port}/\n" for host, port in shown)
     pace = "a block with each transaction" if chosen.block_time == 0 else f"a block every {chosen.block_time:g} s"
     accounts = (*dev_accounts(TESTNET), ORACLE_ACCOUNT)

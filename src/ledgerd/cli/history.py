@@ -5,75 +5,34 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
 
-from ledgerd.cli.data_directory import add_data_directory, configuration_of
-from ledgerd.cli.rebuilding import rebuild_with_progress
+from ledgerd.archive.sealed import ArchivedBlocks
+from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.log.block_log import BlockLogReader
+from ledgerd.chain.log.rolling import RollingBlockLogReader
+from ledgerd.cli.data_directory import configuration_of, rebuild_with_progress
+from ledgerd.cli.progress import progress
+from ledgerd.cli.terminal import LOWEST_PRIORITY, require_room, until_asked_to_stop
+from ledgerd.history.columns.source import HistorySource
+from ledgerd.history.errors import HistoryDamaged
+from ledgerd.history.following import HISTORY_FOLDER
+from ledgerd.history.past.handing_over import FORMER_SUFFIX
+from ledgerd.history.past.recording import PastHistory
+from ledgerd.history.rebuild import rebuild
+from ledgerd.node.build import THIS_BUILD
+from ledgerd.node.config.configuration import Configuration
+from ledgerd.node.config.logging.setup import set_up_logging
+from ledgerd.node.config.network import network_of
+from ledgerd.node.config.options.application import OPERATION_HISTORY
+from ledgerd.node.parts.records import require_driver
 from ledgerd.protocol.errors import OperatorError
-
-if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
-    from ledgerd.node.config.configuration import Configuration
-
-PLUGIN = "operation_history"
+from ledgerd.state.disk import Space
+from ledgerd.supervision.this_process import give_way
 
 DIFFERENT = 1
-PARTS = 16
 MOST_DIFFERENCES = 20
-
-ACTIONS = {
-    "rebuild": "record what happened again, while the node is stopped",
-    "extend": "record what happened before the history of the node begins, also while the node runs",
-    "export": "write it into Parquet files, also while the node runs",
-    "feed": "feed PostgreSQL beside the node, until it is interrupted",
-    "verify": "compare PostgreSQL with the history of the node",
-    "migrate": "bring the schema in PostgreSQL up to date, or back with --back-to",
-    "partition": "divide the empty tables in PostgreSQL into --parts",
-    "readers": "make the roles for people who ask PostgreSQL",
-}
-
-
-def add_to(commands: argparse._SubParsersAction[Any]) -> None:
-    arguments = commands.add_parser(
-        "history",
-        help="rebuild the history of operations, export it, or feed it to PostgreSQL",
-        description="rebuild replays all blocks beside the state and records what happened in them; run again, it goes "
-        "on where it was interrupted, and the old history stays in use until the new one is complete. extend does the "
-        "same beside a node that began with a snapshot, from the blocks of its archive (docs/archives.md). export "
-        "writes irreversible blocks into files for programs that analyse tables; run again, it adds what is new "
-        "(docs/export.md). The other actions are about the history in PostgreSQL (docs/sql.md).",
-    )
-    arguments.add_argument(
-        "action", choices=ACTIONS, help="; ".join(f"{each}: {what}" for each, what in ACTIONS.items())
-    )
-    add_data_directory(arguments)
-    arguments.add_argument(
-        "--store", metavar="ADDRESS", help="the database, postgresql://... (default: history-store as configured)"
-    )
-    arguments.add_argument(
-        "--back-to", metavar="VERSION", help="migrate: take back this version of the schema and all later ones"
-    )
-    arguments.add_argument(
-        "--parts", type=int, default=PARTS, metavar="N", help=f"partition: how many (default: {PARTS})"
-    )
-    arguments.add_argument("--to", metavar="FOLDER", help="export: where the files are written")
-    arguments.add_argument("--from", dest="first", type=_height, metavar="N", help="export: the first block")
-    arguments.add_argument("--until", type=_height, metavar="N", help="export: the last block")
-    arguments.add_argument(
-        "--blocks-per-file",
-        type=_height,
-        metavar="N",
-        help="export: blocks of each file (default: 100000)",
-    )
-    arguments.set_defaults(run=run)
-
-
-def _height(text: str) -> int:
-    number = int(text) if text.isascii() and text.isdecimal() else 0
-    if not 0 < number < 1 << 32:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 to {(1 << 32) - 1}")
-    return number
 
 
 def run(chosen: argparse.Namespace) -> int:
@@ -91,36 +50,17 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def _rebuild(chosen: argparse.Namespace) -> int:
-    from ledgerd.history.rebuild import rebuild  # noqa: PLC0415 - neither is loaded for `--help`
-    from ledgerd.node.build import THIS_BUILD  # noqa: PLC0415
-
-    if PLUGIN in THIS_BUILD.excluded_plugins:
+    if OPERATION_HISTORY in THIS_BUILD.excluded_plugins:
         raise OperatorError("this program was built for low memory, and keeps no history")
     settings = configuration_of(chosen).history
     count, head = rebuild_with_progress(
-        chosen,
-        lambda chain, progress: rebuild(chain, chosen.data_dir, settings, progress=progress),
+        chosen, lambda chain, progress: rebuild(chain, chosen.data_dir, settings, progress=progress)
     )
     sys.stdout.write(f"{count} blocks replayed; the history is complete up to block {head}\n")
     return 0
 
 
-def _extend(chosen: argparse.Namespace) -> int:
-    """Record the past beside the node, and print what became of it."""
-    from ledgerd.cli.past_history import extend  # noqa: PLC0415 - not loaded for `--help`
-
-    return extend(chosen)
-
-
-def _export(chosen: argparse.Namespace) -> int:
-    from ledgerd.cli.history_export import export  # noqa: PLC0415 - not loaded for `--help`
-
-    return export(chosen)
-
-
 def _store_of(chosen: argparse.Namespace) -> tuple[Configuration, str]:
-    from ledgerd.node.parts.past.records import require_driver  # noqa: PLC0415 - not loaded for `--help`
-
     configuration = configuration_of(chosen)
     address: str = chosen.store or configuration.history.store or ""
     if not address:
@@ -130,25 +70,18 @@ def _store_of(chosen: argparse.Namespace) -> tuple[Configuration, str]:
 
 
 def _feed(chosen: argparse.Namespace) -> int:
-    from ledgerd.history.columns.source import HistorySource  # noqa: PLC0415
-    from ledgerd.history.postgres.running import EndlessFeed, UntilSignalled  # noqa: PLC0415 - an extra that may be missing
-    from ledgerd.node.config.logging.setup import set_up_logging  # noqa: PLC0415
-    from ledgerd.node.config.network import network_of  # noqa: PLC0415
+    from ledgerd.history.postgres.running import EndlessFeed  # noqa: PLC0415 - an extra that may be missing
 
     configuration, address = _store_of(chosen)
     set_up_logging(configuration.logging, configuration.application.log_format)
-    source = HistorySource(chosen.data_dir, configuration.history)
     chain_id = network_of(configuration).chain_id
-    with UntilSignalled() as waiting:
-        EndlessFeed(address, source, configuration.history, chain_id, lambda _: None).run(waiting)
-    source.close()
+    with closing(HistorySource(chosen.data_dir, configuration.history)) as source, until_asked_to_stop() as stopping:
+        EndlessFeed(address, source, configuration.history, chain_id, lambda _: None).run(stopping)
     return 0
 
 
 def _verify(chosen: argparse.Namespace) -> int:
-    from ledgerd.history.columns.source import HistorySource  # noqa: PLC0415 - not loaded for `--help`
     from ledgerd.history.postgres.verify import StoreComparison  # noqa: PLC0415
-    from ledgerd.node.config.network import network_of  # noqa: PLC0415
 
     configuration, address = _store_of(chosen)
     source = HistorySource(chosen.data_dir, configuration.history)
@@ -167,7 +100,6 @@ def _verify(chosen: argparse.Namespace) -> int:
 
 
 def _migrate(chosen: argparse.Namespace) -> int:
-    """Bring the schema up to date, or back."""
     from ledgerd.history.postgres.migrations import (  # noqa: PLC0415 - an extra that may be missing
         MIGRATION_SECONDS,
         migrate,
@@ -204,14 +136,75 @@ def _readers(chosen: argparse.Namespace) -> int:
     return 0
 
 
-@contextmanager
-def recorded(chosen: argparse.Namespace, chain: Chain) -> Iterator[None]:
-    """Record the history of a chain within the `with` block, if the configuration asks for one."""
-    from ledgerd.history.following import HISTORY_FOLDER, open_history  # noqa: PLC0415
-
+def _extend(chosen: argparse.Namespace) -> int:
     configuration = configuration_of(chosen)
-    if PLUGIN not in configuration.application.plugins:
-        yield
-        return
-    with open_history(chain, chosen.data_dir / HISTORY_FOLDER, configuration.history):
-        yield
+    options = configuration.chain
+    if not any((chosen.data_dir / name).exists() for name in (HISTORY_FOLDER, HISTORY_FOLDER + FORMER_SUFFIX)):
+        raise OperatorError(
+            f"there is no history in {chosen.data_dir}: run the node with plugin = operation_history first"
+        )
+    with ExitStack() as opened:
+        log = opened.enter_context(_log_of(chosen.data_dir / STATE_FOLDER, options.block_archive_dir))
+        settings = configuration.history.of_log(is_rolling=bool(log.kind.header))
+        past = PastHistory(chosen.data_dir, network_of(configuration), settings, log, Space())
+        opened.callback(past.close)
+        if past.is_whole:
+            past.clear()
+            sys.stdout.write("the history begins with block 1 already\n")
+            return 0
+        needed = past.needs(options.block_archive_dir, options.shared_file_dir)
+        require_room(needed, chosen.data_dir, "needed for a while")
+        give_way(LOWEST_PRIORITY)
+        with progress("recording", past.head) as advance:
+            is_accepted = past.run(advance)
+    if is_accepted:
+        sys.stdout.write("the node has the history from block 1 on\n")
+    else:
+        sys.stdout.write(
+            "the history from block 1 on is ready: the node takes it when it starts; run this again afterwards, "
+            "to delete what is not needed any more\n"
+        )
+    return 0
+
+
+@contextmanager
+def _log_of(logs: Path, archive: Path) -> Iterator[BlockLogReader]:
+    whole, rolling, past = BlockLogReader.open(logs), RollingBlockLogReader.open(logs), ArchivedBlocks(archive)
+    rolling.earlier = past
+    try:
+        yield whole if whole.head_number else rolling
+    finally:
+        for each in (whole, rolling, past):
+            each.close()
+
+
+def _export(chosen: argparse.Namespace) -> int:
+    if chosen.to is None:
+        raise OperatorError("no folder is named: give --to FOLDER")
+    try:
+        from ledgerd.history.parquet.export import ParquetExport  # noqa: PLC0415 - an extra that may be missing
+        from ledgerd.history.parquet.folder import ExportFolder  # noqa: PLC0415
+    except ModuleNotFoundError as problem:
+        raise OperatorError("export needs a library for Parquet files: install ledgerd[parquet]") from problem
+    configuration = configuration_of(chosen)
+    source = HistorySource(chosen.data_dir, configuration.history)
+    with ExitStack() as opened:
+        opened.callback(source.close)
+        chain_id = network_of(configuration).chain_id
+        folder = ExportFolder(Path(chosen.to))
+        try:
+            opened.enter_context(folder.alone())
+            run = ParquetExport(source, configuration.history, chain_id, folder, chosen.blocks_per_file)
+            blocks = run.blocks(chosen.first, chosen.until)
+            give_way(LOWEST_PRIORITY)
+            with progress("exporting", blocks.last, done=run.done) as advance:
+                result = run.run(blocks, advance)
+        except HistoryDamaged as problem:
+            raise OperatorError(f"the history cannot be read: {problem}") from problem
+        except OSError as problem:
+            raise OperatorError(f"--to: {chosen.to} cannot be written: {problem.strerror or problem}") from problem
+    sys.stdout.write(
+        f"{result.added} blocks added, {result.operations} operations in {result.files} files written; "
+        f"{chosen.to} has blocks {result.blocks.first} to {result.blocks.last}\n"
+    )
+    return 0

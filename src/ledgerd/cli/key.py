@@ -1,100 +1,69 @@
-"""`ledgerd key`: makes signing keys in a file that only its owner can read, prints their public keys, and has a running
-node read the file again.
-"""
+"""`ledgerd key`: makes signing keys in a file, prints their public keys, and has a node read the file again."""
 
 from __future__ import annotations
 
 import argparse
 import os
+import secrets
 import signal
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
+from ledgerd.producer.settings import LOADED_KEYS
 from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.keys import InvalidKey, PrivateKey, public_key_text
+from ledgerd.state.lock import holder_of
 
-if TYPE_CHECKING:
-    from ledgerd.protocol.keys import PrivateKey
-
-PATIENCE = 15.0
+LOADING_SECONDS = 15.0
 """Seconds that a node may take to read its keys again."""
 PAUSE = 0.05
 
 
-def add_to(commands: argparse._SubParsersAction[Any]) -> None:
-    arguments = commands.add_parser(
-        "key",
-        help="create signing keys for a validator, or print their public keys",
-        description="Makes a new private key where the file does not exist, readable by its owner alone, for "
-        "`private-key-file` of a validator's configuration. Prints the public key, or those of all keys in the file; "
-        "private keys are never shown.",
-    )
-    arguments.add_argument("file", type=Path, metavar="FILE", help="the file of private keys in WIF, one on each line")
-    arguments.add_argument("--add", action="store_true", help="make one more key in the file, and print that one alone")
-    arguments.add_argument("--remove", metavar="PUBLIC_KEY", help="take this key out of the file")
-    arguments.add_argument(
-        "--data-dir",
-        type=Path,
-        metavar="DIR",
-        help="have the node that runs there read its key files again, and wait until it has: it needs no restart",
-    )
-    arguments.set_defaults(run=run)
-
-
 def run(chosen: argparse.Namespace) -> int:
-    """Make, remove or show keys, and tell a node."""
-    from ledgerd.protocol.keys import public_key_text  # noqa: PLC0415 - not loaded for `--help`
-
     file: Path = chosen.file
     if chosen.remove:
         _remove(file, chosen.remove)
     made = _make(file) if not file.exists() else _add(file) if chosen.add else None
     known = [public_key_text(key.public) for key in _keys_in(file)]
     if chosen.data_dir is not None:
-        _tell(chosen.data_dir, known, chosen.remove)
+        _load_into_node(chosen.data_dir, known, chosen.remove)
     shown = known if made is None else [public_key_text(made.public)]
     sys.stdout.write("".join(f"{each}\n" for each in shown))
     return 0
 
 
 def _make(file: Path) -> PrivateKey:
-    key = _new_key()
+    key = PrivateKey(secrets.token_bytes(32))
     try:
-        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        _write_new(file, [key.wif])
     except OSError as problem:
         raise OperatorError(f"{file} cannot be written: {problem.strerror}") from problem
-    with open(descriptor, "w", encoding="ascii") as opened:  # noqa: PTH123 - by its descriptor, for its mode
-        opened.write(key.wif + "\n")
-        opened.flush()
-        os.fsync(opened.fileno())
     return key
 
 
+def _write_new(file: Path, lines: list[str]) -> None:
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with open(descriptor, "w", encoding="ascii") as opened:  # noqa: PTH123 - by its descriptor, for its mode
+        opened.write("".join(f"{line}\n" for line in lines))
+        opened.flush()
+        os.fsync(opened.fileno())
+
+
 def _add(file: Path) -> PrivateKey:
-    key, lines = _new_key(), [*_lines_of(file)]
+    key, lines = PrivateKey(secrets.token_bytes(32)), [*_lines_of(file)]
     [*_keys_in(file)]  # a file of another kind is left alone
     _replace(file, [*lines, key.wif])
     return key
 
 
 def _remove(file: Path, public: str) -> None:
-    from ledgerd.protocol.keys import public_key_text  # noqa: PLC0415
-
     lines = [*_lines_of(file)]
     kept = [line for line, key in _read(file, lines) if key is None or public_key_text(key.public) != public]
     if len(kept) == len(lines):
         raise OperatorError(f"{file} has no private key of {public}")
     _replace(file, kept)
-
-
-def _new_key() -> PrivateKey:
-    import secrets  # noqa: PLC0415 - not loaded for `--help`
-
-    from ledgerd.protocol.keys import PrivateKey  # noqa: PLC0415
-
-    return PrivateKey(secrets.token_bytes(32))
 
 
 def _lines_of(file: Path) -> list[str]:
@@ -108,8 +77,6 @@ def _lines_of(file: Path) -> list[str]:
 
 def _read(file: Path, lines: list[str]) -> Iterator[tuple[str, PrivateKey | None]]:
     """Each line with its key; comments and empty lines have none."""
-    from ledgerd.protocol.keys import InvalidKey, PrivateKey  # noqa: PLC0415
-
     for line in lines:
         text = line.partition("#")[0].strip()
         try:
@@ -130,11 +97,7 @@ def _replace(file: Path, lines: list[str]) -> None:
     fresh = file.with_name(f"{file.name}.new")
     try:
         fresh.unlink(missing_ok=True)
-        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with open(descriptor, "w", encoding="ascii") as opened:  # noqa: PTH123 - by its descriptor, for its mode
-            opened.write("".join(f"{line}\n" for line in lines))
-            opened.flush()
-            os.fsync(opened.fileno())
+        _write_new(fresh, lines)
         fresh.replace(file)
     except OSError as problem:
         raise OperatorError(f"{file} cannot be written: {problem.strerror}") from problem
@@ -150,18 +113,15 @@ def _reads_keys_again(process: int) -> bool:
     return bool(int(caught.split()[1], 16) >> (signal.SIGUSR1 - 1) & 1)
 
 
-def _tell(folder: Path, known: list[str], removed: str | None) -> None:
+def _load_into_node(folder: Path, known: list[str], removed: str | None) -> None:
     """Have a node read its key files, and wait until it says that it has loaded these, and no more the removed one."""
-    from ledgerd.producer.settings import LOADED_KEYS  # noqa: PLC0415 - not loaded for `--help`
-    from ledgerd.state.lock import holder_of  # noqa: PLC0415
-
     loaded, process = folder / LOADED_KEYS, holder_of(folder)
     if not process:
         raise OperatorError(f"no node runs with the data directory {folder}")
     if sys.platform == "win32" or not loaded.exists() or not _reads_keys_again(process):
         raise OperatorError("this node reads key files only when it starts, or has none: see private-key-file")
     os.kill(process, signal.SIGUSR1)
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + LOADING_SECONDS
     while True:
         has = set(loaded.read_text(encoding="ascii").split())
         if has.issuperset(known) and removed not in has:

@@ -10,8 +10,7 @@ from pathlib import Path
 from ledgerd.cli.node_arguments import WRONG_CONFIGURATION, given_on, node_arguments
 from ledgerd.node.build import THIS_BUILD
 from ledgerd.node.config.configuration import Configuration, read_configuration, read_invocation, write_default_file
-from ledgerd.node.config.environment import PRIVATE_KEY
-from ledgerd.node.config.given import ConfigurationError
+from ledgerd.node.config.given import PRIVATE_KEY, ConfigurationError
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.supervision.this_process import lasting_modules
 
@@ -31,7 +30,6 @@ def version_text() -> str:
 
 
 def run(words: Sequence[str], commands: Sequence[str]) -> int:
-    """Do what the options ask for and return the exit code; `commands` are listed by `--help`."""
     command_line = given_on(node_arguments(version_text, commands), words)
     here = Path.cwd()
     try:
@@ -41,7 +39,10 @@ def run(words: Sequence[str], commands: Sequence[str]) -> int:
 
             sys.stdout.write(TEMPLATES[invocation.print_template].text())
         elif invocation.check_config:
-            configuration = checked(read_configuration(command_line, here, os.environ))
+            from ledgerd.node.config.network import network_of  # noqa: PLC0415 - for this alone
+
+            configuration = read_configuration(command_line, here, os.environ)
+            network_of(configuration)  # its network can be read
             sys.stdout.write("\n".join(understood(configuration)) + "\n")
         elif invocation.check_health:
             from ledgerd.cli.health import check_health  # noqa: PLC0415 - for this alone
@@ -57,7 +58,6 @@ def run(words: Sequence[str], commands: Sequence[str]) -> int:
 
 
 def _started(command_line: Mapping[str, Sequence[str]], here: Path) -> int:
-    """Run the node and return the exit code."""
     invocation = read_invocation(command_line, here)
     configuration = read_configuration(command_line, here, os.environ)
     with lasting_modules():
@@ -67,14 +67,6 @@ def _started(command_line: Mapping[str, Sequence[str]], here: Path) -> int:
         configuration = read_configuration(command_line, here, os.environ)
     os.environ.pop(PRIVATE_KEY, None)  # the processes that the node starts have no use for it
     return run_node(configuration)
-
-
-def checked(configuration: Configuration) -> Configuration:
-    """The configuration, after checking that its network can be read."""
-    from ledgerd.node.config.network import network_of  # noqa: PLC0415 - not needed for what is printed sooner
-
-    network_of(configuration)
-    return configuration
 
 
 def understood(configuration: Configuration) -> Iterator[str]:

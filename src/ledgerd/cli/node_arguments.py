@@ -1,7 +1,4 @@
-"""The command line of the node itself: every option of it, grouped by the part that it belongs to.
-
-Values are not read here: they are handed on as they were typed.
-"""
+"""The command line of the node itself: every option, by the part that it belongs to, as it was typed."""
 
 from __future__ import annotations
 
@@ -28,7 +25,6 @@ class NodeArguments(argparse.ArgumentParser):
     """An argument parser whose errors suggest the nearest option."""
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:  # noqa: ANN401 - argparse's own signature
-        """Parse the options; exits at the first error."""
         chosen, rest = self.parse_known_args(args, namespace)
         if rest:
             self.error(_unknown(rest[0]))
@@ -58,7 +54,6 @@ def _unknown(word: str) -> str:
 
 
 def node_arguments(version: Callable[[], str], commands: Sequence[str]) -> NodeArguments:
-    """The parser of the node's options; the other commands are named at the end of its help."""
     parser = NodeArguments(
         prog="ledgerd",
         usage="ledgerd [--config-file PATH] [--data-dir PATH] [OPTION ...]\n       ledgerd COMMAND ...",
@@ -87,7 +82,6 @@ def node_arguments(version: Callable[[], str], commands: Sequence[str]) -> NodeA
 
 
 def add_option(group: argparse._ArgumentGroup, option: Option) -> None:
-    """Declare an option of the node; its texts are listed under its name."""
     names = [f"--{option.name}"]
     if option.short:
         names.insert(0, f"-{option.short}")
@@ -116,5 +110,4 @@ def _help(option: Option) -> str:
 
 
 def given_on(parser: NodeArguments, words: Sequence[str]) -> dict[str, list[str]]:
-    """The texts given for each option on the command line, by its name."""
     return dict(vars(parser.parse_args(words)))

@@ -7,6 +7,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from ledgerd.node.config.logging.setup import set_up_for_person
+from ledgerd.supervision.progress import ProgressLine, shown
+
 log = logging.getLogger(__name__)
 
 Advance = Callable[[int], None]
@@ -14,10 +17,6 @@ Advance = Callable[[int], None]
 
 @contextmanager
 def progress(work: str, total: int, *, done: int = 0, unit: str = "block") -> Iterator[Advance]:
-    """Show how far the work is within the `with` block: call the result with each height."""
-    from ledgerd.node.config.logging.setup import set_up_for_person  # noqa: PLC0415 - not loaded for `--help`
-    from ledgerd.supervision.progress import ProgressLine, shown  # noqa: PLC0415
-
     line = ProgressLine(work, done, time.monotonic(), unit)
 
     def advance(height: int) -> None:

@@ -4,46 +4,30 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from ledgerd.cli.data_directory import add_data_directory, configuration_of, opened_chain
-from ledgerd.cli.history import recorded
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip
+from ledgerd.chain.log.source import LogSource
+from ledgerd.chain.offline.replay import replay
+from ledgerd.cli.data_directory import configuration_of, opened_chain
 from ledgerd.cli.progress import progress
-
-
-def add_to(commands: argparse._SubParsersAction[Any]) -> None:
-    arguments = commands.add_parser(
-        "replay",
-        help="apply a block log to a data directory; after a stop, run it again to continue",
-        description="Applies every block of a block log, in the reference's format, with all checks.",
-    )
-    arguments.add_argument("--block-log", type=Path, required=True, metavar="FILE", help="the block log to read")
-    add_data_directory(arguments)
-    arguments.add_argument("--to", type=int, metavar="N", help="stop after block N")
-    arguments.add_argument(
-        "--trust-log",
-        action="store_true",
-        help="omit checks of signatures, authorities and merkle roots, for a log that you made yourself",
-    )
-    arguments.set_defaults(run=run)
+from ledgerd.history.following import HISTORY_FOLDER, open_history
+from ledgerd.node.config.options.application import OPERATION_HISTORY
+from ledgerd.node.datadir.projections import recording_blocks
+from ledgerd.node.workers.log_reading import LogReading
+from ledgerd.node.workers.precompute_pool import spare_processors
+from ledgerd.supervision.this_process import search_rarely
 
 
 def run(chosen: argparse.Namespace) -> int:
-    from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip  # noqa: PLC0415
-    from ledgerd.chain.log.source import LogSource  # noqa: PLC0415 - the chain is not loaded for `--help`
-    from ledgerd.chain.offline.replay import replay  # noqa: PLC0415
-    from ledgerd.node.datadir.projections import recording_blocks  # noqa: PLC0415
-    from ledgerd.node.workers.log_reading import LogReading  # noqa: PLC0415
-    from ledgerd.node.workers.precompute_pool import spare_processors  # noqa: PLC0415
-    from ledgerd.supervision.this_process import search_rarely  # noqa: PLC0415
-
     search_rarely()
     skip = VERIFIED_BEFORE if chosen.trust_log else Skip.NOTHING
     with (
         LogSource(chosen.block_log) as source,
         opened_chain(chosen, must_exist=False) as chain,
-        recorded(chosen, chain),
+        _recorded(chosen, chain),
         recording_blocks(chain, configuration_of(chosen)),
         LogReading(
             chain.network,
@@ -59,3 +43,13 @@ def run(chosen: argparse.Namespace) -> int:
             f"irreversible {chain.irreversible}\n"
         )
     return 0
+
+
+@contextmanager
+def _recorded(chosen: argparse.Namespace, chain: Chain) -> Iterator[None]:
+    configuration = configuration_of(chosen)
+    if OPERATION_HISTORY not in configuration.application.plugins:
+        yield
+        return
+    with open_history(chain, chosen.data_dir / HISTORY_FOLDER, configuration.history):
+        yield

@@ -6,36 +6,24 @@ import argparse
 import logging
 import sys
 import time
-from pathlib import Path
-from typing import Any
 
-from ledgerd.cli.data_directory import add_data_directory, configuration_of, opened_chain
+from ledgerd.cli.data_directory import configuration_of, opened_chain
+from ledgerd.node.config.logging.setup import set_up_for_person
+from ledgerd.node.config.network import network_of
+from ledgerd.node.datadir.opening import files_of
+from ledgerd.node.datadir.state_export import write_snapshot
+from ledgerd.node.datadir.state_import import import_state
 from ledgerd.protocol.errors import OperatorError
+from ledgerd.snapshot import import_progress
+from ledgerd.snapshot.checks import excess_warning
+from ledgerd.snapshot.settings import Terms
 
 
-def add_to(commands: argparse._SubParsersAction[Any]) -> None:
-    """Declare the command with `export` and `import`."""
-    arguments = commands.add_parser(
-        "snapshot",
-        help="write the state as a snapshot, or begin a data directory with one",
-        description="Snapshots have the reference's format (.vizjson), so each program reads those of the other.",
-    )
-    directions = arguments.add_subparsers(title="directions", metavar="DIRECTION", required=True)
-    writing = directions.add_parser("export", help="write the state of a data directory into a file")
-    add_data_directory(writing)
-    writing.add_argument("file", type=Path, metavar="FILE", help="the file to write; it must not exist")
-    writing.set_defaults(run=run_export)
-    reading = directions.add_parser("import", help="begin a data directory with the state of a file")
-    add_data_directory(reading)
-    reading.add_argument("file", type=Path, metavar="FILE", help="the snapshot to read")
-    reading.set_defaults(run=run_import)
+def run(chosen: argparse.Namespace) -> int:
+    return _export(chosen) if chosen.direction == "export" else _import(chosen)
 
 
-def run_export(chosen: argparse.Namespace) -> int:
-    """Write a snapshot into a file that does not exist yet."""
-    from ledgerd.node.datadir.state_export import write_snapshot  # noqa: PLC0415 - not loaded for `--help`
-    from ledgerd.snapshot.checks import told_excess  # noqa: PLC0415
-
+def _export(chosen: argparse.Namespace) -> int:
     if chosen.file.exists():
         raise OperatorError(f"{chosen.file} exists already: choose another name, or remove it")
     with opened_chain(chosen, must_exist=True, needs_log=False) as chain:
@@ -43,19 +31,11 @@ def run_export(chosen: argparse.Namespace) -> int:
         written = write_snapshot(chain, chosen.file, int(time.time()), with_metadata=with_metadata)
         sys.stdout.write(f"block {chain.head_number} written to {chosen.file}, checksum {written.checksum}\n")
     if written.excess:
-        sys.stderr.write(f"{told_excess(written.excess)}\n")
+        sys.stderr.write(f"{excess_warning(written.excess)}\n")
     return 0
 
 
-def run_import(chosen: argparse.Namespace) -> int:
-    """Make the state of a data directory from a snapshot; a failure leaves no state behind."""
-    from ledgerd.node.config.logging.setup import set_up_for_person  # noqa: PLC0415 - none is loaded for `--help`
-    from ledgerd.node.config.network import network_of  # noqa: PLC0415
-    from ledgerd.node.datadir.opening import files_of  # noqa: PLC0415 - not loaded for `--help`
-    from ledgerd.node.datadir.state_import import import_state  # noqa: PLC0415
-    from ledgerd.snapshot import import_progress  # noqa: PLC0415
-    from ledgerd.snapshot.terms import Terms  # noqa: PLC0415
-
+def _import(chosen: argparse.Namespace) -> int:
     configuration = configuration_of(chosen)
     files = files_of(configuration)
     if files.exists:

@@ -26,16 +26,11 @@ class Start(NamedTuple):
     environment: dict[str, str]
 
     def is_of(self, data_dir: Path) -> bool:
-        """Whether it starts the node of a data directory."""
         return any((self.folder / each).resolve() == data_dir.resolve() for each in self.options.get("data-dir", ()))
 
 
 def start_of(data_dir: Path, root: Path = Path("/")) -> Start | None:
-    """That of the node that runs in a directory, else that of the unit that starts one there.
-
-    Nothing where neither is known, such as for a node in a container that is looked at from outside. `root` is where
-    files are read.
-    """
+    """That of the node that runs in a directory, else that of the unit that starts one there, if either is known."""
     process = holder_of(data_dir)
     found = None if process is None else _start_of_process(root / f"proc/{process}")
     if found is not None:
@@ -108,5 +103,5 @@ def _of_file(file: Path) -> dict[str, str]:
         lines = file.read_text(encoding="utf-8", errors="replace")[:LONGEST].splitlines()
     except OSError:
         return {}
-    told = [line.strip() for line in lines if line.strip() and line.strip()[0] not in "#;"]
-    return {name: value.strip("\"'") for name, value in _variables(told)}
+    given = [line.strip() for line in lines if line.strip() and line.strip()[0] not in "#;"]
+    return {name: value.strip("\"'") for name, value in _variables(given)}

@@ -3,54 +3,38 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.cli.data_directory import configuration_of
+from ledgerd.cli.progress import progress
+from ledgerd.cli.terminal import LOWEST_PRIORITY, report, require_room
+from ledgerd.codec import codec_of
+from ledgerd.node.config.logging.setup import set_up_for_person
+from ledgerd.node.config.network import network_of
+from ledgerd.node.datadir.directory_blocks import directory_blocks
+from ledgerd.node.datadir.past_state import PastState
 from ledgerd.protocol.errors import OperatorError
-
-if TYPE_CHECKING:
-    from ledgerd.state.tables import Table
-    from ledgerd.state.view import View
-
-
-def add_to(commands: argparse._SubParsersAction[Any]) -> None:
-    from pathlib import Path  # noqa: PLC0415
-
-    from ledgerd.cli.data_directory import add_data_directory  # noqa: PLC0415 - not loaded for other commands
-
-    arguments = commands.add_parser(
-        "state",
-        help="print the state, or one table of it; or make the state at a past block",
-        description="Prints the number of objects in each table; with --json, the objects, one on each line. With "
-        "--at, makes the state at a past block instead, in a place of its own, by replay from the nearest snapshot: "
-        "a node may run meanwhile. An interrupted run goes on where it was (docs/past-state.md).",
-    )
-    arguments.add_argument("table", nargs="?", metavar="TABLE", help="one table, such as Account (default: all)")
-    add_data_directory(arguments)
-    arguments.add_argument("--json", action="store_true", help="print every object as JSON")
-    arguments.add_argument("--at", type=int, metavar="N", help="make the state at block N; needs --to")
-    arguments.add_argument(
-        "--to", type=Path, metavar="OUT", help="the directory to make it in, or the snapshot to write (OUT.vizjson)"
-    )
-    begins = arguments.add_mutually_exclusive_group()
-    begins.add_argument(
-        "--snapshot", type=Path, metavar="FILE", help="begin with this snapshot (default: the nearest in snapshot-dir)"
-    )
-    begins.add_argument("--from-genesis", action="store_true", help="begin with the first block of the chain")
-    arguments.set_defaults(run=run)
+from ledgerd.snapshot import import_progress
+from ledgerd.state.objects import STORED_TABLES
+from ledgerd.state.reader import StateReader
+from ledgerd.state.tables import Table
+from ledgerd.state.view import View
+from ledgerd.supervision.this_process import give_way, search_rarely
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Print the state of the last commit, or make a past one; a node may run on it meanwhile."""
     if chosen.at is not None:
-        return _run_at(chosen)
+        if chosen.to is None:
+            raise OperatorError("--at needs --to: the state at a past block is made in a directory of its own")
+        if chosen.table is not None or chosen.json:
+            raise OperatorError("--at makes a state and prints none: print it afterwards, with --data-dir OUT")
+        return _make_past_state(chosen)
     if chosen.to is not None or chosen.snapshot is not None or chosen.from_genesis:
         raise OperatorError("--to, --snapshot and --from-genesis belong to --at: name the block of the state")
-    from ledgerd.cli.data_directory import configuration_of  # noqa: PLC0415 - none of these is loaded for `--help`
-    from ledgerd.state.objects import STORED_TABLES  # noqa: PLC0415
-    from ledgerd.state.reader import StateReader  # noqa: PLC0415
-
     tables = _chosen_tables(STORED_TABLES, chosen.table)
     folder = configuration_of(chosen).chain.shared_file_dir
     if not folder.is_dir():
@@ -59,16 +43,6 @@ def run(chosen: argparse.Namespace) -> int:
         for line in _lines(view, tables, in_full=chosen.json):
             sys.stdout.write(line + "\n")
     return 0
-
-
-def _run_at(chosen: argparse.Namespace) -> int:
-    from ledgerd.cli.past_state import make_past_state  # noqa: PLC0415 - not loaded for `--help`
-
-    if chosen.to is None:
-        raise OperatorError("--at needs --to: the state at a past block is made in a directory of its own")
-    if chosen.table is not None or chosen.json:
-        raise OperatorError("--at makes a state and prints none: print it afterwards, with --data-dir OUT")
-    return make_past_state(chosen)
 
 
 def _chosen_tables(tables: tuple[Table[Any], ...], name: str | None) -> tuple[Table[Any], ...]:
@@ -82,11 +56,36 @@ def _chosen_tables(tables: tuple[Table[Any], ...], name: str | None) -> tuple[Ta
 
 
 def _lines(view: View, tables: tuple[Table[Any], ...], *, in_full: bool) -> Iterator[str]:
-    from ledgerd.codec import codec_of  # noqa: PLC0415
-
     for table in tables:
         if not in_full:
             yield f"{sum(1 for _ in view.scan(table)):>10}  {table.title}"
             continue
         for entity in view.scan(table):
             yield f'{{"table":"{table.title}","object":{codec_of(table.record).to_json(entity)}}}'
+
+
+def _make_past_state(chosen: argparse.Namespace) -> int:
+    search_rarely()
+    configuration = configuration_of(chosen)
+    options, target = configuration.chain, chosen.to.absolute()
+    if not chosen.data_dir.is_dir():
+        raise OperatorError(f"there is no data directory {chosen.data_dir}")
+    logs, archive = chosen.data_dir / STATE_FOLDER, options.block_archive_dir
+    with directory_blocks(options.shared_file_dir, logs, archive) as blocks:
+        past = PastState(configuration, network_of(configuration), blocks, chosen.at, target)
+        if not target.parent.is_dir():
+            raise OperatorError(f"there is no folder {target.parent}")
+        require_room(past.needs(), target.parent, "needed")
+        give_way(LOWEST_PRIORITY)
+        with set_up_for_person(logging.getLogger(import_progress.__name__)):
+            begun = past.begin(chosen.snapshot, with_genesis=chosen.from_genesis)
+        report(f"begins with the state of block {begun}" if begun else "begins with the genesis")
+        with progress("replaying", chosen.at, done=begun) as advance:
+            made = past.replay(advance)
+    sys.stdout.write(f"the state at block {chosen.at} {made.block_id} is in {chosen.to}\n")
+    if made.is_trusted_head:
+        sys.stdout.write(
+            f"its last irreversible block is {made.irreversible}, that of the snapshot, as in any node that began with "
+            "it: the blocks since have made no later one irreversible\n"
+        )
+    return 0

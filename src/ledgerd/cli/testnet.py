@@ -5,114 +5,34 @@ from __future__ import annotations
 import argparse
 import contextlib
 import shutil
-import signal
 import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
+from ledgerd.cli.terminal import report, until_asked_to_stop
+from ledgerd.node.testnet.network import NAME, LocalNetwork, Wishes, prepare
+from ledgerd.node.testnet.plan import FILE, Plan
+from ledgerd.node.testnet.table import line, table
 from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.parameters import chain_id_of
+from ledgerd.state.lock import lock_writer
+from ledgerd.supervision.work import PartFailed
 
-if TYPE_CHECKING:
-    from ledgerd.node.testnet.network import LocalNetwork, Wishes
-    from ledgerd.node.testnet.plan import Plan
-
-REAL_TIME = 3.0
-LOOK_SECONDS = 1.0
+WATCH_SECONDS = 1.0
 HOST = "127.0.0.1"
 QUESTION = '{"jsonrpc":"2.0","method":"call","params":["database_api","get_dynamic_global_properties",[]],"id":1}'
 PROGRAM = (sys.executable, "-m", "ledgerd.cli")
 FAILED = 1
 
-EXAMPLES = """\
-examples:
-  ledgerd testnet                                five nodes and 21 validators, in a folder that is deleted afterwards
-  ledgerd testnet --data-dir ~/net               the same, kept: run it again to continue the network
-  ledgerd testnet --block-time 1                 three times as fast, the network's clock included
-  ledgerd testnet --nodes 3 --validators 7 --blocks 50
-                                                 stop after 50 blocks, and fail if the nodes disagree
-  ledgerd testnet --hardfork-after 120           apply the last hardfork by votes, 120 s after the start
-  ledgerd testnet --base-port 20000 --restart    peers on 20000.., HTTP on 20100.., WebSocket on 20200..
-"""
-
-
-def _number(least: int, most: int) -> Callable[[str], int]:
-    def read(text: str) -> int:
-        if not text.isdecimal() or not least <= int(text) <= most:
-            raise argparse.ArgumentTypeError(f"{text}: write a number from {least} to {most}")
-        return int(text)
-
-    return read
-
-
-def _block_time(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0.25 <= seconds <= 60.0:
-        raise argparse.ArgumentTypeError(f"{text}: write seconds, from 0.25 to 60")
-    return seconds
-
-
-def add_to(commands: argparse._SubParsersAction[Any]) -> None:
-    arguments = commands.add_parser(
-        "testnet",
-        help="run a private network of several nodes on this machine",
-        description="Starts nodes as processes that connect only to each other, with validators that are declared and "
-        "voted for; shows the status of the nodes, and stops all of them with Ctrl-C.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    arguments.add_argument(
-        "--nodes",
-        type=_number(2, 50),
-        default=5,
-        metavar="N",
-        help="number of nodes (default: 5); for one node: ledgerd dev",
-    )
-    arguments.add_argument(
-        "--validators", type=_number(1, 100), default=21, metavar="N", help="number of validators (default: 21)"
-    )
-    arguments.add_argument(
-        "--data-dir", type=Path, metavar="DIR", help="the network's directory, which is kept for later starts"
-    )
-    arguments.add_argument("--fresh", action="store_true", help="replace an existing network by a new one")
-    arguments.add_argument(
-        "--keep", action="store_true", help="without --data-dir: do not delete the folder at the end"
-    )
-    arguments.add_argument(
-        "--base-port", type=_number(1024, 65_000), metavar="PORT", help="the first port (default: free ports)"
-    )
-    arguments.add_argument(
-        "--block-time",
-        type=_block_time,
-        default=REAL_TIME,
-        metavar="SECONDS",
-        help="seconds between blocks (default: 3)",
-    )
-    arguments.add_argument("--blocks", type=_number(1, 10**6), metavar="N", help="stop after this many blocks")
-    arguments.add_argument("--restart", action="store_true", help="restart nodes that end")
-    arguments.add_argument(
-        "--hardfork-after",
-        type=_number(1, 86_400),
-        default=0,
-        metavar="SECONDS",
-        help="seconds from the start to the last hardfork, by the network's clock (default: before the start)",
-    )
-    arguments.add_argument("--metrics", action="store_true", help="serve metrics of each node, for Prometheus")
-    arguments.set_defaults(run=run)
-
 
 def run(chosen: argparse.Namespace) -> int:
-    """Run until it is stopped, or has made its blocks."""
-    from ledgerd.node.testnet.network import LocalNetwork, prepare  # noqa: PLC0415 - it loads all of the node
-
-    stopping = threading.Event()
-    with folder_of(chosen) as folder, _until_asked_to_stop(stopping):
-        plan = prepare(folder, _wishes(chosen))
+    with folder_of(chosen) as folder, until_asked_to_stop() as stopping:
+        wishes = Wishes(
+            chosen.nodes, chosen.validators, chosen.block_time, chosen.base_port, chosen.hardfork_after, chosen.metrics
+        )
+        plan = prepare(folder, wishes)
         _check(chosen, plan)
         with LocalNetwork(plan, PROGRAM) as network:
             network.start()
@@ -120,17 +40,8 @@ def run(chosen: argparse.Namespace) -> int:
             return watch(network, chosen, stopping)
 
 
-def _wishes(chosen: argparse.Namespace) -> Wishes:
-    from ledgerd.node.testnet.network import Wishes  # noqa: PLC0415
-
-    return Wishes(
-        chosen.nodes, chosen.validators, chosen.block_time, chosen.base_port, chosen.hardfork_after, chosen.metrics
-    )
-
-
 @contextlib.contextmanager
 def folder_of(chosen: argparse.Namespace) -> Iterator[Path]:
-    """The folder of the network: that of `--data-dir`, or a temporary one."""
     if chosen.data_dir is None:
         if chosen.keep:
             yield Path(tempfile.mkdtemp(prefix="ledgerd-testnet-"))
@@ -144,9 +55,6 @@ def folder_of(chosen: argparse.Namespace) -> Iterator[Path]:
 
 
 def _clear(folder: Path, *, fresh: bool) -> None:
-    from ledgerd.node.testnet.plan import FILE  # noqa: PLC0415 - not loaded for `--help`
-    from ledgerd.state.lock import lock_writer  # noqa: PLC0415
-
     if not folder.exists() or not any(folder.iterdir()):
         return
     if not (folder / FILE).exists():
@@ -157,7 +65,6 @@ def _clear(folder: Path, *, fresh: bool) -> None:
 
 
 def _check(chosen: argparse.Namespace, plan: Plan) -> None:
-    """Print a note if an existing network has other numbers of nodes and validators than were asked for."""
     kept = (len(plan.members), len(plan.keys.validators))
     if kept != (chosen.nodes, chosen.validators):
         sys.stderr.write(
@@ -166,26 +73,7 @@ def _check(chosen: argparse.Namespace, plan: Plan) -> None:
         )
 
 
-@contextlib.contextmanager
-def _until_asked_to_stop(stopping: threading.Event) -> Iterator[None]:
-    """Set the event at Ctrl-C or SIGTERM, for a clean stop; further signals have no effect."""
-
-    def ask(*_: object) -> None:
-        stopping.set()
-
-    before = {each: signal.signal(each, ask) for each in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
-
-
 def greeting(plan: Plan, chosen: argparse.Namespace) -> str:
-    """What is printed after the start: addresses, folder and an example."""
-    from ledgerd.node.testnet.files import NAME  # noqa: PLC0415
-    from ledgerd.protocol.parameters import chain_id_of  # noqa: PLC0415
-
     first = plan.members[0]
     endpoints = "".join(
         f"  {each.name:<8} http://{HOST}:{each.http_port}  ws://{HOST}:{each.websocket_port}  "
@@ -204,10 +92,9 @@ def greeting(plan: Plan, chosen: argparse.Namespace) -> str:
 
 
 def watch(network: LocalNetwork, chosen: argparse.Namespace, stopping: threading.Event) -> int:
-    """Show the status of the network until it is stopped, and return the exit code."""
     last: int | None = None
     with _shown() as show:
-        while not stopping.wait(LOOK_SECONDS):
+        while not stopping.wait(WATCH_SECONDS):
             network.watch.inspect()
             if chosen.restart and not _restart(network):
                 return FAILED
@@ -221,9 +108,6 @@ def watch(network: LocalNetwork, chosen: argparse.Namespace, stopping: threading
 
 
 def _restart(network: LocalNetwork) -> bool:
-    """Restart the nodes that have died; returns False if one has failed too often."""
-    from ledgerd.supervision.work import PartFailed  # noqa: PLC0415
-
     try:
         network.restart_dead()
     except PartFailed as problem:
@@ -238,27 +122,23 @@ def _shown() -> Iterator[Callable[[LocalNetwork], None]]:
     from rich.console import Console  # noqa: PLC0415 - slow to load, and only for this
     from rich.live import Live  # noqa: PLC0415
 
-    from ledgerd.node.testnet.table import line, table  # noqa: PLC0415
-
     console = Console()
     if not console.is_terminal:
-        told = [""]
+        last = ""
 
-        def tell(network: LocalNetwork) -> None:
-            text = line(network)
-            if text != told[0]:
-                sys.stdout.write(text + "\n")
-                sys.stdout.flush()
-                told[0] = text
+        def show(network: LocalNetwork) -> None:
+            nonlocal last
+            if (text := line(network)) != last:
+                report(text)
+                last = text
 
-        yield tell
+        yield show
         return
     with Live(console=console, auto_refresh=False) as live:
         yield lambda network: live.update(table(network), refresh=True)
 
 
 def _verdict(network: LocalNetwork, last: int | None) -> int:
-    """The exit code: whether the asked blocks were made, and no node failed or disagreed."""
     faults = list(network.watch.faults)
     dead = [each for each in network.processes if each.has_died]
     faults += [f"{each.member.name} died ({each.exit_code}):\n{each.last_words()}" for each in dead]

@@ -5,25 +5,28 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, Any
+from contextlib import closing
 
 import msgspec
 
 from ledgerd.basics.durations import DAY
-from ledgerd.cli.data_directory import add_data_directory, configuration_of
+from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.log.block_log import BlockLogReader
+from ledgerd.chain.log.rolling import RollingBlockLogReader
+from ledgerd.cli.data_directory import configuration_of, opened_history
+from ledgerd.history.validator_report import ValidatorDay, ValidatorReport, first_block_since
+from ledgerd.node.config.configuration import Configuration
+from ledgerd.node.config.network import network_of
 from ledgerd.protocol.errors import OperatorError
-
-if TYPE_CHECKING:
-    from ledgerd.chain.log.block_log import BlockLogReader
-    from ledgerd.history.reader import EmbeddedHistory
-    from ledgerd.history.validator_report import ValidatorDay
-    from ledgerd.node.config.configuration import Configuration
-    from ledgerd.state.view import View
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.time_text import time_text
+from ledgerd.state.objects import STORED_TABLES
+from ledgerd.state.objects.transactions import REVERSIBLE_BY_NUMBER
+from ledgerd.state.objects.validators import PENALTY_BY_VALIDATOR, VALIDATOR_BY_NAME
+from ledgerd.state.reader import StateReader
+from ledgerd.state.view import View
 
 FORMAT = 1
-DAYS = 7
 MOST_DAYS = 10_000
 COLUMNS = ("day", "made", "missed", "reward", "votes given", "votes taken", "switched off")
 
@@ -62,43 +65,21 @@ class Report(msgspec.Struct, frozen=True):
     days: list[ValidatorDay]
 
 
-def add_to(commands: argparse._SubParsersAction[Any]) -> None:
-    arguments = commands.add_parser(
-        "validator",
-        help="report what a validator did, by the history of this node, running or not",
-        description="Prints for each day (UTC) the blocks that a validator made, the slots that it missed, its rewards "
-        "and votes, and what the state says of its votes and penalties now. Missed slots, rewards and votes need the "
-        "plugin operation_history.",
-    )
-    arguments.add_argument("action", choices=("report",), help="the action")
-    arguments.add_argument("name", metavar="NAME", help="the validator")
-    add_data_directory(arguments)
-    arguments.add_argument("--days", type=int, default=DAYS, help=f"the number of latest days (default: {DAYS})")
-    arguments.add_argument("--json", action="store_true", help="print one JSON object (docs/validators.md)")
-    arguments.set_defaults(run=run)
-
-
 def run(chosen: argparse.Namespace) -> int:
     if not 0 < chosen.days <= MOST_DAYS:
         raise OperatorError(f"--days {chosen.days}: give a number from 1 to {MOST_DAYS}")
     report = _report(configuration_of(chosen), chosen.name, chosen.days)
-    sys.stdout.write(_as_json(report) if chosen.json else _as_text(report))
+    text = msgspec.json.format(msgspec.json.encode(report)).decode() + "\n" if chosen.json else _as_text(report)
+    sys.stdout.write(text)
     return 0
 
 
 def _report(configuration: Configuration, name: str, days: int) -> Report:
-    from ledgerd.history.validator_report import ValidatorReport, first_block_since  # noqa: PLC0415 - not for `--help`
-    from ledgerd.node.config.network import network_of  # noqa: PLC0415
-    from ledgerd.protocol.names import AccountName  # noqa: PLC0415
-    from ledgerd.state.objects import STORED_TABLES  # noqa: PLC0415
-    from ledgerd.state.objects.reversible import REVERSIBLE_BY_NUMBER  # noqa: PLC0415
-    from ledgerd.state.reader import StateReader  # noqa: PLC0415
-
     network_now = network_of(configuration).clock.at(time.time_ns() // 1_000) // 1_000_000
     begins = (network_now // DAY - days + 1) * DAY
     found = ValidatorReport(AccountName(name))
     with StateReader.open(configuration.chain.shared_file_dir, STORED_TABLES) as reader, reader.snapshot() as state:
-        standing = _standing(state, found.name)
+        current = _current(state, found.name)
         with closing(_log_of(configuration)) as log:
             first, last = max(1, first_block_since(log, begins)), log.head_number
             found.count_blocks(packed for _, packed in log.scan(first, last))
@@ -106,19 +87,17 @@ def _report(configuration: Configuration, name: str, days: int) -> Report:
         found.count_blocks(each.packed for each in above)
         last = above[-1].number if above else last
     missed_from = operations_from = 0
-    with _history_of(configuration) as history:
+    with opened_history(configuration.invocation.data_dir, configuration.history) as history:
         if history is not None:
             missed_from, missed = history.missed(first, last)
             found.count_missed(missed)
             with history.reading() as view:
                 operations_from = min(view.first_block_since(0), view.head_number)
                 found.count_operations(view, max(first, operations_from), min(last, view.head_number))
-    return Report(FORMAT, name, first, last, missed_from, operations_from, standing, found.days)
+    return Report(FORMAT, name, first, last, missed_from, operations_from, current, found.days)
 
 
-def _standing(state: View, name: str) -> ValidatorNow:
-    from ledgerd.state.objects.validators import PENALTY_BY_VALIDATOR, VALIDATOR_BY_NAME  # noqa: PLC0415
-
+def _current(state: View, name: str) -> ValidatorNow:
     validator = state.lookup(VALIDATOR_BY_NAME, name)
     if validator is None:
         raise OperatorError(f"there is no validator {name}, as far as this node has followed the chain")
@@ -134,40 +113,12 @@ def _standing(state: View, name: str) -> ValidatorNow:
 
 def _log_of(configuration: Configuration) -> BlockLogReader:
     """The log that has blocks: the full one, or the rolling one of a node that began with a snapshot."""
-    from ledgerd.chain.chain import STATE_FOLDER  # noqa: PLC0415 - not loaded for `--help`
-    from ledgerd.chain.log.block_log import BlockLogReader  # noqa: PLC0415
-    from ledgerd.chain.log.rolling import RollingBlockLogReader  # noqa: PLC0415
-
     folder = configuration.invocation.data_dir / STATE_FOLDER
     whole = BlockLogReader.open(folder)
     return whole if whole.head_number else RollingBlockLogReader.open(folder)
 
 
-@contextmanager
-def _history_of(configuration: Configuration) -> Iterator[EmbeddedHistory | None]:
-    from ledgerd.chain.chain import STATE_FOLDER  # noqa: PLC0415 - not loaded for `--help`
-    from ledgerd.history.following import HISTORY_FOLDER  # noqa: PLC0415
-    from ledgerd.history.reader import EmbeddedHistory  # noqa: PLC0415
-    from ledgerd.state.disk import DATA_FILE  # noqa: PLC0415
-
-    data_dir = configuration.invocation.data_dir
-    if not (data_dir / HISTORY_FOLDER / DATA_FILE).exists():
-        yield None
-        return
-    with EmbeddedHistory.open(data_dir / HISTORY_FOLDER, data_dir / STATE_FOLDER, configuration.history) as history:
-        yield history
-
-
-# -- what is printed
-
-
-def _as_json(report: Report) -> str:
-    return msgspec.json.format(msgspec.json.encode(report)).decode() + "\n"
-
-
 def _as_text(report: Report) -> str:
-    from ledgerd.protocol.time_text import time_text  # noqa: PLC0415 - not loaded for `--help`
-
     rows = [COLUMNS, *(tuple(str(value) for value in msgspec.structs.astuple(day)) for day in report.days)]
     widths = [max(len(row[place]) for row in rows) for place in range(len(COLUMNS))]
     lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]

@@ -45,6 +45,11 @@ def request_of(number: int, call: NodeCall) -> dict[str, object]:
     return {"jsonrpc": "2.0", "id": number, "method": "call", "params": params}
 
 
+def batch_of(calls: Sequence[NodeCall]) -> bytes:
+    """Requests with the numbers from 0 on."""
+    return packed([request_of(number, call) for number, call in enumerate(calls)])
+
+
 def packed(request: object) -> bytes:
     return orjson.dumps(request)
 

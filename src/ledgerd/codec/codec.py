@@ -31,7 +31,6 @@ class Codec(Generic[T]):
         return self.decode_from(data, 0)[0]
 
     def decode_from(self, data: bytes, pos: int) -> tuple[T, int]:
-        """The value that begins at a place, and where it ends."""
         read = self._read
         if read is None:
             read = self._read = self._record.reader

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from ledgerd.codec.errors import DecodeError
@@ -27,17 +28,7 @@ def add_count(source: Source, memory: int) -> str:
     return count
 
 
-def add_loop(source: Source, count: str) -> str:
-    """Open a loop over the elements, whose index is named in errors; returns the index that was named before."""
-    index = source.fresh("i")
-    source.add(f"for {index} in range({count}):")
-    source.index = index
-    source.indent += 1
-    return index
-
-
 def parse_elements(value: object, parse: Callable[[object], Any]) -> list[Any]:
-    """The elements of a JSON array; an error names the index."""
     out = []
     for index, item in enumerate(as_array(value)):
         try:
@@ -57,41 +48,32 @@ class Vector(Kind):
         self.title = f"vector of {element.title}"
 
     def read(self, source: Source, target: str) -> None:
-        """Count, then elements."""
         source.add(self.finish(source, target, self._gather(source, self.element.read)))
 
     def show(self, source: Source, target: str) -> None:
         """Each element as it is read: none or one, as in nearly all vectors of blocks, without a list of them."""
-        outer, index, item = source.index, source.fresh("i"), source.fresh("e")
+        index, item = source.fresh("i"), source.fresh("e")
         source.add("if not buf[pos]:")
         source.add("    pos += 1")
         source.add(f"    {target} = '[]'")
-        source.add("elif buf[pos] == 1:")
-        source.indent += 1
-        source.add(f"pos, {index} = pos + 1, 0")
-        source.index = index
-        self.element.show(source, item)
-        source.add(f"{target} = f'[{{{item}}}]'")
-        source.index = outer
-        source.indent -= 1
-        source.add("else:")
-        source.indent += 1
-        self.show_many(source, target)
-        source.indent -= 1
+        with source.loop("elif buf[pos] == 1:", index):
+            source.add(f"pos, {index} = pos + 1, 0")
+            self.element.show(source, item)
+            source.add(f"{target} = f'[{{{item}}}]'")
+        with source.block("else:"):
+            self.show_many(source, target)
 
     def show_many(self, source: Source, target: str) -> None:
         source.add(f"{target} = '[' + ','.join({self._gather(source, self.element.show)}) + ']'")
 
     def _gather(self, source: Source, take: Callable[[Source, str], None]) -> str:
         """Write the lines that take every element; returns the name of the list of what was taken."""
-        outer = source.index
         count, items, item = add_count(source, self.element.memory), source.fresh("a"), source.fresh("e")
+        index = source.fresh("i")
         source.add(f"{items} = []")
-        add_loop(source, count)
-        take(source, item)
-        source.add(f"{items}.append({item})")
-        source.indent -= 1
-        source.index = outer
+        with source.loop(f"for {index} in range({count}):", index):
+            take(source, item)
+            source.add(f"{items}.append({item})")
         return items
 
     def finish(self, source: Source, target: str, items: str) -> str:  # noqa: ARG002
@@ -103,26 +85,18 @@ class Vector(Kind):
         return value
 
     def write(self, source: Source, value: str) -> None:
-        """Count, then elements."""
-        items, item, outer = source.fresh("a"), source.fresh("e"), source.index
+        items, item, index = source.fresh("a"), source.fresh("e"), source.fresh("i")
         source.add(f"{items} = {self.canonical(source, value)}")
         source.add(f"w({source.bind(pack_varint)}(len({items})))")
-        index = source.fresh("i")
-        source.add(f"for {index}, {item} in enumerate({items}):")
-        source.index = index
-        source.indent += 1
-        self.element.write(source, item)
-        source.indent -= 1
-        source.index = outer
+        with source.loop(f"for {index}, {item} in enumerate({items}):", index):
+            self.element.write(source, item)
 
     def text(self, source: Source, value: str) -> str:
-        """A JSON array."""
         item = source.fresh("e")
         inner = self.element.text(source, item)
         return f"'[' + ','.join([{inner} for {item} in {self.canonical(source, value)}]) + ']'"
 
     def parse(self, value: object) -> tuple[Any, ...]:
-        """A JSON array."""
         return tuple(parse_elements(value, self.element.parse))
 
     def default(self) -> tuple[Any, ...]:
@@ -154,15 +128,12 @@ class SortedSet(Vector):
         Kind.show(self, source, target)
 
     def finish(self, source: Source, target: str, items: str) -> str:
-        """Sort what was read."""
         return f"{target} = {source.bind(self.sort)}({items}, reading)"
 
     def canonical(self, source: Source, value: str) -> str:
-        """Sort what code has put together."""
         return f"{source.bind(self.sort)}({value})"
 
     def parse(self, value: object) -> tuple[Any, ...]:
-        """A JSON array in any order."""
         return self.sort(parse_elements(value, self.element.parse))
 
 
@@ -189,35 +160,28 @@ class SortedMap(Kind):
         return {key: items[key] for key in keys}
 
     def read(self, source: Source, target: str) -> None:
-        """Count, then pairs."""
-        outer = source.index
         count = add_count(source, self.key.memory + self.value.memory)
-        items, key, value = source.fresh("m"), source.fresh("e"), source.fresh("e")
+        items, key, value, index = source.fresh("m"), source.fresh("e"), source.fresh("e"), source.fresh("i")
         source.add(f"{items} = {{}}")
-        add_loop(source, count)
-        if self.key.letters and self.value.letters:
-            read_fixed(source, [(self.key, key), (self.value, value)])
-        else:
-            self.key.read(source, key)
-            self.value.read(source, value)
-        source.add(f"if {key} in {items}:")
-        source.add("    reading.normalised = True")
-        source.add("else:")
-        source.add(f"    {items}[{key}] = {value}")
-        source.indent -= 1
-        source.index = outer
+        with source.loop(f"for {index} in range({count}):", index):
+            if self.key.letters and self.value.letters:
+                read_fixed(source, [(self.key, key), (self.value, value)])
+            else:
+                self.key.read(source, key)
+                self.value.read(source, value)
+            source.add(f"if {key} in {items}:")
+            source.add("    reading.normalised = True")
+            source.add("else:")
+            source.add(f"    {items}[{key}] = {value}")
         source.add(f"{target} = {source.bind(self.sort)}({items}, reading)")
 
     def write(self, source: Source, value: str) -> None:
-        """Count, then pairs."""
         items, key, item = source.fresh("m"), source.fresh("e"), source.fresh("e")
         source.add(f"{items} = {source.bind(self.sort)}({value})")
         source.add(f"w({source.bind(pack_varint)}(len({items})))")
-        source.add(f"for {key}, {item} in {items}.items():")
-        source.indent += 1
-        self.key.write(source, key)
-        self.value.write(source, item)
-        source.indent -= 1
+        with source.block(f"for {key}, {item} in {items}.items():"):
+            self.key.write(source, key)
+            self.value.write(source, item)
 
     def show(self, source: Source, target: str) -> None:
         """None or one are in order as they are; only all of more have an order."""
@@ -226,19 +190,14 @@ class SortedMap(Kind):
         source.add(f"    {target} = '[]'")
         if self.key.letters and self.value.letters:
             key, value = source.fresh("t"), source.fresh("t")
-            source.add("elif buf[pos] == 1:")
-            source.indent += 1
-            source.add("pos += 1")
-            show_fixed(source, [(self.key, key), (self.value, value)])
-            source.add(f"{target} = f'[[{{{key}}},{{{value}}}]]'")
-            source.indent -= 1
-        source.add("else:")
-        source.indent += 1
-        super().show(source, target)
-        source.indent -= 1
+            with source.block("elif buf[pos] == 1:"):
+                source.add("pos += 1")
+                show_fixed(source, [(self.key, key), (self.value, value)])
+                source.add(f"{target} = f'[[{{{key}}},{{{value}}}]]'")
+        with source.block("else:"):
+            super().show(source, target)
 
     def text(self, source: Source, value: str) -> str:
-        """A JSON array of pairs."""
         key, item = source.fresh("e"), source.fresh("e")
         pair = f"'[' + {self.key.text(source, key)} + ',' + {self.value.text(source, item)} + ']'"
         items = f"{source.bind(self.sort)}({value}).items()"
@@ -281,7 +240,6 @@ class FixedArray(Kind):
         return [part for i in range(self.size) for part in self.element.parts(f"{value}[{i}]")]
 
     def text(self, source: Source, value: str) -> str:
-        """A JSON array."""
         item = source.fresh("e")
         return f"'[' + ','.join([{self.element.text(source, item)} for {item} in {value}]) + ']'"
 
@@ -311,50 +269,42 @@ class Optional(Kind):
         self.title = f"optional {inner.title}"
 
     def read(self, source: Source, target: str) -> None:
-        """The byte, then the value."""
+        with self._present(source, f"{target} = None"):
+            self.inner.read(source, target)
+
+    @contextmanager
+    def _present(self, source: Source, absent: str) -> Iterator[None]:
+        """Write the lines that read the byte, and what holds without a value; those of `with` are for one."""
         flag = source.fresh("n")
         source.add(f"{flag} = buf[pos]")
         source.add("pos += 1")
         source.add(f"if {flag} > 1:")
         source.add(f"    raise {source.bind(not_a_flag)}({flag})")
-        source.add(f"{target} = None")
-        source.add(f"if {flag}:")
-        source.indent += 1
-        self.inner.read(source, target)
-        source.indent -= 1
+        source.add(absent)
+        with source.block(f"if {flag}:"):
+            yield
 
     def write(self, source: Source, value: str) -> None:
-        """The byte, then the value."""
         item = source.fresh("e")
         source.add(f"{item} = {value}")
         source.add(f"if {item} is None:")
         source.add("    w(b'\\0')")
-        source.add("else:")
-        source.indent += 1
-        source.add("w(b'\\1')")
-        self.inner.write(source, item)
-        source.indent -= 1
+        with source.block("else:"):
+            source.add("w(b'\\1')")
+            self.inner.write(source, item)
 
     def show_member(self, source: Source, target: str, head: str) -> None:
         """As a field of an object: its name and its text, or nothing at all."""
-        flag, text = source.fresh("n"), source.fresh("t")
-        source.add(f"{flag} = buf[pos]")
-        source.add("pos += 1")
-        source.add(f"if {flag} > 1:")
-        source.add(f"    raise {source.bind(not_a_flag)}({flag})")
-        source.add(f"{target} = ''")
-        source.add(f"if {flag}:")
-        source.indent += 1
-        self.inner.show(source, text)
-        source.add(f"{target} = {head!r} + {text}")
-        source.indent -= 1
+        text = source.fresh("t")
+        with self._present(source, f"{target} = ''"):
+            self.inner.show(source, text)
+            source.add(f"{target} = {head!r} + {text}")
 
     def text(self, source: Source, value: str) -> str:
         """The value's text, or null (a record's field is left out instead)."""
         return f"('null' if {value} is None else {self.inner.text(source, value)})"
 
     def parse(self, value: object) -> Any:
-        """Null is absence."""
         return None if value is None else self.inner.parse(value)
 
     def default(self) -> None:
@@ -362,5 +312,4 @@ class Optional(Kind):
 
 
 def not_a_flag(byte: int) -> DecodeError:
-    """The error of a byte that is neither of the two a flag may be."""
     return DecodeError(f"a flag is 0 or 1, not {byte}")

@@ -126,14 +126,12 @@ def as_string(value: object) -> str:
 
 
 def as_array(value: object) -> list[Json]:
-    """An array and nothing else."""
     if isinstance(value, list):
         return value
     raise _bad_cast(value, "Invalid cast from ${type} to Array")
 
 
 def as_object(value: object) -> dict[str, Json]:
-    """An object and nothing else."""
     if isinstance(value, dict):
         return value
     raise _bad_cast(value, "Invalid cast from type '${type}' to Object")

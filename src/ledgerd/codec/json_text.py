@@ -1,7 +1,4 @@
-"""Plain values as JSON text, byte for byte as the network's clients know it (spec 01, section 3.1).
-
-The JSON of a record, an asset or a time is defined with its type; parsing is in `legacy_json`.
-"""
+"""Plain values as JSON text, byte for byte as the network's clients know it (spec 01, section 3.1)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""An attribute that is computed once for each object.
-
-As `functools.cached_property`, without its lock: what is computed here costs microseconds, and is the same in every
-thread.
-"""
+"""An attribute that is computed once for each object: `functools.cached_property` without its lock."""
 
 from __future__ import annotations
 
@@ -20,7 +16,6 @@ class lazy(Generic[T]):  # noqa: N801 - a decorator, as `property` is
         self.__doc__ = work_out.__doc__
 
     def __set_name__(self, owner: type, name: str) -> None:
-        """The attribute that it stands for."""
         self._name = name
 
     @overload

@@ -14,8 +14,7 @@ import orjson
 from ledgerd.codec.errors import PARSE_ERROR
 from ledgerd.codec.json_errors import JsonError
 from ledgerd.codec.json_text import Json
-from ledgerd.codec.legacy_reader import LegacyReader, too_deep
-from ledgerd.codec.legacy_words import text_of
+from ledgerd.codec.legacy_reader import LegacyReader, text_of, too_deep
 
 MAX_OPEN = 100
 """The limit of open brackets of one kind, in the scan that counts them before parsing."""
@@ -32,9 +31,8 @@ _SPACES = frozenset(b" \t\n\r")
 
 
 def is_valid(text: bytes) -> bool:
-    """Whether a text is valid as custom JSON or JSON metadata: one value, and no byte after it.
-
-    Raises DecodeError where the text ends too early or cannot be read: the operation is refused all the same.
+    """One value, and no byte after it. DecodeError where the text ends too early: the operation is refused all the
+    same.
     """
     if not text:
         return False
@@ -149,7 +147,6 @@ def _past_spaces(text: str, place: int) -> int:
 
 
 def _nesting(value: Json) -> int:
-    """The depth of nested arrays and objects."""
     depth, level = 0, [value]
     while level := [item for item in level if isinstance(item, list | dict)]:
         depth += 1

@@ -26,7 +26,6 @@ def listing(kind: RecordKind, directions: tuple[str, ...] = tuple(DIRECTIONS)) -
 
 
 def _function_text(function: FunctionType) -> str:
-    """A comment a bound name, then the lines as a traceback shows them."""
     lines = linecache.getlines(function.__code__.co_filename)
     return "".join([*_bindings(function), *lines])
 

@@ -113,11 +113,9 @@ class WideUnsigned(Kind):
     title = "uint128"
 
     def build(self, parts: list[str], source: Source) -> str:  # noqa: ARG002
-        """Put the halves together."""
         return f"({parts[0]} << 64 | {parts[1]})"
 
     def parts(self, value: str) -> list[str]:
-        """Take the halves apart."""
         return [f"{value} >> 64", f"{value} & 0xFFFFFFFFFFFFFFFF"]
 
     def text(self, source: Source, value: str) -> str:  # noqa: ARG002

@@ -63,7 +63,6 @@ class RecordKind(Kind):
 
     @property
     def is_transparent(self) -> bool:
-        """Whether its JSON is that of its only field."""
         return getattr(self.record, "TRANSPARENT", False)
 
     @lazy
@@ -82,7 +81,6 @@ class RecordKind(Kind):
         return f"{source.bind(self.record)}({', '.join(built)})"
 
     def text_of_parts(self, parts: list[str], source: Source) -> str:
-        """By a function of the fields, where the record names one."""
         function = getattr(self.record, "TEXT_OF_FIELDS", None)
         return (
             super().text_of_parts(parts, source) if function is None else f"{source.bind(function)}({', '.join(parts)})"
@@ -92,14 +90,12 @@ class RecordKind(Kind):
         return [part for field in self.fields for part in field.kind.parts(f"{value}.{field.attribute}")]
 
     def read(self, source: Source, target: str) -> None:
-        """In place when it is fixed, else by its own function."""
         if self.letters:
             super().read(source, target)
         else:
             source.add(f"{target}, pos = {source.bind(self.reader)}(buf, pos, reading)")
 
     def write(self, source: Source, value: str) -> None:
-        """In place when it is fixed, else by its own function."""
         if self.letters:
             item = source.fresh("r")
             source.add(f"{item} = {value}")
@@ -115,7 +111,6 @@ class RecordKind(Kind):
             source.add(f"{target}, pos = {source.bind(self.transcriber)}(buf, pos, reading)")
 
     def text(self, source: Source, value: str) -> str:
-        """Its own form, or its function."""
         if hasattr(self.record, "json_text"):
             return f"{value}.json_text()"
         return f"{source.bind(self.printer)}({value})"
@@ -124,7 +119,6 @@ class RecordKind(Kind):
 
     @lazy
     def reader(self) -> ReadFunction:
-        """`(buf, pos, reading) -> (record, end)`."""
         source = Source()
         opening(source)
         keeps = getattr(self.record, "KEEPS_PACKED", False)
@@ -150,8 +144,7 @@ class RecordKind(Kind):
             source.add("    made.__dict__['packed'] = buf[start:pos]")
         source.add("return made, pos")
         closing(source, "(IndexError, KeyError, StructError, CodecError)", DecodeError)
-        compiled: ReadFunction = source.compiled(f"read_{self.record.__name__}", "buf, pos, reading")
-        return compiled
+        return source.compiled(f"read_{self.record.__name__}", "buf, pos, reading")
 
     @lazy
     def writer(self) -> WriteFunction:
@@ -173,8 +166,7 @@ class RecordKind(Kind):
             write_fixed(source, run)
         source.add("return None")
         closing(source, "(StructError, CodecError)", EncodeError)
-        compiled: WriteFunction = source.compiled(f"write_{self.record.__name__}", "v, w")
-        return compiled
+        return source.compiled(f"write_{self.record.__name__}", "v, w")
 
     @lazy
     def printer(self) -> Callable[[Any], str]:
@@ -196,8 +188,7 @@ class RecordKind(Kind):
                     source.add(f"{piece} = {field.kind.text(source, value)}")
                     pieces.append(f"{head.replace('{', '{{')}{{{piece}}}")
             source.add(f"return f'{''.join(pieces) or '{{'}}}}}'")
-        compiled: Callable[[Any], str] = source.compiled(f"print_{self.record.__name__}", "v")
-        return compiled
+        return source.compiled(f"print_{self.record.__name__}", "v")
 
     @lazy
     def transcriber(self) -> ReadFunction:
@@ -210,10 +201,7 @@ class RecordKind(Kind):
     def framed_transcriber(
         self, before: str = "", after: str = "", parameters: tuple[str, ...] = ()
     ) -> Callable[..., tuple[str, int]]:
-        """A transcriber with a frame around its text: parts of a format string of more parameters.
-
-        Where many such texts are made, one format string is faster than two.
-        """
+        """A transcriber with parts of a format string around its text: one format string is faster than two."""
         source = Source()
         opening(source)
         if hasattr(self.record, "json_text"):
@@ -229,8 +217,7 @@ class RecordKind(Kind):
         source.add("return text, pos")
         closing(source, "(IndexError, KeyError, StructError, CodecError)", DecodeError)
         names = ", ".join(("buf, pos, reading", *parameters))
-        compiled: ReadFunction = source.compiled(f"show_{self.record.__name__}", names)
-        return compiled
+        return source.compiled(f"show_{self.record.__name__}", names)
 
     def parse(self, value: object) -> Any:
         """A JSON object; unknown keys are ignored, missing ones take their default."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import linecache
 import struct
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from itertools import count
 from typing import Any
@@ -28,6 +30,24 @@ class Source:
         self.lines.append("    " * self.indent + line)
         self.places.append((self.field, self.index))
 
+    @contextmanager
+    def block(self, head: str) -> Iterator[None]:
+        """A line that opens a block, and within `with` the lines of the block."""
+        self.add(head)
+        self.indent += 1
+        yield
+        self.indent -= 1
+
+    @contextmanager
+    def loop(self, head: str, index: str) -> Iterator[None]:
+        """A block that errors name the index of."""
+        self.add(head)
+        outer, self.index = self.index, index
+        self.indent += 1
+        yield
+        self.indent -= 1
+        self.index = outer
+
     def fresh(self, stem: str) -> str:
         """A local name that nothing else in the function uses."""
         self._count += 1
@@ -39,7 +59,7 @@ class Source:
         self.names[name] = value
         return name
 
-    def compiled(self, name: str, parameters: str) -> Any:
+    def compiled(self, name: str, parameters: str) -> Callable[..., Any]:
         """The function that the lines make. Its text goes into the line cache, so that tracebacks show it."""
         text = "".join(f"{line}\n" for line in (f"def {name}({parameters}):", *("    " + line for line in self.lines)))
         namespace: dict[str, Any] = dict(self.names)
@@ -47,7 +67,8 @@ class Source:
         exec(compile(text, file, "exec"), namespace)  # noqa: S102
         # Without a time of change, `linecache.checkcache` keeps the entry, though no file has this name.
         linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-        return namespace[name]
+        function: Callable[..., Any] = namespace[name]
+        return function
 
 
 @cache
@@ -57,5 +78,4 @@ def packing(letters: str) -> struct.Struct:
 
 
 def count_parts(letters: str) -> int:
-    """How many values a run of `struct` letters unpacks to."""
     return len(packing(letters).unpack(bytes(packing(letters).size)))

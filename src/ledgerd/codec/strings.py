@@ -18,7 +18,6 @@ _NO_HEX_DIGIT = re.compile(r"[^0-9a-fA-F]")
 
 
 def past_the_end() -> DecodeError:
-    """The error of a length beyond the end of the input."""
     return DecodeError("ends before its value does", code=8)
 
 
@@ -47,7 +46,6 @@ def add_bytes(source: Source, target: str) -> None:
 
 
 def write_bytes(source: Source, value: str) -> None:
-    """Write the lines that hand over a length and the bytes of a local name."""
     length = source.fresh("n")
     source.add(f"{length} = len({value})")
     short, long = source.bind(ONE_BYTE), source.bind(pack_varint)
@@ -61,13 +59,11 @@ class Text(Kind):
     title = "string"
 
     def read(self, source: Source, target: str) -> None:
-        """Length, then bytes."""
         raw = source.fresh("b")
         add_bytes(source, raw)
         source.add(f"{target} = {raw}.decode('utf-8', 'surrogateescape')")
 
     def write(self, source: Source, value: str) -> None:
-        """Length, then bytes."""
         raw = source.fresh("b")
         source.add(f"{raw} = {value}.encode('utf-8', 'surrogateescape')")
         write_bytes(source, raw)
@@ -114,11 +110,9 @@ class ByteVector(Kind):
     title = "bytes"
 
     def read(self, source: Source, target: str) -> None:
-        """Length, then bytes."""
         add_bytes(source, target)
 
     def write(self, source: Source, value: str) -> None:
-        """Length, then bytes."""
         raw = source.fresh("b")
         source.add(f"{raw} = {value}")
         write_bytes(source, raw)

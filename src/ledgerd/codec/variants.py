@@ -41,15 +41,12 @@ class Variant(Kind):
 
     @lazy
     def tags(self) -> dict[RecordType, int]:
-        """The tags by their records."""
         return {kind.record: tag for tag, kind in self.kinds.items()}
 
     def label(self, tag: int) -> str:
-        """How errors name an alternative in their path."""
         return f"[{tag}]"
 
     def read_value(self, buf: bytes, pos: int, reading: Reading) -> tuple[Any, int]:
-        """The tagged record at `pos`."""
         tag = buf[pos]
         pos += 1
         if tag > 127:
@@ -70,7 +67,6 @@ class Variant(Kind):
         return value
 
     def show_value(self, buf: bytes, pos: int, reading: Reading) -> tuple[str, int]:
-        """The JSON text of the tagged record at `pos`."""
         tag = buf[pos]
         pos += 1
         if tag > 127:
@@ -91,7 +87,6 @@ class Variant(Kind):
         return f"{known[0]}{text}]", pos
 
     def write_value(self, value: Any, w: Callable[[bytes], None]) -> None:
-        """The tag, then the record."""
         known = self._writers.get(type(value))
         if known is None:
             if type(value) not in self.tags:
@@ -105,15 +100,12 @@ class Variant(Kind):
             raise problem.within(self.label(self.tags[type(value)])) from None
 
     def read(self, source: Source, target: str) -> None:
-        """By the function that knows the alternatives."""
         source.add(f"{target}, pos = {source.bind(self.read_value)}(buf, pos, reading)")
 
     def show(self, source: Source, target: str) -> None:
-        """By the function that knows the alternatives."""
         source.add(f"{target}, pos = {source.bind(self.show_value)}(buf, pos, reading)")
 
     def write(self, source: Source, value: str) -> None:
-        """By the function that knows the alternatives."""
         source.add(f"{source.bind(self.write_value)}({value}, w)")
 
     def shown_tag(self, tag: int) -> str:
@@ -121,12 +113,10 @@ class Variant(Kind):
         return str(tag)
 
     def print_value(self, value: Any) -> str:
-        """`[tag, value]`."""
         tag = self.tags[type(value)]
         return f"[{self.shown_tag(tag)},{print_record(self.kinds[tag], value)}]"
 
     def text(self, source: Source, value: str) -> str:
-        """By the function that knows the alternatives."""
         return f"{source.bind(self.print_value)}({value})"
 
     def tag_of(self, value: object) -> int:
@@ -147,7 +137,6 @@ class Variant(Kind):
             raise problem.within(self.label(tag)) from None
 
     def default(self) -> Any:
-        """The default of the first alternative."""
         return self.kinds[0].default()
 
 
@@ -167,12 +156,10 @@ class NamedVariant(Variant):
 
     @lazy
     def names(self) -> dict[int, str]:
-        """The names by their tags."""
         return {tag: self._name_of(kind.record) for tag, kind in self.kinds.items()}
 
     @lazy
     def named(self) -> dict[str, int]:
-        """The tags by their names, aliases included."""
         named = {name: tag for tag, name in self.names.items()}
         return named | {alias: named[name] for alias, name in self._aliases.items()}
 
@@ -193,6 +180,5 @@ class NamedVariant(Variant):
 
 
 def print_record(kind: RecordKind, value: Any) -> str:
-    """The JSON of a record, by its own form or by its fields."""
     own = getattr(value, "json_text", None)
     return str(own()) if own is not None else kind.printer(value)

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ledgerd.codec.errors import DecodeError
-
-if TYPE_CHECKING:
-    from ledgerd.codec.kinds import Reading
+from ledgerd.codec.kinds import Reading
 
 MASK32 = 0xFFFFFFFF
 LONGEST = 10
@@ -18,7 +14,6 @@ ONE_BYTE = tuple(bytes([value]) for value in range(128))
 
 
 def pack_varint(value: int) -> bytes:
-    """The shortest form of a number below 2^32."""
     if value < 128:
         return ONE_BYTE[value]
     out = bytearray()

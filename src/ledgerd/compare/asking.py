@@ -18,20 +18,17 @@ ATTEMPTS = 8
 the answers too, is gone after a block."""
 
 LEAST_TIMES = 2
-"""Times that both must have stood at one head with different answers."""
 
 PAUSE = 1.0
 """Seconds between two attempts."""
 
 MOST_ONE_SIDED = 100
-"""Fields that are told of, where the versions differ."""
 
 LONGEST_WAIT = 60.0
 """Seconds until both nodes must have stood at one head."""
 
 
 FIELDS_OF_A_NODE = {"database_api.get_dynamic_global_properties": {"earliest_available_block_num"}}
-"""Fields that tell of the node, not of the chain."""
 
 
 class FoundDifference(NamedTuple):
@@ -68,11 +65,6 @@ class Pair:
         self._sleep = sleep
 
     def common_head(self) -> NodeHead:
-        """The head of both, once it is the same.
-
-        Raises:
-            NotComparable: They do not stand at the same block within a minute.
-        """
         deadline = self._clock() + LONGEST_WAIT
         while True:
             one, other = head_of(self.first), head_of(self.second)
@@ -107,7 +99,6 @@ class Pair:
         return Compared(None, found)
 
     def has(self, read: Read) -> bool:
-        """Whether both nodes have the method of a question."""
         return not any(answer.is_missing for answer in self._asked(read))
 
     def _asked(self, read: Read) -> tuple[NodeAnswer, NodeAnswer]:
@@ -125,22 +116,17 @@ class Pair:
             if one.error == other.error:
                 return None
             return Difference("the answer", _error_words(one), _error_words(other))
-        own = FIELDS_OF_A_NODE.get(f"{read.api}.{read.method}", set())
+        of_one_node = FIELDS_OF_A_NODE.get(f"{read.api}.{read.method}", set())
         for each in differences(one.value, other.value):
-            if each.place in own:
+            if each.place in of_one_node:
                 continue
             if not self.allows_one_sided or ABSENT not in (each.first, each.second):
                 return each
             node = self.first if each.second == ABSENT else self.second
             if len(self.one_sided) < MOST_ONE_SIDED:
-                self.one_sided[f"{read.api}.{read.method}: {_field_of(each.place)[:SHOWN]}"] = node.url
+                self.one_sided[f"{read.api}.{read.method}: {each.place.rpartition('.')[2][:SHOWN]}"] = node.url
         return None
 
 
 def _error_words(answer: NodeAnswer) -> str:
     return f"the error {answer.error.splitlines()[-1][:SHOWN]!r}" if answer.error else "a result"
-
-
-def _field_of(place: str) -> str:
-    """The last field of a place, without the positions in lists."""
-    return place.rpartition(".")[2]

@@ -11,7 +11,6 @@ from ledgerd.compare.heads import BLOCK_ID, NodeHead, head_of
 from ledgerd.compare.node import ComparedNode
 
 IDS = 1_000
-"""Ids that are compared, up to the last irreversible block."""
 
 
 class ComparedBlocks(NamedTuple):
@@ -23,11 +22,6 @@ class ComparedBlocks(NamedTuple):
 
 
 def compare_blocks(pair: Pair, last: int) -> ComparedBlocks:
-    """Compare the ids of a thousand blocks, or of as many as both nodes keep.
-
-    Raises:
-        NotComparable: A node lacks blocks in the middle, or names ids that do not fit their numbers.
-    """
     first = max(_first_kept(pair.first, last), _first_kept(pair.second, last))
     name = ""
     heads = head_of(pair.first), head_of(pair.second)
@@ -41,7 +35,6 @@ def compare_blocks(pair: Pair, last: int) -> ComparedBlocks:
 
 
 def id_of(node: ComparedNode, number: int, head: NodeHead) -> str:
-    """The id of an irreversible block: what the block above it names, or the node as its head."""
     header = _header(node, number + 1) if head.number > number else None
     name: Json = header.get("previous") if isinstance(header, dict) else None
     if head.number == number:
@@ -52,7 +45,6 @@ def id_of(node: ComparedNode, number: int, head: NodeHead) -> str:
 
 
 def keeps_all(node: ComparedNode) -> bool:
-    """Whether a node has the first block of the chain."""
     return _header(node, 1) is not None
 
 

@@ -13,8 +13,7 @@ from ledgerd.compare.blocks import compare_blocks, keeps_all
 from ledgerd.compare.errors import NotComparable
 from ledgerd.compare.heads import head_of, require_block
 from ledgerd.compare.node import ComparedNode
-from ledgerd.compare.reads import Read, comparable, random_read
-from ledgerd.compare.seen import SeenValues
+from ledgerd.compare.reads import Read, SeenValues, comparable, random_read
 from ledgerd.rpc.call.declarations import Api, Method
 
 NAMES_A_PAGE = 1_000
@@ -26,7 +25,6 @@ LONGEST_NAME = 64
 """Characters of a name; one of an account has fewer."""
 
 BLOCKS_FOR_TRANSACTIONS = 50
-"""Random blocks in which ids of transactions are looked for."""
 
 HISTORIES = frozenset({"account_history", "operation_history", "custom_protocol_api", "block_info", "account_by_key"})
 """APIs that answer from what a node has seen since it began: compared where both have every block."""
@@ -40,7 +38,6 @@ STATE = (
     Read("database_api", "get_next_scheduled_hardfork", []),
     Read("database_api", "get_account_count", []),
 )
-"""Questions about the whole chain: supply, schedule, properties, hardforks."""
 
 
 class Scope(NamedTuple):
@@ -50,29 +47,23 @@ class Scope(NamedTuple):
     reads: int
     """Random reads of each API."""
     skipped: frozenset[str] = frozenset()
-    """APIs that are left out."""
 
 
 class Comparison:
     """One comparison, stage by stage; each says a line at its end."""
 
-    def __init__(self, pair: Pair, apis: Sequence[Api], scope: Scope, say: Callable[[str], None]) -> None:
+    def __init__(self, pair: Pair, apis: Sequence[Api], scope: Scope, report: Callable[[str], None]) -> None:
         self._pair = pair
         self._methods = {name: each for name, each in comparable(apis).items() if name not in scope.skipped}
         self._scope = scope
         self._random = Random(scope.seed)  # noqa: S311 - a seed that is printed, so that a run can be repeated
-        self._say = say
+        self._report = report
         self._seen = SeenValues(0)
         self.irreversible = 0
         """The highest block that is irreversible at both when the comparison begins."""
         self.id = ""
 
     def run(self) -> FoundDifference | None:
-        """The first difference; nothing where the nodes are equal.
-
-        Raises:
-            NotComparable: One of them does not answer, contradicts itself, or is of another chain.
-        """
         self._compare_versions()
         heads = []
         for node in self._nodes:
@@ -98,7 +89,7 @@ class Comparison:
         one, other = _field(first, "CHAIN_VERSION"), _field(second, "CHAIN_VERSION")
         self._pair.allows_one_sided = one != other
         if one != other:
-            self._say(f"the versions differ, {one} and {other}: fields that one alone answers are listed at the end")
+            self._report(f"the versions differ, {one} and {other}: fields that one alone answers are listed at the end")
 
     def _blocks(self) -> FoundDifference | None:
         compared = compare_blocks(self._pair, self.irreversible)
@@ -106,7 +97,7 @@ class Comparison:
             return compared.found
         self.id = compared.id
         self._seen = SeenValues(self.irreversible, compared.first)
-        self._say(f"blocks {compared.first:,} to {self.irreversible:,}: the same ids")
+        self._report(f"blocks {compared.first:,} to {self.irreversible:,}: the same ids")
         return None
 
     def _state(self) -> FoundDifference | None:
@@ -119,7 +110,7 @@ class Comparison:
             if compared.found is not None:
                 return compared.found
         beside = f", but for what was not asked of both: {', '.join(left_out)}" if left_out else ""
-        self._say(f"supply, schedule, properties, hardforks: equal{beside}")
+        self._report(f"supply, schedule, properties, hardforks: equal{beside}")
         return None
 
     def _accounts(self) -> FoundDifference | None:
@@ -134,8 +125,9 @@ class Comparison:
                 raise NotComparable("neither node gives the names of accounts (database_api.lookup_accounts)")
             names = [str(name) for name in given if name != after]
             _require_onward(after, names)
-            for names_ in _in_pages(names):
-                accounts = self._pair.compare(Read("database_api", "get_accounts", [names_]))
+            for start in range(0, len(names), ACCOUNTS_A_PAGE):
+                batch = names[start : start + ACCOUNTS_A_PAGE]
+                accounts = self._pair.compare(Read("database_api", "get_accounts", [batch]))
                 if accounts.found is not None:
                     return accounts.found
                 for account in accounts.value if isinstance(accounts.value, list) else []:
@@ -146,14 +138,14 @@ class Comparison:
             if len(given) < NAMES_A_PAGE or not names:
                 break
             after = names[-1]
-        self._say(f"{count:,} accounts: equal")
+        self._report(f"{count:,} accounts: equal")
         return None
 
     def _reads(self) -> FoundDifference | None:
         self._find_transactions()
         for api, methods in self._methods.items():
             if api in HISTORIES and not all(map(keeps_all, self._nodes)):
-                self._say(f"{api}: not compared, since one of the nodes does not have every block")
+                self._report(f"{api}: not compared, since one of the nodes does not have every block")
                 continue
             asked = 0
             shared = [each for each in methods if self._is_shared(each)]
@@ -162,11 +154,12 @@ class Comparison:
                 if found is not None:
                     return found
                 asked += 1
-            self._say(f"{api}: {asked:,} reads of {len(shared)} methods are equal" if shared else f"{api}: not at both")
+            self._report(
+                f"{api}: {asked:,} reads of {len(shared)} methods are equal" if shared else f"{api}: not at both"
+            )
         return None
 
     def _is_shared(self, method: Method) -> bool:
-        """Whether both nodes have a method, asked with arguments that it takes."""
         read = random_read(method, self._seen, self._random)
         return read is not None and self._pair.has(read)
 
@@ -188,11 +181,7 @@ class Comparison:
 
 
 def _require_onward(after: str, names: list[str]) -> None:
-    """Require names in their order, since pages that go back would never end, and none that is too long.
-
-    Raises:
-        NotComparable: They are not.
-    """
+    """Require names in order, since pages that go back would never end, and none that is too long."""
     if any(len(name) > LONGEST_NAME for name in names):
         raise NotComparable(f"what the nodes name after {after!r} is no name of an account")
     if any(one >= other for one, other in pairwise([after, *names])):
@@ -201,8 +190,3 @@ def _require_onward(after: str, names: list[str]) -> None:
 
 def _field(config: Json, name: str) -> Json:
     return config.get(name) if isinstance(config, dict) else None
-
-
-def _in_pages(names: list[str]) -> Iterator[list[str]]:
-    for start in range(0, len(names), ACCOUNTS_A_PAGE):
-        yield names[start : start + ACCOUNTS_A_PAGE]

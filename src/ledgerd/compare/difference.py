@@ -10,7 +10,6 @@ from ledgerd.basics.printable import printable
 from ledgerd.codec.json_text import Json
 
 LONGEST = 120
-"""Characters of a value that are printed."""
 
 
 class Difference(NamedTuple):
@@ -21,7 +20,6 @@ class Difference(NamedTuple):
     second: str
 
     def words(self, first: str, second: str) -> str:
-        """The difference between two nodes, by their names."""
         where = f"{self.place} is " if self.place else ""
         return f"{where}{self.first} at {first}, {self.second} at {second}"
 
@@ -33,7 +31,6 @@ ABSENT = "absent"
 
 
 def differences(first: Json, second: Json, place: str = "") -> Iterator[Difference]:
-    """Where two values differ, in the order of the first."""
     if isinstance(first, dict) and isinstance(second, dict):
         yield from _of_records(first, second, place)
     elif isinstance(first, list) and isinstance(second, list):
@@ -58,7 +55,6 @@ def _of_records(first: dict[str, Json], second: dict[str, Json], place: str) -> 
 
 
 def _inner(place: str, name: str) -> str:
-    """The place of a field; the end of a long one is left out."""
     return (f"{place}.{name}" if place else name)[:LONGEST_PLACE]
 
 

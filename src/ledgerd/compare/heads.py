@@ -20,11 +20,6 @@ class NodeHead(NamedTuple):
 
 
 def head_of(node: ComparedNode) -> NodeHead:
-    """The head that a node says.
-
-    Raises:
-        NotComparable: What it says contradicts itself.
-    """
     properties = node.value("database_api", "get_dynamic_global_properties")
     number = _number(node, properties, "head_block_number")
     irreversible = _number(node, properties, "last_irreversible_block_num")
@@ -39,11 +34,6 @@ def head_of(node: ComparedNode) -> NodeHead:
 
 
 def require_block(node: ComparedNode, head: NodeHead) -> None:
-    """Require that a node has the head block that it says.
-
-    Raises:
-        NotComparable: It has none of that number.
-    """
     if head.number and not node.value("database_api", "get_block_header", head.number):
         raise node.fault(f"says that its head is block {head.number}, and has no such block")
 

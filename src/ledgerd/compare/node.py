@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http.client
 import itertools
 import json
 import math
@@ -13,8 +12,8 @@ from typing import NamedTuple, Self
 
 from ledgerd.basics.printable import printable
 from ledgerd.client.address import read_address
+from ledgerd.client.blocking import Deadline, HttpClient
 from ledgerd.client.envelope import MISSING, NodeCall, request_of
-from ledgerd.client.timely import Deadline, TimelyHTTPConnection, TimelyHTTPSConnection
 from ledgerd.codec.json_text import Json
 from ledgerd.compare.errors import NobodyListens, NotComparable
 from ledgerd.compare.pace import Pace
@@ -28,8 +27,6 @@ PATIENCE = 3_600.0
 
 LONGEST_ANSWER = 16 << 20
 """Bytes of an answer. The largest page of accounts has a tenth of it."""
-
-A_PIECE = 1 << 16
 
 SHOWN = 200
 """Characters of a foreign text that are printed."""
@@ -57,13 +54,9 @@ class ComparedNode:
         self._pace = pace
         self._patience = patience
         try:
-            address = read_address(url)
+            self._client = HttpClient(read_address(url))
         except OperatorError as problem:
             raise NotComparable(str(problem)) from None
-        kind = TimelyHTTPSConnection if address.is_secure else TimelyHTTPConnection
-        self._connection = kind(address.host, address.given_port)
-        self._connection.deadline = self._deadline = Deadline()
-        self._path = address.path
         self._ids = itertools.count(1)
         self.requests = 0
         self.is_listening = False
@@ -91,7 +84,7 @@ class ComparedNode:
             raise self.fault(f"answers {api}.{method} with something that is not JSON") from problem
         is_nameless_error = isinstance(envelope, dict) and "error" in envelope and envelope.get("id") is None
         if isinstance(envelope, dict) and envelope.get("id") != number and not is_nameless_error:
-            self._connection.close()  # what else is on its way is of no request of ours either
+            self._client.close()  # what else is on its way is of no request of ours either
             raise self.fault(f"answers {api}.{method} with the answer to another request")
         if isinstance(envelope, dict) and isinstance(failure := envelope.get("error"), dict):
             return NodeAnswer(None, str(failure.get("message", "")).strip() or "an error without a message")
@@ -112,45 +105,21 @@ class ComparedNode:
     def _answered(self, body: bytes) -> bytes:
         """The body of the answer; a connection that was closed between two requests is opened again."""
         self.is_listening = False
-        is_new = self._connection.sock is None
-        self._deadline.set(SECONDS)
         try:
-            return self._posted(body)
-        except (OSError, http.client.HTTPException) as problem:
-            self._connection.close()
-            if is_new or isinstance(problem, TimeoutError):
-                raise self._silence(problem) from problem
-        self._deadline.set(SECONDS)
-        try:
-            return self._posted(body)
-        except (OSError, http.client.HTTPException) as problem:
-            self._connection.close()
-            raise self._silence(problem) from problem
-
-    def _silence(self, problem: Exception) -> NotComparable:
-        if isinstance(problem, ConnectionRefusedError):
-            return NobodyListens(f"{self.url} gives no answer: {problem}")
-        return self.fault(f"gives no answer: {problem or type(problem).__name__}")
-
-    def _posted(self, body: bytes) -> bytes:
-        if self._connection.sock is None:
-            self._connection.connect()
-        self.is_listening = True
-        self._connection.request("POST", self._path, body, {"Content-Type": "application/json"})
-        response = self._connection.getresponse()
-        answer = bytearray()
-        while piece := response.read(A_PIECE):
-            answer += piece
-            if len(answer) > LONGEST_ANSWER:
-                self._connection.close()
-                raise self.fault(f"sends an answer of more than {LONGEST_ANSWER:,} bytes")
-        is_redirect = HTTPStatus.MULTIPLE_CHOICES <= response.status < HTTPStatus.BAD_REQUEST
-        if is_redirect or (response.status != HTTPStatus.OK and not answer.startswith(b"{")):
-            raise self.fault(f"answers with HTTP status {response.status} {response.reason[:SHOWN]}")
-        return bytes(answer)
+            self._client.connect(Deadline(SECONDS))
+            self.is_listening = True
+            status, reason, answer = self._client.post(body, SECONDS, LONGEST_ANSWER, is_repeatable=True)
+        except ConnectionRefusedError as problem:
+            raise NobodyListens(f"{self.url} gives no answer: {problem}") from problem
+        except OSError as problem:
+            raise self.fault(f"gives no answer: {problem or type(problem).__name__}") from problem
+        is_redirect = HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST
+        if is_redirect or (status != HTTPStatus.OK and not answer.startswith(b"{")):
+            raise self.fault(f"answers with HTTP status {status} {reason[:SHOWN]}")
+        return answer
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._connection.close()
+        self._client.close()

@@ -21,7 +21,6 @@ class Pace:
         self._next = 0.0
 
     def wait(self) -> None:
-        """Return when the next request may be sent."""
         now = self._clock()
         if now < self._next:
             self._sleep(self._next - now)

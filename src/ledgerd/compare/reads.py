@@ -6,8 +6,72 @@ from collections.abc import Callable, Iterable, Mapping
 from random import Random
 from typing import NamedTuple
 
-from ledgerd.compare.seen import SeenValues
+from ledgerd.codec.json_text import Json
 from ledgerd.rpc.call.declarations import Answering, Api, Method, Parameter
+
+KEY_FIELDS = {"signing_key", "memo_key", "invite_key"}
+HIGHEST_ID = 300
+"""Ids of objects are asked for up to this one, where no answer told of any."""
+
+MOST_SEEN = 500_000
+LONGEST_SEEN = 64
+"""Characters of a value; a key has 53."""
+
+UNKNOWN = "nobody-has-this"
+
+
+class SeenValues:
+    """Names, keys, and the numbers of blocks and transactions."""
+
+    def __init__(self, last_block: int, first_block: int = 1) -> None:
+        self.names: list[str] = []
+        self.keys: list[str] = []
+        self.transactions: list[str] = []
+        self._first = first_block
+        self._last = last_block
+
+    def add_account(self, account: Json) -> None:
+        if not isinstance(account, dict):
+            return
+        _add(self.names, account.get("name"))
+        for field, value in account.items():
+            if field in KEY_FIELDS:
+                _add(self.keys, value)
+            elif isinstance(value, dict) and isinstance(value.get("key_auths"), list):
+                self._add_weights(value["key_auths"])
+
+    def _add_weights(self, weights: Json) -> None:
+        for each in weights if isinstance(weights, list) else []:
+            if isinstance(each, list) and each:
+                _add(self.keys, each[0])
+
+    def add_transaction(self, operation: Json) -> None:
+        name = operation.get("trx_id") if isinstance(operation, dict) else None
+        if isinstance(name, str) and name.strip("0"):
+            _add(self.transactions, name)
+
+    def name(self, random: Random) -> str:
+        """The name of an account, now and then of none."""
+        return random.choice(self.names) if self.names and random.random() < 0.95 else UNKNOWN
+
+    def key(self, random: Random) -> str | None:
+        return random.choice(self.keys) if self.keys else None
+
+    def transaction(self, random: Random) -> str | None:
+        return random.choice(self.transactions) if self.transactions else None
+
+    def block(self, random: Random) -> int:
+        return random.randint(self._first, max(self._first, self._last))
+
+    def id(self, random: Random) -> int:
+        """An id of an object; small ones are likelier to exist."""
+        return random.randint(0, random.choice((3, 30, HIGHEST_ID)))
+
+
+def _add(values: list[str], value: Json) -> None:
+    if isinstance(value, str) and len(value) <= LONGEST_SEEN and len(values) < MOST_SEEN:
+        values.append(value)
+
 
 NOT_COMPARED = {
     "database_api.get_config": "constants of the program, compared by version at the beginning",
@@ -28,20 +92,8 @@ def _one_of(*values: object) -> Maker:
     return lambda _seen, random: random.choice(values)
 
 
-def _names(seen: SeenValues, random: Random) -> object:
-    return [seen.name(random) for _ in range(random.randint(0, 20))]
-
-
 def _keys(seen: SeenValues, random: Random) -> object:
     return [seen.key(random) for _ in range(random.randint(1, 3))] if seen.keys else None
-
-
-def _ids(seen: SeenValues, random: Random) -> object:
-    return [seen.id(random) for _ in range(random.randint(0, 10))]
-
-
-def _prefix(seen: SeenValues, random: Random) -> object:
-    return seen.name(random)[: random.randint(0, 2)]
 
 
 NAME: Maker = SeenValues.name
@@ -61,15 +113,15 @@ MAKERS: Mapping[str, Maker] = {
     "event": _one_of("", "e1"),
     "from": _one_of(0, 0, 1, 10, 100),
     "id": ID,
-    "ids": _ids,
+    "ids": lambda seen, random: [seen.id(random) for _ in range(random.randint(0, 10))],
     "invite_key": KEY,
     "key": KEY,
     "keys": _keys,
     "limit": _one_of(1, 2, 10, 50, 100),
     "lower_bound_name": NAME,
     "market": ID,
-    "name_prefix": _prefix,
-    "names": _names,
+    "name_prefix": lambda seen, random: seen.name(random)[: random.randint(0, 2)],
+    "names": lambda seen, random: [seen.name(random) for _ in range(random.randint(0, 20))],
     "offset": _one_of(0, 0, 1, 10),
     "only_virtual": _one_of(False, True),
     "open_only": _one_of(False, True),
@@ -88,7 +140,6 @@ MAKERS: Mapping[str, Maker] = {
     "transaction_id": SeenValues.transaction,
     "votes_count": _one_of(-1, 0, 10),
 }
-"""How an argument is chosen, by the name of the parameter."""
 
 BY_METHOD: Mapping[str, Maker] = {
     "account_history.get_account_history.from": _one_of(-1, -1, 10, 100),
@@ -117,7 +168,6 @@ class Read(NamedTuple):
 
 
 def comparable(apis: Iterable[Api]) -> dict[str, list[Method]]:
-    """The methods that only read, by API, whose answers both nodes should share."""
     found: dict[str, list[Method]] = {}
     for api in apis:
         for method in api:

@@ -34,10 +34,10 @@ def clock(servers: Sequence[Endpoint], wall: Callable[[], int]) -> Iterator[Find
             do="let UDP to port 123 out through the firewall, or name other servers with ntp-server",
         )
     elif max(offsets) - min(offsets) > ALIKE:
-        told = ", ".join(f"{offset / MICRO:+.3f} s" for offset in offsets)
+        shown = ", ".join(f"{offset / MICRO:+.3f} s" for offset in offsets)
         yield warning(
             "clock-sources-disagree",
-            what=f"the time servers do not agree: our clock is behind by {told}",
+            what=f"the time servers do not agree: our clock is behind by {shown}",
             why="at least one of them is wrong, so that none can be believed",
             do="name three or more servers of different operators with ntp-server, and leave out the one that is off",
         )
@@ -62,8 +62,8 @@ def judged(offset: int) -> Iterator[Finding]:
 
 def asked(servers: Sequence[Endpoint], wall: Callable[[], int]) -> dict[tuple[str, int], NtpAnswer]:
     round_, answers = Round(), dict[tuple[str, int], NtpAnswer]()
-    with closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) as plug:
-        plug.setblocking(False)
+    with closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) as connection:
+        connection.setblocking(False)
         waited = 0
         for server in servers:
             with suppress(OSError):
@@ -71,14 +71,14 @@ def asked(servers: Sequence[Endpoint], wall: Callable[[], int]) -> dict[tuple[st
                 address = (str(found[0][4][0]), int(found[0][4][1]))
                 packet = request(wall())
                 round_.ask(address, packet)
-                plug.sendto(packet, address)
+                connection.sendto(packet, address)
                 waited += 1
         until = time.monotonic() + ANSWER_SECONDS
         while len(answers) < waited and (left := until - time.monotonic()) > 0:
-            if not select.select([plug], [], [], left)[0]:
+            if not select.select([connection], [], [], left)[0]:
                 break
             with suppress(OSError):
-                data, sender = plug.recvfrom(LONGEST_PACKET)
+                data, sender = connection.recvfrom(LONGEST_PACKET)
                 answer = round_.answer(sender[:2], data, wall())
                 if answer is not None:
                     answers.setdefault(sender[:2], answer)

@@ -35,7 +35,6 @@ SAMPLE_EVERY = 3_600
 
 Sampled = Annotated[int, msgspec.Meta(ge=0, le=1 << 62)]
 Samples = list[tuple[Sampled, Sampled]]
-"""The bytes that the data directory held, each with the time."""
 
 
 class Growth(msgspec.Struct, frozen=True):
@@ -51,7 +50,6 @@ def disk(data_dir: Path, now: int) -> Iterator[Finding]:
 
 
 def room(data_dir: Path, now: int) -> Iterator[Finding]:
-    """What is free, and for how long that is enough; nothing is written."""
     free = shutil.disk_usage(data_dir).free
     yield from space(data_dir, free)
     yield from growth(data_dir, free, read_samples(data_dir), now)
@@ -71,7 +69,6 @@ def space(data_dir: Path, free: int) -> Iterator[Finding]:
 
 
 def growth(data_dir: Path, free: int, samples: Samples, now: int) -> Iterator[Finding]:
-    """Whether the disk will be full soon, at the rate at which the data directory has grown."""
     if len(samples) < 2:
         return
     (first, before), (last, after) = samples[0], samples[-1]
@@ -91,7 +88,6 @@ def growth(data_dir: Path, free: int, samples: Samples, now: int) -> Iterator[Fi
 
 
 def written(data_dir: Path, write: Callable[[], float]) -> Iterator[Finding]:
-    """Whether a durable write succeeds, and how long it takes."""
     try:
         seconds = median(write() for _ in range(WRITES))
     except OSError as problem:
@@ -107,7 +103,6 @@ def written(data_dir: Path, write: Callable[[], float]) -> Iterator[Finding]:
 
 
 def not_writable(data_dir: Path, problem: OSError) -> Finding:
-    """The data directory takes no write."""
     return error(
         "disk-not-writable",
         what=f"{data_dir} cannot be written: {problem.strerror or problem}",
@@ -130,19 +125,14 @@ def time_of_write(data_dir: Path) -> float:
         file.unlink(missing_ok=True)
 
 
-# -- growth
-
-
 def read_samples(data_dir: Path) -> Samples:
-    """The samples so far; none where the file is missing or damaged."""
     try:
         return msgspec.json.decode((data_dir / GROWTH_FILE).read_bytes(), type=Growth).samples
     except (OSError, msgspec.MsgspecError):
         return []
 
 
-def take_sample(data_dir: Path, now: int) -> None:
-    """Add a sample to the file, once an hour."""
+def record_sample(data_dir: Path, now: int) -> None:
     samples = read_samples(data_dir)
     if samples and 0 <= now - samples[-1][0] < SAMPLE_EVERY:
         return

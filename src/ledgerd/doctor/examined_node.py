@@ -6,20 +6,16 @@ from pathlib import Path
 
 import msgspec
 
+from ledgerd.basics.addresses import reached_at
 from ledgerd.producer.settings import SignerAccess
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.parameters import ChainParameters
 
-EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - nothing is listened on here
-"""Wildcard addresses, and the address at which a node that listens there is reached from its own machine."""
-
 SECONDS = 3.0
-"""How long a connection or an answer is waited for."""
 
-OWN_FILES = 256
-"""Files and sockets of the main process beside those of its peers."""
+BASE_FILES = 256
 
 
 class ExaminedNode(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,7 +40,6 @@ class ExaminedNode(msgspec.Struct, frozen=True, kw_only=True):
     """Whose blocks this node makes, without the committee."""
     signing_keys: frozenset[PublicKey]
     signer: SignerAccess | None
-    """What holds the signing keys in place of the node."""
     process: int | None
     """The number of the running node's process; 0 where it is not known, and nothing while no node runs."""
 
@@ -55,4 +50,4 @@ class ExaminedNode(msgspec.Struct, frozen=True, kw_only=True):
 
 def local(endpoint: Endpoint) -> Endpoint:
     """Where a listening endpoint is reached from its own machine."""
-    return Endpoint(EVERYWHERE.get(endpoint.host, endpoint.host), endpoint.port)
+    return Endpoint(reached_at(endpoint.host), endpoint.port)

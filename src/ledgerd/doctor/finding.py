@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import partial
 
 import msgspec
 
@@ -39,21 +40,13 @@ class Finding(msgspec.Struct, frozen=True):
 
     @property
     def line(self) -> str:
-        """The finding in a line, for `/ready`."""
         return f"{self.name}: {self.what}: {self.do} ({self.page})"
 
 
-def _finding(name: str, severity: Severity, what: str, why: str, do: str) -> Finding:
+def _finding(severity: Severity, name: str, *, what: str, why: str, do: str) -> Finding:
     # What is found may quote a peer, a signer, or whatever answers on a port.
     what, why, do = (printable(without_keys(each)) for each in (what, why, do))
     return Finding(name, severity, what, why, do, f"{PAGE}#{name}")
 
 
-def error(name: str, *, what: str, why: str, do: str) -> Finding:
-    """A finding because of which the node does not work."""
-    return _finding(name, Severity.ERROR, what, why, do)
-
-
-def warning(name: str, *, what: str, why: str, do: str) -> Finding:
-    """A finding with which the node still works."""
-    return _finding(name, Severity.WARNING, what, why, do)
+error, warning = partial(_finding, Severity.ERROR), partial(_finding, Severity.WARNING)

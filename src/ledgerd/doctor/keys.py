@@ -1,27 +1,22 @@
-"""Findings on files of keys, on what was signed with them, and on a signer that holds them in place of the node.
-
-The keys themselves are not looked at; a signer is asked, as the node asks it.
-"""
+"""Findings on files of keys, on what was signed with them, and on a signer, which is asked as the node asks it."""
 
 from __future__ import annotations
 
 import stat
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ledgerd.codec.errors import CodecError
 from ledgerd.doctor.examined_node import ExaminedNode
 from ledgerd.doctor.finding import Finding, error, warning
 from ledgerd.producer.double_sign import LastSigned
 from ledgerd.producer.signer_link import status_of
+from ledgerd.producer.signing_frames import SignerStatus
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.keys import PublicKey, public_key_from_text
 from ledgerd.protocol.secrets import PUBLISHED_COMMITTEE_KEY, holds_key
 from ledgerd.supervision.this_process import on_a_loop
-
-if TYPE_CHECKING:
-    from ledgerd.producer.signing_frames import SignerStatus
 
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
@@ -79,7 +74,6 @@ class AskedSigner(NamedTuple):
 
 
 def ask(node: ExaminedNode) -> AskedSigner | None:
-    """Ask the signer of a node; nothing where the node holds its keys itself."""
     access = node.signer
     place = None if access is None else access.place
     if access is None or place is None:

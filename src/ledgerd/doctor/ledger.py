@@ -1,19 +1,15 @@
-"""Findings on the state and the block log, by cheap checks; `ledgerd check` has the thorough ones.
-
-Both are opened for reading only, also beside a running node.
-"""
+"""Findings on the state and the block log, by cheap checks, beside a running node too."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from ledgerd.basics.durations import DAY
 from ledgerd.chain.chain import CHAIN_ID
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.files import LogDamaged
 from ledgerd.chain.log.rolling import RollingBlockLogReader
-from ledgerd.chain.log.standing import IMPORTED, LATEST, LOG_KEPT
+from ledgerd.chain.log.state_blocks import IMPORTED, LATEST, LOG_KIND
 from ledgerd.chain.rules.validators.unknown_hardforks import unknown_hardfork_votes
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError
@@ -31,9 +27,7 @@ from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, BLOCK_SUMMARY_COUNT
 from ledgerd.state.objects.validators import VALIDATOR_BY_NAME
 from ledgerd.state.reader import StateReader
-
-if TYPE_CHECKING:
-    from ledgerd.state.view import View
+from ledgerd.state.view import View
 
 
 def ledger(node: ExaminedNode, now: int) -> Iterator[Finding]:
@@ -75,17 +69,14 @@ def _of_state(node: ExaminedNode, state: View, now: int) -> Iterator[Finding]:
         yield from _validator(node, state, name)
 
 
-# -- the block log
-
-
 def _log(node: ExaminedNode, state: View) -> Iterator[Finding]:
     last = state.get(DYNAMIC_GLOBAL_PROPERTIES, 0).last_irreversible_block_num
-    told = state.meta(LOG_KEPT)
-    if not last or told == IMPORTED:
+    kept = state.meta(LOG_KIND)
+    if not last or kept == IMPORTED:
         return
-    log = (RollingBlockLogReader if told == LATEST else BlockLogReader).open(node.log_dir)
+    log = (RollingBlockLogReader if kept == LATEST else BlockLogReader).open(node.log_dir)
     problem = ""
-    if log.head_number < last and not (told == LATEST and log.head_number == 0):
+    if log.head_number < last and not (kept == LATEST and log.head_number == 0):
         problem = f"it ends at block {log.head_number}, and the last irreversible block of the state is {last}"
     elif log.head_number:
         problem = _mismatch(log, state, last)
@@ -100,7 +91,6 @@ def _log(node: ExaminedNode, state: View) -> Iterator[Finding]:
 
 
 def _mismatch(log: BlockLogReader, state: View, number: int) -> str:
-    """Whether the log's block of a number is another one than the state's."""
     summary = state.find(BLOCK_SUMMARIES, number % BLOCK_SUMMARY_COUNT)
     if summary is None or block_number_of(summary.block_id) != number:
         return ""
@@ -111,9 +101,6 @@ def _mismatch(log: BlockLogReader, state: View, number: int) -> str:
     except (LogDamaged, CodecError) as problem:
         return str(problem)
     return f"its block {number} is another one"
-
-
-# -- what the chain says
 
 
 def _hardfork(node: ExaminedNode, state: View, now: int) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from ledgerd.doctor.examined_node import OWN_FILES, ExaminedNode
+from ledgerd.doctor.examined_node import BASE_FILES, ExaminedNode
 from ledgerd.doctor.finding import Finding, error, warning
 from ledgerd.supervision.this_process import files_allowed
 from ledgerd.supervision.units import Unit, units
@@ -20,20 +20,19 @@ STOP_TAKES = 30
 UNITS_OF_TIME = {"": 1.0, "s": 1.0, "sec": 1.0, "ms": 0.001, "m": 60.0, "min": 60.0, "h": 3600.0}
 RESTARTS = {"on-failure", "always", "on-abnormal"}
 WRONG_CONFIGURATION = "2"
+ALONE = r"\A(\d+)\s*\Z"
 
 
 def machine(node: ExaminedNode, root: Path = Path("/")) -> Iterator[Finding]:
-    """All findings on the machine; `root` is where its files are read."""
     yield from memory(root)
     yield from descriptors(node, root)
     for unit in units(root):
-        yield from systemd(unit, node.max_connections + OWN_FILES)
+        yield from systemd(unit, node.max_connections + BASE_FILES)
 
 
 def memory(root: Path) -> Iterator[Finding]:
-    """Whether memory is left, for the whole machine and within the limit of this container or service."""
-    available = _available(root / "proc/meminfo")
-    limit, used = (_number(root / "sys/fs/cgroup" / name) for name in ("memory.max", "memory.current"))
+    available = _found(r"^MemAvailable:\s+(\d+) kB", root / "proc/meminfo", 1024)
+    limit, used = (_found(ALONE, root / "sys/fs/cgroup" / name) for name in ("memory.max", "memory.current"))
     if limit is not None and used is not None:
         available = min(limit - used, available if available is not None else limit)
     if available is None or available >= LITTLE_MEMORY:
@@ -49,8 +48,8 @@ def memory(root: Path) -> Iterator[Finding]:
 
 def descriptors(node: ExaminedNode, root: Path) -> Iterator[Finding]:
     """Whether the node may open as many files as its peers need: the running one, or one that is started from here."""
-    needed = node.max_connections + OWN_FILES
-    allowed = _files_of(root / f"proc/{node.process}/limits") if node.process else None
+    needed = node.max_connections + BASE_FILES
+    allowed = _found(r"^Max open files\s+(\d+)", root / f"proc/{node.process}/limits") if node.process else None
     if allowed is None and not node.is_running:
         allowed = files_allowed(needed)
     if allowed is not None and allowed < needed:
@@ -66,11 +65,7 @@ def few_files(what: str, needed: int) -> Finding:
     )
 
 
-# -- systemd
-
-
 def systemd(unit: Unit, needed: int) -> Iterator[Finding]:
-    """What a unit allows, with its drop-in files."""
     path = unit.path
     files = unit.last("limitnofile").partition(":")[0]
     if files.isdecimal() and int(files) < needed:
@@ -108,22 +103,9 @@ def _seconds(text: str) -> float | None:
     return sum(float(number) * UNITS_OF_TIME[unit] for number, unit in parts)
 
 
-# -- files of the system
-
-
-def _available(file: Path) -> int | None:
-    found = re.search(r"^MemAvailable:\s+(\d+) kB", _text(file), re.MULTILINE)
-    return None if found is None else int(found[1]) * 1024
-
-
-def _files_of(file: Path) -> int | None:
-    found = re.search(r"^Max open files\s+(\d+)", _text(file), re.MULTILINE)
-    return None if found is None else int(found[1])
-
-
-def _number(file: Path) -> int | None:
-    text = _text(file).strip()
-    return int(text) if text.isdecimal() else None
+def _found(number: str, file: Path, unit: int = 1) -> int | None:
+    found = re.search(number, _text(file), re.MULTILINE)
+    return None if found is None else int(found[1]) * unit
 
 
 def _text(file: Path) -> str:

@@ -95,5 +95,5 @@ def last_inbound(data_dir: Path) -> int:
     return min(int(digits), LATEST) if digits.isdecimal() and len(digits) <= LONGEST_NUMBER else 0
 
 
-def note_inbound(data_dir: Path, now: int) -> None:
+def record_inbound(data_dir: Path, now: int) -> None:
     (data_dir / INBOUND_FILE).write_text(f"{now}\n", encoding="ascii")

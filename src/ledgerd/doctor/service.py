@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import http.client
 import re
 from collections.abc import Iterator
 
 import msgspec
 
-from ledgerd.client.timely import Deadline, TimelyHTTPConnection
-from ledgerd.doctor.examined_node import SECONDS, ExaminedNode, local
+from ledgerd.client.blocking import page_of
+from ledgerd.doctor.examined_node import SECONDS, ExaminedNode
 from ledgerd.doctor.finding import Finding, error, warning
-from ledgerd.protocol.endpoint import Endpoint
 
 PATH = "/ready"
 LONGEST = 1 << 16
@@ -32,8 +30,9 @@ def service(node: ExaminedNode) -> Iterator[Finding]:
     if not node.is_running or node.http_endpoint is None:
         return
     try:
-        answer = _asked(local(node.http_endpoint))
-    except (OSError, http.client.HTTPException, msgspec.MsgspecError) as problem:
+        page = page_of(node.http_endpoint, PATH, SECONDS, LONGEST)
+        answer = msgspec.json.decode(page.body, type=Ready)
+    except (OSError, msgspec.MsgspecError) as problem:
         yield error(
             "no-answer",
             what=f"the node runs, and gives no answer on {node.http_endpoint}: {problem or type(problem).__name__}",
@@ -73,14 +72,3 @@ def said(answer: Ready) -> Iterator[Finding]:
             why="the running node tells this in `/ready`",
             do="see to it; docs/operating.md explains the messages",
         )
-
-
-def _asked(endpoint: Endpoint) -> Ready:
-    connection = TimelyHTTPConnection(endpoint.host, endpoint.port)
-    connection.deadline = Deadline()
-    connection.deadline.set(SECONDS)
-    try:
-        connection.request("GET", PATH)
-        return msgspec.json.decode(connection.getresponse().read(LONGEST), type=Ready)
-    finally:
-        connection.close()

@@ -34,12 +34,10 @@ Wait = Callable[[], Coroutine[Any, Any, object]]
 
 
 def run_explorer(settings: ExplorerSettings, until: Wait | None = None) -> int:
-    """Run until asked to stop, or until something else has come; returns the exit code."""
     return on_a_loop(lambda: live(settings, until))
 
 
 async def live(settings: ExplorerSettings, until: Wait | None = None) -> int:
-    """Serve until a signal comes or a part fails."""
     supervisor, part = Supervisor(), ExplorerPart(settings)
     supervisor.add(part)
     stopping = asyncio.Event()
@@ -74,9 +72,9 @@ class ExplorerPart(Part):
                 for name in environment(code).list_templates():
                     environment(code).get_template(name)
         search_rarely()
-        plug = _plug(self._settings)
-        self.address = plug.getsockname()[:2]
-        self._servers = await accept_on(plug, lambda: BrowserConnection(self.visitors))
+        listener = _listening_socket(self._settings)
+        self.address = listener.getsockname()[:2]
+        self._servers = await accept_on(listener, lambda: BrowserConnection(self.visitors))
         self.work.keep("the node", self._follower.run)
         if self._settings.live:
             self.work.keep(NEWS, self._follower.listen)
@@ -84,7 +82,6 @@ class ExplorerPart(Part):
         log.info("the explorer of %(node)s listens on %(place)s", {"node": self._settings.node, "place": place})
 
     async def stop(self) -> None:
-        """Serve no more."""
         for server in self._servers:
             server.close()
         await self.work.stop()
@@ -92,10 +89,10 @@ class ExplorerPart(Part):
         self._node.close()
 
 
-def _plug(settings: ExplorerSettings) -> socket.socket:
+def _listening_socket(settings: ExplorerSettings) -> socket.socket:
     if settings.inherited < 0:
-        (plug,) = listen(settings.listen.host, settings.listen.port, 1)
+        (listener,) = listen(settings.listen.host, settings.listen.port, 1)
     else:
-        plug = socket.socket(fileno=settings.inherited)
-        plug.setblocking(False)
-    return plug
+        listener = socket.socket(fileno=settings.inherited)
+        listener.setblocking(False)
+    return listener

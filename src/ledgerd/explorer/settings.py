@@ -11,12 +11,10 @@ class ExplorerSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Where the node is, and where browsers connect."""
 
     node: str
-    """The address of the node's HTTP endpoint."""
     live: str = ""
     """The address of its WebSocket endpoint; where there is none, the head is asked for again and again."""
     listen: Endpoint
     trusted_proxies: tuple[str, ...] = ()
-    """Addresses and networks whose `X-Forwarded-For` says who the client is."""
     inherited: int = -1
     """The descriptor of a socket that listens already, in place of one that is opened here; -1 for none."""
 

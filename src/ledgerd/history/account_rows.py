@@ -1,8 +1,5 @@
-"""The histories of accounts as they are stored: for each account its range, and chunks of references to operations.
-
-A reference is the number of the block and the operation's place among the recorded ones of it. The sequence number
-of an entry is stored nowhere: it says in which chunk the entry stands, and where in it. Ranges and chunks end with a
-checksum.
+"""The histories of accounts: for each its range, and chunks of references to operations, each with a checksum. The
+sequence number of an entry is stored nowhere: it says in which chunk the entry is, and where in it.
 """
 
 from __future__ import annotations
@@ -22,7 +19,6 @@ REFERENCE_BYTES = _REFERENCE.size
 ENTRIES_A_CHUNK = 582
 """So many that a full chunk and its checksum fill a page of their own, and none is left half empty."""
 
-
 _RANGE = struct.Struct("<II")
 _CHUNK = struct.Struct(">I")
 
@@ -31,7 +27,6 @@ Reference = tuple[int, int, int]
 
 
 def reference(block: int, place: int) -> Reference:
-    """Names an operation."""
     return block, place >> 16, place & 0xFFFF
 
 
@@ -44,7 +39,6 @@ class AccountRows:
         self._chunks = chunks
 
     def range_of(self, account: str) -> SequenceRange | None:
-        """The first and the last entry."""
         key = key_of(account)
         first, following = self._range(key)
         if following:
@@ -55,7 +49,6 @@ class AccountRows:
         return None
 
     def references(self, account: str, first: int, last: int) -> Iterator[Reference]:
-        """The entries from one sequence number to another, in their order."""
         return chain.from_iterable(self._parts(account, first, last))
 
     def _parts(self, account: str, first: int, last: int) -> Iterator[Iterator[Reference]]:
@@ -108,7 +101,6 @@ class AccountRows:
         self._put_range(key, entries.first, entries.last)
 
     def drop_first(self, account: str, last_block: int) -> None:
-        """Remove the entries of all blocks up to this one."""
         entries = self.range_of(account)
         if entries is None:
             return
@@ -164,7 +156,6 @@ def key_of(account: str) -> bytes:
 
 
 def name_of_chunk(key: bytes) -> str:
-    """The account whose entries a chunk has."""
     return _name(key[: -_CHUNK.size])
 
 

@@ -17,7 +17,7 @@ Transcriber = Callable[..., tuple[str, int]]
 
 
 class BlockPart:
-    """A part of the bytes of a block. What is taken of it was compared with the checksum of its piece before."""
+    """A part of the bytes of a block. What is read of it was compared with the checksum of its piece before."""
 
     __slots__ = ("begin", "data", "number")
 
@@ -27,7 +27,6 @@ class BlockPart:
         self.begin = begin
 
     def operations(self, piece: Piece, rows: Sequence[OperationRow]) -> list[Operation]:
-        """Operations of a piece, whose checksum is looked at first."""
         if any(not row[3] & VIRTUAL for row in rows):
             piece.require_sound(self.data, self.begin)
         return [self.operation(piece, row) for row in rows]
@@ -48,27 +47,25 @@ class BlockPart:
         return found, data[where:end]
 
     def damaged(self, where: int, problem: str) -> HistoryDamaged:
-        """The error for an operation that does not match its row."""
         return HistoryDamaged(f"the operation at {self.begin + where} of block {self.number} cannot be read: {problem}")
 
 
 def shown(parts: Iterable[tuple[BlockPart, Piece, Sequence[OperationRow]]]) -> list[str]:
-    """The JSON text of operations for clients (spec 05, section 12.3), each a `RecordedOperation`.
-
-    Most of the time of a request is spent here, so the code repeats no work and calls few functions.
+    """The JSON text of operations for clients (spec 05, section 12.3), each a `RecordedOperation`. Most of the time of
+    a request is spent here, so the code repeats no work and calls few functions.
     """
     transcribers, reading = TRANSCRIBERS, Reading()
     found: list[str] = []
     for bytes_, piece, rows in parts:
-        own, begin, first_owner = bytes_.data, bytes_.begin, rows[0][1]
+        block, begin, first_owner = bytes_.data, bytes_.begin, rows[0][1]
         openings = piece.openings(first_owner, rows[-1][1])
         usual = members_of(0, 0, piece.early)
         for tag, owner, number, place in rows:
             if place <= PLACE:
-                data, where, opening = own, place - begin, openings[owner - first_owner]
+                data, where, opening = block, place - begin, openings[owner - first_owner]
                 members = members_of(number, 0, piece.early) if number else usual
             else:
-                data, where, virtual = own, (place & PLACE) - begin, 0
+                data, where, virtual = block, (place & PLACE) - begin, 0
                 opening = openings[owner - first_owner] if owner != NO_OWNER else piece.opening_of_nobody()
                 if place & VIRTUAL:
                     data = piece.raw

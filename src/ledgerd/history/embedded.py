@@ -1,7 +1,5 @@
-"""The embedded history as the node writes it: a database of its own beside the block log.
-
-Operations of transactions are not copied: they are read from the log, and until the log has them, the block is kept
-here.
+"""The embedded history as the node writes it, beside the block log. Operations of transactions are read from the log,
+and until the log has them, the block is kept here.
 """
 
 from __future__ import annotations
@@ -10,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import NamedTuple, Protocol, Self, TypeVar
 
 import lmdb
 
@@ -24,34 +22,40 @@ from ledgerd.chain.events import (
     Event,
     PenaltyChange,
 )
-from ledgerd.history.account_rows import AccountRows, Reference, reference
-from ledgerd.history.balances import Balances, KeptChanges
+from ledgerd.history.account_rows import Reference, reference
+from ledgerd.history.balances import KeptChanges
 from ledgerd.history.block_rows import BlockPart
+from ledgerd.history.checksums import BLOCK_KEY
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.filters import AccountFilter, OperationFilter
-from ledgerd.history.interface import BlockBytes
-from ledgerd.history.journal import journal_of
 from ledgerd.history.kept_facts import KeptFacts, ReadLoggedBlock
-from ledgerd.history.missed import MissedSlots
-from ledgerd.history.pieces import PIECE_KEY, Piece, pieces_of, shown_order
+from ledgerd.history.pieces import PIECE_KEY, pieces_of, shown_order
 from ledgerd.history.settings import HistorySettings
-from ledgerd.history.tables import (
-    BLOCK_KEY,
-    Tables,
-    Watermarks,
-    block_behind,
-    last_block,
-    pieces_at,
-    read_watermarks,
-    transaction_entry,
-    write_watermarks,
-)
+from ledgerd.history.stored import StoredHistory
+from ledgerd.history.tables import Tables, transaction_entry, write_watermarks
 from ledgerd.history.touched import touched
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.operations import Operation
-from ledgerd.state.disk import Disk, LmdbTransaction, Space, failure
+from ledgerd.state.disk import Disk, Space, failure
 from ledgerd.state.errors import StoreCorrupt
 from ledgerd.state.lock import lock_writer
+
+T = TypeVar("T")
+
+
+class BlockBytes(Protocol):
+    """The log of irreversible blocks; blocks are in it before the history gets the event."""
+
+    def read(self, number: int, /) -> bytes | None: ...
+
+
+class HistoryScope(NamedTuple):
+    """What is recorded, and where the blocks are."""
+
+    settings: HistorySettings
+    operations: OperationFilter
+    accounts: AccountFilter
+    log: BlockBytes
 
 
 class CopiedBlock(NamedTuple):
@@ -73,13 +77,9 @@ class EmbeddedStore:
         log: BlockBytes,
         space: Space = Space(),  # noqa: B008 - immutable
     ) -> None:
-        self._settings = settings
-        self._log = log
-        self._operations = OperationFilter(settings)
-        self._accounts = AccountFilter(settings.account_ranges)
+        self._scope = HistoryScope(settings, OperationFilter(settings), AccountFilter(settings.account_ranges), log)
         self._folder, self._space = folder, space
         self._purged_at = 0
-        """The block of the last purge since the start."""
         self._open()
 
     def _open(self) -> None:
@@ -89,11 +89,10 @@ class EmbeddedStore:
         try:
             self._disk = Disk(folder, self._space)
             self._tables = Tables.open(self._disk.environment, self._disk.transaction, create=True)
-            self._watermarks = read_watermarks(self._disk.transaction, self._tables) or Watermarks()
+            stored = StoredHistory(self._disk.transaction, self._tables)
+            self._watermarks = stored.watermarks
             write_watermarks(self._disk.transaction, self._tables, self._watermarks)
-            MissedSlots(self._disk.transaction, self._tables.header, self._tables.missed).begin(
-                self._watermarks.head + 1
-            )
+            stored.missed.begin(self._watermarks.head + 1)
             self._disk.commit()
         except StoreCorrupt as problem:
             self._lock.close()
@@ -115,10 +114,9 @@ class EmbeddedStore:
         return self._disk.environment
 
     def record(self, events: Sequence[Event]) -> None:
-        self._change(lambda commit: commit.take(events))
+        self._change(lambda commit: commit.record(events))
 
     def copy(self, blocks: Sequence[CopiedBlock], irreversible: int) -> None:
-        """Record blocks as another history of the same chain has kept them, in one commit."""
         self._change(lambda commit: commit.copy(blocks, irreversible))
 
     def truncate(self, number: int) -> None:
@@ -126,19 +124,16 @@ class EmbeddedStore:
             self._change(lambda commit: commit.truncate(number))
 
     def block(self, number: int) -> bytes | None:
-        kept = self._disk.transaction.get(BLOCK_KEY.pack(number), db=self._tables.blocks)
-        self._disk.abort()
-        return self._log.read(number) if kept is None else kept
+        kept = self._read(lambda stored: stored.packed(number))
+        return self._scope.log.read(number) if kept is None else kept
 
     @contextmanager
     def keeping(self, logged: ReadLoggedBlock) -> Iterator[KeptFacts]:
         with self._disk.environment.begin() as transaction:
-            yield KeptFacts(transaction, self._tables, logged)
+            yield KeptFacts(StoredHistory(transaction, self._tables), logged)
 
     def replace_with(self, folder: Path, aside: Path) -> None:
-        """Go on with the history in another folder, which takes the place of this one; the files of this are moved
-        aside. Where that fails, this one goes on.
-        """
+        """Go on with the history in another folder, and move these files aside; on a failure, with this one."""
         self.close()
         try:
             self._folder.rename(aside)
@@ -151,17 +146,9 @@ class EmbeddedStore:
             self._open()
 
     def _change(self, change: Callable[[HistoryCommit], None]) -> None:
-        """Make a change in one commit; when the map is full, enlarge it and start the change again."""
         while True:
-            commit = HistoryCommit(
-                self._disk.transaction,
-                self._tables,
-                self._settings,
-                (self._operations, self._accounts),
-                self._log,
-                self._watermarks,
-                self._purged_at,
-            )
+            stored = StoredHistory(self._disk.transaction, self._tables, self._watermarks)
+            commit = HistoryCommit(stored, self._scope, self._purged_at)
             try:
                 change(commit)
                 commit.finish()
@@ -176,32 +163,30 @@ class EmbeddedStore:
             except BaseException:
                 self._disk.abort()
                 raise
-            self._watermarks, self._purged_at = commit.watermarks, commit.purged_at
+            self._watermarks, self._purged_at = stored.watermarks, commit.purged_at
             return
 
-    @property
-    def balances_stand_at(self) -> int | None:
-        """The block behind which changes of balances are recorded, if they are."""
+    def _read(self, read: Callable[[StoredHistory], T]) -> T:
         try:
-            return Balances(self._disk.transaction, self._tables.header, self._tables.balances).standing_at
+            return read(StoredHistory(self._disk.transaction, self._tables, self._watermarks))
         finally:
             self._disk.abort()
 
-    def stand(self, block: int, balances: Sequence[tuple[str, Amounts]], penalties: Sequence[PenaltyChange]) -> None:
-        """Record changes of balances and penalties from behind a block on, after which there are these."""
-        self._change(lambda commit: commit.stand(block, balances, penalties))
+    @property
+    def balances_begin(self) -> int | None:
+        return self._read(lambda stored: stored.balances.begins)
+
+    def begin_balances(
+        self, block: int, balances: Sequence[tuple[str, Amounts]], penalties: Sequence[PenaltyChange]
+    ) -> None:
+        self._change(lambda commit: commit.stored.balances.begin(block, balances, penalties))
 
     @property
     def accounts_begin(self) -> int | None:
-        """The block behind which the journal of accounts is recorded, if it is."""
-        try:
-            return journal_of(self._disk.transaction, self._tables).begins
-        finally:
-            self._disk.abort()
+        return self._read(lambda stored: stored.journal.begins)
 
     def begin_journal(self, block: int, images: Callable[[], Iterable[AccountImage]]) -> None:
-        """Record the images of accounts from behind a block on, after which all of them are like this."""
-        self._change(lambda commit: commit.begin_journal(block, images()))
+        self._change(lambda commit: commit.stored.journal.begin(block, images()))
 
     def close(self) -> None:
         self._disk.close()
@@ -217,32 +202,16 @@ class EmbeddedStore:
 class HistoryCommit:
     """What one commit changes."""
 
-    def __init__(
-        self,
-        transaction: LmdbTransaction,
-        tables: Tables,
-        settings: HistorySettings,
-        filters: tuple[OperationFilter, AccountFilter],
-        log: BlockBytes,
-        watermarks: Watermarks,
-        purged_at: int,
-    ) -> None:
-        self.watermarks = watermarks
+    def __init__(self, stored: StoredHistory, scope: HistoryScope, purged_at: int) -> None:
+        self.stored = stored
         self.purged_at = purged_at
-        self._transaction = transaction
-        self._tables = tables
-        self._settings = settings
-        self._operations, self._accounts = filters
-        self._log = log
-        self._rows = AccountRows(transaction, tables.ranges, tables.chunks)
-        self._missed = MissedSlots(transaction, tables.header, tables.missed)
-        self._balances = Balances(transaction, tables.header, tables.balances)
-        self._journal = journal_of(transaction, tables)
+        self._transaction, self._tables = stored.transaction, stored.tables
+        self._settings, self._operations, self._accounts, self._log = scope
         self._references: dict[str, list[Reference]] = defaultdict(list)
         self._places: set[tuple[bytes, bytes]] = set()
 
-    def take(self, events: Sequence[Event]) -> None:
-        irreversible = self.watermarks.irreversible
+    def record(self, events: Sequence[Event]) -> None:
+        irreversible = self.stored.watermarks.irreversible
         for event in events:
             if not isinstance(event, BlockApplied | BlocksUndone):
                 irreversible = max(irreversible, event.number)
@@ -254,43 +223,36 @@ class HistoryCommit:
         self._advance_irreversible(irreversible)
 
     def copy(self, blocks: Sequence[CopiedBlock], irreversible: int) -> None:
-        """Add blocks of another history, whose operations were chosen there."""
-        irreversible = max(irreversible, self.watermarks.irreversible)
+        irreversible = max(irreversible, self.stored.watermarks.irreversible)
         for event, changes, images in blocks:
             self._record(event, list(event.operations), irreversible)
-            self._balances.copy(event.block.number, changes)
-            self._journal.copy(event.block.number, images)
+            self.stored.balances.copy(event.block.number, changes)
+            self.stored.journal.copy(event.block.number, images)
         self._advance_irreversible(irreversible)
-
-    def stand(self, block: int, balances: Sequence[tuple[str, Amounts]], penalties: Sequence[PenaltyChange]) -> None:
-        self._balances.stand(block, balances, penalties)
-
-    def begin_journal(self, block: int, images: Iterable[AccountImage]) -> None:
-        self._journal.stand(block, images)
 
     def finish(self) -> None:
         self._write_gathered()
-        write_watermarks(self._transaction, self._tables, self.watermarks)
+        write_watermarks(self._transaction, self._tables, self.stored.watermarks)
 
     # -- applied blocks
 
     def _apply(self, event: BlockApplied, irreversible: int) -> None:
         number = event.block.number
-        if number <= self.watermarks.head:
+        if number <= self.stored.watermarks.head:
             self.truncate(number - 1)
         kept = self._operations.kept(event)
         self._record(event, kept, irreversible)
-        self._balances.record(event, kept)
-        self._journal.record(event)
+        self.stored.balances.record(event, kept)
+        self.stored.journal.record(event)
 
     def _record(self, event: BlockApplied, kept: list[AppliedOperation], irreversible: int) -> None:
         number = event.block.number
         if kept:
             self._put_operations(event.block, kept)
-        self._missed.record(event)
+        self.stored.missed.record(event)
         if number > irreversible or self._settings.keep_blocks:
             self._transaction.put(BLOCK_KEY.pack(number), event.block.packed, db=self._tables.blocks)
-        self.watermarks = self.watermarks._replace(head=number)
+        self.stored.watermarks = self.stored.watermarks._replace(head=number)
         if number - self.purged_at >= self._settings.purge_interval:
             self.purged_at = number
             self._purge()
@@ -298,9 +260,9 @@ class HistoryCommit:
     def _put_operations(self, block: Block, kept: list[AppliedOperation]) -> None:
         number, tables = block.number, self._tables
         kept.sort(key=shown_order)  # the numbering counts as things happen: it is the order that they have already
-        for place, piece in enumerate(pieces_of(block, kept, self.watermarks.last)):
+        for place, piece in enumerate(pieces_of(block, kept, self.stored.watermarks.last)):
             self._transaction.put(PIECE_KEY.pack(number, place), piece, db=tables.operations, append=True)
-        self.watermarks = self.watermarks._replace(last=number)
+        self.stored.watermarks = self.stored.watermarks._replace(last=number)
         for place, applied in enumerate(kept):
             if applied.transaction_in_block != AFTER_TRANSACTIONS:
                 self._places.add(transaction_entry(applied.transaction_id, number))
@@ -310,19 +272,18 @@ class HistoryCommit:
                         self._references[name].append(reference(number, place))
 
     def _write_gathered(self) -> None:
-        """Write the gathered entries in the order of their keys, so that neighbours are written together."""
         for key, value in sorted(self._places):
             self._transaction.put(key, value, db=self._tables.transactions)
         for name, references in sorted(self._references.items()):
-            self._rows.append(name, references)
+            self.stored.accounts.append(name, references)
         self._places.clear()
         self._references.clear()
 
     def _advance_irreversible(self, number: int) -> None:
         """The log has the blocks up to this one: delete their copies here."""
-        self.watermarks = self.watermarks._replace(irreversible=min(number, self.watermarks.head))
+        self.stored.watermarks = self.stored.watermarks._replace(irreversible=min(number, self.stored.watermarks.head))
         if not self._settings.keep_blocks:
-            self._forget_blocks(self.watermarks.irreversible)
+            self._forget_blocks(self.stored.watermarks.irreversible)
 
     def _forget_blocks(self, last: int) -> None:
         cursor = self._transaction.cursor(self._tables.blocks)
@@ -334,60 +295,44 @@ class HistoryCommit:
 
     def truncate(self, number: int) -> None:
         self._write_gathered()
-        tables = self._tables
+        stored = self.stored
         if number == 0:
-            for table in tables[1:]:
+            for table in self._tables[1:]:
                 self._transaction.drop(table, delete=False)
-            self._missed.truncate(0)
-            self._balances.truncate(0)
-            self._journal.truncate(0)
-            self.watermarks = Watermarks()
-            return
-        cursor = self._transaction.cursor(tables.operations)
-        while cursor.last():
-            block = PIECE_KEY.unpack(cursor.key())[0]
-            if block <= number:
-                break
+        while (block := stored.last_block) > number:
             self._forget_entries(block)
             self._forget_operations(block)
-        cursor = self._transaction.cursor(tables.blocks)
+        cursor = self._transaction.cursor(self._tables.blocks)
         while cursor.last() and cursor.key() > BLOCK_KEY.pack(number):
             cursor.delete()
-        self._missed.truncate(number)
-        self._balances.truncate(number)
-        self._journal.truncate(number)
-        self.watermarks = self.watermarks.cut(number, last_block(self._transaction, tables))
+        for each in (stored.missed, stored.balances, stored.journal):
+            each.truncate(number)
+        stored.watermarks = stored.watermarks.cut(number, stored.last_block)
 
     def _forget_entries(self, block: int) -> None:
         for place, operation in reversed(self._operations_of(block)):
             for name in touched(operation):
-                self._rows.drop_last(name, reference(block, place))
+                self.stored.accounts.drop_last(name, reference(block, place))
 
     def _forget_operations(self, block: int) -> None:
-        for place, piece in enumerate(self._pieces_at(block)):
+        for place, piece in enumerate(self.stored.pieces_at(block)):
             for _, identifier in piece.transactions():
                 key, value = transaction_entry(identifier, block)
                 self._transaction.delete(key, value, db=self._tables.transactions)
             self._transaction.delete(PIECE_KEY.pack(block, place), db=self._tables.operations)
 
     def _operations_of(self, block: int) -> list[tuple[int, Operation]]:
-        kept = self._transaction.get(BLOCK_KEY.pack(block), db=self._tables.blocks)
+        kept = self.stored.packed(block)
         part = BlockPart(block, (self._log.read(block) if kept is None else kept) or b"")
-        pieces = self._pieces_at(block)
+        pieces = self.stored.pieces_at(block)
         return list(enumerate(each for piece in pieces for each in part.operations(piece, piece.rows())))
-
-    def _pieces_at(self, block: int) -> list[Piece]:
-        return pieces_at(self._transaction, self._tables, block, self.watermarks)
-
-    def _block_behind(self, number: int) -> int | None:
-        return block_behind(self._transaction, self._tables, number, self.watermarks)
 
     # -- what has become too old (spec 05, sections 12.5 and 13.3)
 
     def _purge(self) -> None:
-        settings, head = self._settings, self.watermarks.head
+        settings, head = self._settings, self.stored.watermarks.head
         keep = head - settings.count_blocks
-        first = self._block_behind(0)
+        first = self.stored.block_behind(0)
         if keep <= 0 or first is None:
             return
         self._write_gathered()
@@ -396,16 +341,16 @@ class HistoryCommit:
         block: int | None = first
         while block is not None and block <= ceiling:
             self._forget_operations(block)
-            self.watermarks = self.watermarks._replace(forgotten=block)
-            block = self._block_behind(block)
-        self._forget_blocks(min(ceiling, self.watermarks.irreversible))
-        self._missed.purge(ceiling)
-        self._journal.purge(ceiling)
+            self.stored.watermarks = self.stored.watermarks._replace(forgotten=block)
+            block = self.stored.block_behind(block)
+        self._forget_blocks(min(ceiling, self.stored.watermarks.irreversible))
+        self.stored.missed.purge(ceiling)
+        self.stored.journal.purge(ceiling)
 
     def _purge_accounts(self, keep: int) -> None:
         """The limit counts from the first block that is in the history of an account, which others may precede."""
         ceiling, names = 0, set()
-        block = self._block_behind(self.watermarks.purged)
+        block = self.stored.block_behind(self.stored.watermarks.purged)
         while block is not None and block <= (ceiling or keep):
             found = {
                 name for _, each in self._operations_of(block) for name in touched(each) if self._accounts.tracks(name)
@@ -413,8 +358,8 @@ class HistoryCommit:
             if found and not ceiling:
                 ceiling = min(keep, block + self._settings.purge_interval)
             names |= found
-            block = self._block_behind(block)
+            block = self.stored.block_behind(block)
         ceiling = ceiling or keep
         for name in sorted(names):
-            self._rows.drop_first(name, ceiling)
-        self.watermarks = self.watermarks._replace(purged=ceiling)
+            self.stored.accounts.drop_first(name, ceiling)
+        self.stored.watermarks = self.stored.watermarks._replace(purged=ceiling)

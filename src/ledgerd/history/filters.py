@@ -22,11 +22,10 @@ class OperationFilter:
         self._start_block = settings.start_block
         self._skip_virtual = settings.skip_virtual
         self._kept = frozenset(kind for kind in OPERATIONS if _is_wanted(kind, settings))
-        self._takes_all = not settings.start_block and not settings.skip_virtual and len(self._kept) == len(OPERATIONS)
+        self._keeps_all = not settings.start_block and not settings.skip_virtual and len(self._kept) == len(OPERATIONS)
 
     def kept(self, event: BlockApplied) -> list[AppliedOperation]:
-        """The recorded operations of a block, in the order of their execution."""
-        if self._takes_all:
+        if self._keeps_all:
             return list(event.operations)
         reported = _without_virtual(event) if self._skip_virtual else iter(event.operations)
         return [each for each in reported if type(each.operation) in self._kept and self._has_begun(each, event)]
@@ -69,8 +68,8 @@ class AccountFilter:
         """Not a plain comparison with a range: as in the reference, it mixes two orders (section 13.1, quirk)."""
         if not self._ranges:
             return True
-        own = text_order(name)
+        place = text_order(name)
         for first, last in self._ranges:
-            if text_order(first) >= own:
+            if text_order(first) >= place:
                 return word_order(first) <= word_order(name) <= word_order(last)
         return False

@@ -1,8 +1,5 @@
-"""Keeps a history consistent with a chain: it records each commit before the state is committed, and is compared with
-the chain at the start.
-
-So after a kill it may be ahead of the state, never behind. Surplus blocks are removed; after an interrupted fork switch
-the chain undoes its last blocks and applies them again, with their events.
+"""Keeps a history consistent with a chain. It records each commit before the state is committed, so that after a kill
+it may be ahead, never behind: surplus blocks are removed at the start.
 """
 
 from __future__ import annotations
@@ -12,24 +9,19 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from msgspec.structs import replace
-
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.events import Event
 from ledgerd.chain.interface.observer import Detail, Observer
 from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.errors import REMEDY, HistoryDamaged
-from ledgerd.history.interface import HistoryStore
 from ledgerd.history.settings import HistorySettings
 from ledgerd.state.disk import Space
 
 log = logging.getLogger(__name__)
 
 HISTORY_FOLDER = "history"
-"""The folder, in the data directory."""
 
 DAMAGED_SUFFIX = ".damaged"
-"""The suffix of the folder of a damaged history; a later one replaces it."""
 
 
 def open_history(
@@ -38,18 +30,15 @@ def open_history(
     settings: HistorySettings,
     space: Space = Space(),  # noqa: B008 - immutable
 ) -> EmbeddedStore:
-    """Open the embedded history of a chain, and make it consistent.
-
-    A damaged one is renamed, and an empty one is started.
-    """
-    if chain.is_rolling:
-        settings = replace(settings, keep_blocks=True)
+    """The embedded history of a chain, consistent with it: a damaged one is renamed, an empty one begun."""
+    settings = settings.of_log(is_rolling=chain.is_rolling)
     try:
         return _opened(chain, folder, settings, space)
     except HistoryDamaged as problem:
         aside = folder.with_name(folder.name + DAMAGED_SUFFIX)
-        told = {"reason": problem, "folder": aside}
-        log.error("%(reason)s; it was moved to %(folder)s, and an empty one is started", told)  # noqa: TRY400 - says all
+        log.error(  # noqa: TRY400 - says all
+            "%(reason)s; it was moved to %(folder)s, and an empty one is started", {"reason": problem, "folder": aside}
+        )
         shutil.rmtree(aside, ignore_errors=True)
         folder.rename(aside)
     return _opened(chain, folder, settings, space)
@@ -66,25 +55,21 @@ def _opened(chain: Chain, folder: Path, settings: HistorySettings, space: Space)
 
 
 def follow_with_balances(chain: Chain, store: EmbeddedStore, settings: HistorySettings) -> None:
-    """Follow a chain, and record the changes of balances and the images of accounts too where that is wanted.
-
-    Where they are not known up to the head, they begin there, with what all accounts have and are.
-    """
+    """Also record balances and images of accounts where wanted: from the head on, unless they are known up to it."""
     has_journal = settings.journal != "none"
     wanted = {Detail.BALANCES: settings.balances, Detail.IMAGES: has_journal}
     follow(chain, store, frozenset(each for each, is_wanted in wanted.items() if is_wanted))
-    is_known = store.balances_stand_at is not None and store.head_number == chain.head_number
+    is_known = store.balances_begin is not None and store.head_number == chain.head_number
     if settings.balances and not is_known:
         with chain.standing() as accounts:
-            store.stand(chain.head_number, list(accounts.balances), list(accounts.penalties))
+            store.begin_balances(chain.head_number, list(accounts.balances), list(accounts.penalties))
         log.info("balances are recorded from behind block %(block)d on", {"block": chain.head_number})
     if has_journal and (store.accounts_begin is None or store.head_number != chain.head_number):
         store.begin_journal(chain.head_number, chain.standing_images)
         log.info("accounts are recorded from behind block %(block)d on", {"block": chain.head_number})
 
 
-def follow(chain: Chain, store: HistoryStore, wanted: frozenset[Detail] = frozenset()) -> None:
-    """Make a history consistent with a chain, and record the chain's events from now on."""
+def follow(chain: Chain, store: EmbeddedStore, wanted: frozenset[Detail] = frozenset()) -> None:
     common = last_in_common(chain, store)
     if common < store.head_number:
         log.info(
@@ -112,7 +97,7 @@ def follow(chain: Chain, store: HistoryStore, wanted: frozenset[Detail] = frozen
 class HistoryRecorder(Observer):
     """Records what a chain does, until the store is damaged; the chain goes on then."""
 
-    def __init__(self, store: HistoryStore, wanted: frozenset[Detail]) -> None:
+    def __init__(self, store: EmbeddedStore, wanted: frozenset[Detail]) -> None:
         self.wanted = wanted
         self._store = store
         self._is_damaged = False
@@ -127,7 +112,7 @@ class HistoryRecorder(Observer):
             log.error("the history stops: %(reason)s", {"reason": problem})  # noqa: TRY400 - says it all
 
 
-def last_in_common(chain: Chain, store: HistoryStore) -> int:
+def last_in_common(chain: Chain, store: EmbeddedStore) -> int:
     number = min(chain.head_number, store.head_number)
     while number > chain.irreversible:
         block = chain.block_at(number)

@@ -1,15 +1,11 @@
-"""The journal of accounts: images of their parts after each block that changed them, from a block on, and of all
-accounts as they were then.
-
-Kept only where it is wanted. An image stands under its kind, its account and its block, so that the one of any block is
-found by one search; another table says which images each block has.
+"""The journal of accounts: images of their parts after each block that changed them, from a block on. An image is
+stored under kind, account and block, so that the one of any block is found by one search.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 from zlib import crc32
 
 from ledgerd.chain.events import AccountImage, Amounts, BlockApplied, ImageKind
@@ -17,77 +13,63 @@ from ledgerd.chain.ledger.holdings import amounts_of
 from ledgerd.chain.ledger.images import GONE, IMAGE_LAYOUT, VotedNames
 from ledgerd.chain.log.histories import PastAccount
 from ledgerd.codec import codec_of
-from ledgerd.history.checksums import SUM, with_sum, without_sum
+from ledgerd.history.checksums import BLOCK_KEY, SUM, CheckedTable, with_sum
 from ledgerd.history.errors import HistoryDamaged
-from ledgerd.history.tables import Tables
 from ledgerd.protocol.names import AccountName
 from ledgerd.state.disk import Database, LmdbTransaction
 from ledgerd.state.objects.accounts import ACCOUNTS
 
-_BLOCK = struct.Struct(">I")
-_FROM_KEY = b"accounts from"
 _KINDS = tuple(bytes((kind,)) for kind in ImageKind)
 _END = b"\0"
 """Behind a name: no name has a zero byte."""
 _LENGTH = struct.Struct(">H")
 
 
-class JournalTables(NamedTuple):
-    """The handles."""
+class AccountJournal(CheckedTable):
+    """The images by kind, account and block, and in `changed` which of them each block has."""
 
-    images: Database
-    """By kind, account and block."""
-    changed: Database
-    """Which kinds and accounts a block has images of."""
+    NAME = "accounts"
+    FROM = b"accounts from"
 
-
-class AccountJournal:
-    """The journal, in a transaction that may write it."""
-
-    def __init__(self, transaction: LmdbTransaction, header: Database, tables: JournalTables) -> None:
-        self._transaction = transaction
-        self._header = header
-        self._tables = tables
+    def __init__(self, transaction: LmdbTransaction, header: Database, images: Database, changed: Database) -> None:
+        super().__init__(transaction, header, images)
+        self._changed = changed
 
     @property
     def begins(self) -> int | None:
         """The block after which all accounts were written down: it, and those behind it, can be asked for."""
-        raw = self._transaction.get(_FROM_KEY, db=self._header)
-        if raw is None:
+        value = self._header_value()
+        if value is None or value[BLOCK_KEY.size :] != IMAGE_LAYOUT:
             return None
-        value = _without_sum(_FROM_KEY, raw)
-        return _BLOCK.unpack_from(value)[0] if value[_BLOCK.size :] == IMAGE_LAYOUT else None
+        return int(BLOCK_KEY.unpack_from(value)[0])
 
-    # -- writing
-
-    def stand(self, block: int, images: Iterable[AccountImage]) -> None:
+    def begin(self, block: int, images: Iterable[AccountImage]) -> None:
         """Begin behind a block, after which all accounts are like this; what was there before goes."""
         self.forget()
         for kind, account, row in images:
-            key = _name_of(kind, account) + _BLOCK.pack(block)
-            self._transaction.put(key, with_sum(key, row), db=self._tables.images)
-        self._begin_at(block)
+            key = _name_of(kind, account) + BLOCK_KEY.pack(block)
+            self._transaction.put(key, with_sum(key, row), db=self._table)
+        self._begin_at(block, IMAGE_LAYOUT)
 
     def forget(self) -> None:
-        for table in self._tables:
+        for table in (self._table, self._changed):
             self._transaction.drop(table, delete=False)
-        self._transaction.delete(_FROM_KEY, db=self._header)
+        self._transaction.delete(self.FROM, db=self._header)
 
     def record(self, event: BlockApplied) -> None:
         """Record the images of a block. Where nobody gathers them, it is not known any more what accounts are."""
         if event.images is None:
-            if self._transaction.get(_FROM_KEY, db=self._header) is not None:
+            if self._transaction.get(self.FROM, db=self._header) is not None:
                 self.forget()
         elif event.images and self.begins is not None:
             self._put(event.block.number, event.images)
 
     def copy(self, number: int, images: Iterable[AccountImage]) -> None:
-        """Record the images of a block as another history has them."""
         if self.begins is not None:
             self._put(number, images)
 
     def _put(self, number: int, images: Iterable[AccountImage]) -> None:
-        block, entries, listed = _BLOCK.pack(number), [], b""
+        block, entries, listed = BLOCK_KEY.pack(number), [], b""
         length, pack_sum = _LENGTH.pack, SUM.pack
         for kind, account, row in images:
             name = _KINDS[kind] + account.encode("utf-8", "surrogateescape") + _END
@@ -96,12 +78,8 @@ class AccountJournal:
             entries.append((key, row + pack_sum(crc32(row, crc32(key)))))
         if entries:
             # Together: one by one they take twice as long, and a node spends this time on every block.
-            self._transaction.cursor(self._tables.images).putmulti(entries)
-            self._transaction.put(block, with_sum(block, listed), db=self._tables.changed)
-
-    def _begin_at(self, block: int) -> None:
-        value = _BLOCK.pack(block) + IMAGE_LAYOUT
-        self._transaction.put(_FROM_KEY, with_sum(_FROM_KEY, value), db=self._header)
+            self._transaction.cursor(self._table).putmulti(entries)
+            self._transaction.put(block, with_sum(block, listed), db=self._changed)
 
     def truncate(self, number: int) -> None:
         """Remove what is of blocks above this one; all of it, if what accounts were there is not known."""
@@ -109,11 +87,11 @@ class AccountJournal:
         if begins is None or number < begins:
             self.forget()
             return
-        cursor = self._transaction.cursor(self._tables.changed)
-        while cursor.last() and cursor.key() > _BLOCK.pack(number):
+        cursor = self._transaction.cursor(self._changed)
+        while cursor.last() and cursor.key() > BLOCK_KEY.pack(number):
             block = cursor.key()
-            for name in _listed(block, cursor.value()):
-                self._transaction.delete(name + block, db=self._tables.images)
+            for name in self._listed(block, cursor.value()):
+                self._transaction.delete(name + block, db=self._table)
             cursor.delete()
 
     def purge(self, last: int) -> None:
@@ -121,21 +99,18 @@ class AccountJournal:
         begins = self.begins
         if begins is None or last <= begins:
             return
-        images = self._transaction.cursor(self._tables.images)
-        changed = self._transaction.cursor(self._tables.changed)
-        found = changed.set_range(_BLOCK.pack(begins + 1))
-        while found and b"" < changed.key() <= _BLOCK.pack(last):
+        images = self._transaction.cursor(self._table)
+        changed = self._transaction.cursor(self._changed)
+        found = changed.set_range(BLOCK_KEY.pack(begins + 1))
+        while found and b"" < changed.key() <= BLOCK_KEY.pack(last):
             block = changed.key()
-            for name in _listed(block, changed.value()):
-                if images.set_key(name + block) and images.prev() and images.key()[: -_BLOCK.size] == name:
+            for name in self._listed(block, changed.value()):
+                if images.set_key(name + block) and images.prev() and images.key()[: -BLOCK_KEY.size] == name:
                     images.delete()
             found = changed.delete()
-        self._begin_at(last)
-
-    # -- reading
+        self._begin_at(last, IMAGE_LAYOUT)
 
     def account_at(self, account: AccountName, block: int) -> PastAccount | None:
-        """An account as it was after a block; nothing where there was none."""
         row = self._image(ImageKind.ACCOUNT, account, block)
         authority = self._image(ImageKind.AUTHORITY, account, block)
         metadata = self._image(ImageKind.METADATA, account, block)
@@ -148,28 +123,26 @@ class AccountJournal:
         return PastAccount(row, authority, metadata, names)
 
     def amounts_at(self, account: AccountName, block: int) -> Amounts | None:
-        """What an account had after a block; nothing where there was none."""
         row = self._image(ImageKind.ACCOUNT, account, block)
         return amounts_of(ACCOUNTS.codec.decode(row)) if row else None
 
     def images_of(self, number: int) -> list[AccountImage]:
-        block = _BLOCK.pack(number)
-        raw = self._transaction.get(block, db=self._tables.changed)
+        block = BLOCK_KEY.pack(number)
+        raw = self._transaction.get(block, db=self._changed)
         if raw is None:
             return []
-        return [AccountImage(*_kind_and_account(name), self._row(name + block)) for name in _listed(block, raw)]
+        return [AccountImage(*_kind_and_account(name), self._row(name + block)) for name in self._listed(block, raw)]
 
     def require_sound(self) -> None:
-        """Read all of it; `HistoryDamaged` where something has rotted or is missing."""
         if self.begins is None:
             return
         count = 0
-        for key, raw in self._transaction.cursor(self._tables.images):
-            _without_sum(key, raw)
-            count += key[-_BLOCK.size :] > _BLOCK.pack(self.begins or 0)
-        for block, raw in self._transaction.cursor(self._tables.changed):
-            if block > _BLOCK.pack(self.begins or 0):
-                for name in _listed(block, raw):
+        for key, raw in self._transaction.cursor(self._table):
+            self._without_sum(key, raw)
+            count += key[-BLOCK_KEY.size :] > BLOCK_KEY.pack(self.begins or 0)
+        for block, raw in self._transaction.cursor(self._changed):
+            if block > BLOCK_KEY.pack(self.begins or 0):
+                for name in self._listed(block, raw):
                     self._row(name + block)
                     count -= 1
         if count:
@@ -177,23 +150,26 @@ class AccountJournal:
 
     def _image(self, kind: ImageKind, account: AccountName, block: int) -> bytes | None:
         name = _name_of(kind, account)
-        wanted, cursor = name + _BLOCK.pack(block), self._transaction.cursor(self._tables.images)
+        wanted, cursor = name + BLOCK_KEY.pack(block), self._transaction.cursor(self._table)
         found = cursor.set_range(wanted)
         if not found or cursor.key() != wanted:
             found = cursor.prev() if found else cursor.last()
-        if not found or cursor.key()[: -_BLOCK.size] != name:
+        if not found or cursor.key()[: -BLOCK_KEY.size] != name:
             return None
-        return _without_sum(cursor.key(), cursor.value())
+        return self._without_sum(cursor.key(), cursor.value())
+
+    def _listed(self, block: bytes, raw: bytes) -> Iterator[bytes]:
+        listed, place = self._without_sum(block, raw), 0
+        while place < len(listed):
+            end = place + _LENGTH.size + _LENGTH.unpack_from(listed, place)[0]
+            yield listed[place + _LENGTH.size : end]
+            place = end
 
     def _row(self, key: bytes) -> bytes:
-        raw = self._transaction.get(key, db=self._tables.images)
+        raw = self._transaction.get(key, db=self._table)
         if raw is None:
             raise HistoryDamaged("an image of an account is missing in the journal")
-        return _without_sum(key, raw)
-
-
-def journal_of(transaction: LmdbTransaction, tables: Tables) -> AccountJournal:
-    return AccountJournal(transaction, tables.header, JournalTables(tables.images, tables.changed))
+        return self._without_sum(key, raw)
 
 
 def _name_of(kind: ImageKind, account: AccountName) -> bytes:
@@ -202,15 +178,3 @@ def _name_of(kind: ImageKind, account: AccountName) -> bytes:
 
 def _kind_and_account(name: bytes) -> tuple[ImageKind, AccountName]:
     return ImageKind(name[0]), AccountName(name[1:-1].decode("utf-8", "surrogateescape"))
-
-
-def _listed(block: bytes, raw: bytes) -> Iterator[bytes]:
-    listed, place = _without_sum(block, raw), 0
-    while place < len(listed):
-        end = place + _LENGTH.size + _LENGTH.unpack_from(listed, place)[0]
-        yield listed[place + _LENGTH.size : end]
-        place = end
-
-
-def _without_sum(key: bytes, raw: bytes) -> bytes:
-    return without_sum(key, raw, "accounts")

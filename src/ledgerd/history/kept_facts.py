@@ -1,27 +1,23 @@
-"""What a history has kept of blocks, for consumers beside the node: operations and missed slots of each.
-
-Other processes read it of one commit, in the order of the chain; the node neither waits for them nor knows of them.
-"""
+"""What a history has kept of blocks, as other processes read it of one commit; the node never waits for them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import NamedTuple
 
-from ledgerd.chain.events import AFTER_TRANSACTIONS, NO_TRANSACTION, NOTHING_MISSED, AccountImage, MissedSlotOwners
+from ledgerd.chain.events import AFTER_TRANSACTIONS, NO_TRANSACTION, NOTHING_MISSED, MissedSlotOwners
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import DecodeError
-from ledgerd.history.balances import Balances, KeptChanges
+from ledgerd.history.balances import KeptChanges
 from ledgerd.history.block_rows import BlockPart
+from ledgerd.history.checksums import BLOCK_KEY
 from ledgerd.history.errors import HistoryDamaged
-from ledgerd.history.journal import journal_of
-from ledgerd.history.missed import MissedSlots
-from ledgerd.history.pieces import NO_OWNER, VIRTUAL, OperationRow, Piece
-from ledgerd.history.tables import BLOCK_KEY, Tables, Watermarks, first_block, pieces_at, read_watermarks
+from ledgerd.history.pieces import NO_OWNER, VIRTUAL, Piece
+from ledgerd.history.stored import StoredHistory
 from ledgerd.protocol.block import SignedHeader
 from ledgerd.protocol.identifiers import BlockId, TransactionId
 from ledgerd.protocol.operations import Operation
-from ledgerd.state.disk import LmdbTransaction
 
 ReadLoggedBlock = Callable[[int], bytes | None]
 
@@ -47,7 +43,6 @@ class KeptBlock(NamedTuple):
     operations: list[KeptOperation]
     """In the order in which clients see them."""
     missed: MissedSlotOwners
-    """Whose slots before it have no block."""
     changes: KeptChanges
     """What accounts have since, and the penalties of validators, if they are recorded."""
 
@@ -55,61 +50,29 @@ class KeptBlock(NamedTuple):
 class KeptFacts:
     """The kept facts of one commit of a history. The blocks that are not in it are read from the log."""
 
-    def __init__(self, transaction: LmdbTransaction, tables: Tables, logged: ReadLoggedBlock) -> None:
-        self._transaction = transaction
-        self._tables = tables
+    def __init__(self, stored: StoredHistory, logged: ReadLoggedBlock) -> None:
+        self._stored = stored
         self._logged = logged
-        self._watermarks = read_watermarks(transaction, tables) or Watermarks()
-
-    @property
-    def head(self) -> int:
-        return self._watermarks.head
-
-    @property
-    def irreversible(self) -> int:
-        return self._watermarks.irreversible
+        self.balances, self.journal = stored.balances, stored.journal
+        self.head, self.irreversible = stored.watermarks.head, stored.watermarks.irreversible
 
     @property
     def first(self) -> int:
         """The first block of which operations are known; 0 while there is none."""
-        return first_block(self._transaction, self._tables)
+        return self._stored.first_block
 
     @property
     def whole_from(self) -> int:
-        """The first block from which on it has all of every block, with its bytes; one behind the head if it has none.
-
-        Blocks in the log are not counted: whether it was told of them cannot be seen.
-        """
-        head, table = self._watermarks.head, self._tables.blocks
-        cursor = self._transaction.cursor(table)
-        count: int = self._transaction.stat(table)["entries"]
+        """The first block from which on all of every block is here, with its bytes; one behind the head if none is."""
+        head, table, transaction = self.head, self._stored.tables.blocks, self._stored.transaction
+        cursor = transaction.cursor(table)
+        count: int = transaction.stat(table)["entries"]
         first = BLOCK_KEY.unpack(cursor.key())[0] if cursor.first() else head + 1
         if count != head + 1 - first:
             first, found = head + 1, cursor.last()
             while found and cursor.key() == BLOCK_KEY.pack(first - 1):
                 first, found = first - 1, cursor.prev()
-        return max(first, self._watermarks.forgotten + 1, self._missed_slots.first)
-
-    @property
-    def balances_stand_at(self) -> int | None:
-        """The block behind which changes of balances are recorded; nothing where they are not."""
-        return self._balances.standing_at
-
-    def standing(self) -> KeptChanges:
-        """What all accounts had after that block, and the penalties of validators."""
-        return self._balances.standing()
-
-    @property
-    def accounts_begin(self) -> int | None:
-        """The block behind which images of accounts are recorded; nothing where they are not."""
-        return journal_of(self._transaction, self._tables).begins
-
-    def images_of(self, number: int) -> list[AccountImage]:
-        return journal_of(self._transaction, self._tables).images_of(number)
-
-    @property
-    def _balances(self) -> Balances:
-        return Balances(self._transaction, self._tables.header, self._tables.balances)
+        return max(first, self._stored.watermarks.forgotten + 1, self._stored.missed.first)
 
     def id_of(self, number: int) -> BlockId | None:
         """The id of a block; nothing where its bytes are not at hand."""
@@ -122,31 +85,23 @@ class KeptFacts:
         return 0 if packed is None else _header_of(number, packed).timestamp
 
     def block(self, number: int) -> KeptBlock:
-        """A block with its operations.
-
-        Raises:
-            HistoryDamaged: It is not at hand, or not what was recorded.
-        """
         packed = self.packed(number)
         if packed is None:
             raise HistoryDamaged(f"block {number} is neither in it nor in the block log")
         operations, part = list[KeptOperation](), BlockPart(number, packed)
-        for piece in pieces_at(self._transaction, self._tables, number, self._watermarks):
+        for piece in self._stored.pieces_at(number):
             operations += _operations_of(piece, part)
-        changes = self._balances.of_block(number)
-        return KeptBlock(number, _header_of(number, packed), len(packed), operations, self._missed(number), changes)
+        slots = self._stored.missed.between(number, number)
+        missed = next((each.validators for each in slots), NOTHING_MISSED)
+        changes = self.balances.of_block(number)
+        return KeptBlock(number, _header_of(number, packed), len(packed), operations, missed, changes)
 
     def packed(self, number: int) -> bytes | None:
-        kept: bytes | None = self._transaction.get(BLOCK_KEY.pack(number), db=self._tables.blocks)
+        kept = self._stored.packed(number)
         return self._logged(number) if kept is None else kept
 
-    def _missed(self, number: int) -> MissedSlotOwners:
-        found = self._missed_slots.between(number, number)
-        return next((each.validators for each in found), NOTHING_MISSED)
 
-    @property
-    def _missed_slots(self) -> MissedSlots:
-        return MissedSlots(self._transaction, self._tables.header, self._tables.missed)
+KeptSource = Callable[[], AbstractContextManager[KeptFacts]]
 
 
 def _header_of(number: int, packed: bytes) -> SignedHeader:
@@ -162,12 +117,11 @@ def _operations_of(piece: Piece, part: BlockPart) -> list[KeptOperation]:
     rows, owners = piece.rows(), piece.transactions()
     if any(not row[3] & VIRTUAL for row in rows):
         piece.require_sound(part.data, part.begin)
-    return [_kept(piece, part, owners, row) for row in rows]
-
-
-def _kept(piece: Piece, part: BlockPart, owners: list[tuple[int, TransactionId]], row: OperationRow) -> KeptOperation:
-    _, owner, number, place = row
-    transaction, identifier = (AFTER_TRANSACTIONS, NO_TRANSACTION) if owner == NO_OWNER else owners[owner]
-    virtual = piece.virtual(place)[0] if place & VIRTUAL else 0
-    operation, packed = part.operation_with_bytes(piece, row)
-    return KeptOperation(identifier, transaction, number, virtual, piece.timestamp(row), operation, packed)
+    found = []
+    for row in rows:
+        _, owner, number, place = row
+        transaction, identifier = (AFTER_TRANSACTIONS, NO_TRANSACTION) if owner == NO_OWNER else owners[owner]
+        virtual = piece.virtual(place)[0] if place & VIRTUAL else 0
+        operation, packed = part.operation_with_bytes(piece, row)
+        found.append(KeptOperation(identifier, transaction, number, virtual, piece.timestamp(row), operation, packed))
+    return found

@@ -9,15 +9,13 @@ from itertools import takewhile
 from pathlib import Path
 
 from ledgerd.chain.log.block_log import FULL_LOG
-from ledgerd.chain.log.files import LARGEST_FILE, OFFSET, LogFiles, LogKind
-from ledgerd.chain.log.places import read_at
+from ledgerd.chain.log.files import LARGEST_FILE, OFFSET, LogFiles, LogKind, read_at
 
 NEIGHBOURS = 2_048
 """Blocks whose offsets are read from the index at once."""
 
 AT_ONCE = 256 * 1024
 """Bytes that are read at once, even if some are not needed, since each read has a fixed cost."""
-
 
 Span = tuple[int, int, int]
 """A part of a block: block number, start and end."""
@@ -32,7 +30,6 @@ class LogBytes:
         self._files: LogFiles | None = None
 
     def refresh(self) -> None:
-        """Open files that are new or were replaced."""
         if self._files is None or self._files.replaced:
             self.close()
             with suppress(FileNotFoundError):
@@ -41,7 +38,7 @@ class LogBytes:
             self._files.read_first()
 
     def read(self, spans: Sequence[Span]) -> list[bytes]:
-        """The bytes of parts of blocks, in the given order; shorter where the log does not have them."""
+        """In the given order; shorter where the log does not have them."""
         found: list[bytes] = []
         begins = self._begins(spans)
         while len(found) < len(spans):
@@ -61,7 +58,6 @@ class LogBytes:
         return found
 
     def _begins(self, spans: Sequence[Span]) -> list[int | None]:
-        """The offsets of parts in the file, by the index; neighbours are looked up together."""
         files, found = self._files, list[int | None]()
         if files is None:
             return [None] * len(spans)

@@ -1,10 +1,6 @@
-"""The storage of a block's operations: pieces of up to 16, in the order in which clients see them.
-
-A row says where in the bytes of its block an operation begins, and of which kind it is. A virtual operation is in no
-block: its bytes stand in the piece, behind the rows. What is asked of a piece most is answered without decoding it.
-
-A piece ends with a checksum of its own, and holds one of the bytes of the block in which its operations stand. It also
-says which block before has operations, so that a missing piece is noticed.
+"""A block's operations as they are stored: pieces of up to 16, in the order in which clients see them. A row says of
+which kind an operation is and where in the block it begins; virtual ones follow the rows. A piece has checksums of
+itself and of its part of the block, and names the block before that has operations.
 """
 
 from __future__ import annotations
@@ -33,7 +29,6 @@ OPERATIONS_A_PIECE = 16
 """So that a piece of operations of transactions fills a seventh of a page, and little space is lost."""
 
 PIECE_KEY = struct.Struct(">IH")
-"""Block and place of the piece."""
 
 _HEAD = struct.Struct("<BBIIIIII")
 """How many operations, with a flag, and of how many transactions; the time before the block and its own time; the block
@@ -72,7 +67,6 @@ class OperationRow(NamedTuple):
     owner: int
     """The index among the transactions of the piece."""
     number: int
-    """The index in its transaction."""
     place: int
     """The offset in the bytes of the block, of a virtual operation in those after the rows; with flags."""
 
@@ -134,11 +128,9 @@ class Piece:
         return cast("list[OperationRow]", [unpack(raw, first + place * size) for place in places])
 
     def transactions(self) -> list[tuple[int, TransactionId]]:
-        """The transactions with operations in this piece: index in the block, and id."""
         return list(TRANSACTION.iter_unpack(self.raw[self._transactions : self._first_row]))
 
     def openings(self, first: int, last: int) -> list[str]:
-        """The beginnings of the JSON of the operations of some transactions, by their indexes in the piece."""
         begin, end = (self._transactions + index * TRANSACTION.size for index in (first, last + 1))
         members = f'","block":{self.block},"trx_in_block":'
         return [
@@ -147,7 +139,6 @@ class Piece:
         ]
 
     def opening_of_nobody(self) -> str:
-        """The beginning of the JSON of operations that are of no transaction."""
         return f'{{"trx_id":"{_NOBODY}","block":{self.block},"trx_in_block":{AFTER_TRANSACTIONS},"op_in_trx":'
 
     def position(self, row: OperationRow) -> OperationPlace:
@@ -161,11 +152,8 @@ class Piece:
         return self.late if row[3] >= LATE else self.early
 
     def virtual(self, place: int) -> tuple[int, int]:
-        """The number of the virtual operation at an offset, and the offset of its bytes in the piece."""
         where = self.tail + (place & PLACE)
         return _NUMBER.unpack_from(self.raw, where)[0], where + _NUMBER.size
-
-    # -- the bytes of the block
 
     def extent(self, rows: Sequence[OperationRow]) -> tuple[int, int]:
         """The part of the block that is read for some operations, that of the checksum; empty if all are virtual."""
@@ -174,16 +162,13 @@ class Piece:
         return self.begin, self.end
 
     def require_sound(self, data: bytes, begin: int) -> None:
-        """Compare the operations with their checksum, in bytes of the block from an offset on."""
         if crc32(data[self.begin - begin : self.end - begin]) != self.log_sum:
             raise HistoryDamaged(f"operations of block {self.block} cannot be read: {OTHER_BYTES}")
 
 
 def stored_rows(stored: Iterable[tuple[bytes, bytes]], block: int) -> tuple[bytes, bool]:
-    """The rows of a block from its stored pieces, with their keys, and whether its last piece is among them.
-
-    Nothing else of a piece is read, and nothing is called for it that can be done here: for a list of blocks, thousands
-    are looked at.
+    """The rows of a block from its stored pieces, with their keys, and whether its last piece is among them. Called
+    for thousands of blocks, so nothing else of a piece is read.
     """
     found, key_of, is_whole = list[bytes](), PIECE_KEY.pack, False
     for place, (key, raw) in enumerate(stored):
@@ -200,9 +185,7 @@ def stored_rows(stored: Iterable[tuple[bytes, bytes]], block: int) -> tuple[byte
 
 
 def counted_kinds(rows: bytes) -> list[KindCount]:
-    """How many operations of each kind are in rows. They are counted where they stand: to make a list of blocks, very
-    many are looked at.
-    """
+    """How many operations of each kind are in rows: counted in place, since a list of blocks needs very many."""
     tags, flags = rows[::_ROW_SIZE], rows[_FLAGS::_ROW_SIZE].translate(_ARE_VIRTUAL)
     first = flags.find(1)  # most are at the end
     virtual = Counter(compress(tags[first:], flags[first:])) if first >= 0 else Counter[int]()
@@ -218,7 +201,6 @@ def shown_order(applied: AppliedOperation) -> tuple[int, int, int]:
 
 
 def pieces_of(block: Block, operations: Sequence[AppliedOperation], previous: int) -> Iterator[bytes]:
-    """The pieces of a block, in order, from its operations in the order in which clients see them."""
     if not operations:
         return
     times = sorted({each.timestamp for each in operations} | {block.timestamp})

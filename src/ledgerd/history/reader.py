@@ -1,6 +1,5 @@
-"""The embedded history for readers in other processes: they see whole commits, and do not block the writer.
-
-Open a reader in the process that uses it: it must not be used after a fork. `view` has the queries.
+"""The embedded history for readers in other processes: they see whole commits, and do not block the writer. A reader is
+opened in the process that uses it, not before a fork.
 """
 
 from __future__ import annotations
@@ -17,9 +16,10 @@ from ledgerd.chain.log.histories import History, HistoryView
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.kept_facts import KeptFacts, ReadLoggedBlock
 from ledgerd.history.log_bytes import LogBytes
-from ledgerd.history.missed import MissedBefore, MissedSlots
+from ledgerd.history.missed import MissedBefore
 from ledgerd.history.settings import HistorySettings
 from ledgerd.history.soundness import Soundness
+from ledgerd.history.stored import StoredHistory
 from ledgerd.history.tables import Tables
 from ledgerd.history.view import EmbeddedView, ShownTexts
 from ledgerd.state.disk import DATA_FILE, LmdbTransaction, environment_to_read
@@ -50,11 +50,7 @@ class EmbeddedHistory(History):
 
     @classmethod
     def open(cls, folder: Path, log_folder: Path, settings: HistorySettings) -> Self:
-        """Open the history that another process writes, with the block log that it refers to.
-
-        Raises:
-            HistoryDamaged: The history is missing or cannot be read.
-        """
+        """Open the history that another process writes; `HistoryDamaged` if it is missing or cannot be read."""
         try:
             place = str(folder / DATA_FILE), _inode_of(str(folder / DATA_FILE))
             environment = environment_to_read(folder)
@@ -81,24 +77,20 @@ class EmbeddedHistory(History):
             yield EmbeddedView(transaction, self._tables, self._log, self._remembered)
 
     def missed(self, first: int, last: int) -> tuple[int, list[MissedBefore]]:
-        """The slots without a block before the blocks of a range, and the first block of which they are recorded.
-
-        0 stands for a history that has none of them.
-        """
+        """The missed slots before the blocks of a range, and from which block on they are recorded; 0 for never."""
         with self._transaction() as transaction:
-            slots = MissedSlots(transaction, self._tables.header, self._tables.missed)
+            slots = StoredHistory(transaction, self._tables).missed
             return slots.first, [*slots.between(first, last)]
 
     def faults(self, logged: ReadLoggedBlock) -> Iterator[str]:
-        """What is wrong with all of it; the blocks that are not here are given by the log."""
         with self._transaction() as transaction:
-            yield from Soundness(transaction, self._tables, logged).faults()
+            yield from Soundness(StoredHistory(transaction, self._tables), logged).faults()
 
     @contextmanager
     def keeping(self, logged: ReadLoggedBlock) -> Iterator[KeptFacts]:
         """What it has kept of blocks, as it is now: for a moment, since meanwhile no space of it is used again."""
         with self._transaction() as transaction:
-            yield KeptFacts(transaction, self._tables, logged)
+            yield KeptFacts(StoredHistory(transaction, self._tables), logged)
 
     @contextmanager
     def _transaction(self) -> Iterator[LmdbTransaction]:
@@ -147,10 +139,7 @@ class EmbeddedHistory(History):
 
 
 def _inode_of(path: str) -> int:
-    """The number of the file of a history; 0 while there is none.
-
-    For every request: a `Path` takes twice as long to be put together as the system does to answer.
-    """
+    """The file's number; 0 while there is none. With `os`, since a `Path` would take twice as long at every request."""
     try:
         return os.stat(path).st_ino  # noqa: PTH116
     except OSError:

@@ -1,7 +1,4 @@
-"""Rebuild of a history: every block of a chain is replayed into a temporary chain, whose events are recorded.
-
-The new history is in a folder beside the old one until it is complete; an interrupted rebuild is continued.
-"""
+"""Rebuild of a history by a replay into a temporary chain, beside the old one; an interrupted rebuild is continued."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.offline.reapply import reapply
+from ledgerd.chain.offline.replay import reapply
 from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.following import HISTORY_FOLDER, follow_with_balances
 from ledgerd.history.settings import HistorySettings
@@ -60,10 +57,7 @@ def rebuild(
     space: Space | None = None,
     progress: Callable[[int], None] = lambda _height: None,
 ) -> int:
-    """Build the history of a chain again, and replace the old one; returns the number of replayed blocks.
-
-    The chain must be open for writing, so that no node runs at the same time.
-    """
+    """Record the history anew, from a chain that is open for writing, so no node runs; how many blocks it took."""
     folder = data_dir / REBUILD_FOLDER
     _prepare(folder, settings)
     with (
@@ -84,10 +78,9 @@ def rebuild(
 
 
 def _prepare(folder: Path, settings: HistorySettings) -> None:
-    """Keep the result of an interrupted rebuild with the same settings, and nothing else."""
-    wanted, note = msgspec.json.encode(settings), folder / WANTED
-    if note.exists() and note.read_bytes() == wanted:
+    wanted, file = msgspec.json.encode(settings), folder / WANTED
+    if file.exists() and file.read_bytes() == wanted:
         return
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    note.write_bytes(wanted)
+    file.write_bytes(wanted)

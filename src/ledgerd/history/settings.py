@@ -27,8 +27,8 @@ class HistorySettings(msgspec.Struct, frozen=True):
     keep_blocks: bool = False
     """Keep the bytes of blocks after they are in the log, for a log that drops its oldest blocks."""
     balances: bool = False
-    """Record what accounts have after each change."""
     journal: Literal["accounts", "none"] = "none"
-    """Whether images of accounts are recorded after each change."""
     store: str | None = None
-    """The address of the PostgreSQL that the history is fed to, and that the APIs ask."""
+
+    def of_log(self, *, is_rolling: bool) -> HistorySettings:
+        return msgspec.structs.replace(self, keep_blocks=True) if is_rolling else self

@@ -1,36 +1,25 @@
-"""Whether a history is what was recorded: every piece, every operation that it names, every entry (`ledgerd check`).
-
-Nothing is decoded twice that need not be, but all of it once: on a large history, that takes its time.
-"""
+"""Whether a history is what was recorded: every piece, every operation that it names, every entry (`ledgerd check`)."""
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from functools import partial
 
 from ledgerd.chain.log.soundness import fault_in
 from ledgerd.history.account_rows import AccountRows, key_of, name_of_chunk
 from ledgerd.history.balances import Balances
 from ledgerd.history.block_rows import BlockPart
+from ledgerd.history.checksums import BLOCK_KEY
 from ledgerd.history.errors import REMEDY, HistoryDamaged
-from ledgerd.history.journal import journal_of
+from ledgerd.history.journal import AccountJournal
 from ledgerd.history.kept_facts import ReadLoggedBlock
-from ledgerd.history.missed import MissedSlots
 from ledgerd.history.pieces import OPERATIONS_A_PIECE, PIECE_KEY, Piece
-from ledgerd.history.tables import (
-    BLOCK_KEY,
-    Tables,
-    Watermarks,
-    first_block,
-    missing,
-    read_watermarks,
-    require_first,
-    transaction_entry,
-)
+from ledgerd.history.stored import StoredHistory
+from ledgerd.history.tables import missing, require_first, transaction_entry
 from ledgerd.history.touched import touched
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.operations import Operation
-from ledgerd.state.disk import LmdbTransaction
 
 LAST_NUMBER = (1 << 32) - 1
 
@@ -41,29 +30,25 @@ UNREADABLE = (OperatorError, struct.error, IndexError)
 class Soundness:
     """One walk over a history."""
 
-    def __init__(self, transaction: LmdbTransaction, tables: Tables, logged: ReadLoggedBlock) -> None:
-        self._transaction = transaction
-        self._tables = tables
+    def __init__(self, stored: StoredHistory, logged: ReadLoggedBlock) -> None:
+        self._stored = stored
+        self._transaction, self._tables, self._watermarks = stored.transaction, stored.tables, stored.watermarks
         self._logged = logged
-        self._watermarks = read_watermarks(transaction, tables) or Watermarks()
         self._last: tuple[int, BlockPart] = (0, BlockPart(0))
-        """A block, and its bytes: operations that are looked at follow one another mostly."""
+        """A block, and its bytes: operations that are read follow one another mostly."""
 
     def faults(self) -> Iterator[str]:
-        """What is wrong; each with the remedy."""
         parts = (
             self._faults_of_operations,
             self._faults_of_copies,
             self._faults_of_accounts,
             self._faults_of_missed,
-            self._faults_of_balances,
-            self._faults_of_journal,
+            partial(_faults_of_table, self._stored.balances),
+            partial(_faults_of_table, self._stored.journal),
         )
         for faults in (part() for part in parts):
             for fault in faults:
                 yield f"the history is damaged ({fault}): {REMEDY}"
-
-    # -- operations
 
     def _faults_of_operations(self) -> Iterator[str]:
         last: Piece | None = None
@@ -85,7 +70,6 @@ class Soundness:
             yield missing(last.block).what
 
     def _require_next(self, piece: Piece, place: int, last: Piece | None) -> None:
-        """Refuse a piece that does not follow the one before it."""
         if place and (last is None or last.block != piece.block):
             raise missing(piece.block)
         if not place and last is not None and last.is_continued:
@@ -104,8 +88,6 @@ class Soundness:
             self._last = block, BlockPart(block, self._kept(block) or self._logged(block) or b"")
         return self._last[1]
 
-    # -- copies of blocks
-
     def _faults_of_copies(self) -> Iterator[str]:
         for key, packed in self._transaction.cursor(self._tables.blocks):
             (number,) = BLOCK_KEY.unpack(key)
@@ -120,13 +102,10 @@ class Soundness:
                     yield f"the copy of block {number}: {fault}"
 
     def _kept(self, number: int) -> bytes | None:
-        found: bytes | None = self._transaction.get(BLOCK_KEY.pack(number & 0xFFFFFFFF), db=self._tables.blocks)
-        return found
-
-    # -- missed slots
+        return self._stored.packed(number & 0xFFFFFFFF)
 
     def _faults_of_missed(self) -> Iterator[str]:
-        slots = MissedSlots(self._transaction, self._tables.header, self._tables.missed)
+        slots = self._stored.missed
         try:
             if not slots.first:
                 yield "from which block on missed slots are recorded is not known"
@@ -138,25 +117,8 @@ class Soundness:
         except (*UNREADABLE, UnicodeDecodeError) as problem:
             yield f"missed slots cannot be read: {problem}"
 
-    # -- balances
-
-    def _faults_of_balances(self) -> Iterator[str]:
-        try:
-            Balances(self._transaction, self._tables.header, self._tables.balances).require_sound()
-        except HistoryDamaged as problem:
-            yield problem.what
-
-    def _faults_of_journal(self) -> Iterator[str]:
-        try:
-            journal_of(self._transaction, self._tables).require_sound()
-        except HistoryDamaged as problem:
-            yield problem.what
-
-    # -- accounts
-
     def _faults_of_accounts(self) -> Iterator[str]:
-        rows = AccountRows(self._transaction, self._tables.ranges, self._tables.chunks)
-        first = first_block(self._transaction, self._tables)
+        rows, first = self._stored.accounts, self._stored.first_block
         for key in self._transaction.cursor(self._tables.ranges).iternext(keys=True, values=False):
             name = key[:-1].decode("utf-8", "surrogateescape")
             try:
@@ -193,3 +155,10 @@ class Soundness:
             raise HistoryDamaged(f"operations of block {block} are missing")
         piece = Piece(raw, block, number)
         return self._part(block).operation(piece, piece.rows_at([place])[0])
+
+
+def _faults_of_table(table: Balances | AccountJournal) -> Iterator[str]:
+    try:
+        table.require_sound()
+    except HistoryDamaged as problem:
+        yield problem.what

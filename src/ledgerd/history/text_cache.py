@@ -12,9 +12,8 @@ CHARACTERS = 16 * 1024 * 1024
 
 
 class TextCache(Generic[K, V]):
-    """A cache of two generations: when the young one is full, it replaces the old one.
-
-    So a lookup changes nothing, and the cache has at most twice its limit of characters.
+    """A cache of two generations: when the young one is full, it replaces the old one. So a lookup changes nothing, and
+    the cache has at most twice its limit of characters.
     """
 
     def __init__(self, characters: int = CHARACTERS) -> None:

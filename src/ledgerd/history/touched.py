@@ -9,13 +9,12 @@ from typing import Any
 
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.roles import Role, fields_marked
+from ledgerd.protocol.operations.roles import Role, field_marked, fields_marked
 
 AccountNames = Iterable[AccountName]
 
 
 def touched(operation: Operation) -> Collection[AccountName]:
-    """The accounts that an operation touches, each once."""
     return dict.fromkeys(_rule_of(type(operation))(operation))
 
 
@@ -34,3 +33,10 @@ def _rule_of(kind: type[Operation]) -> Callable[[Any], AccountNames]:
         *[getattr(operation, each) for each in always],
         *[name for each in if_named if (name := getattr(operation, each))],
     ]
+
+
+@cache
+def actor_of(kind: type[Operation]) -> str | None:
+    """The field of the account that acts, where none is asked to sign."""
+    field = field_marked(kind, Role.ACTOR)
+    return None if field is None else field.attribute

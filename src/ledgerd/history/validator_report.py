@@ -1,7 +1,4 @@
-"""What a validator did, day by day: blocks by the block log, missed slots, rewards, votes and penalties by the history.
-
-All of it is read beside a running node.
-"""
+"""What a validator did, day by day, by the block log and the history of a running node."""
 
 from __future__ import annotations
 
@@ -9,12 +6,13 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from ledgerd.basics.durations import DAY
-from ledgerd.chain.log.histories import Wanted
+from ledgerd.chain.log.block_log import BlockLogReader
+from ledgerd.chain.log.histories import HistoryView, OperationPlace, Wanted
 from ledgerd.codec.partial import fields_reader
 from ledgerd.history.missed import MissedBefore
 from ledgerd.protocol.block import SignedHeader
@@ -25,15 +23,9 @@ from ledgerd.protocol.operations.validators import AccountValidatorVote
 from ledgerd.protocol.operations.virtual import ShutdownValidator, ValidatorReward
 from ledgerd.protocol.time_text import parse_time_text, time_text
 
-if TYPE_CHECKING:
-    from ledgerd.chain.log.block_log import BlockLogReader
-    from ledgerd.chain.log.histories import HistoryView, OperationPlace
-
 AT_ONCE = 10_000
-"""Operations that are looked at in one slice."""
 
 time_of: Callable[[bytes], int] = fields_reader(SignedHeader, ("timestamp",))
-"""The time of a packed block."""
 
 _validator_of: Callable[[bytes], bytes] = fields_reader(SignedHeader, ("validator",))
 
@@ -99,7 +91,6 @@ class ValidatorReport:
                 self._day(each.time).missed += count
 
     def count_operations(self, view: HistoryView, first: int, last: int) -> None:
-        """Count rewards, votes and removals of its key."""
         for time, (kind, operation) in _operations(view, first, last, self.name):
             day = self._day(time)
             if kind == "validator_reward":
@@ -115,8 +106,6 @@ class ValidatorReport:
 def _operations(
     view: HistoryView, first: int, last: int, name: AccountName
 ) -> Iterator[tuple[int, tuple[str, dict[str, Any]]]]:
-    """The operations that concern a validator, each with its time, in slices."""
-
     def picks(operation: Operation, _place: OperationPlace) -> bool:
         match operation:
             case ValidatorReward(validator=validator) | AccountValidatorVote(validator=validator):

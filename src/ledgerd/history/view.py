@@ -15,24 +15,16 @@ from ledgerd.chain.log.histories import (
     TransactionPlace,
     Wanted,
 )
-from ledgerd.history.account_rows import AccountRows, Reference
+from ledgerd.history.account_rows import Reference
 from ledgerd.history.block_rows import BlockPart, shown
+from ledgerd.history.checksums import BLOCK_KEY
 from ledgerd.history.errors import HistoryDamaged
-from ledgerd.history.journal import journal_of
 from ledgerd.history.log_bytes import LogBytes, Span
 from ledgerd.history.pieces import OPERATIONS_A_PIECE, PIECE_KEY, PLACE, VIRTUAL, OperationRow, Piece
 from ledgerd.history.selection import Selection
-from ledgerd.history.tables import (
-    BLOCK_KEY,
-    Tables,
-    block_behind,
-    kinds_at,
-    pieces_at,
-    possible_blocks,
-    read_watermarks,
-)
+from ledgerd.history.stored import StoredHistory
+from ledgerd.history.tables import Tables, read_watermarks
 from ledgerd.history.text_cache import TextCache
-from ledgerd.history.walks import walked_down, walked_up
 from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.protocol.names import AccountName
 from ledgerd.state.disk import LmdbTransaction
@@ -54,25 +46,21 @@ class ShownTexts:
 
 
 PieceRows = tuple[Piece, list[OperationRow]]
-"""A piece, and at least one of its rows."""
 
 
 class EmbeddedView(HistoryView):
     """The history of one commit."""
 
     def __init__(self, transaction: LmdbTransaction, tables: Tables, log: LogBytes, known: ShownTexts) -> None:
-        self._transaction = transaction
-        self._tables = tables
-        self._log = log
-        self._shown = known
         watermarks = read_watermarks(transaction, tables)
         if watermarks is None:
             raise HistoryDamaged("its header is missing")
+        self._stored = StoredHistory(transaction, tables, watermarks)
         self._watermarks = watermarks
-        self._accounts = AccountRows(transaction, tables.ranges, tables.chunks)
-        self._journal = journal_of(transaction, tables)
+        self._log = log
+        self._shown = known
         cursor = transaction.cursor(tables.blocks)
-        self._kept_from = BLOCK_KEY.unpack(cursor.key())[0] if cursor.first() else self._watermarks.head + 1
+        self._kept_from = BLOCK_KEY.unpack(cursor.key())[0] if cursor.first() else watermarks.head + 1
         """The first block whose bytes are in this store."""
 
     @property
@@ -84,22 +72,22 @@ class EmbeddedView(HistoryView):
         return self._watermarks.irreversible
 
     def mark_of(self, block: int) -> bytes:
-        kept = self._transaction.get(BLOCK_KEY.pack(block), db=self._tables.blocks)
+        kept = self._stored.packed(block)
         return self._log.read([(block, 0, MARK_BYTES)])[0] if kept is None else kept[:MARK_BYTES]
 
     # -- what accounts were
 
     @property
     def accounts_begin(self) -> int | None:
-        return self._journal.begins
+        return self._stored.journal.begins
 
     balances_begin = accounts_begin
 
     def account_at(self, account: AccountName, block: int) -> PastAccount | None:
-        return self._journal.account_at(account, block)
+        return self._stored.journal.account_at(account, block)
 
     def balances_at(self, account: AccountName, block: int) -> Amounts:
-        return self._journal.amounts_at(account, block) or NOTHING
+        return self._stored.journal.amounts_at(account, block) or NOTHING
 
     # -- blocks
 
@@ -107,7 +95,7 @@ class EmbeddedView(HistoryView):
         known = self._shown.blocks.find(block)
         if known is not None and not only_virtual:
             return known
-        parts = [(piece, piece.rows()) for piece in self._pieces_at(block)]
+        parts = [(piece, piece.rows()) for piece in self._stored.pieces_at(block)]
         if only_virtual:
             parts = _thinned(parts, lambda _, row: bool(row[3] & VIRTUAL))
         texts = self._texts(parts)
@@ -120,7 +108,7 @@ class EmbeddedView(HistoryView):
         if known is not None:
             return known[first : first + most]
         parts, passed = [], 0
-        for piece in self._pieces_at(block):
+        for piece in self._stored.pieces_at(block):
             low, high = max(0, first - passed), min(piece.count, first + most - passed)
             if low < high:
                 parts.append((piece, piece.rows_at(range(low, high))))
@@ -128,7 +116,7 @@ class EmbeddedView(HistoryView):
         return self._texts(parts)
 
     def kinds_of(self, block: int) -> list[KindCount]:
-        return kinds_at(self._transaction, self._tables, block, self._watermarks)
+        return self._stored.kinds_at(block)
 
     def offsets_of(self, place: TransactionPlace) -> list[int]:
         rows = (row for _, rows in self._rows_of(place) for row in rows)
@@ -144,16 +132,15 @@ class EmbeddedView(HistoryView):
         return self._texts(parts)
 
     def _rows_of(self, place: TransactionPlace) -> Iterator[PieceRows]:
-        """The recorded operations of a transaction, virtual ones too."""
-        for piece in self._pieces_at(place.block):
+        for piece in self._stored.pieces_at(place.block):
             owners = [index for index, (number, _) in enumerate(piece.transactions()) if number == place[1]]
             rows = [row for row in piece.rows() if row[1] in owners] if owners else []
             if rows:
                 yield piece, rows
 
     def place_of(self, transaction: TransactionId) -> TransactionPlace | None:
-        for block in possible_blocks(self._transaction, self._tables, transaction):
-            for piece in self._pieces_at(block):
+        for block in self._stored.possible_blocks(transaction):
+            for piece in self._stored.pieces_at(block):
                 for number, identifier in piece.transactions():
                     if identifier == transaction:
                         return TransactionPlace(block, number)
@@ -162,10 +149,10 @@ class EmbeddedView(HistoryView):
     # -- accounts
 
     def range_of(self, account: AccountName) -> SequenceRange | None:
-        return self._accounts.range_of(account)
+        return self._stored.accounts.range_of(account)
 
     def entries_of(self, account: AccountName, first: int, last: int) -> list[str]:
-        references = list(self._accounts.references(account, first, last))
+        references = list(self._stored.accounts.references(account, first, last))
         known = self._shown.operations.find_all(references)
         if all(known):
             return cast("list[str]", known)
@@ -186,66 +173,56 @@ class EmbeddedView(HistoryView):
         low, high = 1, self._watermarks.head + 1
         while low < high:
             middle = (low + high) // 2
-            block = self._block_behind(middle - 1)
-            if block is None or self._pieces_at(block)[0].late >= time:
+            block = self._stored.block_behind(middle - 1)
+            if block is None or self._stored.pieces_at(block)[0].late >= time:
                 high = middle
             else:
                 low = block + 1
-        return self._block_behind(low - 1) or self._watermarks.head + 1
+        return self._stored.block_behind(low - 1) or self._watermarks.head + 1
 
     def first_entry_since(self, account: AccountName, block: int) -> int:
-        return self._accounts.first_since(account, block)
+        return self._stored.accounts.first_since(account, block)
 
     def find_operations(self, first: int, last: int, wanted: Wanted, most: int) -> FoundOperations:
-        is_forward, looked_at, reached = first <= last, 0, last
+        is_forward, examined, reached = first <= last, 0, last
         found: list[list[Piece]] = []
-        walk = walked_up if is_forward else walked_down
-        for pieces in walk(self._transaction, self._tables, self._watermarks, first, last):
-            if looked_at >= most:
+        for pieces in (self._stored.upwards if is_forward else self._stored.downwards)(first, last):
+            if examined >= most:
                 block = pieces[0].block
                 reached = block - 1 if is_forward else block + 1
                 break
             found.append(pieces)
-            looked_at += sum(piece.count for piece in pieces)
+            examined += sum(piece.count for piece in pieces)
         parts = [(piece, piece.rows()) for pieces in (found if is_forward else reversed(found)) for piece in pieces]
         return FoundOperations(self._texts(self._selected(parts, Selection(wanted))), reached)
 
     def find_entries(self, account: AccountName, first: int, last: int, wanted: Wanted) -> list[tuple[int, str]]:
         selection = Selection(wanted, account)
-        references = list(self._accounts.references(account, first, last))
+        references = list(self._stored.accounts.references(account, first, last))
         parts, numbers = [], []
         sequence = iter(range(first, last + 1))
         for piece, rows in self._parts(references):
-            own = [(next(sequence), row) for row in rows]
-            chosen = [(number, row) for number, row in own if selection.may_take(piece, row)]
+            numbered = [(next(sequence), row) for row in rows]
+            chosen = [(number, row) for number, row in numbered if selection.may_match(piece, row)]
             if chosen and selection.needs_operations:
                 [bytes_] = self._bytes([(piece, [row for _, row in chosen])])
-                chosen = [each for each in chosen if _is_taken(selection, bytes_, piece, each[1])]
+                chosen = [each for each in chosen if _matches(selection, bytes_, piece, each[1])]
             if chosen:
                 numbers += [number for number, _ in chosen]
                 parts.append((piece, [row for _, row in chosen]))
         return list(zip(numbers, self._texts(parts), strict=True))
 
     def _selected(self, parts: list[PieceRows], selection: Selection) -> list[PieceRows]:
-        chosen = _thinned(parts, selection.may_take)
+        chosen = _thinned(parts, selection.may_match)
         if not selection.needs_operations:
             return chosen
-        bytes_ = iter(self._bytes(chosen))
-        kept = []
-        for piece, rows in chosen:
-            own = next(bytes_)
-            taken = [row for row in rows if _is_taken(selection, own, piece, row)]
-            if taken:
-                kept.append((piece, taken))
-        return kept
+        matching = (
+            (piece, [row for row in rows if _matches(selection, block, piece, row)])
+            for (piece, rows), block in zip(chosen, self._bytes(chosen), strict=True)
+        )
+        return [part for part in matching if part[1]]
 
     # -- pieces, and the bytes that they refer to
-
-    def _pieces_at(self, block: int) -> list[Piece]:
-        return pieces_at(self._transaction, self._tables, block, self._watermarks)
-
-    def _block_behind(self, number: int) -> int | None:
-        return block_behind(self._transaction, self._tables, number, self._watermarks)
 
     def _parts(self, references: Sequence[Reference]) -> list[PieceRows]:
         """Operations by where they are stored, those of one piece together as long as they follow one another."""
@@ -259,7 +236,7 @@ class EmbeddedView(HistoryView):
                 keys.append(PIECE_KEY.pack(block, number))
                 wanted.append((block, number, inside))
             inside.append(low % OPERATIONS_A_PIECE)
-        found = self._transaction.cursor(self._tables.operations).getmulti(keys)
+        found = self._stored.transaction.cursor(self._stored.tables.operations).getmulti(keys)
         if len(found) != len(keys):
             raise HistoryDamaged(f"operations of blocks {wanted[0][0]} to {wanted[-1][0]} are missing")
         parts = []
@@ -287,7 +264,7 @@ class EmbeddedView(HistoryView):
                 last = BlockPart(block)
                 kept = None
                 if block >= self._kept_from:
-                    kept = self._transaction.get(BLOCK_KEY.pack(block), db=self._tables.blocks)
+                    kept = self._stored.packed(block)
                 if kept is not None:
                     last.data = kept
                 else:
@@ -309,10 +286,9 @@ class EmbeddedView(HistoryView):
 
 
 def _thinned(parts: list[PieceRows], is_wanted: Callable[[Piece, OperationRow], bool]) -> list[PieceRows]:
-    """Only the selected rows; groups without any are left out."""
     thinned = ((piece, [row for row in rows if is_wanted(piece, row)]) for piece, rows in parts)
     return [part for part in thinned if part[1]]
 
 
-def _is_taken(selection: Selection, bytes_: BlockPart, piece: Piece, row: OperationRow) -> bool:
-    return selection.takes(bytes_.operation(piece, row), piece.position(row))
+def _matches(selection: Selection, bytes_: BlockPart, piece: Piece, row: OperationRow) -> bool:
+    return selection.matches(bytes_.operation(piece, row), piece.position(row))

@@ -1,7 +1,4 @@
-"""Counters, gauges and histograms as the code of the node writes them: numbers at fixed places of a memory.
-
-Each is to be written by one thread alone.
-"""
+"""Counters, gauges and histograms: numbers at fixed places of a memory, each written by one thread alone."""
 
 from __future__ import annotations
 
@@ -12,14 +9,20 @@ from ledgerd.metrics.families import Family, FamilyKind
 from ledgerd.metrics.layout import BEGUN, RegionLayout
 
 
-class CounterCell:
-    """A count."""
+class _Cell:
+    """One number."""
 
     __slots__ = ("_at", "_numbers")
 
     def __init__(self, numbers: memoryview[float], at: int) -> None:
         self._numbers = numbers
         self._at = at
+
+
+class CounterCell(_Cell):
+    """A count."""
+
+    __slots__ = ()
 
     def add(self, by: float = 1.0) -> None:
         self._numbers[self._at] += by
@@ -33,14 +36,10 @@ class CounterCell:
         self._numbers[self._at] = max(self._numbers[self._at], total)
 
 
-class GaugeCell:
+class GaugeCell(_Cell):
     """A value of now."""
 
-    __slots__ = ("_at", "_numbers")
-
-    def __init__(self, numbers: memoryview[float], at: int) -> None:
-        self._numbers = numbers
-        self._at = at
+    __slots__ = ()
 
     def set(self, value: float) -> None:
         self._numbers[self._at] = value
@@ -50,14 +49,13 @@ class GaugeCell:
         self._numbers[self._at] = math.nan
 
 
-class HistogramCell:
+class HistogramCell(_Cell):
     """Values counted by size."""
 
-    __slots__ = ("_at", "_bounds", "_numbers", "_sum")
+    __slots__ = ("_bounds", "_sum")
 
     def __init__(self, numbers: memoryview[float], at: int, bounds: tuple[float, ...]) -> None:
-        self._numbers = numbers
-        self._at = at
+        super().__init__(numbers, at)
         self._bounds = bounds
         self._sum = at + len(bounds) + 1
 
@@ -94,5 +92,4 @@ class Cells:
         return HistogramCell(self.numbers, self._place(family, values, FamilyKind.HISTOGRAM), family.buckets)
 
     def release(self) -> None:
-        """Write no more: the memory can be closed."""
         self.numbers.release()

@@ -1,7 +1,5 @@
-"""The text of an answer to `GET /metrics`: Prometheus' own format, or OpenMetrics.
-
-`prometheus_client` writes the lines. What it writes of a series besides the numbers never changes, so each series goes
-through it once, and later scrapes put new numbers behind the same words: ten thousand lines at a tenth of the cost.
+"""The text of an answer to `GET /metrics`. `prometheus_client` writes the lines of each series once; later scrapes
+put new numbers behind the same words: ten thousand lines at a tenth of the cost.
 """
 
 from __future__ import annotations
@@ -106,7 +104,6 @@ class Exposition:
         return self._headings[family.name]
 
     def _learn(self, family: Family, labels: Labels) -> list[str]:
-        """The words of a series: for a histogram of its buckets, its count and its sum."""
         metric, named = _metric(family), dict(zip(family.label_names, labels, strict=True))
         if family.kind is FamilyKind.HISTOGRAM:
             for bound in (*family.buckets, float("inf")):
@@ -120,7 +117,6 @@ class Exposition:
         return lines
 
     def _lines(self, metric: Metric) -> list[str]:
-        """What the client library writes, without the last line of OpenMetrics."""
         text = self._format.lines_of(OneMetric(metric)).decode()
         return text.removesuffix(self._format.end).removesuffix("\n").split("\n")
 

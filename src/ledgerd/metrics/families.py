@@ -1,7 +1,4 @@
-"""The declaration of a metric family: its name, kind, help, labels and unit.
-
-`table` has all families of the node; `docs/metrics.md` is generated from it.
-"""
+"""The declaration of a metric family: its name, kind, help, labels and unit."""
 
 from __future__ import annotations
 
@@ -30,7 +27,6 @@ class Writer(Enum):
     EACH = "each"
     """Every process for itself: the label `process`, which comes first, says which."""
     READER = "reader"
-    """The process that answers `GET /metrics`."""
 
 
 class LabelSource(Enum):
@@ -41,7 +37,6 @@ class LabelSource(Enum):
     """The methods of JSON-RPC that this program knows, and `other`."""
     VERSION = "version"
     VALIDATORS = "validators"
-    """Validators by name, which change while the node runs (`names`)."""
 
 
 class MetricLabel(msgspec.Struct, frozen=True):
@@ -84,8 +79,8 @@ class Family(msgspec.Struct, frozen=True):
 
     @property
     def label_names(self) -> tuple[str, ...]:
-        own = tuple(label.name for label in self.labels)
-        return ("process", *own) if self.writer is Writer.EACH else own
+        names = tuple(label.name for label in self.labels)
+        return ("process", *names) if self.writer is Writer.EACH else names
 
 
 def counter(name: str, help_text: str, *labels: MetricLabel, **more: object) -> Family:

@@ -45,15 +45,12 @@ class Placed(NamedTuple):
     family: Family
     start: int
     series: tuple[tuple[str, ...], ...]
-    """The values of the labels of each series, in their order."""
 
     @property
     def end(self) -> int:
-        """Where the next one starts."""
         return self.start + len(self.series) * self.family.width
 
     def place(self, values: tuple[str, ...]) -> int:
-        """Where the numbers of a series start."""
         return self.start + self.series.index(values) * self.family.width
 
 
@@ -78,15 +75,12 @@ class RegionLayout:
 
 
 def main_layout() -> RegionLayout:
-    """What the main process writes."""
     return RegionLayout((Writer.MAIN, Writer.EACH), LabelSets())
 
 
 def worker_layout(methods: tuple[str, ...]) -> RegionLayout:
-    """What an API worker writes."""
     return RegionLayout((Writer.WORKERS, Writer.EACH), LabelSets(methods))
 
 
 def reader_layout(version: str) -> RegionLayout:
-    """What the process writes that answers scrapes."""
     return RegionLayout((Writer.READER, Writer.EACH), LabelSets(version=version))

@@ -1,7 +1,5 @@
-"""The memory that the processes of a node share: each writes numbers to a region of its own, and one reads them all.
-
-No lock is needed: every number has one writer, and is written at once. A worker that takes the place of a dead one goes
-on with its numbers, so that no counter goes back.
+"""The memory that the processes of a node share. No lock is needed: every number has one writer. A worker that takes
+the place of a dead one goes on with its numbers, so that no counter goes back.
 """
 
 from __future__ import annotations
@@ -45,7 +43,6 @@ class SharedMemory:
 
     @classmethod
     def create(cls, workers: int) -> SharedMemory:
-        """Make the memory of a node with so many API workers; its descriptor can be inherited."""
         if sys.platform == "linux":
             descriptor = os.memfd_create("ledgerd-metrics")
         else:
@@ -56,7 +53,6 @@ class SharedMemory:
 
     @property
     def workers(self) -> int:
-        """The number of API workers that have a region."""
         return (self._size - FIRST_REGION) // REGION_BYTES - FIRST_WORKER
 
     def region(self, number: int, size: int) -> memoryview[float]:
@@ -76,8 +72,6 @@ class SharedMemory:
     def write_name(self, place: int, name: str) -> None:
         start = HEAD_BYTES + place * NAME_BYTES
         self._whole[start : start + NAME_BYTES] = name.encode()[:NAME_BYTES].ljust(NAME_BYTES, b"\0")
-
-    # -- reading
 
     def copy(self) -> MemoryCopy:
         """Everything as it is now; names and numbers belong together."""
@@ -106,6 +100,5 @@ class MemoryCopy:
         return memoryview(self._copied)[start : start + size * NUMBER].cast("d")
 
     def names(self) -> Iterator[str]:
-        """The name of each place; empty where there is nobody."""
         for start in range(HEAD_BYTES, HEAD_BYTES + NAMES_BYTES, NAME_BYTES):
             yield self._copied[start : start + NAME_BYTES].rstrip(b"\0").decode("utf-8", "replace")

@@ -1,7 +1,4 @@
-"""The validators that have series of their own: those that are watched, and those of this round.
-
-A place that is given to another validator begins at zero: its series ends, and the other's begins.
-"""
+"""The validators with series of their own. A place that is given to another one begins at zero, as another series."""
 
 from __future__ import annotations
 
@@ -24,12 +21,10 @@ class ValidatorPlaces:
         self._memory = memory
         self._cells = cells
         self.by_name: dict[str, int] = {}
-        """The places of validators, for reading."""
         self._free = list(range(VALIDATOR_PLACES - 1, NOWHERE, -1))
         memory.write_name(NOWHERE, OTHER_VALIDATOR)
 
     def __getitem__(self, name: str) -> int:
-        """The place of a validator; that of all others where it has none."""
         return self.by_name.get(name, NOWHERE)
 
     def counters(self, family: Family, *more: str) -> list[CounterCell]:
@@ -58,14 +53,12 @@ class ValidatorPlaces:
         return True
 
     def _clear(self, place: int, name: str) -> None:
-        """Give a place to nobody, or to a validator that has counted nothing."""
         self._memory.write_name(place, name)
         for kind, start, end in self._numbers_of(str(place)):
             for at in range(start, end):
                 self._cells.numbers[at] = math.nan if kind is FamilyKind.GAUGE else 0.0
 
     def _numbers_of(self, place: str) -> Iterator[tuple[FamilyKind, int, int]]:
-        """Where the numbers of a place lie: those of each series with it."""
         for placed in self._cells.layout:
             sources = [label.source for label in placed.family.labels]
             if LabelSource.VALIDATORS in sources:

@@ -59,7 +59,6 @@ class MetricsReader:
         }
 
     def read(self) -> list[ReadFamily]:
-        """Every family of now, in the order of the table."""
         copied = self._memory.copy()
         names = tuple(copied.names())
         return [ReadFamily(family, [*self._series(family, copied, names)]) for family in FAMILIES]
@@ -68,11 +67,11 @@ class MetricsReader:
         regions = [each for each in self._of_writer[family.writer] if copied.region(each.number, BEGUN + 1)[BEGUN]]
         if family.writer is Writer.EACH:
             for each in regions:
-                yield from _told(each.layout.of(family), _numbers(copied, each, family), (each.process,), names)
+                yield from _shown(each.layout.of(family), _numbers(copied, each, family), (each.process,), names)
         elif regions:
             placed = regions[0].layout.of(family)
             found = [_numbers(copied, each, family) for each in regions]
-            yield from _told(placed, found[0] if len(found) == 1 else _sums(found), (), names)
+            yield from _shown(placed, found[0] if len(found) == 1 else _sums(found), (), names)
 
 
 def _numbers(copied: MemoryCopy, region: ProcessRegion, family: Family) -> Sequence[float]:
@@ -89,24 +88,23 @@ def _sums(regions: Iterable[Sequence[float]]) -> list[float]:
     return sums
 
 
-def _told(placed: Placed, numbers: Sequence[float], first: Labels, names: Sequence[str]) -> Iterator[Series]:
+def _shown(placed: Placed, numbers: Sequence[float], first: Labels, names: Sequence[str]) -> Iterator[Series]:
     """The series that are shown: not those without a value, or of validators that are none."""
     family, width = placed.family, placed.family.width
     which = next((n for n, each in enumerate(family.labels) if each.source is LabelSource.VALIDATORS), None)
     is_gauge = family.kind is FamilyKind.GAUGE
-    silent = _silent(placed, numbers) if family.is_sparse else frozenset()
+    uncounted = _uncounted(placed, numbers) if family.is_sparse else frozenset()
     for count, values in enumerate(placed.series):
-        own = numbers[count * width : (count + 1) * width]
-        if (is_gauge and math.isnan(own[0])) or values[:1] in silent:
+        cells = numbers[count * width : (count + 1) * width]
+        if (is_gauge and math.isnan(cells[0])) or values[:1] in uncounted:
             continue
         if which is None:
-            yield Series((*first, *values), own)
+            yield Series((*first, *values), cells)
         elif name := names[int(values[which])]:
-            yield Series((*first, *values[:which], name, *values[which + 1 :]), own)
+            yield Series((*first, *values[:which], name, *values[which + 1 :]), cells)
 
 
-def _silent(placed: Placed, numbers: Sequence[float]) -> frozenset[Labels]:
-    """The values of the first label under which nothing was counted yet."""
+def _uncounted(placed: Placed, numbers: Sequence[float]) -> frozenset[Labels]:
     width = placed.family.width
     counted = {
         values[:1] for count, values in enumerate(placed.series) if any(numbers[count * width : (count + 1) * width])

@@ -1,8 +1,4 @@
-"""The build flavour of this program: low memory or full, default network, source revision.
-
-The build scripts write it into `build.json` beside the package. A source checkout has no such file and counts as
-a full build for the main network.
-"""
+"""The flavour of this build, which the build scripts write into `build.json` beside the package."""
 
 from __future__ import annotations
 
@@ -28,7 +24,6 @@ class Build(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     network: str = "mainnet"
     """The network of a node whose configuration names none."""
     revision: str = "unknown"
-    """Commit of the sources."""
 
     @property
     def excluded_plugins(self) -> frozenset[str]:
@@ -36,12 +31,10 @@ class Build(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def words(self) -> str:
-        """The flavour as text for people."""
         return f"{'low memory' if self.low_memory else 'full'}, {self.network}"
 
 
 def read_build(file: Path) -> Build:
-    """The flavour in a build file; a full build for the main network if the file is missing."""
     if not file.exists():
         return Build()
     return msgspec.json.decode(file.read_bytes(), type=Build)

@@ -9,23 +9,21 @@ import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
+from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.logging.setup import set_up_logging
 from ledgerd.node.datadir.opening import is_unusable
+from ledgerd.node.parts.production import ProductionPart
 from ledgerd.node.runtime import Runtime
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.keys import public_key_text
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.versions import version_text
 from ledgerd.snapshot.peer_table import run_probe
 from ledgerd.supervision.tasks import Tasks, first_of
 from ledgerd.supervision.this_process import files_allowed, on_a_loop, search_rarely
 from ledgerd.supervision.threads import begin_thread
 from ledgerd.supervision.work import PartFailed
-
-if TYPE_CHECKING:
-    from ledgerd.node.config.configuration import Configuration
-    from ledgerd.protocol.parameters import ChainParameters
 
 BASE_FILES = 256
 """Files and sockets of the main process beside those of its peers: state, logs, workers, snapshots, early clients."""
@@ -35,18 +33,16 @@ log = logging.getLogger(__name__)
 STOPPED = 0
 FATAL = 255
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
-STOP_PATIENCE = 15.0
+STOP_SECONDS = 15.0
 """Seconds that a stop may take, besides what the validator guard is configured to wait. After that the process exits
 without finishing (a snapshot that is being read or written is lost): service managers kill after 30 seconds."""
 SYSTEM_REMEDY = "see to the disk, its free space and the permissions, then start again"
 Greeting = Callable[[Runtime], str]
-"""What to print when everything has started; it gets the node."""
 
 DASHES = "-" * 52
 
 
 def banner(network: ChainParameters) -> str:
-    """What is printed to the terminal before the first log line."""
     return (
         f"{DASHES}\n\n            STARTING VIZ NETWORK\n\n{DASHES}\n"
         f"initiator public key: {public_key_text(network.initiator_key)}\n"
@@ -62,11 +58,7 @@ def run_node(
     *,
     greeting: Greeting | None = None,
 ) -> int:
-    """Run a node until it is asked to stop, and return the exit code.
-
-    With a greeting, the node runs for somebody who watches: it is printed when everything has started, in place of the
-    banner at the start, and lines of the log are short.
-    """
+    """With a greeting, which is printed after the start in place of the banner, lines of the log are short."""
     set_up_logging(configuration.logging, configuration.application.log_format, is_for_person=greeting is not None)
     for remark in configuration.remarks:
         log.warning("%s", remark)
@@ -95,7 +87,6 @@ def require_files(configuration: Configuration) -> None:
 async def live(
     configuration: Configuration, make: Callable[[Configuration], Runtime], greeting: Greeting | None
 ) -> int:
-    """Start, wait for the end, stop; then start again if a newer state was built meanwhile."""
     stopping, tasks = asyncio.Event(), Tasks(_log_failure)
     _stop_on_signals(stopping)
     if configuration.invocation.stop_with_stdin:
@@ -112,12 +103,12 @@ async def live(
                 await starting
                 sys.stderr.write("" if greeting is None else greeting(runtime))
                 if not runtime.is_one_shot:
-                    await _until_the_end(runtime, stopping)
+                    await first_of(runtime.ended(), stopping.wait())
             reason = runtime.failure
             if is_unusable(reason):
                 runtime.chain.files.mark_damaged()
             await _stop(runtime, starting, tasks)
-            if reason is not None or stopping.is_set() or not runtime.has_newer_state:
+            if reason is not None or stopping.is_set() or not runtime.newer_state.is_set():
                 break
     except Exception as problem:  # noqa: BLE001 - any failure ends the process and is reported
         return _fatal(problem, configuration)
@@ -127,20 +118,14 @@ async def live(
     return STOPPED
 
 
-async def _until_the_end(runtime: Runtime, stopping: asyncio.Event) -> None:
-    await first_of(runtime.ended(), stopping.wait())
-
-
 async def _stop(runtime: Runtime, starting: asyncio.Task[None], tasks: Tasks) -> None:
-    """Stop what has started and what is starting; after `STOP_PATIENCE`, exit at once."""
-
     async def stopped() -> None:
         starting.cancel()
         await asyncio.wait([starting])
         await runtime.stop()
 
     ending = tasks.begin(stopped(), "stop")
-    _, late = await asyncio.wait([ending], timeout=STOP_PATIENCE + runtime.stop_seconds)
+    _, late = await asyncio.wait([ending], timeout=STOP_SECONDS + runtime.stop_seconds)
     if late:
         log.error("the stop takes too long, so the process exits now; the state is that of the last commit")
         logging.shutdown()
@@ -205,7 +190,7 @@ def _read_keys_on_signal(runtime: Runtime, tasks: Tasks) -> None:
     """SIGUSR1 comes from `ledgerd key --data-dir`: it needs the same user, and no client can send it."""
     if sys.platform != "win32":
         asyncio.get_running_loop().add_signal_handler(
-            signal.SIGUSR1, lambda: tasks.begin(runtime.read_keys_again(), "keys")
+            signal.SIGUSR1, lambda: tasks.begin(runtime.part(ProductionPart).read_keys_again(), "keys")
         )
 
 

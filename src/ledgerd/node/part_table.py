@@ -1,43 +1,34 @@
-"""The parts of a node: a table, in the order in which they start; they stop in reverse.
-
-`Runtime` makes every part of it, and starts those whose condition holds. A part needs only parts above it: they start
-before it and stop after it. One that is needed where its condition does not hold is there, and does nothing.
+"""The parts of a node: a table, in the order in which they start; they stop in reverse. A part needs only parts above
+it; one that is needed where its condition does not hold is there, and does nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.options.application import BLOCK_ARCHIVE, OPERATION_HISTORY
 from ledgerd.node.parts.bootstrap import BootstrapPart
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.clients.early_answers import EarlyAnswers
-from ledgerd.node.parts.clients.explorer import ExplorerProcessPart
-from ledgerd.node.parts.clients.replicas import ReplicasPart
-from ledgerd.node.parts.clients.webhooks import WebhooksPart
-from ledgerd.node.parts.clients.webserver import WebserverPart
-from ledgerd.node.parts.past.archiving import ArchivePart
-from ledgerd.node.parts.past.records import BlockInfoPart, HistoryFeedPart, HistoryPart
+from ledgerd.node.parts.clients.beside import ExplorerProcessPart, ReplicasPart, WebhooksPart
+from ledgerd.node.parts.clients.webserver import EarlyAnswers, WebserverPart
 from ledgerd.node.parts.peers import PeersPart
 from ledgerd.node.parts.production import ProductionPart
+from ledgerd.node.parts.records import ArchivePart, BlockInfoPart, HistoryFeedPart, HistoryPart
 from ledgerd.node.parts.replaying import ReplayPart
 from ledgerd.node.parts.snapshots import CreateSnapshotPart, SnapshotsPart
 from ledgerd.node.parts.validators.guard import GuardPart
 from ledgerd.node.parts.validators.monitor import MonitorPart
 from ledgerd.node.parts.watching.meters import MetersPart
 from ledgerd.node.parts.watching.metrics import MetricsPart
-from ledgerd.node.parts.watching.recovery.assumption_part import AssumptionPart
-from ledgerd.node.parts.watching.recovery.audit_part import AuditPart
 from ledgerd.node.parts.watching.recovery.part import RecoveryPart
+from ledgerd.node.parts.watching.recovery.unverified import AssumptionPart, AuditPart
 from ledgerd.node.parts.watching.self_check import SelfCheckPart
 from ledgerd.node.parts.watching.status import StatusPart
 from ledgerd.node.parts.watching.stuck import StuckPart
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.work import Ending, Work
-
-if TYPE_CHECKING:
-    from ledgerd.node.config.configuration import Configuration
 
 
 class Condition(NamedTuple):
@@ -48,12 +39,10 @@ class Condition(NamedTuple):
 
 
 def plugin(name: str) -> Condition:
-    """Where this plugin is named."""
     return Condition(f"plugin `{name}`", lambda configuration: name in configuration.application.plugins)
 
 
 def option(name: str, value: Callable[[Configuration], object]) -> Condition:
-    """Where this option has a value."""
     return Condition(f"option `{name}`", value)
 
 
@@ -84,14 +73,11 @@ class PartSpec(NamedTuple):
     exports: bool = False
     """Whether it runs in a node that only writes a snapshot, too (`create-snapshot`)."""
     make: Callable[..., Part] | None = None
-    """Makes it; None for `kind` itself."""
 
     def runs_with(self, configuration: Configuration) -> bool:
-        """Whether it runs."""
         return bool(self.when.holds(configuration) and (self.exports or not EXPORTING.holds(configuration)))
 
     def work(self) -> Work:
-        """What its tasks run through."""
         ending = self.on_end or Ending.COMES_BACK
         return Work(self.name, ending, is_needed=self.makes_unready, restarted=self.restarted)
 

@@ -1,32 +1,24 @@
-"""A running node: the parts of the table `part_table`, started in its order and stopped in reverse.
-
-`lifecycle` is the process around it.
-"""
+"""A running node: the parts of the table `part_table`, started in its order and stopped in reverse."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TypeVar, cast
 
+from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.network import network_of
 from ledgerd.node.part_table import PARTS, PartSpec
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.clients.webserver import WebserverPart
-from ledgerd.node.parts.context import PartContext
-from ledgerd.node.parts.production import ProductionPart
+from ledgerd.node.parts.context import PartContext, SigningPermit
 from ledgerd.node.parts.validators.guard import GuardPart
-from ledgerd.node.parts.validators.signing import SigningPermit
-from ledgerd.node.parts.watching.metrics import MetricsPart
 from ledgerd.node.time_source import TimeSource
 from ledgerd.state.lock import lock_writer
 from ledgerd.supervision.part import Part, Supervisor
 from ledgerd.supervision.tasks import first_of
 from ledgerd.supervision.threads import in_thread
-
-if TYPE_CHECKING:
-    from ledgerd.node.config.configuration import Configuration
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +38,6 @@ class Runtime:
         self.newer_state = asyncio.Event()
         self._parts: dict[type[Part], Part] = {}
         self._chosen: list[Part] = []
-        """Those that run, in the order in which they start."""
         signing = SigningPermit()
         for spec in parts:
             context = PartContext(spec.work(), configuration, network, self.time, signing, self.newer_state)
@@ -54,45 +45,23 @@ class Runtime:
             self._parts[spec.kind] = part = make(context, *(self._parts[kind] for kind in spec.needs))
             if spec.runs_with(configuration):
                 self._chosen.append(part)
+        self.chain, self.webserver = self.part(ChainPart), self.part(WebserverPart)
         self._started: list[Part] = []
         self._supervisor = Supervisor()
 
     def part(self, kind: type[P]) -> P:
-        """The part of a kind, whether or not it runs."""
         return cast("P", self._parts[kind])
 
     @property
-    def chain(self) -> ChainPart:
-        """The chain."""
-        return self.part(ChainPart)
-
-    @property
-    def webserver(self) -> WebserverPart:
-        """The API workers."""
-        return self.part(WebserverPart)
-
-    @property
-    def metrics_addresses(self) -> list[tuple[str, int]]:
-        """Where metrics and the page of the operator are served."""
-        return self.part(MetricsPart).addresses
-
-    async def read_keys_again(self) -> None:
-        """Read the files of signing keys again."""
-        await self.part(ProductionPart).read_keys_again()
-
-    @property
     def stop_seconds(self) -> float:
-        """Seconds that the guard may wait at a stop until peers have its updates."""
         guard = self.part(GuardPart)
         return guard.stop_seconds if guard in self._started else 0.0
 
     @property
     def is_one_shot(self) -> bool:
-        """Whether the node ends as soon as it has started: `--create-snapshot`."""
         return self.configuration.invocation.create_snapshot is not None
 
     async def start(self) -> None:
-        """Start the parts; if one fails, stop those before it and raise its error."""
         try:
             for part in self._chosen:
                 await self._start(part)
@@ -107,30 +76,21 @@ class Runtime:
 
     @property
     def failure(self) -> BaseException | None:
-        """The failure of a part that ends the node, if there is one."""
         return self._supervisor.failure
 
     async def ended(self) -> None:
-        """Wait for a failure that ends the node, or for a newer state."""
         await first_of(self.newer_state.wait(), self._supervisor.failed())
 
     async def stop(self) -> None:
-        """Stop the started parts, last first."""
         while self._started:
             part = self._started.pop()
             await part.stop()
             await part.work.stop()
-        if self.has_newer_state:
+        if self.newer_state.is_set():
             await in_thread(self._install_newer_state)
         self._lock.close()
 
-    @property
-    def has_newer_state(self) -> bool:
-        """Whether a newer state was built, with which the node should start again."""
-        return self.newer_state.is_set()
-
     def _install_newer_state(self) -> None:
-        """Put the state that was built while this node ran in place of the old one, or the last verified one."""
         if self.chain.verified.is_going_back:
             self.chain.verified.go_back()
             return

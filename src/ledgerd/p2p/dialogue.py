@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ledgerd.basics.printable import printable
+from ledgerd.basics.quotas import Quota
 from ledgerd.p2p.shared.allowances import MEMBERS_OF_A_SIGNATURE
-from ledgerd.p2p.shared.budget import TokenBucket
 from ledgerd.p2p.shared.core import Core
 from ledgerd.p2p.shared.modes import Cause, Mode
 from ledgerd.p2p.shared.peer import Life, LifeEvent, Peer
@@ -58,8 +58,8 @@ class Dialogue:
         self._contacts = contacts
         self._intake = intake
         self.exchange = PeerExchange(core, contacts)
-        self._signatures = TokenBucket(SIGNATURES_AT_ONCE, SIGNATURES_A_SECOND, core.now)
-        self._trusted_signatures = TokenBucket(SIGNATURES_AT_ONCE, SIGNATURES_A_SECOND, core.now)
+        self._signatures = Quota(SIGNATURES_AT_ONCE, SIGNATURES_A_SECOND, core.now)
+        self._trusted_signatures = Quota(SIGNATURES_AT_ONCE, SIGNATURES_A_SECOND, core.now)
         self._handlers: dict[type[Message], Callable[[Peer, Any], None]] = {
             Hello: self._hello,
             HelloReply: self._hello_reply,
@@ -185,7 +185,7 @@ class Dialogue:
         if not everybody.take(cost, core.now):
             return
         is_accepted = core.chain.accept_transaction(transaction)
-        lookups = core.chain.members_looked_at // MEMBERS_OF_A_SIGNATURE
+        lookups = core.chain.members_checked // MEMBERS_OF_A_SIGNATURE
         if lookups:
             allowance.signatures.take(lookups, core.now)
             everybody.take(lookups, core.now)

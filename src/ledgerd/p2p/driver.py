@@ -11,7 +11,7 @@ import logging
 import socket
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 
-from ledgerd.metrics.meters.round_trips import round_trip
+from ledgerd.metrics.meters.peers import round_trip
 from ledgerd.p2p.network_state import TICK_SECONDS, NetworkState
 from ledgerd.p2p.shared.actions import Close, Dial, Precompute, Send
 from ledgerd.p2p.shared.batches import Batch

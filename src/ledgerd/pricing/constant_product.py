@@ -71,10 +71,7 @@ def instant_fill(reserve_a: int, reserve_b: int, k: int, amount: int, side: int)
 
 
 def queued_fill(reserve_a: int, reserve_b: int, amount: int, side: int) -> Fill:
-    """A bet of a batch, priced by the product of the reserves and not by `k` (spec 09, section 5.10, step 3).
-
-    No tokens while a reserve is empty.
-    """
+    """Priced by the product of the reserves, not by `k`; none while one is empty (spec 09, section 5.10, step 3)."""
     if reserve_a <= 0 or reserve_b <= 0:
         return Fill(0, reserve_a, reserve_b)
     product = reserve_a * reserve_b
@@ -121,10 +118,7 @@ def opening_reserves(liquidity: int) -> Reserves:
 
 
 def reserves_with(reserve_a: int, reserve_b: int, liquidity: int, amount: int) -> Reserves:
-    """The reserves after liquidity was added in their proportion (spec 08, section 6.1, step 4).
-
-    Halves where there was none before.
-    """
+    """After liquidity was added in their proportion, halves where there was none (spec 08, section 6.1, step 4)."""
     if liquidity <= 0:
         return reserves_with_halves(reserve_a, reserve_b, amount)
     return _scaled(reserve_a, reserve_b, int64(liquidity + amount), liquidity)
@@ -137,10 +131,7 @@ def reserves_with_halves(reserve_a: int, reserve_b: int, amount: int) -> Reserve
 
 
 def reserves_without(reserve_a: int, reserve_b: int, liquidity: int, amount: int) -> Reserves:
-    """The reserves after liquidity was taken in their proportion; there must be some.
-
-    Spec 08, section 6.2, step 7; spec 09, section 7.9.
-    """
+    """After liquidity was taken in their proportion; there must be some (spec 08, 6.2, step 7; spec 09, 7.9)."""
     return _scaled(reserve_a, reserve_b, int64(liquidity - amount), liquidity)
 
 

@@ -1,7 +1,4 @@
-"""What pricing refuses: a named fault for each way in which the reference stops, with the text that it stops with.
-
-The faults are no rules of the ledger; whoever calls turns them into one, with the same text.
-"""
+"""What pricing refuses: a named fault for each way in which the reference stops, with the text that it stops with."""
 
 from __future__ import annotations
 

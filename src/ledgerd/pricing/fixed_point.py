@@ -1,7 +1,4 @@
-"""Numbers with 96 bits behind the point (Q96): product, quotient, exponential and logarithm, bit for bit.
-
-A number is a plain int that counts 2^-96ths. Knows nothing of markets.
-"""
+"""Numbers with 96 bits behind the point (Q96), as ints: product, quotient, exponential and logarithm, bit for bit."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Positions with a loan on the binary curve: what they are worth, when they fall, and who gets what.
-
-Spec 09, sections 7.3, 7.4 and 9; spec 08, sections 3.12, 3.13 and 9. Whose position it is, and what is paid, belongs to
-the ledger.
-"""
+"""Positions with a loan on the binary curve (spec 09, sections 7.3, 7.4 and 9; spec 08, sections 3.12, 3.13 and 9)."""
 
 from __future__ import annotations
 
@@ -80,19 +76,13 @@ def safe_threshold(loan: int, limits: LeverageLimits) -> int:
 
 
 def worst_value(reserves: Reserves, tokens: int, outcome: int, limits: LeverageLimits) -> int:
-    """What a position gives after the worst bet against it, at the reserves that it left.
-
-    Spec 08, section 9.1, step 7.
-    """
+    """After the worst bet against a position, at the reserves that it left (spec 08, section 9.1, step 7)."""
     opposing = worst_opposing(reserves.a, reserves.b, limits.slippage, limits.opposing)
     return cancel_value_after(reserves, tokens, outcome, opposing)
 
 
 def max_loan(reserves: Reserves, collateral: int, outcome: int, most: int, limits: LeverageLimits) -> int:
-    """The greatest loan up to `most`, itself included, that is safe at its opening (spec 09, section 9.4).
-
-    `k` stays the market's, also at the reserves that the position would leave.
-    """
+    """Up to `most`, itself included (spec 09, section 9.4). `k` stays, also at the reserves a position would leave."""
     low, high = 0, most
     while low < high:
         gap = high - low

@@ -1,6 +1,6 @@
-"""Providers of liquidity: their parts of a bonus and of a shortfall, and their shares in the depth of a book.
-
-Spec 09, sections 6.3, 7.8, 7.9 and 10.2; spec 08, section 6.
+"""Providers of liquidity: their parts of a bonus and of a shortfall, and their shares in the depth of a book (spec
+09, sections 6.3, 7.8, 7.9 and 10.2; spec 08, section 6); and the lazy pool: its shares, its rewards, and how much of
+it a market gets (spec 08, sections 3.9, 3.10 and 8). Queues, rows and payments belong to the ledger.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ledgerd.basics.durations import MINUTE
-from ledgerd.pricing.widths import int64, mul_div, quotient128, uint128
+from ledgerd.basics.percents import HUNDRED_PERCENT
+from ledgerd.pricing.widths import int64, mul_div, quotient128, truncated_quotient, uint64, uint128
 
 
 class Provided(NamedTuple):
@@ -32,10 +33,7 @@ def bonus_shares(provided: Sequence[Provided], bonus: int) -> list[int]:
 
 
 def charges(amounts: Sequence[int], uncovered: int) -> list[int]:
-    """A shortfall by amount, rounded down, no more than each amount; the first take the rest.
-
-    Spec 09, section 6.3, step 4.
-    """
+    """By amount, rounded down, no more than each amount; the first take the rest (spec 09, section 6.3, step 4)."""
     total = int64(sum(amounts))
     if uncovered <= 0 or total <= 0:
         return [0] * len(amounts)
@@ -52,18 +50,82 @@ def charges(amounts: Sequence[int], uncovered: int) -> list[int]:
 
 
 def depth_added(depth: int, amount: int, liquidity: int) -> int:
-    """What an amount adds to a book's depth, in proportion; nothing where there was no liquidity.
-
-    Spec 08, section 6.1, step 3; spec 09, section 7.8, step 5.
-    """
+    """In proportion; nothing where there was no liquidity (spec 08, 6.1, step 3; spec 09, section 7.8, step 5)."""
     return mul_div(depth, amount, liquidity) if liquidity > 0 else 0
 
 
 def depth_removed(share: int, withdrawn: int, amount: int) -> int:
-    """What a withdrawal takes of its own share in a book's depth: all of it with all of the amount.
-
-    Spec 08, section 6.2, step 6; spec 09, section 7.9.
-    """
+    """Of its own share: all of it with all of the amount (spec 08, section 6.2, step 6; spec 09, section 7.9)."""
     if share <= 0 or amount <= 0:
         return 0
     return share if withdrawn == amount else mul_div(share, withdrawn, amount)
+
+
+REWARD_SCALE = 1_000_000_000
+MAX_HALVINGS = 4
+
+
+class Deposit(NamedTuple):
+    """What the pool remembers of a depositor."""
+
+    shares: int
+    principal: int
+    reward_snapshot: int
+    """The pool's reward of each share when the deposit last changed."""
+    pending_rewards: int
+
+
+class Withdrawal(NamedTuple):
+    """What a depositor takes out."""
+
+    principal: int
+    reward: int
+    """Of the pending rewards, before the penalty."""
+    penalty: int
+    owed: int
+
+
+def shares_for(amount: int, total_shares: int, equity: int) -> int:
+    """Rounded down; one for one where there are none, or no equity (spec 08, section 8.1, step 2)."""
+    return amount if total_shares == 0 or equity <= 0 else mul_div(amount, total_shares, equity)
+
+
+def reward_growth(income: int, total_shares: int) -> int:
+    """What income adds to each share's reward, in billionths, 128 bits; nothing without shares (spec 08, section
+    3.9).
+    """
+    return uint128(uint64(income) * REWARD_SCALE) // uint64(total_shares) if total_shares > 0 else 0
+
+
+def reward_since(deposit: Deposit, reward_per_share: int) -> int:
+    """What a deposit's shares have earned since it last changed (spec 08, section 8.1, step 4)."""
+    return quotient128(uint128(reward_per_share - deposit.reward_snapshot) * uint64(deposit.shares), REWARD_SCALE)
+
+
+def withdraw(deposit: Deposit, shares: int, reward_per_share: int, penalty_percent: int) -> Withdrawal:
+    """The part of a deposit that some of its shares are; the penalty takes of the rewards alone.
+
+    Spec 08, section 8.2, step 5. The percentage, in ten-thousandths, is 0 unless the deposit is locked.
+    """
+    pending = int64(reward_since(deposit, reward_per_share) + deposit.pending_rewards)
+    principal = mul_div(deposit.principal, shares, deposit.shares)
+    reward = mul_div(pending, shares, deposit.shares)
+    penalty = truncated_quotient(int64(reward * penalty_percent), HUNDRED_PERCENT)
+    return Withdrawal(principal, reward, penalty, int64(principal + reward - penalty))
+
+
+def allocation(free: int, allocated: int, percent: int, max_percent: int, others: int, stamps: int) -> int:
+    """What a market gets of the pool; 0 for nothing (spec 09, section 7.8, steps 1 to 4).
+
+    A percentage of what is free, within a percentage of everything, both in ten-thousandths; a twentieth less for each
+    other active market of the oracle, rounded down one by one; half for each stamp that counts, four at most.
+    """
+    if free <= 0:
+        return 0
+    room = int64(mul_div(int64(free + allocated), max_percent, HUNDRED_PERCENT) - allocated)
+    amount = min(mul_div(free, percent, HUNDRED_PERCENT), free, room)
+    if amount <= 0:
+        return 0
+    for _ in range(others):
+        amount = int64(amount * 95) // 100
+    return amount >> min(MAX_HALVINGS, stamps)

@@ -8,14 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ledgerd.pricing.errors import (
-    DepthNotPositive,
-    DepthTooLarge,
-    QuantityNegative,
-    QuantityTooLarge,
-    TooManyOutcomes,
-    WrongOutcomeCount,
-)
+from ledgerd.pricing import errors
 from ledgerd.pricing.fixed_point import FRACTION_BITS, ONE, exp_q, ln_q
 
 MIN_OUTCOMES = 2
@@ -40,18 +33,18 @@ class Weighed(NamedTuple):
 def check_book(quantities: Sequence[int], depth: int) -> None:
     """What a book must be, in the reference's order (spec 09, section 8.4)."""
     if not MIN_OUTCOMES <= len(quantities) <= MAX_OUTCOMES:
-        raise WrongOutcomeCount
+        raise errors.WrongOutcomeCount
     if depth <= 0:
-        raise DepthNotPositive
+        raise errors.DepthNotPositive
     if depth > MAX_DEPTH:
-        raise DepthTooLarge
+        raise errors.DepthTooLarge
     if min(quantities) >= 0 and max(quantities) <= MAX_QUANTITY:
         return
     for quantity in quantities:
         if quantity < 0:
-            raise QuantityNegative
+            raise errors.QuantityNegative
         if quantity > MAX_QUANTITY:
-            raise QuantityTooLarge
+            raise errors.QuantityTooLarge
 
 
 def weigh(quantities: Sequence[int], depth: int) -> Weighed:
@@ -87,10 +80,7 @@ def cost_of(book: Weighed, depth: int) -> int:
 
 
 def prices(quantities: Sequence[int], depth: int) -> tuple[int, ...]:
-    """The price of each outcome in millionths, rounded down one by one: together at most a million.
-
-    They fall short of a million by at most one for each outcome (spec 09, section 8.5).
-    """
+    """In millionths, rounded down one by one: short of a million by at most one each (spec 09, section 8.5)."""
     if depth <= 0:
         return (0,) * len(quantities)
     check_book(quantities, depth)
@@ -99,10 +89,7 @@ def prices(quantities: Sequence[int], depth: int) -> tuple[int, ...]:
 
 
 def price(quantities: Sequence[int], depth: int, outcome: int) -> int:
-    """The price of one outcome in millionths; 0 without depth or for an outcome that is not there.
-
-    Spec 09, section 8.5.
-    """
+    """In millionths; 0 without depth or for an outcome that is not there (spec 09, section 8.5)."""
     if depth <= 0:
         return 0
     check_book(quantities, depth)
@@ -133,7 +120,7 @@ def depth_of_liquidity(liquidity: int, outcomes: int) -> int:
     if liquidity <= 0 or outcomes <= 1:
         return 0
     if outcomes > MAX_OUTCOMES:
-        raise TooManyOutcomes
+        raise errors.TooManyOutcomes
     return (liquidity << FRACTION_BITS) // ln_q(outcomes << FRACTION_BITS)
 
 

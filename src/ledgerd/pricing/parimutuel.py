@@ -1,7 +1,6 @@
-"""Who gets what of a resolved market: fees, claims, winners, the pots of a void one (spec 09, sections 6.1, 6.2, 10.1).
-
-Losers' stakes pay for everything. Each function is one term of the settlement, so that the ledger can stop between
-rows.
+"""Who gets what of a resolved market: fees, claims, winners, the pots of a void one (spec 09, sections 6.1, 6.2,
+10.1); and the penalty for a late bet (spec 09, section 7.11; spec 08, section 3.4). Losers' stakes pay for
+everything. Each function is one term of the settlement, so that the ledger can stop between rows.
 """
 
 from __future__ import annotations
@@ -9,7 +8,44 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
-from ledgerd.pricing.widths import int64, mul_div, quotient128, truncated_quotient, uint64
+from ledgerd.pricing.widths import int64, mul_div, quotient128, truncated_quotient, uint64, uint128
+
+
+class PenaltyTerms(NamedTuple):
+    """What a market says of its penalty; times in seconds."""
+
+    created: int
+    betting_expiration: int
+    """0: betting never ends, and nothing is late."""
+    kind: int
+    """0: the window is `value` seconds; else `value` hundredths of the time for betting."""
+    value: int
+    curve: int
+    """1: quadratic; else linear."""
+
+
+def time_penalty(terms: PenaltyTerms, risk_time: int, most: int) -> int:
+    """The penalty in millionths of the profit, up to `most`, for a bet whose risk began at `risk_time`."""
+    if terms.value == 0 or terms.betting_expiration == 0:
+        return 0
+    window = _window(terms)
+    if window <= 0:
+        return 0
+    left = max(0, terms.betting_expiration - risk_time)
+    if left >= window:
+        return 0
+    late, whole = window - left, window
+    if terms.curve == 1:
+        late, whole = uint128(late * late), uint128(whole * whole)
+    return max(0, min(most, quotient128(most * late, whole)))
+
+
+def _window(terms: PenaltyTerms) -> int:
+    if terms.kind == 0:
+        return int64(terms.value)
+    duration = terms.betting_expiration - terms.created
+    return mul_div(terms.value, duration, 100) if duration > 0 else 0
+
 
 PENALTY_SCALE = 1_000_000
 
@@ -94,10 +130,7 @@ def winner_payout(winner: Winner, pool: int, weight_total: int) -> Payout:
 
 
 def winners_bonus(penalties: int, liquidity_fee: int, pool: int, distributed: int, weight_total: int) -> int:
-    """What providers of liquidity get: their fee, penalties, what rounding left, or a pool that nobody won.
-
-    Spec 09, section 6.1, phase 5.
-    """
+    """Fee, penalties, what rounding left, or a pool that nobody won (spec 09, section 6.1, phase 5)."""
     rest = pool if weight_total == 0 else max(0, int64(pool - distributed))
     return int64(liquidity_fee + penalties + rest)
 

@@ -1,7 +1,4 @@
-"""Integers as wide as the reference keeps them: where it wraps, these wrap; where it truncates, these truncate.
-
-Plain 64-bit sums of the reference are not checked for overflow; amounts that are checked belong to the ledger.
-"""
+"""Integers as wide as the reference keeps them: where it wraps, these wrap; where it truncates, these truncate."""
 
 from __future__ import annotations
 

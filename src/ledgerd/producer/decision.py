@@ -1,7 +1,5 @@
-"""Whether to make a block now: a pure function of the time, the chain and the settings (spec 06, section 10.5).
-
-Its branches are those of the reference, in its order. What it leaves out on purpose: the confirmations that the
-reference signs again on every tick and that nothing depends on (section 10.7).
+"""Whether to make a block now: a pure function whose branches are the reference's, in its order (spec 06, section
+10.5). Left out are confirmations that are signed on every tick and that nothing depends on (section 10.7).
 """
 
 from __future__ import annotations
@@ -32,7 +30,6 @@ class Guards:
 
 
 def decide(now: int, facts: Facts, settings: ProducerSettings, guards: Guards) -> Decision:
-    """The decision at a time, in microseconds since 1970."""
     moment = (now + TICK) // SECOND
     return (
         _too_few_take_part(facts, settings, guards)
@@ -42,9 +39,7 @@ def decide(now: int, facts: Facts, settings: ProducerSettings, guards: Guards) -
 
 
 def _too_few_take_part(facts: Facts, settings: ProducerSettings, guards: Guards) -> Decision | None:
-    """Step 4. In a network of one, production on a stale chain stays allowed, or it would stop for ever (spec 06,
-    section 16.3).
-    """
+    """Step 4. A network of one may produce on a stale chain, or it would stop for ever (spec 06, section 16.3)."""
     if not facts.is_hardfork12 or facts.is_emergency or facts.is_network_of_one:
         return None
     if facts.participation >= HEALTHY_PARTICIPATION:
@@ -64,10 +59,9 @@ def _participation_guard(facts: Facts, settings: ProducerSettings, guards: Guard
 
 
 def _on_a_fork_of_our_own(facts: Facts, settings: ProducerSettings, guards: Guards) -> Decision | None:
-    """Step 6: all blocks of a whole round are our own. In a network of one node that is normal.
-
-    After an emergency its blocks, which the committee has made alone, prove nothing: the reference counts them, and
-    whoever made them then waits for the blocks of others, although the next slots may all be its own.
+    """Step 6: all blocks of a whole round are our own. In a network of one node that is normal. After an emergency its
+    blocks, which the committee has made alone, prove nothing: the reference counts them, and whoever made them then
+    waits for the blocks of others, although the next slots may all be its own.
     """
     if facts.is_network_of_one:
         return None
@@ -135,9 +129,7 @@ def _too_late(moment: int, duty: Duty) -> Decision | None:
 
 
 def _competing(facts: Facts, name: str) -> Rival | None:
-    """The block that competes with ours: in an emergency any in the slot, else one of another validator on another
-    parent.
-    """
+    """In an emergency any block in the slot competes, else one of another validator on another parent."""
     for rival in facts.rivals:
         if facts.is_emergency or (rival.validator != name and rival.previous != facts.head_id):
             return rival
@@ -145,10 +137,7 @@ def _competing(facts: Facts, name: str) -> Rival | None:
 
 
 def _collision(facts: Facts, settings: ProducerSettings, guards: Guards, duty: Duty) -> Decision | None:
-    """Defer to a competing block, unless ours is on the heavier branch (spec 06, section 10.8).
-
-    Where ours wins, `_granted` names the competing blocks as discarded.
-    """
+    """Defer to a competing block, unless ours is on the heavier branch (spec 06, section 10.8)."""
     rival = _competing(facts, duty.name)
     if rival is None:
         return None

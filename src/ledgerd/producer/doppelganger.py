@@ -1,6 +1,5 @@
-"""The doppelganger check: whether another node signs with a key of ours, before we sign and for as long as we run.
-
-It does not prevent the first double signature of a node that was started beside us later; it ends the damage there.
+"""The doppelganger check: whether another node signs with a key of ours. It does not prevent the first double signature
+of a node that was started beside us later; it ends the damage there.
 """
 
 from __future__ import annotations
@@ -8,36 +7,31 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from ledgerd.chain.forks.outcome import Outcome
 from ledgerd.producer.clock import SECOND, Microseconds
+from ledgerd.producer.double_sign import SignedSlot
+from ledgerd.producer.settings import ProducerSettings
+from ledgerd.protocol.block import Block
 from ledgerd.protocol.constants import BLOCK_INTERVAL, COMMITTEE_ACCOUNT
 from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.keys import PublicKey
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.time_text import time_text
-
-if TYPE_CHECKING:
-    from ledgerd.chain.forks.outcome import Outcome
-    from ledgerd.producer.double_sign import SignedSlot
-    from ledgerd.producer.settings import ProducerSettings
-    from ledgerd.protocol.block import Block
-    from ledgerd.protocol.keys import PublicKey
-    from ledgerd.protocol.names import AccountName
-    from ledgerd.protocol.parameters import ChainParameters
 
 log = logging.getLogger(__name__)
 
 OLDEST = 100
 """Seconds: a block that is older when it first comes was made before our watch, or is replayed to stop us."""
 
-GIVEN_REMEMBERED = 256
+OURS_REMEMBERED = 256
 """Blocks of our signer that are remembered: far more than one node can sign within `OLDEST`."""
 
 
 def is_doppelganger_checked(settings: ProducerSettings, network: ChainParameters) -> bool:
-    """Whether the check runs: where it was asked for, blocks are signed, and others sign as well.
-
-    Not with a signer: whatever other node it has signed a block for is no doppelganger, and it signs one for a slot.
-    """
+    """Not with a signer: other nodes that it signs blocks for are no doppelgangers, and it signs one for a slot."""
     return (
         settings.checks_doppelganger
         and not settings.is_signed_elsewhere
@@ -57,9 +51,8 @@ class WatchState(NamedTuple):
 
 
 class Doppelganger:
-    """Watches for foreign blocks by the keys of this node; on the chain's thread.
-
-    The committee is left out: its key is published, and several nodes hold it on purpose.
+    """Watches for foreign blocks by the keys of this node; on the chain's thread. The committee is left out: its key is
+    published, and several nodes hold it on purpose.
     """
 
     def __init__(
@@ -76,45 +69,39 @@ class Doppelganger:
         self._slots = slots
         self._clock = clock
         self._report = report
-        self._given: deque[bytes] = deque(maxlen=GIVEN_REMEMBERED)
+        self._ours: deque[bytes] = deque(maxlen=OURS_REMEMBERED)
         """By their signed hashes: with a changed signature a stranger would give a block of ours another id."""
-        self._left = 0 if self._is_young(last_signed) else slots
+        age = None if last_signed is None else abs(clock() // SECOND - last_signed.time)
+        # Whoever has signed within the last round is the one whose blocks the network has.
+        self._left = 0 if age is not None and age < slots * BLOCK_INTERVAL else slots
         self._slot = 0
         """The slot that was counted last; 0 before the first."""
-        self._is_told = False
+        self._is_announced = False
         self.stopped = ""
         report(self.state)
 
-    def _is_young(self, signed: SignedSlot | None) -> bool:
-        """Whether we have signed within the last round: then it was us whom the network has heard."""
-        now = self._clock() // SECOND
-        return signed is not None and abs(now - signed.time) < self._slots * BLOCK_INTERVAL
-
-    def take_keys(self, keys: Iterable[PublicKey]) -> None:
+    def set_keys(self, keys: Iterable[PublicKey]) -> None:
         self._keys = frozenset(keys)
 
-    # -- what happens
+    def remember(self, block: Block) -> None:
+        self._ours.append(block.header.digest)
 
-    def given(self, block: Block) -> None:
-        """Note a block of our own signer, before it is pushed."""
-        self._given.append(block.header.digest)
-
-    def see(self, block: Block, outcome: Outcome) -> None:
-        """Judge a block that was pushed to the chain by anybody, whatever became of it."""
+    def inspect(self, block: Block, outcome: Outcome) -> None:
         if block.timestamp < self._clock() // SECOND - OLDEST:
-            if outcome.has_moved:
-                self._start_again()
+            if outcome.has_moved and self._left:
+                # Watch from the beginning: the node was behind, and has received nothing of the present yet.
+                self._left, self._slot = self._slots, 0
             return
         if not self.stopped and self._is_foreign(block):
             self._stop(block)
 
     def count(self, second: int, peers: int) -> None:
-        """Count the slot of a moment as watched, where there was a peer to hear blocks from."""
+        """Count the slot of a moment as watched, where there was a peer to receive blocks from."""
         slot = second // BLOCK_INTERVAL
         if self._left == 0 or not peers or slot == self._slot:
             return
-        if not self._is_told:
-            self._is_told = True
+        if not self._is_announced:
+            self._is_announced = True
             log.info(
                 "doppelganger-check: watching %(slots)d slots for blocks of another node with our keys",
                 {"slots": self._left},
@@ -126,13 +113,8 @@ class Doppelganger:
             log.info("doppelganger-check: no other node signs with our keys; production begins")
             self._report(self.state)
 
-    def _start_again(self) -> None:
-        """Watch from the beginning: the node was behind, and has heard nothing of the present yet."""
-        if self._left:
-            self._left, self._slot = self._slots, 0
-
     def _is_foreign(self, block: Block) -> bool:
-        if block.validator not in self._names or block.header.digest in self._given:
+        if block.validator not in self._names or block.header.digest in self._ours:
             return False
         last = self._last
         if last is not None and (block.timestamp < last.time or block.header.digest == last.digest):
@@ -153,8 +135,6 @@ class Doppelganger:
         log.error("%s", self.stopped)
         self._report(self.state)
 
-    # -- what follows
-
     @property
     def state(self) -> WatchState:
         if self.stopped or not self._left:
@@ -165,5 +145,4 @@ class Doppelganger:
         )
 
     def refusal(self, name: AccountName) -> WatchState:
-        """Why a validator's slot is not signed; nothing where it may be."""
         return self.state if name in self._names else WatchState()

@@ -1,13 +1,9 @@
-"""Double-sign protection: the last signed block, on the disk before it is sent, so that no slot is ever signed twice.
-
-The block itself is kept, not its slot alone: a node that was stopped between signing a block and applying it applies
-the same block when it starts again, and needs no second signature.
+"""Double-sign protection: the last signed block is on the disk before it is sent. The block itself is kept: a node that
+was stopped before it was applied applies the same, and needs no second signature.
 """
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, NamedTuple, Protocol
@@ -15,6 +11,7 @@ from typing import Annotated, NamedTuple, Protocol
 import msgspec
 from msgspec.structs import replace
 
+from ledgerd.basics.durable import put_in_place
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError
 from ledgerd.protocol.block import Block, BlockHeader, signed_block
@@ -35,7 +32,6 @@ class SignedBlockRecord(msgspec.Struct, frozen=True):
     number: Word
     id: str
     block: str
-    """Packed, in hex."""
     checksum: str = ""
     """SHA-256 of all other fields."""
 
@@ -53,7 +49,7 @@ class SignedSlot(NamedTuple):
 
 
 class SigningRecord(Protocol):
-    """The interface that a producer asks before it signs, and tells afterwards."""
+    """The interface that a producer asks before it signs, and informs afterwards."""
 
     def refusal(self, slot: int, head_time: int) -> str: ...
     def record(self, block: Block) -> None: ...
@@ -73,7 +69,6 @@ class LastSigned:
 
     @property
     def time(self) -> int:
-        """The slot that was signed last; 0 when there is none."""
         return 0 if self._last is None else self._last.time
 
     @property
@@ -98,20 +93,12 @@ class LastSigned:
         return ""
 
     def record(self, block: Block) -> None:
-        """Put a block on the disk; when this returns, a loss of power no longer takes it away.
-
-        Raises:
-            OperatorError: The disk is full or cannot be written; the record is as it was, and the block must not leave.
-        """
+        """Durable when this returns; after an `OperatorError` the record is as it was, and the block must not leave."""
         signed = self._sealed(block)
         fresh = self.path.with_name(f"{FILE}.new")
         try:
-            with fresh.open("wb") as file:
-                file.write(msgspec.json.encode(signed))
-                file.flush()
-                os.fsync(file.fileno())
-            fresh.replace(self.path)
-            sync_folder(self.path.parent)
+            fresh.write_bytes(msgspec.json.encode(signed))
+            put_in_place(fresh, self.path)
         except OSError as error:
             raise OperatorError(
                 f"{self.path} cannot be written ({error}), so block #{block.number} is not sent: check the disk's free "
@@ -164,13 +151,3 @@ class LastSigned:
             f"{self.path}, which says what this node signed last, cannot be read: it is damaged, or of another version "
             "of this program; remove the file only when no other copy of this node has run since"
         )
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the new name durable too, where folders can be synced."""
-    with suppress(PermissionError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

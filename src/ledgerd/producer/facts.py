@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from ledgerd.chain.interface.view import ChainView
 from ledgerd.chain.rules.validators.slots import SLOTS_REMEMBERED, participation
-from ledgerd.protocol.constants import BLOCK_INTERVAL
+from ledgerd.producer.outcome import Duty
+from ledgerd.protocol.constants import BLOCK_INTERVAL, EMERGENCY_CONSENSUS_TIMEOUT_SEC
 from ledgerd.protocol.identifiers import BlockId
 from ledgerd.protocol.keys import NULL_KEY, PublicKey
 from ledgerd.protocol.names import AccountName
 
-if TYPE_CHECKING:
-    from ledgerd.chain.interface.view import ChainView
+BRIDGED_SLOTS = EMERGENCY_CONSENSUS_TIMEOUT_SEC // BLOCK_INTERVAL - 1
+"""The last slot in which a block does not begin an emergency."""
+SLOTS_AHEAD = 5
 
 
 class Rival(NamedTuple):
@@ -32,7 +35,6 @@ class Facts(NamedTuple):
     head_id: BlockId
     head_time: int
     first_slot: int
-    """When the first slot after the head begins."""
     aslot: int
     scheduled: tuple[AccountName, ...]
     keys: Mapping[AccountName, PublicKey]
@@ -45,22 +47,27 @@ class Facts(NamedTuple):
     """Of the blocks below the head of the fork database, the head's first; no more than there are validators."""
     rivals: tuple[Rival, ...] = ()
     is_rolling: bool = False
-    """Whether the node began from a snapshot, and holds no full block log."""
 
     def slot_at(self, time: int) -> int:
         """The slot that a second falls in; 0 before the first."""
         return 0 if time < self.first_slot else (time - self.first_slot) // BLOCK_INTERVAL + 1
 
+    def needs_bridge(self, second: int) -> bool:
+        """Whether the next block of a network of one would begin an emergency, after a long stop. That would remove
+        every signing key but the committee's, whose secret nobody has: it would never make a block again. So its
+        producer first makes the block of every 1,197 seconds that it was stopped; each is valid.
+        """
+        is_alone = self.is_network_of_one and self.is_hardfork12 and not self.is_emergency
+        return is_alone and self.head_number > 0 and self.slot_at(second) > BRIDGED_SLOTS
+
     def slot_time(self, slot: int) -> int:
         return self.first_slot + (slot - 1) * BLOCK_INTERVAL
 
     def scheduled_at(self, slot: int) -> AccountName:
-        """Whose slot it is."""
         return self.scheduled[(self.aslot + slot) % len(self.scheduled)]
 
     @property
     def is_network_of_one(self) -> bool:
-        """Whether a round has one place: then a branch of one producer is no minority."""
         return self.max_validators == 1
 
 
@@ -90,11 +97,10 @@ def read_facts(chain: ChainView, names: tuple[AccountName, ...]) -> Facts:
 
 
 def _slots_that_count(chain: ChainView) -> int:
-    """The slots that participation is measured by: after an emergency, those after the block that began it.
-
-    The reference counts the silence before it as well. When the validators come back within a hundred slots, and
-    each of them wants a third to take part, all of them stop again at the end of the emergency, and none ever makes
-    the block that another emergency would begin with.
+    """The slots that participation is measured by: after an emergency, those after the block that began it. The
+    reference counts the silence before it as well. When the validators come back within a hundred slots, and each of
+    them wants a third to take part, all of them stop again at the end of the emergency, and none ever makes the block
+    that another emergency would begin with.
     """
     globals_ = chain.globals
     began = globals_.emergency_consensus_start_block
@@ -102,7 +108,7 @@ def _slots_that_count(chain: ChainView) -> int:
     first = chain.block_at(began) if is_recent else None
     if first is None:
         return SLOTS_REMEMBERED
-    # A block is remembered before the slots that were missed before it, so the silence stands behind its first block.
+    # A block is remembered before the slots that were missed before it, so the silence is behind its first block.
     return max(1, min(SLOTS_REMEMBERED, (globals_.time - first.timestamp) // BLOCK_INTERVAL))
 
 
@@ -116,24 +122,12 @@ def _rivals(chain: ChainView) -> tuple[Rival, ...]:
     )
 
 
-class OwnSlot(NamedTuple):
-    """A coming slot that this node can fill."""
-
-    time: int
-    name: AccountName
-
-
-SLOTS_LOOKED_AT = 5
-
-
-def next_own_slot(facts: Facts, now: int, held: frozenset[PublicKey] | None) -> OwnSlot | None:
-    """The earliest of the next few slots that we hold the key of, or our signer for us, where it is not known which
-    keys those are: what is slow should wait (spec 06, section 10.10).
-    """
+def next_own_slot(facts: Facts, now: int, held: frozenset[PublicKey] | None) -> Duty | None:
+    """The earliest of the next slots that we can fill; every key counts where a signer has them (spec 06, 10.10)."""
     first = max(1, facts.slot_at(now))
-    for slot in range(first, first + SLOTS_LOOKED_AT):
+    for slot in range(first, first + SLOTS_AHEAD):
         name = facts.scheduled_at(slot)
         key = facts.keys.get(name, NULL_KEY)
         if key != NULL_KEY and (held is None or key in held):
-            return OwnSlot(facts.slot_time(slot), name)
+            return Duty(facts.slot_time(slot), name)
     return None

@@ -19,15 +19,9 @@ class KeyFile(NamedTuple):
 
     keys: tuple[PrivateKey, ...]
     is_open_to_others: bool
-    """Whether others than its owner may open it."""
 
 
 def read_key(text: str) -> PrivateKey:
-    """The key of a WIF text, with or without quotes round it.
-
-    Raises:
-        KeyFileFault: It is none.
-    """
     from ledgerd.protocol.errors import RuleViolation  # noqa: PLC0415
     from ledgerd.protocol.keys import PrivateKey  # noqa: PLC0415 - keys are loaded when there is one to read
 
@@ -38,11 +32,6 @@ def read_key(text: str) -> PrivateKey:
 
 
 def read_key_file(path: Path) -> KeyFile:
-    """The keys of a file.
-
-    Raises:
-        KeyFileFault: It cannot be read, or a line is no key.
-    """
     try:
         mode = path.stat().st_mode
         lines = path.read_text(encoding="utf-8").splitlines()

@@ -1,6 +1,5 @@
-"""The producer: four times a second it asks `decision` what to do, and does it.
-
-`tick` runs on the thread of the chain; `run` is the timer, on the loop of the main thread.
+"""The producer: `tick`, four times a second on the chain's thread, decides and acts; `run` is the timer, on the main
+loop.
 """
 
 from __future__ import annotations
@@ -10,36 +9,28 @@ import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from ledgerd.chain.forks.outcome import Unlinked
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.events import BlockApplied
+from ledgerd.chain.forks.outcome import Outcome, Unlinked
 from ledgerd.chain.interface.observer import Observer
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
-from ledgerd.producer.clock import SECOND, Microseconds, wait_before_tick
-from ledgerd.producer.clock_step import StepGuard
+from ledgerd.chain.pending.generation import BlockDraft
+from ledgerd.producer.clock import SECOND, Microseconds, StepGuard, wait_before_tick
 from ledgerd.producer.decision import OWN_FORK, Guards, decide
-from ledgerd.producer.facts import Facts, next_own_slot, read_facts
-from ledgerd.producer.network_of_one import BRIDGED_SLOTS, is_bridge_needed
+from ledgerd.producer.doppelganger import Doppelganger
+from ledgerd.producer.double_sign import SigningRecord
+from ledgerd.producer.facts import BRIDGED_SLOTS, Facts, next_own_slot, read_facts
 from ledgerd.producer.outcome import Decision, Duty, TickOutcome
-from ledgerd.producer.peers import Nobody, Peers
-from ledgerd.producer.signings import judged
-from ledgerd.producer.streaks import LogLine, Streaks
+from ledgerd.producer.settings import ProducerSettings
+from ledgerd.producer.signings import SignerReply, judged
+from ledgerd.producer.streaks import Streaks
 from ledgerd.producer.testnet_start import TestnetStart, is_self_starting, with_initiator
+from ledgerd.protocol.block import Block, BlockHeader
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.keys import NULL_KEY
+from ledgerd.protocol.keys import NULL_KEY, PublicKey
 from ledgerd.protocol.time_text import time_text
-
-if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
-    from ledgerd.chain.events import BlockApplied
-    from ledgerd.chain.forks.outcome import Outcome
-    from ledgerd.chain.pending.generation import BlockDraft
-    from ledgerd.producer.doppelganger import Doppelganger
-    from ledgerd.producer.double_sign import SigningRecord
-    from ledgerd.producer.settings import ProducerSettings
-    from ledgerd.producer.signings import SignerReply
-    from ledgerd.protocol.block import Block, BlockHeader
-    from ledgerd.protocol.keys import PublicKey
 
 log = logging.getLogger(__name__)
 
@@ -49,15 +40,33 @@ HEADS_REMEMBERED = 64
 WAIT_AFTER_LAG = 3 * SECOND
 
 RunOnChain = Callable[[Callable[[], int]], Awaitable[int]]
-"""Runs a function on the chain's thread, before other work there."""
-
 
 NetworkSleep = Callable[[float], Awaitable[None]]
-"""Waits a number of seconds by the network's clock."""
+
+Sign = Callable[[PublicKey, BlockHeader], Awaitable[SignerReply]]
 
 
-Sign = Callable[["PublicKey", "BlockHeader"], Awaitable["SignerReply"]]
-"""Asks the signer for the signature of a header."""
+class Peers(Protocol):
+    """The network as a producer uses it, on the thread of the chain: nothing of it may wait."""
+
+    @property
+    def count(self) -> int: ...
+
+    def broadcast_block(self, block: Block) -> None: ...
+
+    def resync(self) -> None: ...
+
+
+class NoPeers:
+    """A private network of one."""
+
+    count = 0
+
+    def broadcast_block(self, _block: Block) -> None:
+        pass
+
+    def resync(self) -> None:
+        pass
 
 
 class Producer(Observer):
@@ -78,7 +87,7 @@ class Producer(Observer):
         self.settings = with_initiator(settings) if self._start else settings
         self._signed = signed
         self._clock = clock
-        self._peers: Peers = peers or Nobody()
+        self._peers: Peers = peers or NoPeers()
         self._ask_time = ask_time
         self._guards = Guards(self.settings.allows_stale)
         self._step = StepGuard()
@@ -97,22 +106,21 @@ class Producer(Observer):
         self.chain = chain
         chain.observe(self)
 
-    def take_settings(self, settings: ProducerSettings) -> None:
+    def set_settings(self, settings: ProducerSettings) -> None:
         self.settings = with_initiator(settings) if self._start else settings
         if self._doppelganger is not None:
-            self._doppelganger.take_keys(self.settings.keys)
+            self._doppelganger.set_keys(self.settings.keys)
 
     # -- before the first tick
 
     def begin(self) -> None:
-        """Apply what a stop has interrupted, and log the validators."""
         names = self.settings.names
         if not names:
             log.warning("No validators configured! Please add validator names and private keys to configuration.")
             return
         block = self._signed.unapplied(self.chain.head_id, self.chain.head_time)
         if block is not None:
-            self._take_up(block)
+            self._apply_interrupted(block)
         log.info("Launching block production for %(count)d validators.", {"count": len(names)})
         log.info("validators of this node: %(validators)s", {"validators": " ".join(names)})
         if self._guards.allows_stale and self.chain.head_number == 0:
@@ -121,8 +129,7 @@ class Producer(Observer):
                 {"network": self.chain.network.name},
             )
 
-    def _take_up(self, block: Block) -> None:
-        """Apply a block that was signed but not applied before the node stopped."""
+    def _apply_interrupted(self, block: Block) -> None:
         problem = self.chain.push_block(block).violation
         if problem is not None:
             log.error(
@@ -136,10 +143,11 @@ class Producer(Observer):
     # -- one tick
 
     def tick(self) -> int:
-        """Decide, act, and return the microseconds until the next tick."""
         if self._start is not None:
             self._start.step(self.chain)
-        now, facts, decision = self._look()
+        self._bridge(self._clock() // SECOND)
+        now, facts = self._clock(), self._facts()
+        decision = decide(now, facts, self.settings, self._guards)
         decision = self._released(self._watched(self._doubted(decision, facts, now // SECOND), now // SECOND))
         if decision.outcome is TickOutcome.LAG:
             decision = self._decided(decision.duty) or decision
@@ -151,11 +159,6 @@ class Producer(Observer):
             now = self._clock()
         self._follow_up(decision, self._facts(), now)
         return self._pause(decision)
-
-    def _look(self) -> tuple[int, Facts, Decision]:
-        self._bridge(self._clock() // SECOND)
-        now, facts = self._clock(), self._facts()
-        return now, facts, decide(now, facts, self.settings, self._guards)
 
     def _doubted(self, decision: Decision, facts: Facts, second: int) -> Decision:
         """Make no block while the clock is in doubt; a network of one has nobody who could confirm it."""
@@ -182,7 +185,6 @@ class Producer(Observer):
         return Decision(TickOutcome.WATCHING, state.watching, duty) if state.watching else decision
 
     def _released(self, decision: Decision) -> Decision:
-        """Make no block while another part of the node holds production back."""
         reason, duty = self.held(), decision.duty
         if not reason or duty is None or decision.outcome not in {TickOutcome.PRODUCED, TickOutcome.LAG}:
             return decision
@@ -204,11 +206,10 @@ class Producer(Observer):
 
     def _bridge(self, second: int) -> None:
         """After a long stop of a network of one: blocks so close that no emergency begins, made durable in batches.
-
-        Nothing of a batch is told before all of it is in the state, so none of it needs a record of its own.
+        Nothing of a batch is sent before all of it is in the state, so none of it needs a record of its own.
         """
         count, facts = 0, self._facts()
-        while not self.held() and is_bridge_needed(facts, second):
+        while not self.held() and facts.needs_bridge(second):
             name, time = facts.scheduled_at(BRIDGED_SLOTS), facts.slot_time(BRIDGED_SLOTS)
             key = self.settings.keys.get(facts.keys.get(name, NULL_KEY))
             if key is None or self._signed.refusal(time, facts.head_time):
@@ -224,32 +225,30 @@ class Producer(Observer):
                 {"until": time_text(second), "blocks": count},
             )
 
-    def _fill(self, slot: int, facts: Facts) -> bool:
-        name = facts.scheduled_at(slot)
-        if facts.keys.get(name) not in self.settings.keys:
-            return False
-        duty = Duty(facts.slot_time(slot), name)
-        return self._produce(Decision(TickOutcome.PRODUCED, duty=duty), duty, facts).outcome is TickOutcome.PRODUCED
-
     def make_block(self, second: int) -> bool:
         """For a chain to develop on: fill the slot of a time at once, or the next one; `False` when it is not ours."""
         if self._start is not None:
             self._start.step(self.chain)
         self._bridge(second)
         facts = self._facts()
-        return self._fill(max(1, facts.slot_at(second)), facts)
+        slot = max(1, facts.slot_at(second))
+        name = facts.scheduled_at(slot)
+        if facts.keys.get(name) not in self.settings.keys:
+            return False
+        duty = Duty(facts.slot_time(slot), name)
+        return self._produce(Decision(TickOutcome.PRODUCED, duty=duty), duty, facts).outcome is TickOutcome.PRODUCED
 
     def _produce(self, decision: Decision, duty: Duty, facts: Facts) -> Decision:
-        """Sign, record, apply and send the block of a slot."""
         refusal = self._signed.refusal(duty.time, facts.head_time)
         if refusal:
             return Decision(TickOutcome.ALREADY_SIGNED, f"Not producing block for {duty.name}: {refusal}", duty)
         if self.settings.is_signed_elsewhere:
             return self._ask_signer(decision, duty, facts)
-        problem: RuleViolation | None = None
+        key, problem = self.settings.keys[facts.keys[duty.name]], None
         for _ in range(ATTEMPTS):
             try:
-                block = self._make(duty, facts)
+                block = self.chain.generate_block(duty.time, duty.name, key, self._skipped)
+                self._record(block)
             except RuleViolation as error:
                 problem = error
             else:
@@ -271,18 +270,10 @@ class Producer(Observer):
         reason = f"MINORITY FORK DETECTED: our block does not link: {problem}; {OWN_FORK}"
         return Decision(TickOutcome.MINORITY_FORK, reason, duty, asks_for_resync=True)
 
-    def _make(self, duty: Duty, facts: Facts) -> Block:
-        """Make a block and push it, which sends it to others: it has been recorded before."""
-        key = self.settings.keys[facts.keys[duty.name]]
-        block = self.chain.generate_block(duty.time, duty.name, key, self._skipped)
-        self._note(block)
-        return block
-
-    def _note(self, block: Block) -> None:
-        """Put a signed block on record, before it is pushed."""
+    def _record(self, block: Block) -> None:
         self._signed.record(block)
         if self._doppelganger is not None:
-            self._doppelganger.given(block)
+            self._doppelganger.remember(block)
 
     # -- with a signer elsewhere
 
@@ -300,13 +291,13 @@ class Producer(Observer):
         return self._drafted
 
     def _decided(self, duty: Duty | None) -> Decision | None:
-        """What came of a slot that the signer was asked for in time, told already; nothing of any other slot."""
+        """What came of a slot that the signer was asked for in time, logged already; nothing of any other slot."""
         last = self._drafted
         is_over = last is not None and last.duty == duty and last.outcome is not TickOutcome.PRODUCED
         return last._replace(reason="") if last is not None and is_over else None
 
     def settle(self, signing: SignerReply) -> int:
-        """Apply and send the block that was signed, or note why none was; the microseconds until the next tick."""
+        """Apply and send the block that was signed, or record why none was; the microseconds until the next tick."""
         draft, asked, self.draft = self.draft, self._drafted, None
         if draft is None or asked is None or asked.duty is None:
             return self._pause(Decision(TickOutcome.NOT_TIME_YET))
@@ -325,7 +316,7 @@ class Producer(Observer):
         if reason := self.held():  # since the signer was asked
             return Decision(TickOutcome.HELD, f"Not sending the block of {duty.name}: {reason}", duty)
         block = draft.with_signature(signature)
-        self._note(block)
+        self._record(block)
         pushed = self.chain.push_block(block, self._skipped, instead_of=asked.discarded)
         if isinstance(pushed, Unlinked):
             return self._unlinked(duty, pushed.violation)
@@ -359,18 +350,19 @@ class Producer(Observer):
 
     def pushed(self, block: Block, outcome: Outcome) -> None:
         if self._doppelganger is not None:
-            self._doppelganger.see(block, outcome)
+            self._doppelganger.inspect(block, outcome)
 
     def _follow_up(self, decision: Decision, facts: Facts, now: int) -> None:
         second, streaks = now // SECOND, self.streaks
         if decision.outcome in {TickOutcome.PRODUCED, TickOutcome.NOT_MY_TURN}:
             self._guards.deferred = 0
-        lines = streaks.take(decision, facts, now)
+        lines = streaks.count(decision, facts, now)
         lines += streaks.missed(facts, frozenset(self._head_times))
         lines += streaks.silence(facts, second)
         if decision.outcome is not TickOutcome.LAG:
             lines += streaks.watch(facts, self.settings, second, self._peers.count)
-        _write(lines)
+        for line in lines:
+            log.log(line.level, "%s", line.text)
         if self.settings.is_verbose:
             log.info(
                 "tick: %(outcome)s, head #%(block)d, slot %(slot)d",
@@ -387,11 +379,6 @@ class Producer(Observer):
         return None if slot is None else slot.time - second
 
 
-def _write(lines: list[LogLine]) -> None:
-    for line in lines:
-        log.log(line.level, "%s", line.text)
-
-
 async def run(
     producer: Producer,
     on_chain: RunOnChain,
@@ -399,7 +386,6 @@ async def run(
     sleep: NetworkSleep = asyncio.sleep,
     sign: Sign | None = None,
 ) -> None:
-    """Tick for as long as the node runs; the signer is asked between two ticks, while the chain goes on."""
     wait = wait_before_tick(clock())
     while True:
         await sleep(wait / SECOND)

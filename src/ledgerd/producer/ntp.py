@@ -1,7 +1,4 @@
-"""The time of time servers: their packets, and which of their answers are believed. No I/O, no clock (spec 06, 9).
-
-Times are microseconds since 1970.
-"""
+"""The time of time servers: packets, and which answers are believed (spec 06, 9). Times are microseconds since 1970."""
 
 from __future__ import annotations
 
@@ -32,25 +29,22 @@ ROUND_PAUSE = 3 * MICRO
 EARLY = 5 * MICRO
 TRIES_BEFORE_BELIEF = 3
 SAME = 50_000
-"""Rejected answers that differ by less agree with each other."""
 ALIKE = 500_000
 """Answers of servers that differ by less agree with each other: each may have been on its way for so long."""
 FARTHEST_ALONE = 3 * MICRO
 
-TOLD, REPEATED = slice(40, 48), slice(24, 32)
+SENT, REPEATED = slice(40, 48), slice(24, 32)
 """Where a question says when it was sent, and where the answer repeats it."""
 
 Address = tuple[str, int]
 
 
 def ntp_time(micros: int) -> int:
-    """The 64 bits of a time: seconds since 1900, then their fraction."""
     seconds, rest = divmod(micros, MICRO)
     return (seconds + SINCE_1900) % (1 << 32) << 32 | (rest << 32) // MICRO
 
 
 def from_ntp_time(value: int) -> int:
-    """The time that 64 bits tell."""
     seconds = value >> 32
     if seconds < FIRST_ERA:
         seconds += 1 << 32
@@ -58,21 +52,18 @@ def from_ntp_time(value: int) -> int:
 
 
 def request(now: int) -> bytes:
-    """The packet that asks for the time."""
     return bytes([CLIENT_REQUEST]) + bytes(39) + struct.pack(">Q", ntp_time(now))
 
 
 class NtpAnswer(msgspec.Struct, frozen=True):
-    """What a server has told."""
+    """What a server has answered."""
 
     offset: int
     """By how much our clock is behind."""
     delay: int
-    """How long the packets were on their way."""
 
 
 def answer_of(packet: bytes, received: int) -> NtpAnswer | None:
-    """Read a packet that arrived at a time; what is too short is no answer."""
     if len(packet) < PACKET_SIZE:
         return None
     asked, arrived, sent = (from_ntp_time(value) for value in TIMES.unpack_from(packet))
@@ -80,11 +71,10 @@ def answer_of(packet: bytes, received: int) -> NtpAnswer | None:
 
 
 class Round:
-    """The answers to one round of questions, and which of them is believed.
-
-    The reference believes the first (spec 06, section 9), so that one server of three, when it is fast, decides over
-    the time of a validator. Here more than half of those asked have to agree; where fewer answer, more than half of
-    these, and a single one may be off by as much as the clock is slewed, not more.
+    """The answers to one round of questions, and which of them is believed. The reference believes the first (spec 06,
+    section 9), so that one server of three, when it is fast, decides over the time of a validator. Here more than half
+    of those asked have to agree; where fewer answer, more than half of these, and a single one may be off by as much as
+    the clock is slewed, not more.
     """
 
     def __init__(self) -> None:
@@ -92,7 +82,7 @@ class Round:
         self._answers: dict[Address, NtpAnswer] = {}
 
     def ask(self, server: Address, packet: bytes) -> None:
-        self._asked[server] = packet[TOLD]
+        self._asked[server] = packet[SENT]
 
     def answer(self, server: Address, packet: bytes, received: int) -> NtpAnswer | None:
         """Read an answer; nothing where it answers no question of this round, or was given before."""
@@ -106,7 +96,9 @@ class Round:
 
     def choice(self, *, is_over: bool) -> NtpAnswer | None:
         """The answer that is believed, as soon as one is, or when nobody is waited for any more."""
-        alike = max((self._like(each) for each in self._answers.values()), key=len, default=[])
+        answers = self._answers.values()
+        groups = [[each for each in answers if abs(each.offset - one.offset) <= ALIKE] for one in answers]
+        alike = max(groups, key=len, default=[])
         most = len(self._answers) if is_over else len(self._asked)
         if len(alike) * 2 <= most:
             return None
@@ -114,12 +106,8 @@ class Round:
         is_alone = len(alike) == 1 < len(self._asked)
         return None if is_alone and abs(best.offset) > FARTHEST_ALONE else best
 
-    def _like(self, answer: NtpAnswer) -> list[NtpAnswer]:
-        return [each for each in self._answers.values() if abs(each.offset - answer.offset) <= ALIKE]
-
     @property
     def offsets(self) -> list[int]:
-        """What the servers have said, in microseconds."""
         return sorted(answer.offset for answer in self._answers.values())
 
 
@@ -159,13 +147,11 @@ class NtpOffset:
         """Microseconds to add to our clock; nothing before the first answer."""
 
     def is_due(self, now: int) -> bool:
-        """Whether what is known is old enough to ask again."""
         if self._accepted_at is None:
             return True
         return not 0 <= now - self._accepted_at < self._settings.request_interval * MICRO - EARLY
 
     def begin_round(self, now: int) -> bool:
-        """Begin a round of requests, if one is due; the next answers belong to it."""
         if self._asked_at is not None and 0 <= now - self._asked_at < ROUND_PAUSE:
             return False
         self._asked_at = now
@@ -184,8 +170,7 @@ class NtpOffset:
             return AnswerVerdict.ABSURD
         return None
 
-    def take(self, answer: NtpAnswer, now: int) -> AnswerVerdict:
-        """Judge an answer, and use it if it is accepted."""
+    def judge(self, answer: NtpAnswer, now: int) -> AnswerVerdict:
         unusable = self.unusable(answer)
         if unusable is not None:
             return unusable

@@ -18,7 +18,6 @@ log = logging.getLogger(__name__)
 NOTICED = 250_000
 """Microseconds: a quarter of a second is as much as a block may be early."""
 ANSWER_SECONDS = 1.0
-"""Answers that come later are not waited for."""
 
 
 class NtpClient(asyncio.DatagramProtocol):
@@ -30,7 +29,6 @@ class NtpClient(asyncio.DatagramProtocol):
         self._pause = settings.pause
         self.known = NtpOffset(settings)
         self.answered = asyncio.Event()
-        """Set with the first answer that is believed."""
         self._transport: asyncio.DatagramTransport | None = None
         self._asked = Round()
         self._waiting: asyncio.TimerHandle | None = None
@@ -44,9 +42,8 @@ class NtpClient(asyncio.DatagramProtocol):
         return self.known.offset or 0
 
     async def run(self, work: Work) -> None:
-        """Ask now and whenever it is time, until cancelled."""
         self._loop, self._work = asyncio.get_running_loop(), work
-        await self._loop.create_datagram_endpoint(lambda: self, local_addr=("0.0.0.0", 0))  # noqa: S104 - to hear answers
+        await self._loop.create_datagram_endpoint(lambda: self, local_addr=("0.0.0.0", 0))  # noqa: S104 - to receive answers
         try:
             while True:
                 if self.known.is_due(self._wall()):
@@ -96,8 +93,6 @@ class NtpClient(asyncio.DatagramProtocol):
         host, port = found[0][4][:2]
         return str(host), int(port)
 
-    # -- from the transport
-
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.DatagramTransport", transport)
 
@@ -114,24 +109,23 @@ class NtpClient(asyncio.DatagramProtocol):
             self._ask()
 
     def _believe(self, *, is_over: bool) -> bool:
-        """Use what the servers agree on, if they do by now."""
         choice = self._asked.choice(is_over=is_over)
         if choice is None:
             return False
-        if self.known.take(choice, self._wall()) is AnswerVerdict.ACCEPTED:
+        if self.known.judge(choice, self._wall()) is AnswerVerdict.ACCEPTED:
             self.answered.set()
-            self._say_offset()
+            self._log_offset()
         return True
 
     def _end_round(self, asked: Round) -> None:
         if asked is self._asked and not self._believe(is_over=True) and asked.offsets:
-            told = ", ".join(f"{offset / MICRO:+.3f} s" for offset in asked.offsets)
+            offsets = ", ".join(f"{offset / MICRO:+.3f} s" for offset in asked.offsets)
             log.warning(
                 "time servers do not agree on our clock, and none is believed: it is behind by %(behind)s",
-                {"behind": told},
+                {"behind": offsets},
             )
 
-    def _say_offset(self) -> None:
+    def _log_offset(self) -> None:
         """Log the offset: blocks are made by the servers' time, so a large one is logged with each answer."""
         level = logging.WARNING if abs(self.offset) > NOTICED else logging.DEBUG
         log.log(

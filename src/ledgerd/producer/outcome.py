@@ -10,7 +10,7 @@ from ledgerd.protocol.names import AccountName
 
 
 class TickOutcome(IntEnum):
-    """The result codes of the reference, and nine of our own. Its 1, `not_synced`, is for a node that holds up its
+    """The result codes of the reference, and from 11 on our own. Its 1, `not_synced`, is for a node that holds up its
     chain to export or rebuild the state, which ours never does; its 7, `consecutive`, it never gives.
     """
 
@@ -26,19 +26,14 @@ class TickOutcome(IntEnum):
     ALREADY_SIGNED = 11
     """Ours: a block of this slot, or of a later one, may have left this node before."""
     CLOCK_STEPPED = 12
-    """Ours: the clock was set forward, and no block has confirmed it."""
     WATCHING = 13
     """Ours: the doppelganger check has not watched for a round yet."""
     DOPPELGANGER = 14
-    """Ours: another node signs with our key."""
     HELD = 15
     """Ours: the state is being checked, or the node has lost the network."""
     ASKED = 16
-    """Ours: the signer was asked for the slot's signature."""
     SIGNER_AWAY = 17
-    """Ours: the signer has not answered in time."""
     SIGNER_REFUSED = 18
-    """Ours: the signer does not sign this slot."""
     SIGNED_BY_ANOTHER = 19
     """Ours: another node that uses our signer has the slot."""
 
@@ -55,9 +50,7 @@ class Decision(NamedTuple):
 
     outcome: TickOutcome
     reason: str = ""
-    """For the operator; empty where there is nothing to say."""
     duty: Duty | None = None
-    """The slot that this is about, where it is one of ours."""
     discarded: tuple[BlockId, ...] = ()
     """Competing blocks that are given up for ours."""
     asks_for_resync: bool = False

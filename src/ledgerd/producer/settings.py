@@ -23,9 +23,8 @@ DEFAULT_COLLISION_TIMEOUT = 21
 
 
 class NtpSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Which servers are asked for the time, how often, and what is believed.
-
-    Times are in seconds or milliseconds, as the options give them.
+    """Which servers are asked for the time, how often, and what is believed. Times are in seconds or milliseconds, as
+    the options give them.
     """
 
     servers: tuple[Endpoint, ...] = ()
@@ -38,7 +37,6 @@ class NtpSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def pause(self) -> int:
-        """Seconds between two looks at whether it is time to ask."""
         return max(1, min(self.retry_interval, self.request_interval))
 
 
@@ -68,9 +66,8 @@ class ProducerSettings(msgspec.Struct, frozen=True, kw_only=True):
     names: tuple[AccountName, ...]
     keys: Mapping[PublicKey, PrivateKey]
     key_files: tuple[Path, ...] = ()
-    """Where some of the keys were read from."""
     options_keys: tuple[PrivateKey, ...] = ()
-    """The others, which stand in options."""
+    """The others, which are in options."""
     ntp: NtpSettings = NtpSettings()
     collision_timeout: int = DEFAULT_COLLISION_TIMEOUT
     is_verbose: bool = False
@@ -79,11 +76,9 @@ class ProducerSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_signed_elsewhere(self) -> bool:
-        """Whether a signer holds the keys; then this node has none."""
         return self.signer.place is not None
 
     def with_keys_of_files(self, keys: Iterable[PrivateKey]) -> ProducerSettings:
-        """The same, after the files were read again."""
         return msgspec.structs.replace(self, keys=keyring([*self.options_keys, *keys]))
 
     @property

@@ -13,10 +13,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
 from ledgerd.basics.failures import reason_of
+from ledgerd.basics.frames import FrameBuffer, FrameFault
 from ledgerd.producer.signer_place import PlaceFault, SignerPlace, TlsFiles, tls_context
 from ledgerd.producer.signing_frames import (
-    FrameBuffer,
-    FrameFault,
+    MOST_FRAME,
     SignerAnswer,
     SignerStatus,
     SigningQuestion,
@@ -50,7 +50,7 @@ class SignerConnection(asyncio.Protocol):
     """One connection, and the questions on it that have no answer yet."""
 
     def __init__(self) -> None:
-        self._frames = FrameBuffer()
+        self._frames = FrameBuffer(MOST_FRAME)
         self._waiting: dict[int, asyncio.Future[SignerAnswer]] = {}
         self._asked = 0
         self._transport: asyncio.Transport | None = None
@@ -91,10 +91,9 @@ class SignerConnection(asyncio.Protocol):
         self._transport = cast("asyncio.Transport", transport)
 
     def data_received(self, data: bytes) -> None:
-        self._frames.take(data)
         try:
-            while self._frames.has_one:
-                answer = read_answer(self._frames.next())
+            for frame in self._frames.frames_in(data):
+                answer = read_answer(frame)
                 future = self._waiting.get(answer.number)
                 if future is not None and not future.done():
                     future.set_result(answer)

@@ -34,11 +34,6 @@ class SignerPlace(msgspec.Struct, frozen=True):
 
 
 def read_place(text: str) -> SignerPlace:
-    """The place of a text, `unix:/path` or `tls://host:port`.
-
-    Raises:
-        PlaceFault: It is neither.
-    """
     if text.startswith("unix:/"):
         path = text.removeprefix("unix:")
         if len(os.fsencode(path)) > LONGEST_SOCKET_NAME:
@@ -60,11 +55,6 @@ class TlsFiles(msgspec.Struct, frozen=True):
 
 
 def tls_context(files: TlsFiles, *, is_signer: bool) -> ssl.SSLContext:
-    """What one side of a connection shows, and asks of the other.
-
-    Raises:
-        PlaceFault: A file cannot be read, or is none.
-    """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER if is_signer else ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
     context.verify_mode = ssl.CERT_REQUIRED
@@ -74,7 +64,8 @@ def tls_context(files: TlsFiles, *, is_signer: bool) -> ssl.SSLContext:
         raise PlaceFault(f"{files.authority} holds no certificate: {_reason(fault)}") from fault
     try:
         is_open_to_others = bool(files.certificate_key.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO))
-        context.load_cert_chain(files.certificate, files.certificate_key, password=_no_password)
+        # Without a password, OpenSSL would ask on the terminal for that of a key which has one.
+        context.load_cert_chain(files.certificate, files.certificate_key, password=lambda: "")
     except (OSError, ValueError) as fault:
         both = f"{files.certificate} and {files.certificate_key}"
         raise PlaceFault(f"{both} are no certificate and its key: {_reason(fault)}") from fault
@@ -84,11 +75,6 @@ def tls_context(files: TlsFiles, *, is_signer: bool) -> ssl.SSLContext:
             "that of a node can have its slots signed"
         )
     return context
-
-
-def _no_password() -> str:
-    """Without it, a key with a password would have OpenSSL ask for that on the terminal."""
-    return ""
 
 
 def _reason(fault: Exception) -> str:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from ledgerd.basics.frames import FrameFault, framed
 from ledgerd.basics.printable import printable
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError
@@ -24,16 +25,11 @@ MOST_FRAME = 8192
 MOST_NAMED = 64
 """Validators, and keys, of a signer: the status of so many fits into a frame."""
 
-_LENGTH = struct.Struct(">H")
 _HEAD = struct.Struct(">BBI")
 """Version, kind, and the number of the question, which its answer repeats."""
 
 _ASK_TO_SIGN, _ASK_FOR_STATUS = 1, 2
 MOST_TEXT = MOST_FRAME - _HEAD.size
-
-
-class FrameFault(Exception):
-    """Bytes that are no frame of ours; the connection cannot go on."""
 
 
 class SigningVerdict(IntEnum):
@@ -109,9 +105,9 @@ class SignerStatus(msgspec.Struct, frozen=True):
 
 def packed_question(question: SigningQuestion | StatusQuestion) -> bytes:
     if isinstance(question, StatusQuestion):
-        return _framed(_HEAD.pack(VERSION, _ASK_FOR_STATUS, question.number))
+        return framed(_HEAD.pack(VERSION, _ASK_FOR_STATUS, question.number))
     header = codec_of(BlockHeader).encode(question.header)
-    return _framed(_HEAD.pack(VERSION, _ASK_TO_SIGN, question.number) + question.key + header)
+    return framed(_HEAD.pack(VERSION, _ASK_TO_SIGN, question.number) + question.key + header)
 
 
 def read_question(frame: bytes) -> SigningQuestion | StatusQuestion:
@@ -134,7 +130,7 @@ def read_question(frame: bytes) -> SigningQuestion | StatusQuestion:
 
 def packed_answer(answer: SignerAnswer) -> bytes:
     """The frame of an answer; a text that is too long is cut."""
-    return _framed(_HEAD.pack(VERSION, answer.verdict, answer.number) + answer.content[:MOST_TEXT])
+    return framed(_HEAD.pack(VERSION, answer.verdict, answer.number) + answer.content[:MOST_TEXT])
 
 
 def read_answer(frame: bytes) -> SignerAnswer:
@@ -160,44 +156,6 @@ def read_status(answer: SignerAnswer) -> SignerStatus:
     except (msgspec.MsgspecError, UnicodeDecodeError) as fault:
         raise FrameFault("no status") from fault
     return msgspec.structs.replace(status, problem=printable(status.problem))
-
-
-class FrameBuffer:
-    """Puts frames together from whatever pieces they come in."""
-
-    def __init__(self) -> None:
-        self._waiting = bytearray()
-
-    def take(self, data: bytes) -> None:
-        self._waiting += data
-
-    @property
-    def has_one(self) -> bool:
-        """Whether a whole frame is there.
-
-        Raises:
-            FrameFault: It is larger than any of ours.
-        """
-        if len(self._waiting) < _LENGTH.size:
-            return False
-        length = self._length()
-        if length > MOST_FRAME:
-            raise FrameFault(f"a frame of {length} bytes")
-        return len(self._waiting) >= _LENGTH.size + length
-
-    def next(self) -> bytes:
-        """Take the next frame off; there must be one."""
-        end = _LENGTH.size + self._length()
-        frame = bytes(self._waiting[_LENGTH.size : end])
-        del self._waiting[:end]
-        return frame
-
-    def _length(self) -> int:
-        return int(_LENGTH.unpack_from(self._waiting)[0])
-
-
-def _framed(body: bytes) -> bytes:
-    return _LENGTH.pack(len(body)) + body
 
 
 def _opened(frame: bytes) -> tuple[int, int, bytes]:

@@ -1,6 +1,5 @@
-"""What follows from the outcomes of many ticks: warnings by their duration, throttled log lines, and the watchdog.
-
-Spec 06, sections 10.4 and 10.6. It returns what is to be logged, and is handed the time.
+"""What follows from the outcomes of many ticks: warnings, throttled log lines and the watchdog (spec 06, sections 10.4
+and 10.6). It returns what is to be logged.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ QUIET = {
     TickOutcome.NO_PRIVATE_KEY: (logging.INFO, BLOCK_INTERVAL),
     TickOutcome.SIGNED_BY_ANOTHER: (logging.INFO, 0),
 }
-"""The level of a reason, and the seconds in which it is said once. The reference repeats most of them four times a
+"""The level of a reason, and the seconds in which it is logged once. The reference repeats most of them four times a
 second."""
 LOUD = {
     TickOutcome.LAG: logging.ERROR,
@@ -73,12 +72,9 @@ class Streaks:
     """Slots of ours that have begun and have no block yet, by their times, and what was decided last for them."""
     lost: Counter[TickOutcome] = field(default_factory=Counter)
     """Slots of ours that the head has passed without a block, by the reason."""
-    _said: dict[str, int] = field(default_factory=dict)
+    _logged: dict[str, int] = field(default_factory=dict)
 
-    # -- after a decision
-
-    def take(self, decision: Decision, facts: Facts, now: int) -> list[LogLine]:
-        """Count an outcome, at a time in microseconds, and give what is to be said of it."""
+    def count(self, decision: Decision, facts: Facts, now: int) -> list[LogLine]:
         second, outcome = now // SECOND, decision.outcome
         lines: list[LogLine] = []
         if outcome is TickOutcome.NOT_TIME_YET:
@@ -118,23 +114,19 @@ class Streaks:
         if decision.outcome in LOUD:
             return [LogLine(LOUD[decision.outcome], decision.reason)]
         level, pause = QUIET[decision.outcome]
-        return [LogLine(level, decision.reason)] if self._may_say(decision.outcome.name, second, pause) else []
+        return [LogLine(level, decision.reason)] if self._is_due(decision.outcome.name, second, pause) else []
 
-    def _may_say(self, what: str, second: int, pause: int) -> bool:
-        if second - self._said.get(what, -pause) < pause:
+    def _is_due(self, what: str, second: int, pause: int) -> bool:
+        if second - self._logged.get(what, -pause) < pause:
             return False
-        self._said[what] = second
+        self._logged[what] = second
         return True
 
     @property
     def wants_time(self) -> bool:
-        """Whether our clock has looked wrong for so long that the time servers should be asked at once."""
         return self.behind_head == TIME_ASKED_AT
 
-    # -- as blocks are applied
-
     def missed(self, facts: Facts, head_times: frozenset[int]) -> list[LogLine]:
-        """Say so when the head has passed a slot of ours without a block; blocks are known by their times."""
         lines = []
         for time in sorted(each for each in self.owed if each <= facts.head_time):
             decision = self.owed.pop(time)
@@ -146,11 +138,10 @@ class Streaks:
         return lines
 
     def silence(self, facts: Facts, second: int) -> list[LogLine]:
-        """The warning, once a minute, that nobody makes blocks."""
         gap = second - facts.head_time
-        if gap < SILENT_HEAD or facts.head_number == 0 or self._said.get("silence") == gap // 60:
+        if gap < SILENT_HEAD or facts.head_number == 0 or self._logged.get("silence") == gap // 60:
             return []
-        self._said["silence"] = gap // 60
+        self._logged["silence"] = gap // 60
         slot = max(1, facts.slot_at(second))
         left = max(0, EMERGENCY_CONSENSUS_TIMEOUT_SEC - gap)
         return [
@@ -164,16 +155,17 @@ class Streaks:
         ]
 
     def watch(self, facts: Facts, settings: ProducerSettings, second: int, peers: int) -> list[LogLine]:
-        """The watchdog: a line when production has been silent too long; where nothing stops it, counts begin again."""
         is_master = facts.is_emergency and settings.is_emergency_master
         is_expected = is_master if facts.is_emergency else facts.participation >= HEALTHY_PARTICIPATION
-        patience = SILENT_MASTER_SECONDS if is_master else SILENT_SECONDS
+        longest = SILENT_MASTER_SECONDS if is_master else SILENT_SECONDS
         silent = second - self.last_production
-        if not self.last_production or self.left_minority or not is_expected or silent <= patience:
+        if not self.last_production or self.left_minority or not is_expected or silent <= longest:
             return []
         lines = []
-        if self._may_say("watchdog", second, WATCHDOG_EVERY):
-            text = f"VALIDATOR-WATCHDOG: no block of ours for {silent} s; {describe(facts, self, second)}"
+        if self._is_due("watchdog", second, WATCHDOG_EVERY):
+            # The producer in a line (spec 06, section 10.10); it has made a block, or nothing would be expected of it.
+            state = f"head=#{facts.head_number} last_prod={silent}s_ago minority_rcv={int(self.left_minority)}"
+            text = f"VALIDATOR-WATCHDOG: no block of ours for {silent} s; validator[{state}]"
             lines.append(LogLine(logging.ERROR, text))
         ready = [name for name in settings.names if facts.keys.get(name, NULL_KEY) != NULL_KEY]
         is_clear = (
@@ -182,9 +174,3 @@ class Streaks:
         if is_clear:
             self.behind_head = self.idle = 0
         return lines
-
-
-def describe(facts: Facts, streaks: Streaks, second: int) -> str:
-    """The producer in a line, for the log (spec 06, section 10.10)."""
-    last = f"{second - streaks.last_production}s_ago" if streaks.last_production else "never"
-    return f"validator[head=#{facts.head_number} last_prod={last} minority_rcv={int(streaks.left_minority)}]"

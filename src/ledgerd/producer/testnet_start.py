@@ -1,27 +1,20 @@
-"""A self-starting testnet: in its first blocks the initiator becomes a validator.
-
-By the rules, hardfork 9 removes validators that never produced and hardfork 12 takes the committee out of the schedule,
-both within the first blocks of a fresh testnet. A validator must have been declared before, and the initiator's key of
-the testnet is published (spec 06, section 16.3). The rules stay as they are.
+"""A self-starting testnet: in its first blocks the initiator, whose key is published, becomes a validator. It must be
+declared before hardforks 9 and 12 remove whoever never produced, and the committee (spec 06, section 16.3).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from msgspec.structs import replace
 
+from ledgerd.chain.chain import Chain
 from ledgerd.producer.settings import ProducerSettings
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT, INITIATOR_ACCOUNT
 from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.operations.transfers import TransferToVesting
 from ledgerd.protocol.operations.validators import AccountValidatorVote, ValidatorUpdate
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.transaction import unsigned_transaction
-
-if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
-    from ledgerd.protocol.parameters import ChainParameters
 
 PUBLISHED_INITIATOR_KEY = "5JabcrvaLnBTCkCVFX5r4rmeGGfuJuVp4NAKRNLTey6pxhRQmf4"
 
@@ -31,7 +24,6 @@ ABOUT = "https://github.com/VIZ-Blockchain"
 
 
 def is_self_starting(network: ChainParameters, settings: ProducerSettings) -> bool:
-    """Whether a node makes all blocks of a network of one whose initiator's key everybody knows."""
     key = PrivateKey.from_wif(PUBLISHED_INITIATOR_KEY).public
     return (
         network.max_validators == 1
@@ -56,7 +48,6 @@ class TestnetStart:
         self._is_done = False
 
     def step(self, chain: Chain) -> None:
-        """Called between blocks; after the first one it sends the transaction."""
         if self._is_done or chain.head_number == 0:
             return
         self._is_done = True

@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ledgerd.chain.ledger.ledger import Projection, Sample, Sampler
-from ledgerd.protocol.operations.accounts import AccountCreate, AccountUpdate
+from ledgerd.protocol.operations.accounts import AccountCreate, AccountUpdate, RecoverAccount
 from ledgerd.protocol.operations.invites import InviteRegistration
-from ledgerd.protocol.operations.recovery import RecoverAccount
 from ledgerd.state.objects.accounts import AUTHORITY_BY_ACCOUNT
 from ledgerd.state.objects.key_references import KEY_REFERENCES, REFERENCE_BY_KEY, KeyReference
 

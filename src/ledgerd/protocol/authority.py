@@ -14,7 +14,6 @@ from ledgerd.protocol.names import AccountName, is_valid_name, text_order
 
 
 def key_order(key: bytes) -> bytes:
-    """Keys are ordered by their bytes."""
     return key
 
 
@@ -34,7 +33,6 @@ class Authority(msgspec.Struct, frozen=True):
 
     @property
     def is_impossible(self) -> bool:
-        """Whether all of its members together cannot reach the threshold."""
         return sum(self.account_auths.values()) + sum(self.key_auths.values()) < self.weight_threshold
 
 
@@ -42,7 +40,8 @@ def authority_of(key: PublicKey) -> Authority:
     return Authority(1, {}, {key: 1})
 
 
-def require_valid_name(name: str) -> None:
-    """The check that comes first for every account name in an operation."""
-    if not is_valid_name(name):
-        raise RuleViolation("is_valid_account_name(name): Account name ${n} is invalid", n=name)
+def require_valid_name(*names: str) -> None:
+    """The check that comes first for every account name in an operation, one name after the other."""
+    for name in names:
+        if not is_valid_name(name):
+            raise RuleViolation("is_valid_account_name(name): Account name ${n} is invalid", n=name)

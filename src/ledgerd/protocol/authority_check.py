@@ -1,7 +1,4 @@
-"""Whether the keys that signed are the ones that operations require (spec 01, section 10).
-
-How an authority and its members are walked is in `signing`.
-"""
+"""Whether the keys that signed are the ones that operations require (spec 01, section 10)."""
 
 from __future__ import annotations
 
@@ -9,10 +6,9 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple, Self
 
 from ledgerd.protocol.authority import Authority
-from ledgerd.protocol.authority_web import Web
+from ledgerd.protocol.authority_web import GetAuthority, Lookups, Web
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.keys import PublicKey
-from ledgerd.protocol.lookups import GetAuthority, Lookups
 from ledgerd.protocol.names import AccountName, word_order
 from ledgerd.protocol.operations.base import Authorities, Operation
 from ledgerd.protocol.signing import Signing
@@ -113,7 +109,6 @@ def required_authorities(operations: Iterable[Operation]) -> Authorities:
 
 
 def in_word_order(names: Iterable[AccountName]) -> tuple[AccountName, ...]:
-    """Names in the order in which the reference walks its sets."""
     found = tuple(names)
     return found if len(found) < 2 else tuple(sorted(found, key=word_order))
 
@@ -124,7 +119,6 @@ def verify_authority(
     accounts: Accounts,
     approvals: Approvals = NO_APPROVALS,
 ) -> None:
-    """Raise unless the keys and approvals are exactly what the operations require."""
     verify_required(required_authorities(operations), keys, accounts, approvals)
 
 
@@ -134,7 +128,6 @@ def verify_required(
     accounts: Accounts,
     approvals: Approvals = NO_APPROVALS,
 ) -> None:
-    """Raise unless the keys and approvals are exactly what is required."""
     require_satisfied(required, accounts, begin_signing(required, keys, accounts, approvals), approvals)
 
 
@@ -144,7 +137,6 @@ def begin_signing(
     accounts: Accounts,
     approvals: Approvals = NO_APPROVALS,
 ) -> Signing:
-    """What a check of everything that is required begins with."""
     if required.regular:
         return Signing(Web(accounts.regular, keys, accounts.lookups, approvals.regular))
     return Signing(Web(accounts.active, keys, accounts.lookups, (*approvals.active, *approvals.master)))

@@ -1,20 +1,63 @@
-"""The accounts that checks of authorities meet as members, and which of them are known to fail (spec 01, section 10.2).
-
-An account that failed would be walked again each time it is met, and its members with it: k accounts that list each
-other make k times k times k steps of that. What failed fails again while nobody else is approved, so it is remembered.
-When one more account is approved, only those are walked again whom that may satisfy; and what comes of a walk is known
-where the same have been approved. The walk itself is in `signing`.
+"""The accounts that checks of authorities meet as members, and which of them are known to fail (spec 01, section
+10.2). An account that failed would be walked again each time it is met, and its members with it: k accounts that list
+each other make k times k times k steps of that. What failed fails again while nobody else is approved, so it is
+remembered. When one more account is approved, only those are walked again whom that may satisfy; and what comes of a
+walk is known where the same have been approved. Who sends us a transaction for nothing may have us check a bounded
+number of members; transactions in blocks are law. The walk itself is in `signing`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
+from weakref import WeakKeyDictionary
 
 from ledgerd.protocol.authority import Authority
 from ledgerd.protocol.keys import PublicKey
-from ledgerd.protocol.lookups import GetAuthority, Lookups
 from ledgerd.protocol.member_graph import FULL, LANE, MemberGraph, places
 from ledgerd.protocol.names import AccountName
+
+GetAuthority = Callable[[AccountName], Authority]
+
+MOST_MEMBERS = 5_000
+"""Keys and members that are looked at for whoever sends us something: so many has an account of 40 accounts of 40."""
+
+
+class TooManyMembers(Exception):
+    """More members would have to be looked at than may be. No rule is broken: nothing may take it for one."""
+
+
+class Lookups:
+    """What is known of members, by the way of looking them up, and a count of those that were looked at."""
+
+    def __init__(self, most: int | None = None) -> None:
+        self.checked = 0
+        """Keys and members, since the bound was set."""
+        self._most = most
+        self._graphs = WeakKeyDictionary[GetAuthority, MemberGraph]()
+        """Ways that count their own looks refer to this: no circle keeps what they read from."""
+
+    def graph(self, get: GetAuthority) -> MemberGraph:
+        """Of one way of looking members up: for one check, as the next one may get another."""
+        known = self._graphs.get(get)
+        if known is None or known.is_large:
+            known = self._graphs[get] = MemberGraph()
+        return known
+
+    @contextmanager
+    def at_most(self, most: int) -> Iterator[None]:
+        before = self._most
+        self.checked, self._most = 0, most
+        try:
+            yield
+        finally:
+            self._most = before
+
+    def count(self, members: int) -> None:
+        self.checked += members
+        if self._most is not None and self.checked > self._most:
+            raise TooManyMembers
+
 
 MAX_DEPTH = 2
 """How deep the members of members are looked up."""
@@ -79,11 +122,9 @@ class WalkState:
         """By depth, what has come of walks that began here and may have approved others."""
 
     def lacking(self, met: Met) -> int:
-        """What an account lacks whose lane is right."""
         return FULL - (self.lanes >> met.shift & (1 << LANE) - 1)
 
     def measure(self, met: Met, lacking: int) -> None:
-        """Set its lane."""
         self.lanes += FULL - lacking - (self.lanes >> met.shift & (1 << LANE) - 1) << met.shift
         self.measured |= met.bit
 
@@ -136,7 +177,6 @@ class Web:
         self._authorities: dict[int, Met] = {}
 
     def account(self, name: AccountName) -> Met:
-        """The authority of a member; raises for an account that does not exist."""
         met = self._accounts.get(name)
         if met is None:
             authority = self._get(name)
@@ -150,7 +190,6 @@ class Web:
         return met
 
     def authority(self, authority: Authority) -> Met:
-        """An authority that is asked for as it is."""
         met = self._authorities.get(id(authority))
         if met is None:
             met = self._authorities[id(authority)] = self._met(authority, self.graph.members(authority))
@@ -172,7 +211,6 @@ class Web:
         return met.lacking - sum([weights[name] for name in self.graph.chosen(members, met.authority)])
 
     def after(self, state: WalkState, name: AccountName) -> WalkState:
-        """The state when one more account is approved that was walked."""
         later = state.later.get(name)
         if later is None:
             later = self._after(state, name)
@@ -196,7 +234,6 @@ class Web:
         return state.after(name, self.graph)
 
     def keep(self, state: WalkState, met: Met, depth: int, result: WalkResult) -> None:
-        """Remember what has come of a walk."""
         if self._may_keep(RESULT_LANES):
             state.results[depth][met] = result
 

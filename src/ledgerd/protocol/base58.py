@@ -1,7 +1,4 @@
-"""Base58 in Bitcoin's alphabet, as liberal in what it reads as the reference is (spec 01, section 5.2).
-
-Checksums and what the bytes mean are not known here.
-"""
+"""Base58 in Bitcoin's alphabet, as liberal in what it reads as the reference is (spec 01, section 5.2)."""
 
 from __future__ import annotations
 
@@ -32,7 +29,6 @@ _DIGITS = bytes(_SYMBOLS.find(byte) & 0xFF for byte in range(256))
 
 
 def encode(data: bytes) -> str:
-    """The text of some bytes; a leading zero byte is a leading `1`."""
     if len(data) > MAX_DATA:
         raise EncodeError(f"{len(data)} bytes are too many for base58: at most {MAX_DATA}")
     number = int.from_bytes(data, "big")
@@ -89,11 +85,7 @@ def decode(text: str) -> bytes:
 
 
 def _number(digits: list[int]) -> int:
-    """The number that digits to the base 58 write.
-
-    Neighbours are joined, pair by pair, into digits of the squared base: a long text, which anyone may send,
-    then costs a few long multiplications and not one for each of its characters.
-    """
+    """Neighbours are joined into digits of the squared base: a stranger's long text costs few multiplications."""
     base = 58
     while len(digits) > 1:
         if len(digits) % 2:

@@ -29,7 +29,6 @@ class Beneficiary(msgspec.Struct, frozen=True):
 
 
 def require_beneficiaries(beneficiaries: tuple[Beneficiary, ...]) -> None:
-    """The rules for beneficiaries of an award: their number, and a total of at most 100%."""
     _require_few(beneficiaries)
     total = 0
     for each in beneficiaries:

@@ -1,9 +1,10 @@
-"""Blocks: header, signature, id, and the merkle root of their transactions (spec 01, section 11)."""
+"""Blocks: header, signature, id, merkle root (spec 01, section 11); and excepted ones (spec 03, section 2)."""
 
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from collections.abc import Sequence
+from typing import Annotated, ClassVar
 
 import msgspec
 
@@ -19,8 +20,18 @@ from ledgerd.protocol.times import Time
 from ledgerd.protocol.transaction import Transaction
 from ledgerd.protocol.versions import HardforkVersionVote, Version
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+EXCEPTED_BLOCKS: dict[int, MerkleRoot] = {
+    3705111: MerkleRoot(bytes.fromhex("0a8f0fd5450c3706ec8b8cbad795cd0b3679bf35")),
+    3705120: MerkleRoot(bytes.fromhex("2027edb72b671f7011c8cc4c7a8b59c39b305093")),
+    3713940: MerkleRoot(bytes.fromhex("bf8a1d516927c506ebdbb7b38bef2e992435435f")),
+    3714132: MerkleRoot(bytes.fromhex("e8b77773d268b72c8d650337b8cce360bbe64779")),
+    3714567: MerkleRoot(bytes.fromhex("45af59a8c2d7d4a606151ef5dae03d2dfe13fbdd")),
+    3714588: MerkleRoot(bytes.fromhex("e64275443bdc82f104ac936486d367af8f6d1584")),
+    4138790: MerkleRoot(bytes.fromhex("f65a3a788a2ef52406d8ba5705d7288be228403f")),
+    5435426: MerkleRoot(bytes.fromhex("0b32538b2d22bd3146d54b6e3cb5ae8b9780e8a5")),
+}
+"""By number, the merkle root that the transactions really have. Their active authorities may be missing too."""
+
 
 NO_TRANSACTIONS = MerkleRoot(bytes(20))
 
@@ -86,7 +97,6 @@ class SignedHeader(msgspec.Struct, frozen=True, dict=True):
 
     @lazy
     def packed(self) -> bytes:
-        """The canonical bytes."""
         return codec_of(SignedHeader).encode(self)
 
     @lazy
@@ -107,12 +117,10 @@ class SignedHeader(msgspec.Struct, frozen=True, dict=True):
 
     @lazy
     def signee(self) -> PublicKey:
-        """The key that signed."""
         return recover(self.validator_signature, self.digest)
 
     @property
     def known_signee(self) -> PublicKey | None:
-        """The key that signed, if it was recovered already."""
         known: PublicKey | None = self.__dict__.get("signee")
         return known
 
@@ -120,7 +128,6 @@ class SignedHeader(msgspec.Struct, frozen=True, dict=True):
         self.__dict__["signee"] = key
 
     def remember_packed(self, packed: bytes) -> None:
-        """Store the canonical bytes, which are known from those of the block."""
         self.__dict__["packed"] = packed
 
     def remember_id(self, block_id: BlockId) -> None:
@@ -149,7 +156,6 @@ class Block(msgspec.Struct, frozen=True, dict=True):
 
     @lazy
     def header(self) -> SignedHeader:
-        """The block without its transactions."""
         header = SignedHeader(
             self.previous,
             self.timestamp,
@@ -164,12 +170,10 @@ class Block(msgspec.Struct, frozen=True, dict=True):
 
     @lazy
     def number(self) -> int:
-        """One more than the number in the previous block's id."""
         return self.header.number
 
     @lazy
     def id(self) -> BlockId:
-        """The id of the signed header."""
         return self.header.id
 
     @property
@@ -191,7 +195,6 @@ class Block(msgspec.Struct, frozen=True, dict=True):
 
 
 def require_block_size(size: int, most: int) -> None:
-    """A block has no more bytes than the chain allows."""
     require(
         size <= most,
         "block_size <= gprops.maximum_block_size: Block Size is too Big: ${block_size} > ${max}",

@@ -19,10 +19,9 @@ import msgspec
 from ledgerd.codec import DecodeError
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.genesis_accounts import GenesisAccount, genesis_of, read_genesis
-from ledgerd.protocol.hardforks import Hardfork, known_until, rescheduled
 from ledgerd.protocol.identifiers import ChainId
 from ledgerd.protocol.keys import PublicKey, public_key_from_text
-from ledgerd.protocol.parameters import NETWORKS, ChainParameters, chain_id_of
+from ledgerd.protocol.parameters import NETWORKS, ChainParameters, Hardfork, chain_id_of, known_until, rescheduled
 from ledgerd.protocol.times import LATEST
 
 T = TypeVar("T")
@@ -166,7 +165,6 @@ def _time(value: object, key: str, path: Path) -> int:
 
 
 def _check_together(parameters: ChainParameters, path: Path) -> None:
-    """Checks that concern several keys."""
     rounds = parameters.max_validators
     if rounds > MOST_VALIDATORS:
         raise OperatorError(

@@ -1,7 +1,4 @@
-"""The answer of `get_config`: a network's constants by the names that clients know (spec 01, section 12).
-
-The order of the keys is the reference's, and part of the answer.
-"""
+"""The answer of `get_config`; the order of the keys is the reference's, and part of it (spec 01, section 12)."""
 
 from __future__ import annotations
 
@@ -18,12 +15,10 @@ from ledgerd.protocol.versions import version_text
 
 
 def config_of(network: ChainParameters) -> dict[str, Json]:
-    """The document as plain values."""
     return {**_chain(network), **_limits(network)}
 
 
 def _chain(network: ChainParameters) -> dict[str, Json]:
-    """Constants of time, names, keys and irreversibility."""
     return {
         "CHAIN_100_PERCENT": HUNDRED_PERCENT,
         "CHAIN_1_PERCENT": constants.ONE_PERCENT,
@@ -50,7 +45,6 @@ def _chain(network: ChainParameters) -> dict[str, Json]:
 
 
 def _limits(network: ChainParameters) -> dict[str, Json]:
-    """Limits, and the constants that the reference has appended since."""
     return {
         "CHAIN_MAX_ACCOUNT_NAME_LENGTH": MAX_NAME_BYTES,
         "CHAIN_MAX_ACCOUNT_VALIDATOR_VOTES": constants.MAX_ACCOUNT_VALIDATOR_VOTES,

@@ -1,7 +1,4 @@
-"""The initial distribution: the balances before the first block (spec 03, section 4.1; spec 06, 16.4).
-
-`chain.migrations` creates the accounts.
-"""
+"""The initial distribution: the balances before the first block (spec 03, section 4.1; spec 06, 16.4)."""
 
 from __future__ import annotations
 
@@ -31,7 +28,6 @@ class GenesisAccount(msgspec.Struct, frozen=True):
 
 @cache
 def embedded_genesis(network: str) -> tuple[GenesisAccount, ...]:
-    """The initial distribution of a network that the program comes with."""
     return read_genesis(NETWORKS / f"{network}-genesis.json")
 
 

@@ -35,14 +35,11 @@ _UPPER_CASE = {letter: letter - 32 for letter in range(ord("a"), ord("z") + 1)}
 
 
 class InvalidKey(RuleViolation):
-    """A secret that is not a private key, or a public key that is not a point. The message never contains the
-    secret.
-    """
+    """No private key, or no point of the curve as a public one. The message never contains the secret."""
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def public_key_text(key: PublicKey, prefix: str = ADDRESS_PREFIX) -> str:
-    """The text of a public key: prefix, then base58 of the key and its checksum."""
     if len(key) != KEY_SIZE:
         raise EncodeError(f"a public key has {KEY_SIZE} bytes, not {len(key)}")
     return prefix + base58.encode(key + ripemd160(key)[:_CHECKSUM_SIZE])
@@ -102,7 +99,6 @@ def wif_secret(text: str) -> bytes | None:
 
 
 def normalized_brain_key(words: str) -> str:
-    """A brain key in its one spelling: single spaces, none at the ends, capital letters."""
     return _WHITESPACE.sub(" ", words).strip(" ").translate(_UPPER_CASE)
 
 
@@ -154,7 +150,6 @@ class PrivateKey:
 
     @classmethod
     def from_brain_key(cls, words: str, sequence: int = 0) -> PrivateKey:
-        """One of the keys that wallets derive from a brain key: a sentence of words."""
         return cls(sha256(sha512(_bytes_of(f"{normalized_brain_key(words)} {sequence}"))))
 
 

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ledgerd.basics.percents import HUNDRED_PERCENT
+from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.texts import byte_length, is_utf8
 
-if TYPE_CHECKING:
-    from ledgerd.protocol.assets import Asset
-
-"""The whole, in hundredths of a percent."""
-
 
 def require_token(amount: Asset, field: str) -> None:
-    """An amount of VIZ."""
     require(amount.is_token, f"pm_is_token({field}): {field} must be VIZ (TOKEN_SYMBOL)")
 
 
@@ -26,13 +19,11 @@ def require_positive_token(amount: Asset, field: str, title: str) -> None:
 
 
 def require_fixed_fee(fee: Asset, field: str) -> None:
-    """An amount of VIZ, or none."""
     require_token(fee, field)
     require(fee.amount >= 0, f"{field}.amount >= 0: {field} cannot be negative")
 
 
 def require_share(percent: int, field: str, title: str) -> None:
-    """A part in hundredths of a percent: of everything at most."""
     require(percent <= HUNDRED_PERCENT, f"{field} <= 10000: {title} out of range (bp, max 10000)")
 
 
@@ -43,7 +34,6 @@ def require_text(text: str, field: str, most: int) -> None:
 
 
 def require_object_id(number: int, field: str) -> None:
-    """An id that an object can have; whether such an object exists is not checked here."""
     require(number >= 0, f"{field} >= 0: {field} must be non-negative")
 
 

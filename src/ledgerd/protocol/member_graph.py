@@ -46,12 +46,10 @@ class GraphColumn:
         self.owners = 0
 
     def add(self, owner: GraphRow, weight: int) -> None:
-        """It is a member of an account."""
         self.weights += weight << owner.shift
         self.owners |= owner.bit
 
     def remove(self, owner: GraphRow, weight: int) -> None:
-        """It is a member of an account no longer."""
         self.weights -= weight << owner.shift
         self.owners &= ~owner.bit
 
@@ -74,7 +72,6 @@ class MemberGraph:
         return self._size > MOST_MEMBERS or len(self._names) > MOST_NAMES
 
     def bit(self, name: AccountName) -> int:
-        """The bit of an account."""
         bit = self.bits.get(name)
         if bit is None:
             place = len(self._names)
@@ -91,7 +88,6 @@ class MemberGraph:
         return self._full
 
     def row(self, name: AccountName, authority: Authority) -> GraphRow:
-        """An account with the authority that it has now."""
         row = self._rows.get(name)
         if row is None or row.authority is not authority:
             if row is not None:
@@ -110,7 +106,6 @@ class MemberGraph:
                 self._columns[member].remove(row, weight)
 
     def column(self, name: AccountName) -> GraphColumn:
-        """An account as a member of all that were met."""
         column = self._columns.get(name)
         if column is None:
             column = self._columns[name] = GraphColumn()
@@ -151,7 +146,6 @@ class MemberGraph:
 
 
 def places(mask: int) -> Iterator[int]:
-    """The places of the bits of a mask, from the lowest one."""
     while mask:
         lowest = mask & -mask
         yield lowest.bit_length() - 1

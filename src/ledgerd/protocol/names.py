@@ -37,7 +37,6 @@ def cut_name(text: str) -> AccountName:
 
 @lru_cache(REMEMBERED_NAMES)
 def name_of_bytes(raw: bytes) -> AccountName:
-    """The name of bytes from the wire."""
     return cut_name(raw.decode("utf-8", "surrogateescape"))
 
 
@@ -89,7 +88,6 @@ class NameKind(Text):
     title = "account name"
 
     def read(self, source: Source, target: str) -> None:
-        """Length, then bytes."""
         length, raw = source.fresh("n"), source.fresh("b")
         add_varint(source, length)
         source.add(f"{raw} = buf[pos:pos + {length}]")
@@ -104,14 +102,12 @@ class NameKind(Text):
         source.add(f"    {target} = {source.bind(name_of_bytes)}({raw})")
 
     def show(self, source: Source, target: str) -> None:
-        """Length, then bytes, whose text is remembered."""
         length = source.fresh("n")
         add_varint(source, length)
         source.add(f"{target} = {source.bind(NAME_TEXTS)}[buf[pos:pos + {length}]]")
         source.add(f"pos += {length}")
 
     def write(self, source: Source, value: str) -> None:
-        """Length, then bytes."""
         source.add(f"w({source.bind(packed_name)}({value}))")
 
     def parse(self, value: object) -> AccountName:

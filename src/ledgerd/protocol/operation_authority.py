@@ -18,10 +18,9 @@ from ledgerd.protocol.authority_check import (
     MissingOther,
     MissingRegular,
 )
-from ledgerd.protocol.authority_web import PRE_APPROVED, Web
+from ledgerd.protocol.authority_web import PRE_APPROVED, GetAuthority, Web
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.keys import PublicKey
-from ledgerd.protocol.lookups import GetAuthority
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.agents import NEVER_DELEGABLE
 from ledgerd.protocol.operations.base import Authorities, Operation, name_of
@@ -85,10 +84,7 @@ def verify_operations(
     *,
     allow_unused: bool = False,
 ) -> Verified:
-    """Raise unless every operation has what is `asked` of it, and no other keys have signed.
-
-    Only the first missing authority is named.
-    """
+    """Raise for the first missing authority, or for keys that were not asked for."""
     if any(each.regular for each in asked):
         require(
             not any(each.active or each.master or each.other for each in asked),
@@ -141,15 +137,17 @@ class _Check:
             if not self.signing.satisfied(authority):
                 raise MissingOther(authority, "Missing other authority")
         for name in required.active:
-            self._ask(name, (accounts.master,), MissingActive)
+            self._require_signed(name, (accounts.master,), MissingActive)
         for name in required.regular:
-            self._ask(name, (accounts.active, accounts.master), MissingRegular)
+            self._require_signed(name, (accounts.active, accounts.master), MissingRegular)
         for name in required.master:
             if not self.signing.satisfied(accounts.master(name)):
                 raise MissingMaster.of(name)
         return self.signing
 
-    def _ask(self, name: AccountName, higher: tuple[GetAuthority, ...], missing: type[MissingAuthority]) -> None:
+    def _require_signed(
+        self, name: AccountName, higher: tuple[GetAuthority, ...], missing: type[MissingAuthority]
+    ) -> None:
         """Whether the account's own authority or a higher one is satisfied, or an agent has signed.
 
         The marks of an attempt count for the rest of the operation, also those of failed parts; unless all of it fails,

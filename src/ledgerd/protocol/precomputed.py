@@ -8,17 +8,14 @@ formed, are left to the rules, which raise the error.
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING
 
+from ledgerd.protocol.block import Block
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.identifiers import BlockId, MerkleRoot
 from ledgerd.protocol.keys import KEY_SIZE, NULL_KEY, PublicKey
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.signatures import Signature, recover
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.block import Block
-    from ledgerd.protocol.parameters import ChainParameters
-    from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.transaction import Transaction
 
 OF_BLOCK = struct.Struct("<20s20s33s")
 """Id, merkle root, the key of the validator; zeros stand for none."""
@@ -27,7 +24,6 @@ OF_TRANSACTION = struct.Struct("<32s?")
 
 
 def precompute(block: Block, network: ChainParameters, *, with_signers: bool = True) -> bytes:
-    """All that can be said of a block without a state; on request without the keys that signed its transactions."""
     parts = [OF_BLOCK.pack(block.id, block.merkle_root, _key(block.validator_signature, block.header.digest))]
     for transaction in block.transactions:
         parts.append(OF_TRANSACTION.pack(transaction.digest, _is_well_formed(transaction, network)))
@@ -39,7 +35,7 @@ def precompute(block: Block, network: ChainParameters, *, with_signers: bool = T
     return b"".join(parts)
 
 
-def take_precomputed(block: Block, chain_id: bytes, results: bytes, place: int) -> int:
+def apply_precomputed(block: Block, chain_id: bytes, results: bytes, place: int) -> int:
     """Store the results for a block, which begin at a place, where its properties find them; the place behind them."""
     block_id, root, key = OF_BLOCK.unpack_from(results, place)
     place += OF_BLOCK.size

@@ -20,10 +20,8 @@ _SECRET = re.compile(
 
 
 def without_keys(text: str) -> str:
-    """A text with words in the place of everything that may be a private key."""
     return _SECRET.sub(HIDDEN, text)
 
 
 def holds_key(text: str) -> bool:
-    """Whether something in a text may be a private key."""
     return _SECRET.search(text) is not None

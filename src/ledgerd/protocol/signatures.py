@@ -1,6 +1,4 @@
-"""Compact signatures: made as the reference makes them, and turned back into the key that made them
-(spec 01, section 5.4). What is signed, and whose key must have signed it, is said elsewhere.
-"""
+"""Compact signatures: made as the reference makes them, and turned back into their keys (spec 01, section 5.4)."""
 
 from __future__ import annotations
 
@@ -85,10 +83,7 @@ def recover(signature: Signature, digest: bytes) -> PublicKey:
 
 
 def _next_nonce(nonce: Any, message: Any, secret: Any, algorithm: Any, drawn: Any, _attempt: int) -> int:  # noqa: ANN401
-    """Draw the nonce after those drawn before, for the same digest and secret, by RFC 6979.
-
-    The count is raised before it is used, as in the reference: the first candidate of RFC 6979 is never used.
-    """
+    """By RFC 6979, but the count is raised before its use, as in the reference: the first candidate is never used."""
     count = ffi.cast(_COUNTER, drawn)
     count[0] += 1
     return int(lib.secp256k1_nonce_function_rfc6979(nonce, message, secret, algorithm, ffi.NULL, count[0]))

@@ -25,13 +25,11 @@ class Signing:
         self._idle = web.approvals
 
     def copy(self) -> Signing:
-        """The same, to be marked without marking this one."""
         other = Signing(self._web)
         other._state, other._used, other._idle = self._state, self._used, self._idle
         return other
 
     def signed(self, key: PublicKey) -> bool:
-        """Whether a key has signed (or could sign); it counts as used from now on."""
         place = self._web.keys.get(key)
         if place is None:
             return False
@@ -59,17 +57,14 @@ class Signing:
 
     @property
     def used_keys(self) -> set[PublicKey]:
-        """The used keys."""
         return {key for key, place in self._web.keys.items() if self._used >> place & 1}
 
     @property
     def has_used_all(self) -> bool:
-        """Whether every key was of use."""
         return self._used.bit_count() == len(self._web.keys)
 
     @property
     def idle_approvals(self) -> frozenset[AccountName]:
-        """The accounts that approved and were not asked."""
         return self._idle
 
     # -- the walk

@@ -15,7 +15,6 @@ def byte_length(text: str) -> int:
 
 
 def is_utf8(text: str) -> bool:
-    """Whether the bytes that a text was read from are UTF-8."""
     if text.isascii():
         return True
     try:
@@ -31,13 +30,11 @@ def is_json(text: str) -> bool:
 
 
 def require_memo(memo: str) -> None:
-    """A memo that fits, in UTF-8."""
     require(byte_length(memo) < MAX_MEMO_LENGTH, "memo.size() < CHAIN_MAX_MEMO_LENGTH: Memo is too large")
     require(is_utf8(memo), "fc::is_utf8(memo): Memo is not UTF8")
 
 
 def require_permlink(permlink: str) -> None:
-    """A permlink that fits, in UTF-8; it may be empty."""
     require(byte_length(permlink) < MAX_PERMLINK_LENGTH, "permlink.size() < CHAIN_MAX_URL_LENGTH: permlink is too long")
     require(is_utf8(permlink), "fc::is_utf8(permlink): permlink not formatted in UTF8")
 

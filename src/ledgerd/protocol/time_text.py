@@ -63,16 +63,12 @@ def time_text(seconds: int) -> str:
 
 
 def parse_time_text(text: str) -> int:
-    """The seconds since 1970, modulo 2^32, of a text with delimiters or of a compact one."""
     return _parse_usual(text) if len(text) == USUAL_LENGTH else _parse(text)
 
 
 @lru_cache(maxsize=4096)
 def _parse_usual(text: str) -> int:
-    """Of the length that is printed: in a snapshot, the same few times stand in most fields.
-
-    What is written as it is printed is looked up in parts, since a snapshot may have millions of times.
-    """
+    """Remembered, and looked up in parts: a snapshot may have millions of times, and the same few in most fields."""
     minute = _MINUTES.get(text[_DATE_LENGTH:_MINUTES_LENGTH])
     second = _SECONDS.get(text[_MINUTES_LENGTH:])
     day = _usual_day(text[:_DATE_LENGTH])
@@ -83,7 +79,6 @@ def _parse_usual(text: str) -> int:
 
 @lru_cache(maxsize=4096)
 def _usual_day(text: str) -> int | None:
-    """The day of a date as it is printed, with its T."""
     return _delimited_date(text[:-1]) if _USUAL_DATE.fullmatch(text) else None
 
 
@@ -188,7 +183,6 @@ def _delimited_clock(text: str) -> int:
 
 
 def _compact_clock(text: str) -> int:
-    """Microseconds of `HHMMSS`, a delimiter of any kind, and a fraction."""
     negative = text[0] == "-"
     digits = text[negative:]
     hours = _integer(digits[:2], 32) if digits else 0
@@ -200,7 +194,6 @@ def _compact_clock(text: str) -> int:
 
 
 def _fraction(field: str) -> int:
-    """Microseconds of the digits behind the point; what is finer is cut off unread."""
     field = field[:FRACTION_DIGITS]
     return _integer(field, 64) * _POWERS[FRACTION_DIGITS - len(field)]
 

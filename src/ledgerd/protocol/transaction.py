@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Iterable
+from typing import ClassVar
 
 import msgspec
 
@@ -13,17 +14,12 @@ from ledgerd.codec.numbers import UInt16, UInt32
 from ledgerd.codec.varint import pack_varint
 from ledgerd.protocol.authority_check import required_authorities
 from ledgerd.protocol.errors import RuleViolation, require
-from ledgerd.protocol.extensions import Extensions
 from ledgerd.protocol.identifiers import BlockId, TransactionId, block_number_of
 from ledgerd.protocol.keys import PrivateKey, PublicKey
-from ledgerd.protocol.operations.base import Authorities, Operation
+from ledgerd.protocol.operations.base import Authorities, Extensions, Operation
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.signatures import Signature, recover, sign
 from ledgerd.protocol.times import Time
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ledgerd.protocol.parameters import ChainParameters
 
 SIGNATURE_SIZE = 65
 SIGNERS = "signers"
@@ -60,18 +56,15 @@ class Transaction(msgspec.Struct, frozen=True, dict=True):
 
     @lazy
     def unsigned(self) -> bytes:
-        """The bytes that are signed and make the id: all before the signatures."""
         count = len(self.signatures)
         return self.packed[: len(self.packed) - SIGNATURE_SIZE * count - len(pack_varint(count))]
 
     @lazy
     def digest(self) -> bytes:
-        """The hash of the unsigned bytes."""
         return hashlib.sha256(self.unsigned).digest()
 
     @lazy
     def id(self) -> TransactionId:
-        """The first twenty bytes of the digest."""
         return TransactionId(self.digest[:20])
 
     @lazy
@@ -81,12 +74,10 @@ class Transaction(msgspec.Struct, frozen=True, dict=True):
 
     @lazy
     def required(self) -> Authorities:
-        """Who must have signed."""
         return required_authorities(self.operations)
 
     @lazy
     def required_each(self) -> tuple[Authorities, ...]:
-        """Who must have signed each of the operations."""
         if len(self.operations) == 1:
             return (self.required,)
         return tuple(required_authorities((operation,)) for operation in self.operations)
@@ -130,7 +121,6 @@ class Transaction(msgspec.Struct, frozen=True, dict=True):
         self.__dict__["digest"] = digest
 
     def remember_checked(self, chain_id: bytes) -> None:
-        """Note that all operations are valid by themselves, as was found out elsewhere."""
         self.__dict__[CHECKED_FOR] = chain_id
 
     def signed(self, chain_id: bytes, keys: Iterable[PrivateKey]) -> Transaction:

@@ -30,7 +30,6 @@ _SEPARATORS = (("_", "_"), (".", "."))
 
 
 def version_number(major: int, hardfork: int, release: int = 0) -> int:
-    """The number of a version's three parts."""
     return major << 24 | hardfork << 16 | release
 
 
@@ -40,7 +39,6 @@ def hardfork_version_of(version: int) -> int:
 
 @lru_cache(maxsize=256)
 def version_text(version: int) -> str:
-    """`3.2.0`: major, hardfork, release."""
     return f"{version >> 24}.{version >> 16 & 0xFF}.{version & 0xFFFF}"
 
 

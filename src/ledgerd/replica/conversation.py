@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ledgerd.chain.log.keeping import ROLLING_BLOCKS
+from ledgerd.basics.frames import FrameFault, read_frame_of
+from ledgerd.chain.log.rolling import ROLLING_BLOCKS
 from ledgerd.codec import codec_of
 from ledgerd.protocol.block import Block
 from ledgerd.replica.messages import (
     MOST_HELLO,
     VERSION,
     LoggedBlocks,
-    MessageBuffer,
     MessageKind,
-    News,
+    NewHead,
     NotServed,
     ReplicaHello,
     StateBegins,
@@ -30,7 +30,7 @@ from ledgerd.replica.messages import (
     read,
 )
 from ledgerd.replica.source import LAYOUT, NAMES
-from ledgerd.state.change_frames import PART_BYTES, PART_ENTRIES, ChangeFault, framed
+from ledgerd.state.change_frames import PART_BYTES, PART_ENTRIES, framed, opened
 from ledgerd.state.change_log import LogGap
 from ledgerd.state.disk import DATA_FILE
 from ledgerd.supervision.tasks import first_of
@@ -49,7 +49,7 @@ STALLED_SECONDS = 30.0
 """A replica that takes nothing for so long is cut."""
 STATE_SECONDS = 3600.0
 """A whole state takes no longer: while it is sent, the file of the node grows."""
-NEWS_SECONDS = 5.0
+HEAD_SECONDS = 5.0
 MOST_MISSING = ROLLING_BLOCKS
 """Blocks that a replica without a log gets, as far as the node has them; one that lacks more begins a new log."""
 
@@ -70,13 +70,13 @@ class Conversation:
         self._position = self._checked = b""
         self._place: Place | None = None
         self._next_block = 1
-        self._told_info = 0
+        self._sent_info = 0
 
     async def greet(self) -> ReplicaHello:
         """Hear its hello.
 
         Raises:
-            Cut: It says none, or one that does not fit, of which it is told.
+            Cut: It says none, or one that does not fit, which it is sent.
         """
         hello = await self._hello()
         refusal = self._refusal(hello)
@@ -118,20 +118,18 @@ class Conversation:
     # -- hello
 
     async def _hello(self) -> ReplicaHello:
-        frames = MessageBuffer(MOST_HELLO)
         try:
             async with asyncio.timeout(HELLO_SECONDS):
-                while (frame := frames.next()) is None:
-                    data = await self._reader.read(MOST_HELLO)
-                    if not data:
-                        raise Cut("it ended before its hello")
-                    frames.take(data)
-            if frame[0] != MessageKind.HELLO:
-                raise Cut(f"a frame of kind {frame[0]} in place of its hello")
-            return read(frame[1], ReplicaHello)
+                frame = await read_frame_of(self._reader, MOST_HELLO)
+            if frame is None:
+                raise Cut("it ended before its hello")
+            kind, body = opened(frame)
+            if kind != MessageKind.HELLO:
+                raise Cut(f"a frame of kind {kind} in place of its hello")
+            return read(body, ReplicaHello)
         except TimeoutError:
             raise Cut("it said no hello") from None
-        except ChangeFault as fault:
+        except FrameFault as fault:
             raise Cut(str(fault)) from None
 
     def _refusal(self, hello: ReplicaHello) -> str:
@@ -186,7 +184,7 @@ class Conversation:
             latest = self._hub.latest
             await self._send_blocks(latest.irreversible)
             await self._send_info(latest.revision, latest.irreversible)
-            await self._send(packed(MessageKind.NEWS, News(latest.revision)))
+            await self._send(packed(MessageKind.HEAD, NewHead(latest.revision)))
             while self._position != latest.position:
                 await self._send_record()
             if not is_counted:
@@ -194,7 +192,7 @@ class Conversation:
                 stack.callback(self._hub.enter())
             await self._send_check()
             with suppress(TimeoutError):
-                async with asyncio.timeout(NEWS_SECONDS):
+                async with asyncio.timeout(HEAD_SECONDS):
                     await changed.wait()
 
     async def _send_record(self) -> None:
@@ -235,12 +233,12 @@ class Conversation:
                 await self._send(packed(MessageKind.BLOCKS, LoggedBlocks(first, tuple(blocks))))
 
     async def _send_info(self, head: int, irreversible: int) -> None:
-        first = max(1, self._told_info or head - MOST_MISSING + 1)
+        first = max(1, self._sent_info or head - MOST_MISSING + 1)
         for start in range(min(first, head), head + 1, PART_ENTRIES):
             records = self._source.records.read(start, min(start + PART_ENTRIES, head + 1))
             if records:
                 await self._send(packed_block_info(start, records))
-        self._told_info = irreversible
+        self._sent_info = irreversible
 
 
 def _pieces(now: HeldCommit, number: int) -> Iterator[dict[bytes, bytes]]:

@@ -1,6 +1,6 @@
 """A replica: follows a node over a connection that may end at any time, and tells where it stands.
 
-It runs on a thread of its own, which blocks; what it is told by others is bounded in bytes and in time.
+It runs on a thread of its own, which blocks; what it is sent by others is bounded in bytes and in time.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import lmdb
 import msgspec
 
+from ledgerd.basics.frames import FrameBuffer, FrameFault
 from ledgerd.basics.printable import printable
 from ledgerd.producer.signer_place import tls_context
 from ledgerd.protocol.errors import OperatorError
@@ -26,9 +27,8 @@ from ledgerd.replica.logged import LoggedCopy
 from ledgerd.replica.messages import (
     VERSION,
     LoggedBlocks,
-    MessageBuffer,
     MessageKind,
-    News,
+    NewHead,
     NotServed,
     ReplicaHello,
     StateBegins,
@@ -41,7 +41,17 @@ from ledgerd.replica.messages import (
 )
 from ledgerd.replica.source import LAYOUT
 from ledgerd.replica.state_copy import StateCopy
-from ledgerd.state.change_frames import FRAME, POSITION, ChangeFault, RecordFrame, RecordHead, read_head, read_part
+from ledgerd.state.change_frames import (
+    FRAME,
+    MOST_FRAME,
+    POSITION,
+    ChangeFault,
+    RecordFrame,
+    RecordHead,
+    opened,
+    read_head,
+    read_part,
+)
 from ledgerd.state.disk import DATA_FILE, NEARLY_FULL, failure
 from ledgerd.state.errors import StorageError
 
@@ -67,7 +77,7 @@ STOP_SECONDS = 1.0
 """How often a silent connection looks whether it is to stop."""
 LEAST_STATE = 1 << 20
 MOST_REASON = 500
-"""Characters of why a node does not serve, which are logged and told to clients."""
+"""Characters of why a node does not serve, which are logged and sent to clients."""
 MOST_CHAIN_ID = 32
 
 
@@ -77,9 +87,9 @@ class FollowStatus(msgspec.Struct, frozen=True):
     head: int = 0
     """The head block of its state; 0 while it has none."""
     node_head: int = 0
-    """That of the node, as it was last told."""
-    heard_at: float = 0.0
-    """When the node was last heard, by the monotonic clock; 0.0 if never."""
+    """That of the node, as it was last received."""
+    received_at: float = 0.0
+    """When the node last sent something, by the monotonic clock; 0.0 if never."""
     is_sound: bool = False
     """Whether its state may be served: it is whole, and no digest has differed."""
     problem: str = ""
@@ -95,7 +105,7 @@ class FollowStatus(msgspec.Struct, frozen=True):
         return max(0, self.node_head - self.head)
 
 
-Tell = Callable[[FollowStatus], None]
+Publish = Callable[[FollowStatus], None]
 
 
 class LineEnded(Exception):
@@ -117,11 +127,11 @@ class Replica:
         self,
         place: StreamSettings,
         folder: Path,
-        tell: Tell,
+        publish: Publish,
         clock: Callable[[], float] = time.monotonic,
         chain_id: bytes = b"",
     ) -> None:
-        self._place, self._tell, self._clock = place, tell, clock
+        self._place, self._on_status, self._clock = place, publish, clock
         self._context = None if place.files is None else tls_context(place.files, is_signer=False)
         self._copy, self._blocks = StateCopy(folder), LoggedCopy(folder)
         self.chain_id = chain_id or self._copy.chain_id
@@ -137,9 +147,9 @@ class Replica:
         """Follow until `stop`."""
         pause = FIRST_PAUSE
         try:
-            self._say(self.status)
+            self._publish(self.status)
             while not self._stopping.is_set():
-                heard = self.status.heard_at
+                received = self.status.received_at
                 problem = self._one_connection()
                 if self._stopping.is_set():
                     break
@@ -147,8 +157,8 @@ class Replica:
                     "the connection to the node at %(place)s ended: %(problem)s",
                     {"place": str(self._place), "problem": problem},
                 )
-                self._say(msgspec.structs.replace(self.status, problem=problem))
-                pause = FIRST_PAUSE if self.status.heard_at != heard else min(2 * pause, LONGEST_PAUSE)
+                self._publish(msgspec.structs.replace(self.status, problem=problem))
+                pause = FIRST_PAUSE if self.status.received_at != received else min(2 * pause, LONGEST_PAUSE)
                 self._stopping.wait(pause)
         finally:
             self._blocks.close()
@@ -158,23 +168,23 @@ class Replica:
         """End soon; from any thread."""
         self._stopping.set()
 
-    def _say(self, status: FollowStatus) -> None:
+    def _publish(self, status: FollowStatus) -> None:
         self.status = status
-        self._tell(status)
+        self._on_status(status)
 
     def _one_connection(self) -> str:
         """Follow over one connection; returns why it has ended."""
         try:
-            with self._connected() as plug:
-                FollowedLine(self, plug).run()
+            with self._connected() as connection:
+                FollowedLine(self, connection).run()
         except Differs as problem:
-            self._say(msgspec.structs.replace(self.status, is_sound=False, has_differed=True))
+            self._publish(msgspec.structs.replace(self.status, is_sound=False, has_differed=True))
             self._copy.forget()
             return str(problem)
         except NotFollowed as problem:
-            self._say(msgspec.structs.replace(self.status, refusal=str(problem)))
+            self._publish(msgspec.structs.replace(self.status, refusal=str(problem)))
             return f"the node is not followed: {problem}"
-        except (LineEnded, ChangeFault, StorageError, OSError) as problem:
+        except (LineEnded, FrameFault, StorageError, OSError) as problem:
             return str(problem) or type(problem).__name__
         except lmdb.MapFullError:
             self._copy.grow()
@@ -191,14 +201,14 @@ class Replica:
         if place is None:
             raise LineEnded("no place is named")
         if place.path is not None:
-            plug = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            plug.settimeout(CONNECT_SECONDS)
+            connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            connection.settimeout(CONNECT_SECONDS)
             try:
-                plug.connect(str(place.path))
+                connection.connect(str(place.path))
             except OSError:
-                plug.close()
+                connection.close()
                 raise
-            return plug
+            return connection
         if place.endpoint is None:
             raise LineEnded("no place is named")
         plain = socket.create_connection(place.endpoint, CONNECT_SECONDS)
@@ -227,16 +237,16 @@ class Replica:
         """Whether it was stopped."""
         return self._stopping.is_set()
 
-    def heard(self, node_head: int | None = None) -> None:
-        """The node has said something."""
+    def record_contact(self, node_head: int | None = None) -> None:
+        """Publish that the node has sent something."""
         status, copy = self.status, self._copy
         head, is_sound = status.node_head if node_head is None else node_head, bool(copy.position)
         has_differed = status.has_differed and not is_sound
-        self._say(FollowStatus(copy.head, head, self._clock(), is_sound, has_differed=has_differed))
+        self._publish(FollowStatus(copy.head, head, self._clock(), is_sound, has_differed=has_differed))
 
     def end_serving(self) -> None:
         """The state is not to be served from now on."""
-        self._say(msgspec.structs.replace(self.status, is_sound=False))
+        self._publish(msgspec.structs.replace(self.status, is_sound=False))
 
     def now(self) -> float:
         """Seconds of the monotonic clock."""
@@ -246,29 +256,29 @@ class Replica:
 class FollowedLine:
     """One connection."""
 
-    def __init__(self, replica: Replica, plug: socket.socket) -> None:
-        self._replica, self._plug = replica, plug
+    def __init__(self, replica: Replica, connection: socket.socket) -> None:
+        self._replica, self._socket = replica, connection
         self._copy, self._blocks = replica.copy, replica.blocks
-        self._frames = MessageBuffer()
+        self._frames = FrameBuffer(MOST_FRAME)
         self._record: RecordHead | None = None
         self._record_left = 0
         self._position = self._copy.position
-        """Where what was taken leads to."""
-        self._taken = 0
+        """Where what was received leads to."""
+        self._uncommitted = 0
         self._chain_id = b""
         self._loading = b""
         self._load_left = 0
         self._is_loading = False
         self._handlers: dict[int, Callable[[bytes], None]] = {
-            RecordFrame.HEAD: self._take_head,
-            RecordFrame.PART: self._take_part,
+            RecordFrame.HEAD: self._apply_head,
+            RecordFrame.PART: self._apply_part,
             MessageKind.STATE: self._begin_state,
-            MessageKind.ROWS: self._take_rows,
+            MessageKind.ROWS: self._apply_rows,
             MessageKind.STATE_END: self._end_state,
-            MessageKind.BLOCKS: lambda body: self._blocks.take(read(body, LoggedBlocks)),
-            MessageKind.BLOCK_INFO: lambda body: self._blocks.take_records(*read_block_info(body)),
+            MessageKind.BLOCKS: lambda body: self._blocks.append(read(body, LoggedBlocks)),
+            MessageKind.BLOCK_INFO: lambda body: self._blocks.append_records(*read_block_info(body)),
             MessageKind.CHECK: self._check,
-            MessageKind.NEWS: lambda body: replica.heard(read(body, News).head),
+            MessageKind.HEAD: lambda body: replica.record_contact(read(body, NewHead).head),
         }
 
     def run(self) -> None:
@@ -280,7 +290,7 @@ class FollowedLine:
         copy, blocks = self._copy, self._blocks
         chain_id = self._replica.chain_id or copy.chain_id
         hello = ReplicaHello(VERSION, LAYOUT, chain_id, copy.position, blocks.head, blocks.head_id)
-        self._plug.sendall(packed(MessageKind.HELLO, hello))
+        self._socket.sendall(packed(MessageKind.HELLO, hello))
         kind, body = self._next()
         if kind == MessageKind.REFUSED:
             raise NotFollowed(printable(read(body, NotServed).reason[:MOST_REASON]))
@@ -293,7 +303,7 @@ class FollowedLine:
             raise ChangeFault(f"the id of a chain with {len(welcome.chain_id)} bytes")
         self._chain_id = welcome.chain_id
         self._blocks.continue_from(welcome.log_from)
-        self._replica.heard(welcome.head)
+        self._replica.record_contact(welcome.head)
         while not self._replica.is_stopping:
             kind, body = self._next()
             handler = self._handlers.get(kind)
@@ -302,27 +312,27 @@ class FollowedLine:
             handler(body)
 
     def _next(self) -> tuple[int, bytes]:
-        """The next frame; what was taken is committed before anything is waited for."""
+        """The next frame; what was received is committed before anything is waited for."""
         began = self._replica.now()
-        while (frame := self._frames.next()) is None:
+        while self._frames.missing:
             if not self._has_more() and self._record is None:
                 self._commit()
-            self._frames.take(self._received())
+            self._frames.add(self._received())
             if self._replica.now() - began > MESSAGE_SECONDS:
                 raise LineEnded(f"a message took more than {MESSAGE_SECONDS:g} seconds")
-        return frame
+        return opened(self._frames.next())
 
     def _has_more(self) -> bool:
-        if isinstance(self._plug, ssl.SSLSocket) and self._plug.pending():
+        if isinstance(self._socket, ssl.SSLSocket) and self._socket.pending():
             return True
-        return bool(select.select([self._plug], [], [], 0)[0])
+        return bool(select.select([self._socket], [], [], 0)[0])
 
     def _received(self) -> bytes:
         silent = 0.0
-        self._plug.settimeout(STOP_SECONDS)
+        self._socket.settimeout(STOP_SECONDS)
         while not self._replica.is_stopping:
             try:
-                data = self._plug.recv(READ_AT_ONCE)
+                data = self._socket.recv(READ_AT_ONCE)
             except TimeoutError:
                 silent += STOP_SECONDS
                 if silent >= SILENT_SECONDS:
@@ -335,7 +345,7 @@ class FollowedLine:
 
     # -- changes
 
-    def _take_head(self, body: bytes) -> None:
+    def _apply_head(self, body: bytes) -> None:
         head = read_head(body)
         if self._record is not None or self._is_loading:
             raise ChangeFault("a record within another")
@@ -346,11 +356,11 @@ class FollowedLine:
         self._record, self._record_left = head, head.size
         self._end_record()
 
-    def _take_part(self, body: bytes) -> None:
+    def _apply_part(self, body: bytes) -> None:
         if self._record is None:
             raise ChangeFault("changes without a record")
         self._record_left -= FRAME.size + len(body)
-        self._copy.take(read_part(body))
+        self._copy.add(read_part(body))
         self._end_record()
 
     def _end_record(self) -> None:
@@ -360,15 +370,15 @@ class FollowedLine:
         if self._record_left < 0:
             raise ChangeFault("a record that is longer than it said")
         self._position, self._record = record.after, None
-        self._taken += 1
-        if self._taken >= RECORDS_AT_ONCE:
+        self._uncommitted += 1
+        if self._uncommitted >= RECORDS_AT_ONCE:
             self._commit()
 
     def _commit(self) -> None:
-        if self._taken:
-            self._taken = 0
+        if self._uncommitted:
+            self._uncommitted = 0
             self._copy.commit(self._position, self._chain_id)
-            self._replica.heard()
+            self._replica.record_contact()
 
     def _check(self, body: bytes) -> None:
         position, digest = read_check(body)
@@ -381,7 +391,7 @@ class FollowedLine:
 
     def _begin_state(self, body: bytes) -> None:
         begins = read(body, StateBegins)
-        if self._record is not None or self._is_loading or self._taken:
+        if self._record is not None or self._is_loading or self._uncommitted:
             raise ChangeFault("a whole state among changes")
         if len(begins.position) != POSITION.size:
             raise ChangeFault(f"a position of {len(begins.position)} bytes")
@@ -395,7 +405,7 @@ class FollowedLine:
         self._is_loading, self._loading = True, begins.position
         self._load_left = most
 
-    def _take_rows(self, body: bytes) -> None:
+    def _apply_rows(self, body: bytes) -> None:
         if not self._is_loading:
             raise ChangeFault("rows of a state that was not begun")
         self._load_left -= self._copy.load(read_part(body))
@@ -409,4 +419,4 @@ class FollowedLine:
         self._copy.end_loading(ends.position, self._chain_id)
         self._is_loading, self._position = False, ends.position
         log.info("the state of the node at block %(block)d is here", {"block": self._copy.head})
-        self._replica.heard()
+        self._replica.record_contact()

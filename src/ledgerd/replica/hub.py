@@ -7,10 +7,10 @@ import logging
 from collections.abc import Callable
 from typing import NamedTuple
 
+from ledgerd.basics.frames import FrameFault
 from ledgerd.replica.digest import packed_digest
 from ledgerd.replica.node_digest import NodeDigest
 from ledgerd.replica.source import NodeFiles
-from ledgerd.state.change_frames import ChangeFault
 from ledgerd.state.change_log import LogGap
 
 log = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ class Hub:
         self._noticed, self._changed = asyncio.Event(), asyncio.Event()
         self._wanted = asyncio.Event()
         """Set while the digest is computed in full."""
-        self._told = -ROUND
+        self._published = -ROUND
         """The block of the last digest."""
         self.latest = self._read()
 
@@ -77,8 +77,8 @@ class Hub:
             self._noticed.clear()
             try:
                 await self._follow()
-            except (LogGap, ChangeFault) as fault:
-                self._say(fault)
+            except (LogGap, FrameFault) as fault:
+                self._log(fault)
                 self._noticed.set()
 
     async def count(self) -> None:
@@ -88,7 +88,7 @@ class Hub:
             try:
                 await self._digest.begin()
             except LogGap as fault:
-                self._say(fault)
+                self._log(fault)
                 self._digest.end()
                 await asyncio.sleep(RETRY_SECONDS)
             self._wanted.clear()
@@ -109,22 +109,22 @@ class Hub:
             now = self.source.snapshot()
             latest = Latest(now.position, now.revision, now.irreversible)
             await digest.advance(now)
-            if digest.total is not None and abs(latest.revision - self._told) >= ROUND:
-                self._told = latest.revision
+            if digest.total is not None and abs(latest.revision - self._published) >= ROUND:
+                self._published = latest.revision
                 self.digests[latest.position] = packed_digest(digest.total)
                 while len(self.digests) > KEPT_DIGESTS:
                     del self.digests[next(iter(self.digests))]
-                self._tell()
+                self._wake()
             self._publish(latest)
 
-    def _say(self, fault: Exception) -> None:
+    def _log(self, fault: Exception) -> None:
         log.info("the digest of the state is computed again: %(reason)s", {"reason": str(fault)})
 
     def _publish(self, latest: Latest) -> None:
         if latest != self.latest:
             self.latest = latest
-            self._tell()
+            self._wake()
 
-    def _tell(self) -> None:
+    def _wake(self) -> None:
         self._changed.set()
         self._changed = asyncio.Event()

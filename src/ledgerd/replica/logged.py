@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ledgerd.chain.log.keeping import ROLLING_BLOCKS, trim
-from ledgerd.chain.log.rolling import RollingBlockLog
+from ledgerd.chain.log.rolling import ROLLING_BLOCKS, RollingBlockLog, trim
 from ledgerd.codec import CodecError, codec_of
 from ledgerd.protocol.block import Block
 from ledgerd.replica.state_copy import require_room
@@ -49,7 +48,7 @@ class LoggedCopy:
             (self._folder / FILE_NAME).unlink(missing_ok=True)
             self._records = BlockRecorder(self._folder)
 
-    def take(self, blocks: LoggedBlocks) -> None:
+    def append(self, blocks: LoggedBlocks) -> None:
         """Append blocks.
 
         Raises:
@@ -69,7 +68,7 @@ class LoggedCopy:
             self._log.append(number, packed)
         trim(self._log, ROLLING_BLOCKS)
 
-    def take_records(self, first: int, records: bytes) -> None:
+    def append_records(self, first: int, records: bytes) -> None:
         """Write records of `block_info`.
 
         Raises:

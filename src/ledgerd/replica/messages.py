@@ -13,7 +13,7 @@ import msgspec
 
 from ledgerd.replica.digest import DIGEST_BYTES
 from ledgerd.rpc.blocks.records import RECORD_BYTES
-from ledgerd.state.change_frames import FRAME, MOST_FRAME, POSITION, ChangeFault, framed, opened
+from ledgerd.state.change_frames import POSITION, ChangeFault, framed
 
 VERSION = 1
 MOST_HELLO = 4096
@@ -39,7 +39,7 @@ class MessageKind(IntEnum):
     BLOCK_INFO = 17
     CHECK = 18
     """The digest of the state at a position."""
-    NEWS = 19
+    HEAD = 19
 
 
 class ReplicaHello(msgspec.Struct, frozen=True):
@@ -86,7 +86,7 @@ class StateEnds(msgspec.Struct, frozen=True):
     position: bytes
 
 
-class News(msgspec.Struct, frozen=True):
+class NewHead(msgspec.Struct, frozen=True):
     """Where the node stands: after each commit, and every few seconds."""
 
     head: int
@@ -147,33 +147,3 @@ def read_block_info(body: bytes) -> tuple[int, bytes]:
     if len(body) < _NUMBER.size or (len(body) - _NUMBER.size) % _RECORDS:
         raise ChangeFault(f"records of blocks in {len(body)} bytes")
     return _NUMBER.unpack_from(body)[0], body[_NUMBER.size :]
-
-
-class MessageBuffer:
-    """Puts frames together from whatever pieces they come in."""
-
-    def __init__(self, most: int = MOST_FRAME) -> None:
-        self._waiting = bytearray()
-        self._most = most
-
-    def take(self, data: bytes) -> None:
-        """Add what has come."""
-        self._waiting += data
-
-    def next(self) -> tuple[int, bytes] | None:
-        """Take the next frame off: its kind and body; nothing while it is not whole.
-
-        Raises:
-            ChangeFault: It is none of ours.
-        """
-        if len(self._waiting) < FRAME.size:
-            return None
-        kind, length, checksum = FRAME.unpack_from(self._waiting)
-        if length > self._most:
-            raise ChangeFault(f"a frame of {length} bytes")
-        end = FRAME.size + length
-        if len(self._waiting) < end:
-            return None
-        body = opened(bytes(self._waiting[FRAME.size : end]), kind, length, checksum)
-        del self._waiting[:end]
-        return kind, body

@@ -8,9 +8,10 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from ledgerd.basics.frames import FrameBuffer
 from ledgerd.replica.digest import MODULUS, hash_of
 from ledgerd.replica.source import NAMES
-from ledgerd.state.change_frames import FRAME, ChangeFault, RecordFrame, opened, read_part
+from ledgerd.state.change_frames import MOST_FRAME, ChangeFault, RecordFrame, opened, read_part
 
 if TYPE_CHECKING:
     from ledgerd.replica.source import HeldCommit, NodeFiles
@@ -80,9 +81,10 @@ class NodeDigest:
         place, position = self._place, self.position
         while position != until and place is not None:
             head, parts = log.record_at(place)
-            left = b""
+            frames = FrameBuffer(MOST_FRAME)
             for piece in log.bytes_at(parts, head.size, 1 << 20):
-                left = _note_keys(left + piece, keys)
+                for frame in frames.frames_in(piece):
+                    _note_keys(frame, keys)
                 await asyncio.sleep(0)
             place, position = parts._replace(offset=parts.offset + head.size), head.after
         self._place = place
@@ -95,17 +97,9 @@ class NodeDigest:
         self._held, self.total = None, None
 
 
-def _note_keys(raw: bytes, keys: dict[int, set[bytes]]) -> bytes:
-    """Note the keys of all whole parts; returns what is left."""
-    at = 0
-    while len(raw) - at >= FRAME.size:
-        kind, length, checksum = FRAME.unpack_from(raw, at)
-        end = at + FRAME.size + length
-        if len(raw) < end:
-            break
-        if kind != RecordFrame.PART:
-            raise ChangeFault(f"a frame of kind {kind} in a record")
-        for number, entries in read_part(opened(raw[at + FRAME.size : end], kind, length, checksum)).items():
-            keys.setdefault(number, set()).update(entries)
-        at = end
-    return raw[at:]
+def _note_keys(frame: bytes, keys: dict[int, set[bytes]]) -> None:
+    kind, body = opened(frame)
+    if kind != RecordFrame.PART:
+        raise ChangeFault(f"a frame of kind {kind} in a record")
+    for number, entries in read_part(body).items():
+        keys.setdefault(number, set()).update(entries)

@@ -1,4 +1,4 @@
-"""What the processes are told that serve replicas, and that follow a node: main processes import this alone."""
+"""The orders of the processes that serve replicas, and that follow a node: main processes import this alone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ledgerd.replica.settings import StreamSettings, read_stream_place
 
 
 class ServerOrder(msgspec.Struct, frozen=True):
-    """What is served, and where, as it is told to a process."""
+    """What is served, and where, as a process gets it."""
 
     state: str
     logs: str
@@ -54,6 +54,6 @@ class FollowOrder(msgspec.Struct, frozen=True):
 
 
 def _names(settings: StreamSettings) -> tuple[str, str, str] | None:
-    """The files of TLS, as they are told."""
+    """The files of TLS, as a process gets them."""
     tls = settings.files
     return None if tls is None else (str(tls.certificate), str(tls.certificate_key), str(tls.authority))

@@ -34,20 +34,20 @@ class FollowPart(Part):
         self._settings, self._data_dir, self._chain_id = settings, data_dir, chain_id
         self._replica: Replica | None = None
         self._thread: RunningThread | None = None
-        self._told: FollowedStanding | None = None
+        self._written: FollowedStanding | None = None
 
     async def start(self) -> None:
         """Follow from now on."""
         self._data_dir.mkdir(parents=True, exist_ok=True)
-        self._replica = Replica(self._settings, self._data_dir / STATE_FOLDER, self._tell, chain_id=self._chain_id)
+        self._replica = Replica(self._settings, self._data_dir / STATE_FOLDER, self._publish, chain_id=self._chain_id)
         self._thread = self.work.thread("following", self._replica.run, may_end=True)
 
-    def _tell(self, status: FollowStatus) -> None:
+    def _publish(self, status: FollowStatus) -> None:
         """Replace the file where it would say something else."""
-        standing = FollowedStanding(why_not_served(status), status.behind)
-        if standing != self._told:
-            self._told = standing
-            write_standing(self._data_dir, standing)
+        followed = FollowedStanding(why_not_served(status), status.behind)
+        if followed != self._written:
+            self._written = followed
+            write_standing(self._data_dir, followed)
 
     async def stop(self) -> None:
         """End it after what it is at."""

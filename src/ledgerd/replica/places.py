@@ -7,7 +7,9 @@ shown, or its hello said where none is asked for, it leaves that for a place amo
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, OrderedDict
+from collections import Counter
+
+from ledgerd.basics.quotas import Recent
 
 MOST_STRANGERS = 16
 """Connections that have shown nothing yet, of all addresses that have never shown a right certificate."""
@@ -34,23 +36,22 @@ class StrangerPlaces:
 
     def __init__(self) -> None:
         self._places: dict[HeldPlace, None] = {}
-        self._known: OrderedDict[str, None] = OrderedDict()
-        """The latest last."""
+        self._known = Recent(lambda _: True, KNOWN_ADDRESSES)
 
     def enter(self, address: str) -> HeldPlace:
         """A place for a newcomer; of whoever has most, the oldest one loses its own where there are too many."""
         counts = Counter(each.owner for each in self._places)
-        strangers = Counter({owner: count for owner, count in counts.items() if owner not in self._known})
+        strangers = Counter({owner: count for owner, count in counts.items() if owner not in self._known.kept})
         if counts[address] >= MOST_STRANGERS_OF_ADDRESS:
-            self._take_from(address)
-        elif address not in self._known and strangers.total() >= MOST_STRANGERS:
+            self._evict_from(address)
+        elif address not in self._known.kept and strangers.total() >= MOST_STRANGERS:
             most = max(strangers.values())
-            self._take_from(next(each.owner for each in self._places if strangers[each.owner] == most))
+            self._evict_from(next(each.owner for each in self._places if strangers[each.owner] == most))
         place = HeldPlace(address)
         self._places[place] = None
         return place
 
-    def _take_from(self, owner: str) -> None:
+    def _evict_from(self, owner: str) -> None:
         oldest = next(each for each in self._places if each.owner == owner)
         self.leave(oldest)
         oldest.lost.set()
@@ -61,10 +62,7 @@ class StrangerPlaces:
 
     def know(self, address: str) -> None:
         """An address has shown a right certificate."""
-        self._known[address] = None
-        self._known.move_to_end(address)
-        if len(self._known) > KNOWN_ADDRESSES:
-            self._known.popitem(last=False)
+        self._known.of(address)
 
 
 class ReplicaPlaces:

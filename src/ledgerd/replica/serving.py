@@ -44,8 +44,8 @@ OPTION = "state-stream-endpoint"
 class Caller:
     """A connection, from when it was accepted."""
 
-    def __init__(self, plug: socket.socket, address: tuple[str, int] | str | bytes) -> None:
-        self.plug = plug
+    def __init__(self, connection: socket.socket, address: tuple[str, int] | str | bytes) -> None:
+        self.connection = connection
         self.address, self.who = "", "at the socket"
         if isinstance(address, tuple):
             self.address, self.who = charged_as(address[0]), f"{address[0]}:{address[1]}"
@@ -59,7 +59,7 @@ class Caller:
         """End it, whatever waits to be sent."""
         if self.writer is not None:
             self.writer.transport.abort()
-        self.plug.close()
+        self.connection.close()
 
 
 class ReplicaServer:
@@ -70,14 +70,14 @@ class ReplicaServer:
         self._context = _context(settings)
         self._states = asyncio.Semaphore(STATES_AT_ONCE)
         self._strangers, self._replicas = StrangerPlaces(), ReplicaPlaces()
-        self.plug = _listen(settings)
+        self.listener = _listen(settings)
 
     async def accept(self) -> None:
         """Accept for ever."""
         loop = asyncio.get_running_loop()
         while True:
             try:
-                accepted, address = await loop.sock_accept(self.plug)
+                accepted, address = await loop.sock_accept(self.listener)
             except OSError as problem:
                 log.warning(
                     "no connection can be opened: %(reason)s", {"reason": str(problem)}, extra=limited(STRANGERS)
@@ -106,7 +106,7 @@ class ReplicaServer:
 
     async def _meet(self, caller: Caller) -> None:
         """Have it show its certificate, or say hello where none is asked for."""
-        reader, writer = await self._opened(caller.plug)
+        reader, writer = await self._opened(caller.connection)
         caller.writer = writer
         caller.conversation = Conversation(self._hub, reader, writer, caller.who)
         if self._context is None:
@@ -144,7 +144,7 @@ class ReplicaServer:
 
     def close(self) -> None:
         """Listen no more."""
-        self.plug.close()
+        self.listener.close()
         place = self._settings.place
         if place is not None and place.path is not None:
             with suppress(OSError):
@@ -170,12 +170,12 @@ def _listen(settings: StreamSettings) -> socket.socket:
     if place is None or (place.path is None and place.endpoint is None):
         raise OperatorError(f"{OPTION} names no place")
     if place.path is not None:
-        plug = bound_socket(place.path, 0o600, OPTION)
-        plug.listen(BACKLOG)
+        listener = bound_socket(place.path, 0o600, OPTION)
+        listener.listen(BACKLOG)
     elif place.endpoint is not None:
-        plug = _listen_at(place.endpoint)
-    plug.setblocking(False)
-    return plug
+        listener = _listen_at(place.endpoint)
+    listener.setblocking(False)
+    return listener
 
 
 def _listen_at(endpoint: Endpoint) -> socket.socket:

@@ -89,8 +89,8 @@ class StateCopy:
 
     # -- changes
 
-    def take(self, part: ChangedPart) -> None:
-        """Take changes; of one entry, the last one counts."""
+    def add(self, part: ChangedPart) -> None:
+        """Add changes; of one entry, the last one counts."""
         for number, entries in part.items():
             if not 0 <= number < len(NAMES):
                 raise ChangeFault(f"changes of a database {number}")
@@ -101,7 +101,7 @@ class StateCopy:
             self.apply()
 
     def apply(self) -> None:
-        """Write what was taken; the digest is that of what is there then."""
+        """Write what was added; the digest is that of what is there then."""
         try:
             self._apply()
         except lmdb.BadValsizeError as fault:
@@ -127,7 +127,7 @@ class StateCopy:
         self._total = total % MODULUS
 
     def commit(self, position: bytes, chain_id: bytes) -> None:
-        """Make what was taken durable, which leads to a position of a chain.
+        """Make what was added durable, which leads to a position of a chain.
 
         Raises:
             ChangeFault: It leads elsewhere, or its header is none: with that, no new start would find a state.
@@ -157,7 +157,7 @@ class StateCopy:
 
     @property
     def digest(self) -> bytes:
-        """The digest of all that was taken."""
+        """The digest of all that was added."""
         self.apply()
         return packed_digest(self._total)
 
@@ -190,7 +190,7 @@ class StateCopy:
             self._total += sum([hash_of(number, key, value) for key, value in items])
             needed += sum([stored_bytes(key, value) for key, value in items])
             if number == 0:
-                self._take_header(items)
+                self._write_header(items)
                 continue
             try:
                 _, added = self._disk.transaction.cursor(self._databases[number]).putmulti(items, append=True)
@@ -204,7 +204,7 @@ class StateCopy:
             self._loaded_bytes = 0
         return needed
 
-    def _take_header(self, items: list[tuple[bytes, bytes]]) -> None:
+    def _write_header(self, items: list[tuple[bytes, bytes]]) -> None:
         self._header.update(items)
         size = sum([len(key) + len(value or b"") for key, value in self._header.items()])
         if size > MOST_HEADER:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
+from collections import Counter
 from typing import Protocol
+
+from ledgerd.basics.quotas import Quota, Recent
 
 MOST_CONNECTIONS = 32
 MOST_OF_CLIENT = 4
@@ -26,21 +28,15 @@ class Closable(Protocol):
     def close(self) -> None: ...
 
 
-class _Budget:
-    __slots__ = ("at", "left")
-
-    def __init__(self, now: float) -> None:
-        self.left, self.at = BURST, now
-
-
 class Clients:
     """The connections, by whom they belong to."""
 
     def __init__(self) -> None:
         self._connections: dict[Closable, str] = {}
-        self._budgets: OrderedDict[str, _Budget] = OrderedDict()
+        self._questions = Recent(lambda now: Quota(BURST, QUESTIONS_A_SECOND, now), REMEMBERED)
         self._handshakes: Counter[str] = Counter()
-        self._known: OrderedDict[str, None] = OrderedDict()
+        self._known = Recent(lambda _: True, KNOWN_ADDRESSES)
+        """Addresses that have shown a right certificate."""
 
     # -- connections
 
@@ -64,8 +60,8 @@ class Clients:
 
     def begin_handshake(self, address: str) -> bool:
         """Whether an address may show a certificate now; if so, `end_handshake` must follow."""
-        strangers = sum(count for each, count in self._handshakes.items() if each not in self._known)
-        if address not in self._known and strangers >= MOST_HANDSHAKES:
+        strangers = sum(count for each, count in self._handshakes.items() if each not in self._known.kept)
+        if address not in self._known.kept and strangers >= MOST_HANDSHAKES:
             return False
         if self._handshakes[address] >= MOST_HANDSHAKES_OF_ADDRESS:
             return False
@@ -76,24 +72,9 @@ class Clients:
         self._handshakes[address] -= 1
         self._handshakes += Counter()  # without those that are zero
         if is_right:
-            self._known[address] = None
-            self._known.move_to_end(address)
-            if len(self._known) > KNOWN_ADDRESSES:
-                self._known.popitem(last=False)
-
-    # -- questions
+            self._known.of(address)
 
     def wait_before(self, client: str, now: float) -> float:
         """Charge a client for a question; where it has to wait first, nothing is charged and the seconds are given."""
-        budget = self._budgets.get(client)
-        if budget is None:
-            budget = self._budgets[client] = _Budget(now)
-            if len(self._budgets) > REMEMBERED:
-                self._budgets.popitem(last=False)
-        self._budgets.move_to_end(client)
-        budget.left = min(BURST, budget.left + max(0.0, now - budget.at) * QUESTIONS_A_SECOND)
-        budget.at = now
-        if budget.left < 1:
-            return (1 - budget.left) / QUESTIONS_A_SECOND
-        budget.left -= 1
-        return 0.0
+        quota = self._questions.of(client, now)
+        return 0.0 if quota.take_one(now) else quota.wait(now)

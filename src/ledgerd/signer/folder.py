@@ -11,7 +11,8 @@ from typing import Self
 
 import msgspec
 
-from ledgerd.producer.double_sign import FILE, sync_folder
+from ledgerd.basics.durable import sync_folder
+from ledgerd.producer.double_sign import FILE
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.signer.locks import OTHERS_WRITE, lock_folder
 from ledgerd.signer.record import SignerRecord

@@ -10,7 +10,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from ledgerd.producer.double_sign import FILE, LastSigned, sync_folder
+from ledgerd.basics.durable import sync_folder
+from ledgerd.producer.double_sign import FILE, LastSigned
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.errors import OperatorError
 

@@ -17,7 +17,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import cast
 
-from ledgerd.producer.signing_frames import FrameBuffer, FrameFault, packed_answer, read_question
+from ledgerd.basics.frames import FrameBuffer, FrameFault
+from ledgerd.producer.signing_frames import MOST_FRAME, packed_answer, read_question
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.signer.clients import Clients
@@ -51,7 +52,7 @@ class AskingConnection(asyncio.Protocol):
 
     def __init__(self, service: SigningService, clients: Clients, identify: Identify) -> None:
         self._service, self._clients, self._identify = service, clients, identify
-        self._frames = FrameBuffer()
+        self._frames = FrameBuffer(MOST_FRAME)
         self._transport: asyncio.Transport | None = None
         self._client = ""
         self._timer: asyncio.TimerHandle | None = None
@@ -70,7 +71,7 @@ class AskingConnection(asyncio.Protocol):
         self._read()
 
     def data_received(self, data: bytes) -> None:
-        self._frames.take(data)
+        self._frames.add(data)
         self._read()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - as asyncio calls it
@@ -90,7 +91,7 @@ class AskingConnection(asyncio.Protocol):
             return
         loop, wait = asyncio.get_running_loop(), 0.0
         try:
-            while self._frames.has_one:
+            while not self._frames.missing:
                 wait = self._clients.wait_before(self._client, loop.time())
                 if wait:
                     break

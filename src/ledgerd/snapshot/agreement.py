@@ -1,41 +1,32 @@
-"""The newest snapshot of the trusted peers: where two of them serve the same block, their records must be equal.
-
-Where they are not, none of those files is taken unless two agree. With one peer alone there is nothing to compare.
-"""
+"""The newest snapshot of the trusted peers: where several serve the same block, two must have equal records."""
 
 from __future__ import annotations
 
 import logging
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from ledgerd.basics.failures import reason_of
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.snapshot.client import FAULTS, PAUSE_SECONDS, Fetched, SnapshotOffer, download, fetch_newest
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.job import Compare
 from ledgerd.snapshot.jobs import done
 from ledgerd.supervision.threads import in_thread
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ledgerd.protocol.endpoint import Endpoint
-
 log = logging.getLogger(__name__)
 
 COMPARED = "compared"
-"""A folder in the directory of the snapshots, for files that are only compared."""
 
 MOST_COMPARED = 3
-"""Other files that are downloaded to be compared with the first."""
 
 
 class RefusedSources(NamedTuple):
     """What is not asked for again while one state is searched for."""
 
     checksums: set[bytes]
-    """Of files that were refused."""
     peers: set[Endpoint]
     """Peers that have served one of those: they could serve ever newer ones."""
 
@@ -56,7 +47,7 @@ class Agreed(NamedTuple):
     """The peers that serve these records, this one included; 0 where two peers serve others."""
 
 
-class _Seen(NamedTuple):
+class _Candidate(NamedTuple):
     """A file, and the peers that serve its records."""
 
     fetched: Fetched
@@ -72,9 +63,8 @@ async def fetch_agreed(
     refused: RefusedSources,
     pause: float = PAUSE_SECONDS,
 ) -> Agreed | None:
-    """Fetch the newest snapshot above a block that is not refused, and compare it with those of other peers.
-
-    Files of one block of which no two are equal are added to those that are refused, and other peers are asked.
+    """The newest snapshot above a block that is not refused, compared with those of other peers. Files of one block of
+    which no two are equal become refused, and other peers are asked.
     """
     while True:
         asked = [peer for peer in peers if peer not in refused.peers]
@@ -91,13 +81,13 @@ async def fetch_agreed(
 
 
 async def _compared(fetched: Fetched, folder: Path, chain: str, refused: RefusedSources, pause: float) -> Agreed | None:
-    seen = [_Seen(fetched, [fetched.peer])]
+    candidates = [_Candidate(fetched, [fetched.peer])]
     for offer in fetched.others[:MOST_COMPARED]:
-        await _see(seen, offer, folder / str(len(seen)), chain, pause)
-        if any(len(each.peers) > 1 for each in seen):
+        await _compare(candidates, offer, folder / str(len(candidates)), chain, pause)
+        if any(len(each.peers) > 1 for each in candidates):
             break
-    best = max(seen, key=lambda each: len(each.peers))
-    if len(seen) == 1 and len(best.peers) == 1:
+    best = max(candidates, key=lambda each: len(each.peers))
+    if len(candidates) == 1 and len(best.peers) == 1:
         log.warning(
             "the snapshot of block %(block)d is from %(peer)s alone: no other trusted peer has one of the same block "
             "to compare",
@@ -105,15 +95,14 @@ async def _compared(fetched: Fetched, folder: Path, chain: str, refused: Refused
         )
         return Agreed(fetched, 1)
     if len(best.peers) == 1:
-        told = ", ".join(str(each.fetched.peer) for each in seen)
         log.error(
             "trusted peers serve different states of block %(block)d: %(peers)s; none is taken",
-            {"block": fetched.number, "peers": told},
+            {"block": fetched.number, "peers": ", ".join(str(each.fetched.peer) for each in candidates)},
         )
-        for each in seen:
+        for each in candidates:
             refused.add(each.fetched)
         return None
-    for each in seen:
+    for each in candidates:
         if each is not best:
             log.error(
                 "%(peer)s serves another state of block %(block)d than two others",
@@ -129,9 +118,9 @@ async def _compared(fetched: Fetched, folder: Path, chain: str, refused: Refused
     return Agreed(best.fetched._replace(path=fetched.path), len(best.peers))
 
 
-async def _see(seen: list[_Seen], offer: SnapshotOffer, folder: Path, chain: str, pause: float) -> None:
-    """Compare what a peer serves with what was seen before; a fault of the peer leaves it uncompared."""
-    for each in seen:
+async def _compare(candidates: list[_Candidate], offer: SnapshotOffer, folder: Path, chain: str, pause: float) -> None:
+    """Compare what a peer serves with what others serve; a fault of the peer leaves it uncompared."""
+    for each in candidates:
         if each.fetched.checksum == offer.info.checksum:
             each.peers.append(offer.peer)
             return
@@ -142,9 +131,9 @@ async def _see(seen: list[_Seen], offer: SnapshotOffer, folder: Path, chain: str
     try:
         await in_thread(lambda: folder.mkdir(parents=True, exist_ok=True))
         other = await download(offer.peer, folder, offer.info.number - 1, pause=pause)
-        for each in seen:
-            told = await done(Compare(str(each.fetched.path), str(other.path), chain))
-            if not told.differing:
+        for each in candidates:
+            differing = (await done(Compare(str(each.fetched.path), str(other.path), chain))).differing
+            if not differing:
                 each.peers.append(offer.peer)
                 return
             log.warning(
@@ -153,7 +142,7 @@ async def _see(seen: list[_Seen], offer: SnapshotOffer, folder: Path, chain: str
                     "peer": each.fetched.peer,
                     "other": offer.peer,
                     "block": offer.info.number,
-                    "tables": ", ".join(told.differing),
+                    "tables": ", ".join(differing),
                 },
             )
     except (*FAULTS, SnapshotError) as problem:
@@ -162,4 +151,4 @@ async def _see(seen: list[_Seen], offer: SnapshotOffer, folder: Path, chain: str
             {"peer": offer.peer, "reason": reason_of(problem)},
         )
         return
-    seen.append(_Seen(other, [offer.peer]))
+    candidates.append(_Candidate(other, [offer.peer]))

@@ -1,6 +1,5 @@
-"""The checks of `ledgerd check` on an imported state, before a node lives on it.
-
-A small state is checked by its import. One that takes longer than a minute is checked on a copy, beside the node.
+"""The checks of `ledgerd check` on an imported state: by its import, or where that takes longer than a minute, on a
+copy.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ import shutil
 from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import lmdb
 from msgspec.structs import replace
@@ -17,15 +15,13 @@ from msgspec.structs import replace
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.provenance import note_provenance, provenance_of
 from ledgerd.chain.offline.invariants import faults_of_state
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.snapshot.errors import SnapshotError
+from ledgerd.snapshot.read import Snapshot
 from ledgerd.state import Store
 from ledgerd.state.copying import copy_commit
 from ledgerd.state.disk import Space
 from ledgerd.state.objects import STORED_TABLES
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
-    from ledgerd.snapshot.read import Snapshot
 
 RECORDS_AT_ONCE = 1_000_000
 """A state of more records takes longer than a minute to check: 23,000 of them a second were measured."""
@@ -33,20 +29,14 @@ RECORDS_AT_ONCE = 1_000_000
 MOST_NAMED = 3
 
 ChecksMade = Callable[[int, int], None]
-"""Is told how many checks of all of them are made."""
-
-
-def no_progress(_done: int, _of: int) -> None:
-    """Nobody is told."""
+"""Called with how many checks of all of them are made."""
 
 
 def is_long(snapshot: Snapshot) -> bool:
-    """Whether the state of a snapshot takes longer than a minute to check."""
     return sum(count or 0 for count in snapshot.sections.values()) > RECORDS_AT_ONCE
 
 
-def require_sound(store: Store, network: ChainParameters, progress: ChecksMade = no_progress) -> None:
-    """Raise `SnapshotError` for a state in which something does not fit together; note that a sound one was checked."""
+def require_sound(store: Store, network: ChainParameters, progress: ChecksMade = lambda *_: None) -> None:
     found = faults_of_state(Ledger(store, network), progress)
     named = list(islice(found, MOST_NAMED))
     if named:
@@ -57,12 +47,8 @@ def require_sound(store: Store, network: ChainParameters, progress: ChecksMade =
         note_provenance(store, replace(provenance, is_audited=True))
 
 
-def audit_copy(state: Path, folder: Path, network: ChainParameters, progress: ChecksMade = no_progress) -> int:
-    """Check the last commit of a state that a node may be using, on a copy of it in another folder; its block number.
-
-    Raises:
-        SnapshotError: Something does not fit together.
-    """
+def audit_copy(state: Path, folder: Path, network: ChainParameters, progress: ChecksMade = lambda *_: None) -> int:
+    """Check the last commit of a state that a node may be using, on a copy in another folder; its block number."""
     shutil.rmtree(folder, ignore_errors=True)
     try:
         copy_commit(state, folder)

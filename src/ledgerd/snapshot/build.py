@@ -8,22 +8,21 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from ledgerd.chain.ledger.provenance import Provenance, note_provenance, provenance_of
-from ledgerd.chain.log.standing import StateBlocks
+from ledgerd.chain.log.state_blocks import StateBlocks
 from ledgerd.protocol.identifiers import NO_BLOCK
 from ledgerd.protocol.parameters import ChainParameters
-from ledgerd.snapshot.audit import ChecksMade, is_long, no_progress, require_sound
+from ledgerd.snapshot.audit import ChecksMade, is_long, require_sound
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.load import load
 from ledgerd.snapshot.read import Snapshot
-from ledgerd.snapshot.terms import ANY, Terms
+from ledgerd.snapshot.settings import ANY, Terms
 from ledgerd.state import Store
 from ledgerd.state.disk import Space
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.objects.reversible import REVERSIBLE_BLOCKS, ReversibleBlock
+from ledgerd.state.objects.transactions import REVERSIBLE_BLOCKS, ReversibleBlock
 
 
 def read_snapshot(file: Path) -> Snapshot:
-    """The snapshot in a file; raises `SnapshotError` if it is invalid."""
     try:
         return Snapshot.from_path(file)
     except OSError as problem:
@@ -36,13 +35,9 @@ def build_state(
     network: ChainParameters,
     space: Space,
     terms: Terms = ANY,
-    checked: ChecksMade = no_progress,
+    checked: ChecksMade = lambda *_: None,
 ) -> Provenance:
-    """Build the state of a snapshot in an empty folder, and check it.
-
-    Raises:
-        SnapshotError: The snapshot cannot be imported on these terms; the folder is removed.
-    """
+    """Build the state of a snapshot in an empty folder, and check it; a failure removes the folder."""
     try:
         with Store.open(folder, STORED_TABLES, space=space) as store:
             head = load(store, snapshot, network, terms.residual, with_metadata=terms.with_metadata)

@@ -1,33 +1,26 @@
-"""Checks of a snapshot at its import (spec 11, sections 8.3 and 8.6).
-
-The reference makes the first half of these checks before it changes anything. Here the state is built beside the
-present one, and dropped if a check fails, so all checks come after reading.
+"""Checks of a snapshot at its import (spec 11, sections 8.3 and 8.6). All come after reading, since the state is built
+beside the present one, and dropped if a check fails.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ledgerd.chain.forks.key_changes import acts_of
-from ledgerd.protocol.block_exceptions import EXCEPTED_BLOCKS
+from ledgerd.chain.offline.audit import TokenTally
+from ledgerd.protocol.block import EXCEPTED_BLOCKS, Block
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
 from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.keys import PublicKey
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.time_text import time_text
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.export import WITH_AGENTS
+from ledgerd.snapshot.read import Snapshot
 from ledgerd.snapshot.sections import HEAD_BLOCK, METADATA
+from ledgerd.state import Store
 from ledgerd.state.objects.accounts import ACCOUNT_AUTHORITIES, ACCOUNT_BY_NAME, ACCOUNTS
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.validators import VALIDATOR_BY_NAME
-
-if TYPE_CHECKING:
-    from ledgerd.chain.offline.tokens import TokenTally
-    from ledgerd.protocol.block import Block
-    from ledgerd.protocol.keys import PublicKey
-    from ledgerd.protocol.parameters import ChainParameters
-    from ledgerd.snapshot.read import Snapshot
-    from ledgerd.state import Store
-    from ledgerd.state.view import View
+from ledgerd.state.view import View
 
 NEEDED_SECTIONS = ("agent_permission", "key_history")
 RESIDUAL_OPTION = "snapshot-pm-legacy-residual"
@@ -38,8 +31,8 @@ def require_anchor(snapshot: Snapshot, head_block: Block | None, hardfork: int) 
     if hardfork >= WITH_AGENTS and head_block is None:
         raise SnapshotError(f'state.contains("{HEAD_BLOCK}"): Post-HF15 snapshot lacks signed head block anchor')
     if head_block is not None:
-        told = (snapshot.head_id, snapshot.head_number, snapshot.header.get("snapshot_block_time"))
-        if told != (head_block.id, head_block.number, time_text(head_block.timestamp)):
+        stated = (snapshot.head_id, snapshot.head_number, snapshot.header.get("snapshot_block_time"))
+        if stated != (head_block.id, head_block.number, time_text(head_block.timestamp)):
             raise SnapshotError(
                 "head.id() == header.snapshot_block_id && head.block_num() == header.snapshot_block_num && "
                 "head.timestamp == header.snapshot_block_time: Snapshot embedded head block does not match header "
@@ -62,10 +55,8 @@ def require_anchor(snapshot: Snapshot, head_block: Block | None, hardfork: int) 
 
 
 def require_signed_head(store: Store, head_block: Block | None, network: ChainParameters) -> None:
-    """The head block, if present, must be what the state says of its head, and signed by the validator it names.
-
-    The reference does not look at the signature (spec 11, section 8.3). A block may change the key that it was signed
-    with: then the key says nothing.
+    """The head block, if present, must be what the state says of its head, and signed by the validator it names. The
+    reference does not check that (spec 11, section 8.3). One that may change its own key proves nothing.
     """
     if head_block is None:
         return
@@ -105,7 +96,6 @@ def require_counts(snapshot: Snapshot) -> None:
 
 
 def require_sums(store: Store, tally: TokenTally, residual: int) -> None:
-    """Authorities belong to accounts, and shares and tokens add up, except for a residual that the operator allows."""
     with store.committed() as view:
         _require_owners(view)
         shares = sum(account.vesting_shares for account in view.scan(ACCOUNTS))
@@ -126,7 +116,6 @@ def _require_owners(view: View) -> None:
 
 
 def what_makes(excess: int) -> str:
-    """The known reason for a difference of tokens, and what the operator can do."""
     return (
         "On a sound chain such a sum comes from fixed awards that gave their beneficiaries more than the award, from "
         "positions that were closed above what they had bet, or from tokens of a market that nobody was left to get. "
@@ -134,8 +123,7 @@ def what_makes(excess: int) -> str:
     )
 
 
-def told_excess(excess: int) -> str:
-    """The log line for the writer of such a file."""
+def excess_warning(excess: int) -> str:
     return (
         f"the tokens in this snapshot are {excess} more than its supply, in thousandths of a VIZ: nodes refuse to "
         f"import it, this one too, unless {RESIDUAL_OPTION} is {excess} there"

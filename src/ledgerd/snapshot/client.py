@@ -11,9 +11,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from ledgerd.basics.durable import put_in_place
 from ledgerd.basics.failures import reason_of
 from ledgerd.protocol.endpoint import Endpoint
-from ledgerd.snapshot.directory import DOWNLOAD, name_of, put_in_place
+from ledgerd.snapshot.directory import DOWNLOAD, name_of
 from ledgerd.snapshot.fetching import PART, Download, Unavailable, check, refusal
 from ledgerd.snapshot.frames import InfoReply, InfoRequest, MessageReader, ProtocolFault, SnapshotMessage, packed
 from ledgerd.supervision.tasks import all_of
@@ -46,7 +47,6 @@ class SnapshotConnection:
         self._frames = MessageReader(FRAME_BYTES)
 
     async def ask(self, request: SnapshotMessage, seconds: float) -> SnapshotMessage:
-        """Send a request and wait for the answer."""
         async with asyncio.timeout(seconds):
             self._writer.write(packed(request))
             await self._writer.drain()
@@ -60,7 +60,6 @@ class SnapshotConnection:
 
 @asynccontextmanager
 async def connected(peer: Endpoint) -> AsyncIterator[SnapshotConnection]:
-    """A context with a connection, which is closed at its end."""
     async with asyncio.timeout(CONNECT_SECONDS):
         reader, writer = await asyncio.open_connection(peer.host, peer.port)
     try:
@@ -70,7 +69,7 @@ async def connected(peer: Endpoint) -> AsyncIterator[SnapshotConnection]:
 
 
 async def ask(peer: Endpoint) -> InfoReply:
-    """Ask a server for its newest snapshot; raises one of `FAULTS`."""
+    """Raises one of `FAULTS`."""
     async with connected(peer) as connection:
         answer = await connection.ask(InfoRequest(), ANSWER_SECONDS)
     if not isinstance(answer, InfoReply):
@@ -93,9 +92,7 @@ class Fetched(NamedTuple):
     path: Path
     checksum: bytes
     peer: Endpoint
-    """Who serves it."""
     others: tuple[SnapshotOffer, ...] = ()
-    """What other peers serve of the same block."""
 
 
 async def fetch_newest(
@@ -106,11 +103,8 @@ async def fetch_newest(
     refused: Collection[bytes] = (),
     pause: float = PAUSE_SECONDS,
 ) -> Fetched | None:
-    """Download the snapshot of the highest block above a number, from the next peer if one fails.
-
-    A snapshot that was refused before is not downloaded again; one that is in the directory already is used.
-    """
-    replies = await all_of(_heard_from(peer) for peer in peers)
+    """The snapshot of the highest block above a number, from the next peer if one fails; none that was refused."""
+    replies = await all_of(_info_of(peer) for peer in peers)
     found = [SnapshotOffer(info, peer) for info, peer in zip(replies, peers, strict=True) if info is not None]
     useful = [each for each in found if each.info.number > above and each.info.checksum not in refused]
     if found and not useful:
@@ -132,7 +126,7 @@ async def fetch_newest(
     return None
 
 
-async def _heard_from(peer: Endpoint) -> InfoReply | None:
+async def _info_of(peer: Endpoint) -> InfoReply | None:
     try:
         info = await ask(peer)
     except FAULTS as problem:
@@ -164,7 +158,6 @@ async def download(peer: Endpoint, folder: Path, above: int = 0, *, pause: float
 
 
 async def _fill(peer: Endpoint, file: BinaryIO, progress: Download, pause: float) -> None:
-    """Download over one connection, and over a new one if one that has received bytes breaks."""
     began, failures = _now(), 0
     while True:
         try:
@@ -189,7 +182,7 @@ async def _receive(connection: SnapshotConnection, file: BinaryIO, progress: Dow
     request: SnapshotMessage | None = progress.connect()
     seconds = ANSWER_SECONDS
     while request is not None:
-        action = progress.take(await connection.ask(request, seconds))
+        action = progress.receive(await connection.ask(request, seconds))
         if progress.info is not None and not progress.received:
             _require_room(file, progress.info.size)
         file.write(action.part)

@@ -1,24 +1,19 @@
-"""Whether two snapshots of the same block hold the same records.
-
-What an import counts again or sets by itself is not compared, nor what the reference loses when it imports; and the
-metadata of markets, which is of no consequence to others, may be missing.
+"""Whether two snapshots of the same block hold the same records, but for what an import counts again or sets by itself,
+what the reference loses, and the metadata of markets.
 """
 
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from ledgerd.codec import DecodeError
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.properties import json_defaults_of
 from ledgerd.snapshot.errors import SnapshotError
+from ledgerd.snapshot.read import Snapshot
 from ledgerd.snapshot.sections import BY_NAME, HEAD_BLOCK, METADATA, OLD_SECTIONS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ledgerd.protocol.parameters import ChainParameters
-    from ledgerd.snapshot.read import Snapshot
 
 NOT_COMPARED: Mapping[str, frozenset[str]] = {
     "dynamic_global_property": frozenset(
@@ -45,15 +40,9 @@ NOT_COMPARED: Mapping[str, frozenset[str]] = {
         }
     ),
 }
-"""By section, the fields that are left out."""
 
 
 def differing(one: Snapshot, two: Snapshot, network: ChainParameters) -> list[str]:
-    """The sections whose records differ; nothing where the snapshots are of one state.
-
-    Raises:
-        SnapshotError: They are of different blocks, or one of them cannot be read.
-    """
     if (one.head_number, one.chain_id) != (two.head_number, two.chain_id):
         raise SnapshotError(f"they are of blocks {one.head_number} and {two.head_number}: there is nothing to compare")
     if one.head_id != two.head_id:
@@ -66,7 +55,6 @@ def differing(one: Snapshot, two: Snapshot, network: ChainParameters) -> list[st
 
 
 def _digests(snapshot: Snapshot) -> dict[str, bytes]:
-    """A digest of the records of each section that has some."""
     found: dict[str, Any] = {}
     for raw_name, record in snapshot.records():
         name = OLD_SECTIONS.get(raw_name, raw_name)

@@ -1,7 +1,5 @@
-"""The container of a snapshot: one zlib stream over one JSON text, a header and the state (spec 03, section 27.1).
-
-The header comes first and has a checksum of the state after it. So the state is hashed and compressed into a temporary
-file, and the header is compressed afterwards and written before it: the text of a whole state is never in memory.
+"""The container of a snapshot: one zlib stream over one JSON text (spec 03, section 27.1). The header comes first and
+has a checksum of the state after it: so the state is compressed into a temporary file before, and never in memory.
 """
 
 from __future__ import annotations
@@ -23,14 +21,13 @@ STREAM_HEAD = b"\x78\x9c"
 HEADER_KEY: Final = b'{"header":'
 STATE_KEY: Final = b',"state":'
 LARGEST_TEXT = 16 << 30
-"""The largest size of an unpacked snapshot."""
 
 _CHUNK = 1 << 20
 _ADLER_BASE = 65_521
 
 
 class StateWriter:
-    """Takes the text of the state in pieces, compresses it into a temporary file, then gives the bytes of the
+    """Receives the text of the state in pieces, compresses it into a temporary file, then gives the bytes of the
     snapshot.
     """
 
@@ -56,7 +53,6 @@ class StateWriter:
         return self._hash.hexdigest()
 
     def finish(self, header: str) -> Iterator[bytes]:
-        """The bytes of the snapshot; nothing can be added afterwards."""
         self._pack(b"}")
         self._packed.write(self._packer.flush())
         front = HEADER_KEY + header.encode() + STATE_KEY
@@ -69,7 +65,6 @@ class StateWriter:
         yield joined_adler32(zlib.adler32(front), self._adler, self._length).to_bytes(4, "big")
 
     def close(self) -> None:
-        """Delete the temporary file, if that was not done before."""
         self._packed.close()
 
     def __enter__(self) -> Self:
@@ -87,7 +82,6 @@ def joined_adler32(first: int, second: int, length: int) -> int:
 
 
 def unpacked(file: BinaryIO) -> Generator[bytes]:
-    """The JSON text in a file, in pieces of a bounded size."""
     unpacker = zlib.decompressobj()
     total, rest = 0, b""
     try:

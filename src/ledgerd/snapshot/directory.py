@@ -1,11 +1,7 @@
-"""The directory of the snapshots: names, the newest one, and deletion of old ones.
-
-Spec 06, sections 8.1, 12.5 and 13. Other files in the directory are never touched.
-"""
+"""The directory of the snapshots (spec 06, sections 8.1, 12.5 and 13). Other files in it are never touched."""
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +20,6 @@ class StoredSnapshot(NamedTuple):
     """A snapshot in the directory."""
 
     number: int
-    """The block in its name."""
     path: Path
 
 
@@ -53,13 +48,11 @@ def kept_in(folder: Path) -> Iterator[StoredSnapshot]:
 
 
 def newest_in(folder: Path, *, below: int | None = None) -> StoredSnapshot | None:
-    """The snapshot of the highest block, or of the highest one below a number."""
     fitting = (each for each in kept_in(folder) if below is None or each.number < below)
     return max(fitting, key=lambda each: each.number, default=None)
 
 
 def make_directory(folder: Path) -> None:
-    """Create the directory, and delete unfinished files in it."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / DOWNLOAD).unlink(missing_ok=True)
     for path in folder.glob(f"snapshot-block-*{PARTIAL}"):
@@ -67,7 +60,7 @@ def make_directory(folder: Path) -> None:
 
 
 def drop_old(folder: Path, now: float, days: int) -> list[Path]:
-    """Delete snapshots older than a number of days, except the newest; returns the deleted ones."""
+    """Except the newest; returns the deleted ones."""
     newest = newest_in(folder)
     gone = []
     for each in kept_in(folder) if days else ():
@@ -75,16 +68,3 @@ def drop_old(folder: Path, now: float, days: int) -> list[Path]:
             each.path.unlink(missing_ok=True)
             gone.append(each.path)
     return gone
-
-
-def put_in_place(partial: Path, path: Path) -> None:
-    """Rename a complete and synchronised file to its final name."""
-    with partial.open("rb") as file:
-        os.fsync(file.fileno())
-    partial.replace(path)
-    if os.name != "nt":
-        handle = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -1,31 +1,34 @@
-"""Writes a view of the state as a snapshot that the reference reads (spec 03, section 27).
-
-What depends on clock or network is passed in, so that the same state gives the same bytes.
+"""Writes the state as a snapshot that the reference reads (spec 03, section 27). What depends on clock or network is
+passed in, so that the same state gives the same bytes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
-from ledgerd.chain.offline.tokens import HOLDING_TABLES, TokenTally
+from ledgerd.basics.durable import put_in_place
+from ledgerd.chain.log.block_log import BlockLogReader
+from ledgerd.chain.log.rolling import RollingBlockLogReader
+from ledgerd.chain.offline.audit import HOLDING_TABLES, TokenTally
 from ledgerd.codec import codec_of
 from ledgerd.codec.json_text import Json, dumps
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import NO_BLOCK, ChainId, TransactionId
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.time_text import time_text
 from ledgerd.snapshot.container import StateWriter
+from ledgerd.snapshot.directory import PARTIAL
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.loadable import Loadability
 from ledgerd.snapshot.sections import HEAD_BLOCK, METADATA, SECTIONS, SnapshotSection
-from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
-from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES
-from ledgerd.state.objects.transactions import KnownTransaction
-
-if TYPE_CHECKING:
-    from ledgerd.state import View
+from ledgerd.state import StateReader, View
+from ledgerd.state.objects import STORED_TABLES
+from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, HARDFORK_PROPERTIES
+from ledgerd.state.objects.transactions import REVERSIBLE_BY_NUMBER, KnownTransaction
 
 VERSION = 1
 WITH_AGENTS = 15
@@ -40,7 +43,6 @@ class Occasion(NamedTuple):
     created: int
     """When it is written, in seconds since 1970."""
     head_block: Block | None = None
-    """The head block of the state, if it is known."""
     pending: Collection[TransactionId] = frozenset()
     """Pending transactions, which are left out (spec 03, section 27.3)."""
     with_metadata: bool = False
@@ -52,16 +54,52 @@ class Exported(NamedTuple):
 
     checksum: str
     loadability: Loadability
-    """Records that reference nodes cannot load, if there are any."""
     tally: TokenTally
 
 
-def export(view: View, file: BinaryIO, occasion: Occasion, spool: Path | None = None) -> Exported:
-    """Write a snapshot of a state into a file. `spool` is the folder for a temporary file.
+class Written(NamedTuple):
+    """A written snapshot."""
 
-    Raises:
-        SnapshotError: No node could load the file: its head block is missing, or of another state.
-    """
+    number: int
+    """The head block of its state, which may be later than the block of the request."""
+    size: int
+    exported: Exported
+
+
+def create(
+    state: Path, logs: Path, network: ChainParameters, path: Path, created: int, *, with_metadata: bool = False
+) -> Written:
+    """Write the last commit of a state, while a node writes to it; the file gets its name when it is complete."""
+    partial = path.with_name(path.name + PARTIAL)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with StateReader.open(state, STORED_TABLES) as reader, reader.snapshot() as view:
+            number = view.get(DYNAMIC_GLOBAL_PROPERTIES, 0).head_block_number
+            occasion = Occasion(network.chain_id, created, _block(view, logs, number), with_metadata=with_metadata)
+            with partial.open("wb") as file:
+                exported = export(view, file, occasion, path.parent)
+            size = partial.stat().st_size
+        put_in_place(partial, path)
+    except OSError as problem:
+        raise SnapshotError(f"{path} cannot be written: {problem.strerror or problem}") from problem
+    finally:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+    return Written(number, size, exported)
+
+
+def _block(view: View, logs: Path, number: int) -> Block | None:
+    kept = view.lookup(REVERSIBLE_BY_NUMBER, number)
+    packed = None if kept is None else kept.packed
+    for kind in (RollingBlockLogReader, BlockLogReader):
+        if packed is None:
+            log = kind.open(logs)
+            packed = log.read(number)
+            log.close()
+    return None if packed is None else codec_of(Block).decode_exactly(packed)
+
+
+def export(view: View, file: BinaryIO, occasion: Occasion, spool: Path | None = None) -> Exported:
     _require_head(view, occasion.head_block)
     counts: dict[str, Json] = {}
     loadability, tally = Loadability(), TokenTally()
@@ -102,7 +140,6 @@ def _require_head(view: View, head_block: Block | None) -> None:
 def _add_records(
     section: str, records: Iterator[tuple[int, str]], add: Callable[[str], None], loadability: Loadability
 ) -> int:
-    """Add the objects of a section, some at a time; returns their number."""
     count = 0
     while batch := list(islice(records, _RECORDS_A_PIECE)):
         text = ",".join([each for _, each in batch])
@@ -120,7 +157,7 @@ def _records(
         if pending and isinstance(entity, KnownTransaction) and entity.trx_id in pending:
             continue
         if holds:
-            tally.take(entity)
+            tally.add(entity)
         yield entity.id, text_of(entity)
 
 

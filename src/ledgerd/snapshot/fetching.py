@@ -1,7 +1,5 @@
-"""The download of a snapshot, without sockets: the requests, and the checks of answers (spec 06, section 14.3).
-
-Announcements and offsets of a server are checked. After a lost connection the download continues over a new one, since
-a reference node closes each after a minute. The caller verifies the checksum of the whole file.
+"""The download of a snapshot, without sockets (spec 06, section 14.3). It continues over new connections, since a
+reference node closes each after a minute. The caller verifies the checksum of the whole file.
 """
 
 from __future__ import annotations
@@ -33,9 +31,7 @@ class DownloadAction(NamedTuple):
     """The next request, and the bytes to write."""
 
     request: SnapshotMessage | None
-    """The request to send; `None` when the file is complete."""
     part: bytes = b""
-    """The bytes to append to the file."""
 
 
 class Download:
@@ -49,7 +45,6 @@ class Download:
         self._before = 0
 
     def connect(self) -> SnapshotMessage:
-        """The first request on a new connection."""
         self._connections += 1
         self._before = self.received
         self._asked = 0
@@ -60,7 +55,7 @@ class Download:
         """Whether to connect again after a connection broke: if it has delivered bytes."""
         return self.received > self._before and self._connections < MOST_CONNECTIONS
 
-    def take(self, message: SnapshotMessage) -> DownloadAction:
+    def receive(self, message: SnapshotMessage) -> DownloadAction:
         match message:
             case InfoReply() if not self._asked:
                 return self._begin(message)
@@ -95,7 +90,6 @@ class Download:
 
 
 def check(info: InfoReply) -> None:
-    """Refuse an announcement that cannot be of a snapshot."""
     if not 0 < info.size <= LARGEST_FILE:
         raise ProtocolFault(f"it announces a file of {info.size} bytes, where {LARGEST_FILE} are the most")
     if not info.number:
@@ -103,7 +97,6 @@ def check(info: InfoReply) -> None:
 
 
 def refusal(message: SnapshotMessage) -> Exception:
-    """The error for an answer without content."""
     match message:
         case NoSnapshot():
             return Unavailable("it has no snapshot")

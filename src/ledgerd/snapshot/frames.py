@@ -1,13 +1,10 @@
-"""The frames of the snapshot protocol: a length, a type and a payload, all little endian (spec 06, section 14.1).
-
-The order of messages is in `serving` and `fetching`.
-"""
+"""The frames of the snapshot protocol: a length, a type and a payload, all little endian (spec 06, section 14.1)."""
 
 from __future__ import annotations
 
 import struct
 from enum import IntEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import msgspec
 
@@ -41,17 +38,21 @@ class Denial(IntEnum):
     TOO_OFTEN = 4
 
 
-class InfoRequest(msgspec.Struct, frozen=True):
-    """Asks for the newest snapshot."""
-
-    TYPE: ClassVar[int] = 1
+class EmptyMessage(msgspec.Struct, frozen=True):
+    """A message without a payload."""
 
     def payload(self) -> bytes:
         return b""
 
     @classmethod
-    def parse(cls, _payload: bytes) -> InfoRequest:
+    def parse(cls, _payload: bytes) -> Self:
         return cls()
+
+
+class InfoRequest(EmptyMessage, frozen=True):
+    """Asks for the newest snapshot."""
+
+    TYPE: ClassVar[int] = 1
 
 
 class InfoReply(msgspec.Struct, frozen=True):
@@ -60,7 +61,6 @@ class InfoReply(msgspec.Struct, frozen=True):
     TYPE: ClassVar[int] = 2
 
     number: int
-    """The block in the name of the file."""
     checksum: bytes
     """The checksum of the file, not of the state in it."""
     size: int
@@ -116,17 +116,10 @@ class DataReply(msgspec.Struct, frozen=True):
         return cls(offset, payload[start:end], payload[end] == 1)
 
 
-class NoSnapshot(msgspec.Struct, frozen=True):
+class NoSnapshot(EmptyMessage, frozen=True):
     """There is no snapshot."""
 
     TYPE: ClassVar[int] = 5
-
-    def payload(self) -> bytes:
-        return b""
-
-    @classmethod
-    def parse(cls, _payload: bytes) -> NoSnapshot:
-        return cls()
 
 
 class AccessDenied(msgspec.Struct, frozen=True):
@@ -189,10 +182,7 @@ class MessageReader:
         self._buffer += data
 
     def next(self) -> SnapshotMessage | None:
-        """The next complete message, or `None`; raises `ProtocolFault`.
-
-        Payload bytes after the last field are ignored, as by the reference.
-        """
+        """`None` if no message is complete. Payload bytes after the last field are ignored, as by the reference."""
         if len(self._buffer) < HEADER.size:
             return None
         size, number = HEADER.unpack_from(self._buffer)

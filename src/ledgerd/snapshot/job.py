@@ -1,7 +1,5 @@
-"""The process that writes, imports, compares or checks a snapshot for a node: beside the chain, at a low priority, with
-its own memory.
-
-It reads one order from its input, reports progress, and ends when the input is closed, as when the node ends.
+"""The process that writes, imports, compares or checks a snapshot for a node, at a low priority. It reads one order
+from its input, reports progress, and ends when the input is closed.
 """
 
 from __future__ import annotations
@@ -12,6 +10,7 @@ import signal
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -21,8 +20,8 @@ from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.snapshot.audit import audit_copy
 from ledgerd.snapshot.build import build_state, read_snapshot
 from ledgerd.snapshot.compare import differing
-from ledgerd.snapshot.create import create
-from ledgerd.snapshot.terms import ANY, Terms
+from ledgerd.snapshot.export import create
+from ledgerd.snapshot.settings import ANY, Terms
 from ledgerd.state.disk import Space
 from ledgerd.supervision.this_process import give_way
 from ledgerd.supervision.threads import begin_thread
@@ -36,13 +35,11 @@ class Export(msgspec.Struct, frozen=True, tag=True):
     """Write a snapshot."""
 
     state: str
-    """The folder of the state; the next field is that of the logs."""
     logs: str
     chain: str
     path: str
     created: int
     with_metadata: bool = False
-    """Of markets."""
 
 
 class Import(msgspec.Struct, frozen=True, tag=True):
@@ -68,7 +65,6 @@ class Audit(msgspec.Struct, frozen=True, tag=True):
 
     state: str
     folder: str
-    """Where the copy is made; it is deleted afterwards."""
     chain: str
 
 
@@ -78,16 +74,10 @@ class Progress(msgspec.Struct, frozen=True, tag=True):
     text: str
 
 
-class RecordsRead(msgspec.Struct, frozen=True, tag=True):
-    """How many records of all of them the import has read."""
+class Counted(msgspec.Struct, frozen=True, tag=True):
+    """How many records were read, or checks of the state made, of all of them."""
 
-    done: int
-    size: int
-
-
-class StateChecked(msgspec.Struct, frozen=True, tag=True):
-    """How many checks of the state are made, of all of them."""
-
+    unit: Literal["record", "check"]
     done: int
     size: int
 
@@ -112,7 +102,6 @@ class Done(msgspec.Struct, frozen=True, tag=True):
     residual: int = 0
     """The tokens in the written state above its supply."""
     differing: tuple[str, ...] = ()
-    """The sections that differ between two snapshots."""
     head_id: str = ""
     """Of an imported state, in hex."""
 
@@ -124,22 +113,22 @@ class Failed(msgspec.Struct, frozen=True, tag=True):
 
 
 JobOrder = Export | Import | Compare | Audit
-Told = Progress | RecordsRead | StateChecked | Logged | Done | Failed
+JobReport = Progress | Counted | Logged | Done | Failed
 
 
-def carry_out(order: JobOrder, tell: Callable[[Told], None]) -> Done:
+def carry_out(order: JobOrder, report: Callable[[JobReport], None]) -> Done:
     network = parameters_of(order.chain)
     match order:
         case Export():
             return _export(order, network)
         case Import():
-            return _import(order, network, tell)
+            return _import(order, network, report)
         case Compare(one, two):
-            tell(Progress(f"comparing {one} with {two}"))
+            report(Progress(f"comparing {one} with {two}"))
             snapshots = read_snapshot(Path(one)), read_snapshot(Path(two))
             return Done(snapshots[0].head_number, differing=tuple(differing(*snapshots, network)))
         case Audit(state, folder):
-            return Done(audit_copy(Path(state), Path(folder), network, lambda *made: tell(StateChecked(*made))))
+            return Done(audit_copy(Path(state), Path(folder), network, lambda *made: report(Counted("check", *made))))
 
 
 def _export(order: Export, network: ChainParameters) -> Done:
@@ -152,49 +141,47 @@ def _export(order: Export, network: ChainParameters) -> Done:
         with_metadata=order.with_metadata,
     )
     faults = written.exported.loadability
-    obstacles = tuple(map(str, faults.obstacles))
     return Done(
         written.number,
         size=written.size,
-        obstacles=obstacles,
+        obstacles=tuple(map(str, faults.obstacles)),
         obstacle_count=faults.count,
         residual=written.exported.tally.excess,
     )
 
 
-def _import(order: Import, network: ChainParameters, tell: Callable[[Told], None]) -> Done:
-    tell(Progress(f"reading {order.path}"))
+def _import(order: Import, network: ChainParameters, report: Callable[[JobReport], None]) -> Done:
+    report(Progress(f"reading {order.path}"))
     snapshot = read_snapshot(Path(order.path))
-    tell(Progress(f"importing the state of block {snapshot.head_number}"))
-    snapshot.progress = lambda done: tell(RecordsRead(done, snapshot.size))
+    report(Progress(f"importing the state of block {snapshot.head_number}"))
+    snapshot.progress = lambda done: report(Counted("record", done, snapshot.size))
     build_state(
         Path(order.folder),
         snapshot,
         network,
         Space(*order.space),
         order.terms,
-        lambda *made: tell(StateChecked(*made)),
+        lambda *made: report(Counted("check", *made)),
     )
     return Done(snapshot.head_number, head_id=snapshot.head_id.hex())
 
 
 def main() -> None:
-    """Read the order, carry it out, and write the result."""
     # Ctrl-C sends SIGINT to the whole process group: the node handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     give_way(NICENESS)
     line = sys.stdin.buffer.readline()
     if not line.endswith(b"\n"):
-        sys.exit(1)  # the node was killed before it had said what to do
+        sys.exit(1)  # the node was killed before it had sent an order
     order: JobOrder = msgspec.json.decode(line, type=JobOrder)
     package = logging.getLogger("ledgerd")
     package.addHandler(LogToNode())
     package.setLevel(logging.INFO)
     begin_thread("end of input", _read_to_the_end, lambda _: os._exit(1))
     try:
-        _tell(carry_out(order, _tell))
+        _report(carry_out(order, _report))
     except OperatorError as problem:
-        _tell(Failed(str(problem)))
+        _report(Failed(str(problem)))
     except Exception:
         log.exception("the process for the snapshot has failed: internal error")
         sys.exit(1)
@@ -206,7 +193,7 @@ class LogToNode(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         fields = record.args if isinstance(record.args, Mapping) else {}
         traceback = logging.Formatter().formatException(record.exc_info) if record.exc_info else ""
-        _tell(
+        _report(
             Logged(
                 record.name,
                 record.levelno,
@@ -217,13 +204,12 @@ class LogToNode(logging.Handler):
         )
 
 
-def _tell(told: Told) -> None:
-    sys.stdout.buffer.write(msgspec.json.encode(told) + b"\n")
+def _report(report: JobReport) -> None:
+    sys.stdout.buffer.write(msgspec.json.encode(report) + b"\n")
     sys.stdout.buffer.flush()
 
 
 def _read_to_the_end() -> None:
-    """Wait for the end of the input, when the node has ended."""
     while os.read(sys.stdin.fileno(), 1 << 10):
         pass
 

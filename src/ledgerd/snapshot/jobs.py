@@ -10,7 +10,7 @@ import msgspec
 
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.import_progress import ImportProgress
-from ledgerd.snapshot.job import Done, Failed, JobOrder, Logged, Progress, RecordsRead, StateChecked, Told
+from ledgerd.snapshot.job import Counted, Done, Failed, JobOrder, JobReport, Logged, Progress
 from ledgerd.supervision.processes import Child, module_command
 
 log = logging.getLogger(__name__)
@@ -21,55 +21,45 @@ COMMAND = module_command("ledgerd.snapshot.job")
 async def done(order: JobOrder) -> Done:
     """Wait until an order is carried out; raises `SnapshotError` if it cannot be. Cancelling ends the process."""
     try:
-        ours, theirs = socket.socketpair()
+        child, ours = Child.on_socket(COMMAND, answers=True)
     except OSError as problem:
-        raise _not_started(problem) from problem
+        reason = problem.strerror or problem
+        raise SnapshotError(f"the process for the snapshot cannot be started: {reason}") from problem
     with ours:
-        with theirs:
-            try:
-                child = Child.start(COMMAND, stdin=theirs.fileno(), stdout=theirs.fileno())
-            except OSError as problem:
-                raise _not_started(problem) from problem
         try:
             return await _outcome(child, ours, order)
         finally:
             await child.stop()
 
 
-def _not_started(problem: OSError) -> SnapshotError:
-    return SnapshotError(f"the process for the snapshot cannot be started: {problem.strerror or problem}")
+def _log(line: Logged) -> None:
+    """A line of the process, with its values; a traceback is a line by itself."""
+    logger = logging.getLogger(line.logger)
+    logger.log(line.level, line.text if line.fields else "%s", line.fields or line.text)
+    if line.traceback:
+        logger.log(line.level, "%s", line.traceback)
 
 
-def _log(told: Logged) -> None:
-    """A line of the process, with its values; a traceback is a line of its own."""
-    logger = logging.getLogger(told.logger)
-    logger.log(told.level, told.text if told.fields else "%s", told.fields or told.text)
-    if told.traceback:
-        logger.log(told.level, "%s", told.traceback)
-
-
-async def _outcome(child: Child, plug: socket.socket, order: JobOrder) -> Done:
-    plug.setblocking(False)
-    reader, writer = await asyncio.open_connection(sock=plug)
-    importing, checking = ImportProgress(), None
+async def _outcome(child: Child, ours: socket.socket, order: JobOrder) -> Done:
+    reader, writer = await asyncio.open_connection(sock=ours)
+    progress = {"record": ImportProgress()}
     try:
         writer.write(msgspec.json.encode(order) + b"\n")
         async for line in reader:
-            told = msgspec.json.decode(line, type=Told)
-            match told:
+            report = msgspec.json.decode(line, type=JobReport)
+            match report:
                 case Done():
-                    return told
+                    return report
                 case Failed(text):
                     raise SnapshotError(text)
                 case Progress(text):
                     log.info("%s", text)
-                case StateChecked(made, size):
-                    checking = checking or ImportProgress("checking the imported state", "check")
-                    checking.at(made, size)
+                case Counted(unit, done, size):
+                    if unit not in progress:
+                        progress[unit] = ImportProgress("checking the imported state", unit)
+                    progress[unit].at(done, size)
                 case Logged():
-                    _log(told)
-                case RecordsRead(records, size):
-                    importing.at(records, size)
+                    _log(report)
     finally:
         writer.transport.abort()
     raise SnapshotError(f"the process for the snapshot ended without a result (code {await child.ended()})")

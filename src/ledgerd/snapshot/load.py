@@ -1,49 +1,37 @@
-"""Importing a snapshot into an empty state (spec 03, section 27.4; spec 06, section 12.4).
-
-A snapshot is not authenticated: the operator trusts its source. What can be seen of a forgery is looked for all the
-same, here and in `audit`.
+"""Importing a snapshot into an empty state (spec 03, section 27.4; spec 06, section 12.4). The operator trusts its
+source; what can be seen of a forgery is refused all the same, here and in `audit`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from ledgerd.chain.chain import CHAIN_ID
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.provenance import Provenance, note_provenance
-from ledgerd.chain.log.standing import IMPORTED, LOG_KEPT
-from ledgerd.chain.offline.audit import accept_discrepancies
-from ledgerd.chain.offline.tokens import TokenTally
-from ledgerd.chain.rules.markets.seeds import FrozenTally, note_leverage_ends, recount_accounts, recount_oracles
+from ledgerd.chain.log.state_blocks import IMPORTED, LOG_KIND
+from ledgerd.chain.offline.audit import TokenTally, accept_discrepancies
+from ledgerd.chain.rules.markets.seeds import FrozenTally, record_leverage_ends, recount_accounts, recount_oracles
 from ledgerd.codec import DecodeError, codec_of
 from ledgerd.projections.markets.records import begin_after_import
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import NO_BLOCK
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.properties import json_defaults_of
 from ledgerd.snapshot.checks import require_anchor, require_counts, require_signed_head, require_sums
 from ledgerd.snapshot.errors import SnapshotError
+from ledgerd.snapshot.read import Snapshot
 from ledgerd.snapshot.sections import BY_NAME, HEAD_BLOCK, METADATA, OLD_SECTIONS, SnapshotSection
-from ledgerd.state import StoreMisuse
+from ledgerd.state import Store, StoreMisuse
 from ledgerd.state.errors import NotUniqueRow, UnknownKey
+from ledgerd.state.loading import Loading
 from ledgerd.state.objects.discrepancies import Sum
 from ledgerd.state.objects.disputes import PM_DISPUTE_VOTES, PM_DISPUTES
-from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
-from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES
-from ledgerd.state.objects.validators import (
-    PENALTY_BY_VALIDATOR,
-    VALIDATOR_SCHEDULES,
-    VALIDATORS,
-)
+from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, HARDFORK_PROPERTIES
+from ledgerd.state.objects.validators import PENALTY_BY_VALIDATOR, VALIDATOR_SCHEDULES, VALIDATORS
 from ledgerd.state.tables import Entity, Table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from ledgerd.protocol.parameters import ChainParameters
-    from ledgerd.snapshot.read import Snapshot
-    from ledgerd.state import Store
-    from ledgerd.state.loading import Loading
 
 SINGLE: tuple[Table[Any], ...] = (DYNAMIC_GLOBAL_PROPERTIES, VALIDATOR_SCHEDULES, HARDFORK_PROPERTIES)
 VOTES, OLD_VOTES = "validator_vote", "witness_vote"
@@ -53,13 +41,9 @@ VOTES, OLD_VOTES = "validator_vote", "witness_vote"
 def load(
     store: Store, snapshot: Snapshot, network: ChainParameters, residual: int = 0, *, with_metadata: bool = False
 ) -> Block | None:
-    """Import the state of a snapshot into an empty store, and return its head block, if the file has it.
-
-    Its tokens must exceed its supply by exactly `residual` (spec 11, section 8.6). Metadata of markets is imported only
-    with `with_metadata`: where the plugin that keeps it runs.
-
-    Most of it is committed in steps, so that it need not fit into memory: the caller commits the rest, or deletes the
-    store after a `SnapshotError`.
+    """Import the state of a snapshot into an empty store; its tokens must exceed its supply by exactly `residual` (spec
+    11, section 8.6). Returns the head block, if the file has it. Most is committed in steps, so that it need not fit
+    into memory: the caller commits the rest, or deletes the store after a `SnapshotError`.
     """
     if snapshot.chain_id != network.chain_id:
         raise SnapshotError(
@@ -68,7 +52,7 @@ def load(
         )
     tally, frozen = TokenTally(), FrozenTally()
     with json_defaults_of(network):
-        head_block = fill(store, snapshot, tally.take, frozen.take, with_metadata=with_metadata)
+        head_block = fill(store, snapshot, tally.add, frozen.add, with_metadata=with_metadata)
     _require_whole(store, network)
     require_anchor(snapshot, head_block, store.get(HARDFORK_PROPERTIES, 0).last_hardfork)
     _require_one_head(store, snapshot)
@@ -79,7 +63,7 @@ def load(
     _trust_the_head(store)
     store.set_revision(snapshot.head_number)
     store.set_meta(CHAIN_ID, network.chain_id)
-    store.set_meta(LOG_KEPT, IMPORTED)
+    store.set_meta(LOG_KIND, IMPORTED)
     store.commit()
     require_sums(store, tally, residual)
     ledger = Ledger(store, network)
@@ -100,7 +84,6 @@ def load(
 def fill(
     store: Store, snapshot: Snapshot, *counts: Callable[[Entity], None], with_metadata: bool = False
 ) -> Block | None:
-    """Write the records of a snapshot into an empty store, and count what is in them on the way."""
     try:
         with store.loading() as rows:
             return _read(rows, snapshot, counts, with_metadata=with_metadata)
@@ -156,7 +139,6 @@ def _require_whole(store: Store, network: ChainParameters) -> None:
 
 
 def _require_one_head(store: Store, snapshot: Snapshot) -> None:
-    """Header and state must have the same head block."""
     head = store.get(DYNAMIC_GLOBAL_PROPERTIES, 0)
     if (snapshot.head_id, snapshot.head_number) != (head.head_block_id, head.head_block_number):
         raise SnapshotError(
@@ -183,9 +165,8 @@ def _heal_ballots(store: Store) -> None:
 
 
 def _trust_the_head(store: Store) -> None:
-    """Make the head of the snapshot irreversible, since it cannot be undone.
-
-    The next block with markets says that they are counted, as in the reference (spec 11, section 8.5).
+    """Make the head of the snapshot irreversible, since it cannot be undone. The next block with markets says that they
+    are counted, as in the reference (spec 11, section 8.5).
     """
     head = store.get(DYNAMIC_GLOBAL_PROPERTIES, 0)
     with store.editing(head):
@@ -196,16 +177,15 @@ def _trust_the_head(store: Store) -> None:
 
 
 def _count_markets(ledger: Ledger, frozen: FrozenTally) -> None:
-    """Count markets now, as the first block with markets would do, since it may take long (spec 09, section 4.1).
-
-    As in the reference, the flags stay as before this block. If the file has counted the markets of its oracles, that
-    count is kept: a new one can differ (spec 09, section 3.3).
+    """Count markets now, as the first block with markets would do, since it may take long (spec 09, section 4.1). As in
+    the reference, the flags stay as before this block. If the file has counted the markets of its oracles, that count
+    is kept: a new one can differ (spec 09, section 3.3).
     """
     head = ledger.globals
     if not (head.pm_active_markets_seeded and head.pm_oracle_gauges_seeded):
         recount_oracles(ledger)
     recount_accounts(ledger, frozen)
-    note_leverage_ends(ledger)
+    record_leverage_ends(ledger)
     with ledger.editing(head):
         head.pm_frozen_counters_seeded = False
         head.pm_frozen_counters_reseeded_v1 = False

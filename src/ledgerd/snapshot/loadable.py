@@ -1,7 +1,5 @@
-"""Whether a reference node can load a snapshot: two faults of its parser affect some texts.
-
-It drops the backslash of an escaped control character, and then computes another checksum. It also counts brackets
-inside strings, and fails when too many are open (spec 06, section 12.2).
+"""Whether a reference node can load a snapshot (spec 06, section 12.2): its parser drops the backslash of an escaped
+control character, and counts brackets inside strings.
 """
 
 from __future__ import annotations
@@ -11,7 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 MOST_OPEN = 100
-MOST_TOLD = 20
+MOST_LISTED = 20
 
 _LOSSY = re.compile(r"(?<!\\)(?:\\\\)*\\[bfu]")
 _PAIRS = (("{", "}"), ("[", "]"))
@@ -34,7 +32,6 @@ class Loadability:
     def __init__(self) -> None:
         self.obstacles: list[Obstacle] = []
         self.count = 0
-        """The number of all obstacles."""
         self._open = [1, 0]
         """The open braces and brackets before the next text; the outermost brace counts."""
 
@@ -43,11 +40,7 @@ class Loadability:
             self._open[place] += text.count(opening) - text.count(closing)
 
     def records(self, section: str, found: Sequence[tuple[int, str]], text: str) -> None:
-        """Check records, by their ids, of which the text has all and what separates them: mostly at once.
-
-        Each has a brace at both ends. Where no more braces than these are there, no brackets and no escapes, the
-        brackets are where they were, and never more than one brace is open at a time.
-        """
+        """Check records together, where no bracket is in them but the brace at both ends of each, and no escape."""
         if (
             text.count("{") == text.count("}") == len(found)
             and "[" not in text
@@ -62,22 +55,21 @@ class Loadability:
 
     def record(self, section: str, object_id: int, text: str) -> None:
         if "\\" in text and _LOSSY.search(text):
-            self._tell(section, object_id, "it has a control character, whose escape they cannot read")
+            self._add(section, object_id, "it has a control character, whose escape they cannot read")
         for place, (opening, closing) in enumerate(_PAIRS):
             opened, closed = text.count(opening), text.count(closing)
             before = self._open[place]
             self._open[place] += opened - closed
             if before + opened >= MOST_OPEN and before + _deepest(text, opening, closing) >= MOST_OPEN:
-                self._tell(section, object_id, f"with it, {MOST_OPEN} brackets {opening} are open, which they refuse")
+                self._add(section, object_id, f"with it, {MOST_OPEN} brackets {opening} are open, which they refuse")
 
-    def _tell(self, section: str, object_id: int, reason: str) -> None:
+    def _add(self, section: str, object_id: int, reason: str) -> None:
         self.count += 1
-        if len(self.obstacles) < MOST_TOLD:
+        if len(self.obstacles) < MOST_LISTED:
             self.obstacles.append(Obstacle(section, object_id, reason))
 
 
 def _deepest(text: str, opening: str, closing: str) -> int:
-    """The largest number of open brackets, with those in strings."""
     deepest = depth = 0
     for found in re.finditer(f"[{re.escape(opening + closing)}]", text):
         depth += 1 if found[0] == opening else -1

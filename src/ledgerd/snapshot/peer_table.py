@@ -64,18 +64,13 @@ async def _ask(connection: SnapshotConnection, result: Result, clock: Callable[[
         return result._replace(status=Status.NO_SNAPSHOT)
     if isinstance(answer, AccessDenied):
         return result._replace(status=Status.DENIED, remark=answer.text)
-    action = download.take(answer)
+    action = download.receive(answer)
     result = result._replace(info=download.info)
     if action.request is not None:
         began = clock()
-        part = download.take(await connection.ask(action.request, PART_SECONDS)).part
+        part = download.receive(await connection.ask(action.request, PART_SECONDS)).part
         result = result._replace(speed=len(part) / max(clock() - began, 1e-6))
     return result._replace(status=Status.REACHABLE)
-
-
-async def probe_all(peers: Sequence[Endpoint], clock: Callable[[], float]) -> list[Result]:
-    """Test all peers, one after the other, so that they do not share our bandwidth."""
-    return [await probe(peer, clock) for peer in peers]
 
 
 def table(results: Sequence[Result]) -> str:
@@ -106,7 +101,8 @@ def _number(value: float | None) -> str:
 
 
 def run_probe(peers: Sequence[Endpoint]) -> str:
-    async def tried() -> list[Result]:
-        return await probe_all(peers, asyncio.get_running_loop().time)
+    async def tested() -> list[Result]:
+        clock = asyncio.get_running_loop().time
+        return [await probe(peer, clock) for peer in peers]  # one after the other: they would share our bandwidth
 
-    return table(on_a_loop(tried))
+    return table(on_a_loop(tested))

@@ -1,7 +1,4 @@
-"""Reading a snapshot file: its header, and its records one after the other, as plain JSON (spec 03, section 27.1).
-
-The file is read twice, a piece at a time: first for its checksum, then for its records, which `load` imports.
-"""
+"""Reading a snapshot (spec 03, section 27.1), a piece at a time: first for its checksum, then for its records."""
 
 from __future__ import annotations
 
@@ -36,12 +33,10 @@ class Snapshot:
     """A snapshot file whose version and checksum are right."""
 
     def __init__(self, opening: Callable[[], BinaryIO]) -> None:
-        """Read a file that can be opened more than once; raises `SnapshotError` if it is no snapshot."""
         self._opening = opening
         self.sections: dict[str, int | None] = {}
         """The number of records of each section that `records` has read; None for a member that is no array."""
         self.progress: Callable[[int], None] | None = None
-        """Called now and then by `records` with the number of records that it has read."""
         with opening() as file, closing(unpacked(file)) as pieces:
             front, rest = _split(pieces)
             self._start = len(HEADER_KEY) + len(front) + len(STATE_KEY)
@@ -70,11 +65,9 @@ class Snapshot:
 
     @property
     def size(self) -> int:
-        """The records of all sections, as the header counts them."""
         return sum(self.object_counts.values())
 
     def records(self) -> Iterator[tuple[str, Json]]:
-        """The name of a section and a record of it, in the order of the file."""
         if self.progress is None:
             yield from self._records()
             return
@@ -89,18 +82,18 @@ class Snapshot:
         with self._opening() as file, closing(unpacked(file)) as pieces:
             cursor = _Cursor(_texts(pieces, self._start))
             cursor.expect("{")
-            while not cursor.takes("}"):
+            while not cursor.skips("}"):
                 name = as_string(cursor.value())
                 cursor.expect(":")
                 self.sections[name] = None
-                if cursor.takes("["):
+                if cursor.skips("["):
                     count = 0
-                    for count, record in enumerate(cursor.values(), start=1):  # noqa: B007 - told after the loop
+                    for count, record in enumerate(cursor.values(), start=1):  # noqa: B007 - read after the loop
                         yield name, record
                     self.sections[name] = count
                 else:
                     yield name, cursor.value()
-                cursor.takes(",")
+                cursor.skips(",")
 
 
 class _Cursor:
@@ -111,7 +104,7 @@ class _Cursor:
         self._text = ""
         self._place = 0
 
-    def takes(self, character: str) -> bool:
+    def skips(self, character: str) -> bool:
         if self._place >= len(self._text) and not self._fetch(1):
             return False
         if not self._text.startswith(character, self._place):
@@ -120,17 +113,15 @@ class _Cursor:
         return True
 
     def expect(self, character: str) -> None:
-        """Skip a character that must be the next one."""
-        if not self.takes(character):
+        if not self.skips(character):
             raise SnapshotError(f"the snapshot is damaged: no {character} where one must be")
 
     def values(self) -> Iterator[Any]:
-        """Read the values of an array behind its bracket, and the bracket that ends it."""
-        while not self.takes("]"):
+        while not self.skips("]"):
             yield self.value()
             while (found := self._next_at_hand()) is not None:
                 yield found
-            self.takes(",")
+            self.skips(",")
 
     def _next_at_hand(self) -> Any:  # noqa: ANN401 - (the same)
         """The object behind a comma, if all of it is in the text already and plain: most records of a snapshot are."""
@@ -147,7 +138,6 @@ class _Cursor:
         return value
 
     def value(self) -> Any:  # noqa: ANN401 - JSON of any kind
-        """Read a value, and fetch more pieces if it is incomplete."""
         while True:
             problem: ValueError | None = None
             try:
@@ -157,7 +147,7 @@ class _Cursor:
             except ValueError as error:
                 problem, value, end = error, None, len(self._text)
             if end < len(self._text):
-                return self._taken(value, end)
+                return self._passed(value, end)
             here = len(self._text) - self._place
             if here > LARGEST_RECORD:
                 raise SnapshotError(f"the snapshot is damaged: a record has more than {LARGEST_RECORD} characters")
@@ -165,9 +155,9 @@ class _Cursor:
                 continue
             if problem is not None:
                 raise SnapshotError(f"the snapshot is damaged: what should be JSON is not ({problem})") from problem
-            return self._taken(value, end)
+            return self._passed(value, end)
 
-    def _taken(self, value: Any, end: int) -> Any:  # noqa: ANN401 - (the same)
+    def _passed(self, value: Any, end: int) -> Any:  # noqa: ANN401 - (the same)
         """Step over a value. An escape can stand for half of a character, which nothing could write again."""
         if self._text.find("\\u", self._place, end) >= 0:
             try:
@@ -190,7 +180,6 @@ class _Cursor:
 
 
 def _split(pieces: Iterator[bytes]) -> tuple[bytes, bytes]:
-    """The text of the header, and the first part of the state."""
     raw = b""
     for piece in pieces:
         raw += piece
@@ -203,7 +192,6 @@ def _split(pieces: Iterator[bytes]) -> tuple[bytes, bytes]:
 
 
 def _checksum_of(pieces: Iterator[bytes]) -> str:
-    """The checksum of the state: of all text but the last closing brace."""
     counted, last = hashlib.sha256(), b""
     for piece in filter(None, pieces):
         counted.update(last)

@@ -1,12 +1,10 @@
-"""The sections of a snapshot: which table each holds, and how its objects are written (spec 03, sections 27.2, 27.3).
-
-An object is written as the JSON of its record, without the fields that the reference leaves out, and with `null` for an
-optional one that is not set. The names of older nodes are read too.
+"""The sections of a snapshot: which table each holds, and how its objects are written (spec 03, sections 27.2, 27.3):
+as JSON, without the fields that the reference leaves out. Names of older nodes are read too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, Generic
 
@@ -19,53 +17,9 @@ from ledgerd.codec.kinds import Kind
 from ledgerd.codec.records import Field, RecordKind
 from ledgerd.codec.source import Source
 from ledgerd.protocol.names import NO_NAME
-from ledgerd.state.objects.accounts import ACCOUNT_AUTHORITIES, ACCOUNT_METADATA, ACCOUNTS
-from ledgerd.state.objects.agents import AGENT_PERMISSIONS
-from ledgerd.state.objects.awards import AWARD_SHARES_EXPIRE
-from ledgerd.state.objects.bets import PM_BETS
-from ledgerd.state.objects.commitments import PM_COMMITS
-from ledgerd.state.objects.committee import COMMITTEE_REQUESTS, COMMITTEE_VOTES
-from ledgerd.state.objects.content import CONTENT_TYPES, CONTENT_VOTES, CONTENTS
-from ledgerd.state.objects.disputes import PM_CREATOR_BANS, PM_DISPUTE_VOTES, PM_DISPUTES
-from ledgerd.state.objects.escrow import ESCROWS
-from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
-from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES
-from ledgerd.state.objects.invites import INVITES
-from ledgerd.state.objects.key_history import KEY_HISTORY
-from ledgerd.state.objects.lazy_pool import (
-    PM_LAZY_ALLOCATIONS,
-    PM_LAZY_DEPOSITS,
-    PM_LAZY_POOLS,
-    PM_LAZY_WITHDRAW_REQUESTS,
-)
-from ledgerd.state.objects.leverage import PM_LEVERAGE_POSITIONS
-from ledgerd.state.objects.liquidity import PM_LIQUIDITY
+from ledgerd.state.objects import TABLES
 from ledgerd.state.objects.market_records import PM_MARKET_META
-from ledgerd.state.objects.markets import PM_MARKETS, PM_OUTCOMES
-from ledgerd.state.objects.oracles import PM_ORACLES
-from ledgerd.state.objects.paid_subscriptions import PAID_SUBSCRIBES, PAID_SUBSCRIPTIONS
-from ledgerd.state.objects.proposals import PROPOSALS, REQUIRED_APPROVALS
-from ledgerd.state.objects.recovery import (
-    ACCOUNT_RECOVERY_REQUESTS,
-    CHANGE_RECOVERY_ACCOUNT_REQUESTS,
-    MASTER_AUTHORITY_HISTORY,
-)
-from ledgerd.state.objects.settlements import PM_DEFERRED_CLAIMS, PM_SETTLEMENTS
-from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, KNOWN_TRANSACTIONS
-from ledgerd.state.objects.validators import (
-    VALIDATOR_CONFIRMATIONS,
-    VALIDATOR_PENALTIES,
-    VALIDATOR_SCHEDULES,
-    VALIDATOR_VOTES,
-    VALIDATORS,
-    ValidatorConfirmation,
-)
-from ledgerd.state.objects.vesting import (
-    FIX_VESTING_DELEGATIONS,
-    VESTING_DELEGATION_EXPIRATIONS,
-    VESTING_DELEGATIONS,
-    WITHDRAW_VESTING_ROUTES,
-)
+from ledgerd.state.objects.validators import ValidatorConfirmation
 from ledgerd.state.tables import E, Table
 
 HEAD_BLOCK = "fork_db_head_block"
@@ -94,52 +48,55 @@ OLD_FIELDS = {
 
 LATER_FIELDS = frozenset(
     {
-        "emergency_consensus_active",
-        "emergency_consensus_start_block",
-        "sharing_rate",
-        "pending_stakeholder_reward",
-        "vote_created_block",
-        "pm_liquidity_committed",
-        "pm_bets_staked",
-        "pm_leverage_collateral",
-        "pm_frozen_counters_seeded",
-        "pm_frozen_counters_reseeded_v1",
-        "pm_active_markets_seeded",
-        "pm_oracle_gauges_seeded",
-        "pm_batch_settle_cursor",
-        "pm_batch_settle_bet_cursor",
+        "emergency_consensus_active", "emergency_consensus_start_block", "sharing_rate", "pending_stakeholder_reward",
+        "vote_created_block", "pm_liquidity_committed", "pm_bets_staked", "pm_leverage_collateral",
+        "pm_frozen_counters_seeded", "pm_frozen_counters_reseeded_v1", "pm_active_markets_seeded",
+        "pm_oracle_gauges_seeded", "pm_batch_settle_cursor", "pm_batch_settle_bet_cursor",
     }
-)
+)  # fmt: skip
 """Fields that older files do not have; they are zero then."""
 
-
-LATER_OF_ORACLES = (
-    "last_penalty_stamp_time",
-    "auto_accept_creator",
-    "auto_accept_resolver",
-    "auto_accept",
-    "banned_by",
-    "active_markets",
-    "markets_in_dispute_window",
-    "disputes_awaiting_response",
-    "disputes_awaiting_decision",
-    "resolved_late_count",
-    "resolution_time_hist",
-)
-"""The reference does not import `banned_by` and `active_markets`, and then refuses valid transactions; here they are
-read.
+LATER_FIELDS_OF: dict[str, tuple[str, ...]] = {
+    "pm_oracle": (
+        "last_penalty_stamp_time", "auto_accept_creator", "auto_accept_resolver", "auto_accept", "banned_by",
+        "active_markets", "markets_in_dispute_window", "disputes_awaiting_response", "disputes_awaiting_decision",
+        "resolved_late_count", "resolution_time_hist",
+    ),
+    "pm_market": (
+        "finalized_time", "accept_deadline", "decision_url", "decision_reason", "dispute_penalty_percent",
+        "deferred_claim_count", "open_commits",
+    ),
+    "pm_dispute": ("oracle_response", "oracle_response_time", "ballots"),
+    "agent_permission": ("addons",),
+    "pm_market_meta": ("child",),
+}  # fmt: skip
+"""The same of one section. The reference does not import `banned_by` and `active_markets` of oracles, and then refuses
+valid transactions; here they are read.
 """
 
-LATER_OF_MARKETS = (
-    "finalized_time",
-    "accept_deadline",
-    "decision_url",
-    "decision_reason",
-    "dispute_penalty_percent",
-    "deferred_claim_count",
-    "open_commits",
-)
-LATER_OF_DISPUTES = ("oracle_response", "oracle_response_time", "ballots")
+ORDER = (
+    "dynamic_global_property", "validator_schedule", "hardfork_property", "account", "account_authority", "validator",
+    "validator_vote", "block_summary", "content", "content_vote", "validator_confirmation", "transaction",
+    "vesting_delegation", "vesting_delegation_expiration", "fix_vesting_delegation", "withdraw_vesting_route", "escrow",
+    "proposal", "required_approval", "committee_request", "committee_vote", "invite", "award_shares_expire",
+    "paid_subscription", "paid_subscribe", "validator_penalty_expire", "content_type", "account_metadata",
+    "master_authority_history", "account_recovery_request", "change_recovery_account_request", "pm_oracle", "pm_market",
+    "pm_outcome", "pm_bet", "pm_liquidity", "pm_commit", "pm_dispute", "pm_dispute_vote", "agent_permission",
+    "key_history", "pm_lazy_pool", "pm_lazy_deposit", "pm_lazy_allocation", "pm_leverage_position",
+    "pm_lazy_withdraw_request", "pm_deferred_claim", "pm_settlement", "pm_creator_ban",
+)  # fmt: skip
+
+OTHER_NAMES = {"validator_confirmation": "block_post_validation"}
+"""The sections that are not called as their tables are."""
+
+LENIENT = frozenset(
+    {
+        "pm_bet", "pm_liquidity", "pm_commit", "pm_dispute_vote", "key_history", "pm_lazy_pool", "pm_lazy_deposit",
+        "pm_lazy_allocation", "pm_leverage_position", "pm_lazy_withdraw_request", "pm_deferred_claim", "pm_settlement",
+        "pm_creator_ban",
+    }
+)  # fmt: skip
+"""Sections whose records may lack all fields but their id."""
 
 
 class Nullable(Kind):
@@ -149,11 +106,9 @@ class Nullable(Kind):
         self._optional = optional
 
     def text(self, source: Source, value: str) -> str:
-        """The value's text, or null."""
         return self._optional.text(source, value)
 
     def parse(self, value: object) -> Any:  # noqa: ANN401 - of whatever type the value is
-        """Null means absent."""
         return self._optional.parse(value)
 
     def default(self) -> None:
@@ -163,18 +118,15 @@ class Nullable(Kind):
 class SnapshotSection(Generic[E]):
     """All objects of a table, in the order of their ids."""
 
-    def __init__(
-        self, table: Table[E], optional: Collection[str] = (), *, is_lenient: bool = False, name: str = ""
-    ) -> None:
-        """A record may lack the fields that are optional, or, in a lenient section, all but its id."""
-        self.name = name or table.name
+    def __init__(self, table: Table[E]) -> None:
+        self.name = OTHER_NAMES.get(table.name, table.name)
         self.table = table
-        self._optional = LATER_FIELDS | set(optional)
-        self._is_lenient = is_lenient
+        self._optional = LATER_FIELDS.union(LATER_FIELDS_OF.get(table.name, ()))
+        self._is_lenient = table.name in LENIENT
 
     @cached_property
     def fields(self) -> list[Field]:
-        """The written fields of an object; the other ones come last in its record."""
+        """The other ones come last in its record."""
         left_out = getattr(self.table.record, "UNREFLECTED", ())
         return [
             field._replace(kind=Nullable(field.kind)) if isinstance(field.kind, Optional) else field
@@ -199,7 +151,6 @@ class SnapshotSection(Generic[E]):
             return self._parse_by_field(given)
 
     def _parse_by_field(self, given: dict[str, Json]) -> E:
-        """The same where a field is missing or wrong: the error names it."""
         made: dict[str, Any] = {}
         for field in self.fields:
             if field.name not in given:
@@ -240,60 +191,14 @@ def renamed(given: dict[str, Json]) -> dict[str, Json]:
     }
 
 
-SECTIONS: tuple[SnapshotSection[Any], ...] = (
-    SnapshotSection(DYNAMIC_GLOBAL_PROPERTIES),
-    SnapshotSection(VALIDATOR_SCHEDULES),
-    SnapshotSection(HARDFORK_PROPERTIES),
-    SnapshotSection(ACCOUNTS),
-    SnapshotSection(ACCOUNT_AUTHORITIES),
-    SnapshotSection(VALIDATORS),
-    SnapshotSection(VALIDATOR_VOTES),
-    SnapshotSection(BLOCK_SUMMARIES),
-    SnapshotSection(CONTENTS),
-    SnapshotSection(CONTENT_VOTES),
-    ConfirmationSection(VALIDATOR_CONFIRMATIONS, name="block_post_validation"),
-    SnapshotSection(KNOWN_TRANSACTIONS),
-    SnapshotSection(VESTING_DELEGATIONS),
-    SnapshotSection(VESTING_DELEGATION_EXPIRATIONS),
-    SnapshotSection(FIX_VESTING_DELEGATIONS),
-    SnapshotSection(WITHDRAW_VESTING_ROUTES),
-    SnapshotSection(ESCROWS),
-    SnapshotSection(PROPOSALS),
-    SnapshotSection(REQUIRED_APPROVALS),
-    SnapshotSection(COMMITTEE_REQUESTS),
-    SnapshotSection(COMMITTEE_VOTES),
-    SnapshotSection(INVITES),
-    SnapshotSection(AWARD_SHARES_EXPIRE),
-    SnapshotSection(PAID_SUBSCRIPTIONS),
-    SnapshotSection(PAID_SUBSCRIBES),
-    SnapshotSection(VALIDATOR_PENALTIES),
-    SnapshotSection(CONTENT_TYPES),
-    SnapshotSection(ACCOUNT_METADATA),
-    SnapshotSection(MASTER_AUTHORITY_HISTORY),
-    SnapshotSection(ACCOUNT_RECOVERY_REQUESTS),
-    SnapshotSection(CHANGE_RECOVERY_ACCOUNT_REQUESTS),
-    SnapshotSection(PM_ORACLES, LATER_OF_ORACLES),
-    SnapshotSection(PM_MARKETS, LATER_OF_MARKETS),
-    SnapshotSection(PM_OUTCOMES),
-    SnapshotSection(PM_BETS, is_lenient=True),
-    SnapshotSection(PM_LIQUIDITY, is_lenient=True),
-    SnapshotSection(PM_COMMITS, is_lenient=True),
-    SnapshotSection(PM_DISPUTES, LATER_OF_DISPUTES),
-    SnapshotSection(PM_DISPUTE_VOTES, is_lenient=True),
-    SnapshotSection(AGENT_PERMISSIONS, ["addons"]),
-    SnapshotSection(KEY_HISTORY, is_lenient=True),
-    SnapshotSection(PM_LAZY_POOLS, is_lenient=True),
-    SnapshotSection(PM_LAZY_DEPOSITS, is_lenient=True),
-    SnapshotSection(PM_LAZY_ALLOCATIONS, is_lenient=True),
-    SnapshotSection(PM_LEVERAGE_POSITIONS, is_lenient=True),
-    SnapshotSection(PM_LAZY_WITHDRAW_REQUESTS, is_lenient=True),
-    SnapshotSection(PM_DEFERRED_CLAIMS, is_lenient=True),
-    SnapshotSection(PM_SETTLEMENTS, is_lenient=True),
-    SnapshotSection(PM_CREATOR_BANS, is_lenient=True),
-)
-"""In the order in which they are written."""
+def _section_of(table: Table[Any]) -> SnapshotSection[Any]:
+    return ConfirmationSection(table) if table.record is ValidatorConfirmation else SnapshotSection(table)
 
-METADATA = SnapshotSection(PM_MARKET_META, ["child"])
+
+_TABLES = {table.name: table for table in TABLES}
+SECTIONS = tuple(_section_of(_TABLES[name]) for name in ORDER)
+
+METADATA = SnapshotSection(PM_MARKET_META)
 """Metadata of markets: no rule reads it, and nodes may leave it out (spec 11, section 8.5)."""
 
 BY_NAME = {section.name: section for section in (*SECTIONS, METADATA)}

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
+import os
 from contextlib import suppress
+from io import BufferedReader
+from pathlib import Path
 from typing import BinaryIO
 
 from ledgerd.protocol.errors import OperatorError
+from ledgerd.snapshot.directory import StoredSnapshot, newest_in
 from ledgerd.snapshot.frames import (
     LARGEST_REQUEST,
     AccessDenied,
@@ -17,8 +22,7 @@ from ledgerd.snapshot.frames import (
     packed,
     part_head,
 )
-from ledgerd.snapshot.served_file import ServedSnapshot
-from ledgerd.snapshot.serving import AdmissionControl, Answer, FileRange, ServerSession
+from ledgerd.snapshot.serving import AdmissionControl, Answer, FileRange, Offer, ServerSession
 from ledgerd.supervision.line_rates import LineRate, limited
 from ledgerd.supervision.tasks import Tasks, stream_server
 from ledgerd.supervision.threads import in_thread
@@ -37,14 +41,50 @@ FAREWELL_SECONDS = 2.0
 """The time for a client to receive the last message."""
 
 
+class ServedSnapshot:
+    """The newest snapshot of a directory, with its checksum, which is computed once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._counting = asyncio.Lock()
+        self._known: tuple[tuple[Path, int, int, int], bytes] | None = None
+        """File, inode, size and time when the checksum was computed, and the checksum."""
+
+    async def open(self) -> tuple[Offer, BufferedReader] | None:
+        """The newest snapshot, as an open file, which stays readable if it is deleted."""
+        async with self._counting:
+            return await in_thread(self._open)
+
+    def _open(self) -> tuple[Offer, BufferedReader] | None:
+        newest = newest_in(self._folder)
+        if newest is None:
+            return None
+        try:
+            file = newest.path.open("rb")
+        except OSError:
+            return None
+        try:
+            return self._offer(newest, file), file
+        except BaseException:
+            file.close()
+            raise
+
+    def _offer(self, kept: StoredSnapshot, file: BufferedReader) -> Offer:
+        about = os.fstat(file.fileno())
+        state = kept.path, about.st_ino, about.st_size, about.st_mtime_ns
+        if self._known is None or self._known[0] != state:
+            self._known = state, hashlib.file_digest(file, "sha256").digest()
+        return Offer(kept.path, kept.number, about.st_size, self._known[1])
+
+
 class SnapshotServer:
     """Serves the newest snapshot."""
 
-    def __init__(self, shelf: ServedSnapshot, door: AdmissionControl) -> None:
-        self._shelf = shelf
-        self._door = door
+    def __init__(self, served: ServedSnapshot, admission: AdmissionControl) -> None:
+        self._served = served
+        self._admission = admission
         self._server: asyncio.Server | None = None
-        self._sessions = Tasks(_tell_fault)
+        self._sessions = Tasks(_log_fault)
 
     async def start(self, host: str, port: int) -> int:
         """Listen; returns the port, which the system chooses for 0."""
@@ -73,7 +113,7 @@ class SnapshotServer:
 
     async def _session(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            await self._speak(reader, writer)
+            await self._admit(reader, writer)
         except asyncio.CancelledError:
             writer.transport.abort()
         except (OSError, TimeoutError, ProtocolFault) as problem:
@@ -81,27 +121,30 @@ class SnapshotServer:
         finally:
             writer.close()
 
-    async def _speak(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _admit(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         address = _address_of(writer)
-        denial = self._door.admit(address, _now())
+        denial = self._admission.admit(address, _now())
         if denial is not None:
-            told = {"client": address, "reason": AccessDenied(denial).text}
-            log.info("%(client)s is not served a snapshot: %(reason)s", told, extra=limited(REFUSALS))
+            log.info(
+                "%(client)s is not served a snapshot: %(reason)s",
+                {"client": address, "reason": AccessDenied(denial).text},
+                extra=limited(REFUSALS),
+            )
             _put(writer, packed(AccessDenied(denial)))
-            await _part_with(reader, writer)
+            await _finish(reader, writer)
             return
         try:
             await self._serve(reader, writer, address)
         finally:
-            self._door.leave(address)
+            self._admission.leave(address)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, address: str) -> None:
         session, frames = ServerSession(_now()), MessageReader(LARGEST_REQUEST)
         request = await _next(reader, frames, session)
         if request is None:
             return
-        taken = await self._shelf.take()
-        offer, file = taken or (None, None)
+        opened = await self._served.open()
+        offer, file = opened or (None, None)
         try:
             answer = session.begin(request, offer)
             if offer is not None and not answer.ends:
@@ -114,7 +157,7 @@ class SnapshotServer:
                 if following is None:
                     return
                 answer = session.answer(following)
-            await _part_with(reader, writer)
+            await _finish(reader, writer)
         finally:
             if file is not None:
                 file.close()
@@ -122,7 +165,6 @@ class SnapshotServer:
     async def _send(
         self, writer: asyncio.StreamWriter, session: ServerSession, answer: Answer, file: BinaryIO | None
     ) -> bool:
-        """Send an answer; `False` when it is the last."""
         message = answer.message
         if isinstance(message, FileRange):
             if file is None or not await _send_part(writer, session, message, file):
@@ -134,7 +176,7 @@ class SnapshotServer:
         return not answer.ends
 
 
-def _tell_fault(problem: BaseException) -> None:
+def _log_fault(problem: BaseException) -> None:
     log.error("a snapshot connection was closed after an error of this program", exc_info=problem)
 
 
@@ -146,7 +188,6 @@ def _put(writer: asyncio.StreamWriter, data: bytes) -> None:
 
 
 async def _write(writer: asyncio.StreamWriter, session: ServerSession, data: bytes) -> None:
-    """Send, as fast as the client takes it."""
     _put(writer, data)
     async with asyncio.timeout_at(session.deadline):
         await writer.drain()
@@ -172,7 +213,6 @@ def _read(file: BinaryIO, offset: int, size: int) -> bytes:
 
 
 async def _next(reader: asyncio.StreamReader, frames: MessageReader, session: ServerSession) -> SnapshotMessage | None:
-    """The next request; None at the end of the connection."""
     async with asyncio.timeout_at(session.deadline):
         while (message := frames.next()) is None:
             data = await reader.read(READ_BYTES)
@@ -182,8 +222,8 @@ async def _next(reader: asyncio.StreamReader, frames: MessageReader, session: Se
     return message
 
 
-async def _part_with(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Wait until the client has received what was sent: closing with unread bytes would discard it."""
+async def _finish(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Closing with unread bytes would discard what was sent: wait until the client has received it."""
     with suppress(OSError, TimeoutError):
         async with asyncio.timeout(FAREWELL_SECONDS):
             await writer.drain()

@@ -1,7 +1,5 @@
-"""Serving snapshots, without sockets: admission, answers, and deadlines.
-
-Spec 06, section 14.2. The reference closes every connection after 60 seconds; here it stays open for as long as the
-client reads at a fair rate.
+"""Serving snapshots, without sockets: admission, answers, and deadlines (spec 06, section 14.2). Unlike the
+reference's, a connection stays open for as long as the client reads at a fair rate.
 """
 
 from __future__ import annotations
@@ -12,26 +10,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ledgerd.basics.durations import HOUR
-from ledgerd.snapshot.frames import (
-    DataRequest,
-    Denial,
-    InfoReply,
-    InfoRequest,
-    NoSnapshot,
-    SnapshotMessage,
-)
+from ledgerd.snapshot.frames import DataRequest, Denial, InfoReply, InfoRequest, NoSnapshot, SnapshotMessage
 
 MOST_CONNECTIONS = 5
 MOST_OF_ONE_ADDRESS = 3
 MOST_IN_AN_HOUR = 10
 MOST_ADDRESSES = 10_000
-"""Addresses whose visits are remembered."""
 OWN_NETWORK = 64
 """Bits of an IPv6 address that are its owner's: as much everybody has."""
-"""Between two lines of the log on who is not served."""
 
 FIRST_SECONDS = 10.0
-"""For the first request."""
 SECONDS = 60.0
 """The time that every connection has, as with the reference."""
 SLOWEST = 64 << 10
@@ -103,7 +91,6 @@ class AdmissionControl:
         return None
 
     def _forget(self, now: float) -> None:
-        """Drop the oldest addresses, which come first."""
         while self._visits:
             address, visits = next(iter(self._visits.items()))
             if visits[-1] > now - HOUR and len(self._visits) < MOST_ADDRESSES:
@@ -120,7 +107,6 @@ class AdmissionControl:
 
 
 def charged_as(address: str) -> str:
-    """What an address is charged as: of IPv6, its /64."""
     try:
         found = ip_address(address)
     except ValueError:
@@ -136,17 +122,14 @@ class ServerSession:
         self._offer: Offer | None = None
         self._sent = 0
         self.has_begun = False
-        """Whether the first request has come."""
 
     @property
     def deadline(self) -> float:
-        """When the connection ends, if nothing more is sent."""
         if not self.has_begun:
             return self._started + FIRST_SECONDS
         return self._started + min(LONGEST_SECONDS, SECONDS + self._sent / SLOWEST)
 
     def sent(self, size: int) -> None:
-        """So many bytes of the file have gone out."""
         self._sent += size
 
     def begin(self, message: SnapshotMessage, offer: Offer | None) -> Answer:

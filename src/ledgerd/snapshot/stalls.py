@@ -1,7 +1,5 @@
-"""Detects that the chain has stalled on this node; then a newer snapshot is downloaded.
-
-Spec 06, section 15.1. It only decides; time and events are passed in. The reference also restarts the wait when, in an
-emergency, a block from a peer arrived lately; here that is an applied block.
+"""Detects that the chain has stalled on this node (spec 06, section 15.1); then a newer snapshot is downloaded. The
+reference also restarts the wait when, in an emergency, a block arrived lately; here when one was applied.
 """
 
 from __future__ import annotations
@@ -18,9 +16,7 @@ class StallVerdict(Enum):
 
     WAIT = auto()
     ANNOUNCE = auto()
-    """Send a new hello to the peers."""
     FETCH = auto()
-    """Download a newer snapshot."""
 
 
 class StallWatch:
@@ -32,7 +28,6 @@ class StallWatch:
         self._announced: float | None = None
 
     def restart(self, now: float) -> None:
-        """Restart the wait: a block was applied, or no snapshot was found."""
         self._moved = now
         self._announced = None
 

@@ -1,7 +1,4 @@
-"""When a snapshot is due: at a block, every number of blocks, or because there is no recent one.
-
-Spec 06, section 13. A snapshot that is due shortly before our own slot is delayed until after it.
-"""
+"""When a snapshot is due (spec 06, section 13); one that is due shortly before our own slot waits until after it."""
 
 from __future__ import annotations
 
@@ -12,9 +9,8 @@ NextOwnSlot = Callable[[], int | None]
 """The time of our next slot, in seconds since 1970, if it is near."""
 
 BEHIND_SECONDS = 60
-"""If the head is older than this, the node is catching up, and no snapshot is written.
-
-The reference waits a minute after its start instead.
+"""If the head is older than this, the node is catching up, and no snapshot is written. The reference waits a minute
+after its start instead.
 """
 
 
@@ -34,7 +30,7 @@ class Triggers:
         """Whether one is due as soon as the node has caught up."""
 
     def applied(self, number: int, time: int, now: int, own_slot: NextOwnSlot) -> int | None:
-        """A block has become the head. Returns the number for a snapshot's name, if one is to be written now."""
+        """Returns the number for a snapshot's name, if one is to be written now."""
         due = self._due(number, is_behind=now - time > BEHIND_SECONDS)
         if due:
             slot = own_slot()

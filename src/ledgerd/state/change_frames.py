@@ -13,14 +13,17 @@ from zlib import crc32
 
 import msgspec
 
+from ledgerd.basics.frames import FrameFault
+
 if TYPE_CHECKING:
     from ledgerd.state.noted import Notes
 
-FRAME = struct.Struct(">BII")
-"""MessageKind, length of the body, and its checksum."""
+FRAME = struct.Struct(">IBI")
+"""What stands before a body: the length of what follows, as in any frame, a kind, and the checksum of the body."""
+_BEFORE_BODY = struct.Struct(">BI")
 
 MOST_FRAME = 8 << 20
-"""Bytes of a body. The largest value of a state is a block; parts are made so that they hold many entries or one."""
+"""Bytes of a frame. The largest value of a state is a block; parts are made so that they hold many entries or one."""
 
 PART_ENTRIES = 1024
 PART_BYTES = 256 << 10
@@ -39,7 +42,7 @@ _encode, _encode_into = _encoder.encode, _encoder.encode_into
 _decode_part = msgspec.msgpack.Decoder(ChangedPart).decode
 
 
-class ChangeFault(Exception):
+class ChangeFault(FrameFault):
     """Bytes that are no frame, or no body of their kind."""
 
 
@@ -67,18 +70,21 @@ class RecordHead(NamedTuple):
 
 
 def framed(kind: int, body: bytes) -> bytes:
-    return FRAME.pack(kind, len(body), crc32(body)) + body
+    return FRAME.pack(_BEFORE_BODY.size + len(body), kind, crc32(body)) + body
 
 
-def opened(raw: bytes, kind: int, length: int, checksum: int) -> bytes:
-    """The body of a frame whose head says this.
+def opened(frame: bytes) -> tuple[int, bytes]:
+    """The kind and the body of a frame.
 
     Raises:
-        ChangeFault: It is another.
+        ChangeFault: It is not as it was written.
     """
-    if len(raw) != length or crc32(raw) != checksum:
-        raise ChangeFault(f"a frame of kind {kind} whose {len(raw)} bytes are not those that were written")
-    return raw
+    if len(frame) < _BEFORE_BODY.size:
+        raise ChangeFault(f"a frame of {len(frame)} bytes")
+    (kind, checksum), body = _BEFORE_BODY.unpack_from(frame), frame[_BEFORE_BODY.size :]
+    if crc32(body) != checksum:
+        raise ChangeFault(f"a frame of kind {kind} whose {len(body)} bytes are not those that were written")
+    return kind, body
 
 
 def read_head(body: bytes) -> RecordHead:
@@ -117,7 +123,7 @@ def put_small_part(notes: Notes, buffer: bytearray, offset: int) -> bool:
     if length > PART_BYTES:
         return False
     with memoryview(buffer) as view:
-        FRAME.pack_into(view, offset, RecordFrame.PART, length, crc32(view[start:]))
+        FRAME.pack_into(view, offset, _BEFORE_BODY.size + length, RecordFrame.PART, crc32(view[start:]))
     return True
 
 

@@ -15,8 +15,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
 
+from ledgerd.basics.frames import FrameFault, read_frame
 from ledgerd.state.change_frames import (
-    FRAME,
     MOST_FRAME,
     POSITION,
     ChangeFault,
@@ -46,7 +46,7 @@ RUN_BYTES = 8
 NOWHERE = b""
 """The position of a state that was changed without the log."""
 
-_MAGIC = b"ledgerd changes 1\n"
+_MAGIC = b"ledgerd changes 2\n"
 _DIGEST_BYTES = 16
 START = len(_MAGIC) + _DIGEST_BYTES
 """Where the first record of a file begins."""
@@ -110,7 +110,7 @@ class ChangeLogReader:
 
     def records(self, number: int) -> Iterator[tuple[RecordHead, Place]]:
         """The heads of the records of a file, each with the place behind its record, up to one that is not whole."""
-        with suppress(FileNotFoundError, ChangeFault), self.path(number).open("rb") as file:
+        with suppress(FileNotFoundError, FrameFault), self.path(number).open("rb") as file:
             end = os.fstat(file.fileno()).st_size
             place = Place(number, START)
             if file.read(START) != self._start:
@@ -143,7 +143,7 @@ class ChangeLogReader:
             LogGap: There is none.
         """
         for at in (place, Place(place.file + 1, START)):
-            with suppress(FileNotFoundError, ChangeFault):
+            with suppress(FileNotFoundError, FrameFault):
                 file = self._file(at.file)
                 if os.fstat(file.fileno()).st_size <= at.offset:
                     continue
@@ -182,16 +182,13 @@ def read_head_at(file: IO[bytes], offset: int) -> RecordHead:
     """The head of the record at an offset.
 
     Raises:
-        ChangeFault: There is none.
+        FrameFault: There is none.
     """
     file.seek(offset)
-    raw = file.read(FRAME.size)
-    if len(raw) < FRAME.size:
-        raise ChangeFault("a record is cut off")
-    kind, length, checksum = FRAME.unpack(raw)
-    if kind != RecordFrame.HEAD or length > MOST_FRAME:
+    kind, body = opened(read_frame(file.read, MOST_FRAME) or b"")
+    if kind != RecordFrame.HEAD:
         raise ChangeFault(f"a frame of kind {kind} where a record should begin")
-    return read_head(opened(file.read(length), kind, length, checksum))
+    return read_head(body)
 
 
 class ChangeLog:

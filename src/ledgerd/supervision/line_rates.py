@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from typing import NamedTuple
 
+from ledgerd.basics.quotas import Quota
+
 COUNT_SECONDS = 60.0
 """A kind's count of lines that were left out is told after so many seconds."""
 
@@ -29,13 +31,13 @@ def limited(rate: LineRate) -> dict[str, object]:
     return {"rate": rate}
 
 
-class _Bucket:
-    """What is left of the burst of one kind, and what it was not enough for."""
+class _Kind:
+    """The quota of one kind, and what it was not enough for."""
 
-    __slots__ = ("at", "left", "left_out", "since")
+    __slots__ = ("left_out", "quota", "since")
 
-    def __init__(self, left: float, now: float) -> None:
-        self.left, self.at = left, now
+    def __init__(self, rate: LineRate, now: float) -> None:
+        self.quota = Quota(rate.burst, rate.a_second, now)
         self.left_out = 0
         self.since = now
 
@@ -44,27 +46,26 @@ class LineRates:
     """The kinds that were written. There are as many as places in the code, and names of kinds."""
 
     def __init__(self) -> None:
-        self._buckets: dict[Hashable, _Bucket] = {}
-        self._owing: dict[Hashable, _Bucket] = {}
+        self._kinds: dict[Hashable, _Kind] = {}
+        self._owing: dict[Hashable, _Kind] = {}
 
     def admits(self, kind: Hashable, rate: LineRate, now: float) -> bool:
-        bucket = self._buckets.get(kind)
-        if bucket is None:
-            bucket = self._buckets[kind] = _Bucket(rate.burst, now)
-        bucket.left = min(rate.burst, bucket.left + max(0.0, now - bucket.at) * rate.a_second)
-        bucket.at = now
-        if bucket.left >= 1:
-            bucket.left -= 1
+        """Whether a line may be written now; if not, it is counted."""
+        found = self._kinds.get(kind)
+        if found is None:
+            found = self._kinds[kind] = _Kind(rate, now)
+        if found.quota.take_one(now):
             return True
-        if not bucket.left_out:
-            bucket.since = now
-            self._owing[kind] = bucket
-        bucket.left_out += 1
+        if not found.left_out:
+            found.since = now
+            self._owing[kind] = found
+        found.left_out += 1
         return False
 
     def due(self, now: float) -> Iterator[tuple[Hashable, int]]:
-        late = [kind for kind, bucket in self._owing.items() if abs(now - bucket.since) >= COUNT_SECONDS]
+        """The counts that are to be told now; each is given once."""
+        late = [kind for kind, found in self._owing.items() if abs(now - found.since) >= COUNT_SECONDS]
         for kind in late:
-            bucket = self._owing.pop(kind)
-            count, bucket.left_out = bucket.left_out, 0
+            found = self._owing.pop(kind)
+            count, found.left_out = found.left_out, 0
             yield kind, count

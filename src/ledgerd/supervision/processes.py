@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import IO
 
 from ledgerd.supervision.threads import begin_thread
@@ -74,6 +75,20 @@ class Child:
             env={**(environment or {}), **os.environ},
         )
         return cls(process)
+
+    @classmethod
+    def on_socket(cls, command: Sequence[str], *, answers: bool = False) -> tuple[Child, socket.socket]:
+        """Start a process whose input, and output where it answers, is a socket; and our end of that.
+
+        Raises `OSError` if descriptors or memory run out.
+        """
+        ours, theirs = socket.socketpair()
+        with theirs, ExitStack() as failing:
+            failing.callback(ours.close)
+            child = cls.start(command, stdin=theirs.fileno(), stdout=theirs.fileno() if answers else NOTHING)
+            failing.pop_all()
+        ours.setblocking(False)
+        return child, ours
 
     def detach(self) -> None:
         """Let it run on when this process ends. If it ends before, it is reaped at the next call."""

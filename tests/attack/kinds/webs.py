@@ -22,6 +22,8 @@ from tests.chain.webs import MASTER, STRANGER, key_in_web
 MADE, A_ROUND = 60, 10
 """Transactions of an attacker, and those that it sends in a round."""
 TRANSFERS = 130
+PROPOSED = 6
+"""Proposals of an attacker: with those of all others they leave room in the blocks, which whoever pays may fill."""
 A_DAY = 86_400
 
 
@@ -138,9 +140,9 @@ class WebProposals(ClientKind):
     def prepare(self) -> None:
         """Signed by accounts whose key everybody knows."""
         self._made: list[bytes] = []
-        for number in range(MADE // 2):
+        for number in range(PROPOSED):
             author = self.aim.holders[(self.number + number) % len(self.aim.holders)]
-            salt, title = self.number * MADE + number, f"web {self.number}-{number}"
+            salt, title = self.number * PROPOSED + number, f"web {self.number}-{number}"
             for operation in (self._proposal(author, title, salt), self._approval(author, title, salt)):
                 self._made.append(broadcast(paid(self.aim, author, operation, salt=salt)))
 
@@ -153,6 +155,5 @@ class WebProposals(ClientKind):
         return ProposalUpdate(AccountName(author), title, (), (), (), (), (), (), tuple(sorted(keys)), (), ())
 
     def requests(self) -> list[bytes]:
-        """The next ten."""
-        first = A_ROUND * self.rounds % MADE
-        return self._made[first : first + A_ROUND]
+        """All of them."""
+        return self._made

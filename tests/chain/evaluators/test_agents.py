@@ -9,11 +9,11 @@ import msgspec
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.rules.accounts.agents import agents_of
+from ledgerd.chain.rules.accounts.authorities import agents_of
 from ledgerd.protocol.keys import NULL_KEY
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.agents import NEVER_DELEGABLE, SetAgentPermission
-from ledgerd.state.objects.agents import AGENT_PERMISSIONS, AgentPermission
+from ledgerd.state.objects.accounts import AGENT_PERMISSIONS, AgentPermission
 from tests.chain.ledgers import ALICE, BOB, NOW, carry_out, change, create_account, key_of, pass_time, refuses
 
 KEY = key_of("agent")

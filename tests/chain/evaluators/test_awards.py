@@ -11,7 +11,7 @@ from ledgerd.protocol.beneficiary import Beneficiary
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.awards import Award, FixedAward
 from ledgerd.protocol.operations.virtual import BenefactorAward, ReceiveAward
-from ledgerd.state.objects.awards import AWARD_SHARES_EXPIRE
+from ledgerd.state.objects.globals import AWARD_SHARES_EXPIRE
 from tests.chain.ledgers import ALICE, BOB, CAROL, NOW, carry_out, change, create_account, refuses, set_median
 
 LedgerAt = Callable[[int], Ledger]

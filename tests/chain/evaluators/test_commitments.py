@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from ledgerd.chain.evaluators.bets import commitment_of
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.rules.markets.commitments import commitment_of
 from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.identifiers import Commitment
-from ledgerd.protocol.operations.commitments import PmCommitBet, PmRevealBet
+from ledgerd.protocol.operations.bets import PmCommitBet, PmRevealBet
 from ledgerd.state.objects.bets import PM_BETS, QUEUED, PmBet
 from ledgerd.state.objects.commitments import COMMITTED, FORFEITED, PM_COMMITS, REVEALED, PmCommit
 from tests.chain.ledgers import BOB, CAROL, HEAD, NOW, carry_out, change, pass_time, refuses, set_median

@@ -9,14 +9,13 @@ import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.hardforks import known_until
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.committee import (
     CommitteeVoteRequest,
     CommitteeWorkerCancelRequest,
     CommitteeWorkerCreateRequest,
 )
-from ledgerd.protocol.parameters import MAINNET
+from ledgerd.protocol.parameters import MAINNET, known_until
 from ledgerd.state.objects.committee import (
     ACTIVE,
     BEING_PAID,

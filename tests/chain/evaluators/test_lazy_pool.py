@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.lazy_pool import PmLazyDeposit, PmLazyWithdraw
+from ledgerd.protocol.operations.liquidity import PmLazyDeposit, PmLazyWithdraw
 from ledgerd.state.objects import lazy_pool as objects
 from ledgerd.state.objects.lazy_pool import (
     LAZY_DEPOSIT_BY_ACCOUNT,

@@ -11,10 +11,11 @@ from ledgerd.protocol.operations.bets import PmPlaceBet
 from ledgerd.protocol.operations.virtual_markets import PmLeverageLiquidate
 from ledgerd.state.objects.leverage import (
     ACTIVE,
+    LEVERAGE_END_BY_MARKET,
     LIQUIDATED,
+    NEVER,
     PmLeveragePosition,
 )
-from ledgerd.state.objects.leverage_ends import LEVERAGE_END_BY_MARKET, NEVER
 from ledgerd.state.objects.settlements import PM_DEFERRED_CLAIMS
 from tests.chain.ledgers import BOB, CAROL, NOW, carry_out, refuses, set_median
 from tests.chain.leverage_scenes import DAY, LENDABLE, OPEN, K, create_deep_market, position_of

@@ -16,14 +16,12 @@ from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.bets import PmPlaceBet
-from ledgerd.protocol.operations.lazy_pool import PmLazyDeposit, PmLazyWithdraw
 from ledgerd.protocol.operations.leverage import PmLeverageClose, PmLeverageConvert, PmLeverageOpen
-from ledgerd.protocol.operations.liquidity import PmAddLiquidity, PmWithdrawLiquidity
+from ledgerd.protocol.operations.liquidity import PmAddLiquidity, PmLazyDeposit, PmLazyWithdraw, PmWithdrawLiquidity
 from ledgerd.state.objects import bets, leverage, liquidity
 from ledgerd.state.objects.bets import PM_BETS
 from ledgerd.state.objects.lazy_pool import PM_LAZY_DEPOSITS, PM_LAZY_POOLS, PM_LAZY_WITHDRAW_REQUESTS
-from ledgerd.state.objects.leverage import PM_LEVERAGE_POSITIONS
-from ledgerd.state.objects.leverage_ends import LEVERAGE_END_BY_MARKET
+from ledgerd.state.objects.leverage import LEVERAGE_END_BY_MARKET, PM_LEVERAGE_POSITIONS
 from ledgerd.state.objects.liquidity import PM_LIQUIDITY
 from ledgerd.state.objects.markets import PM_MARKETS
 from tests.chain.ledgers import ALICE, BOB, CAROL, pass_time, set_median

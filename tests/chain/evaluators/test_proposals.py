@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.rules.transactions.proposal_execution import operations_of
+from ledgerd.chain.rules.transactions.proposals import operations_of
 from ledgerd.protocol.authority import authority_of
 from ledgerd.protocol.keys import public_key_text
 from ledgerd.protocol.names import AccountName

@@ -8,7 +8,7 @@ from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.protocol.authority import Authority, authority_of
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
 from ledgerd.protocol.names import NO_NAME, AccountName
-from ledgerd.protocol.operations.recovery import ChangeRecoveryAccount, RecoverAccount, RequestAccountRecovery
+from ledgerd.protocol.operations.accounts import ChangeRecoveryAccount, RecoverAccount, RequestAccountRecovery
 from ledgerd.state.objects.accounts import Account
 from ledgerd.state.objects.recovery import (
     ACCOUNT_RECOVERY_REQUESTS,

@@ -22,8 +22,8 @@ from ledgerd.protocol.properties import (
     ChainPropertiesHf9,
     ChainPropertiesHf13,
     ChainPropertiesInit,
+    default_properties,
 )
-from ledgerd.protocol.property_versions import default_properties
 from ledgerd.state.objects.validators import NEVER_SCHEDULED, VALIDATORS
 from tests.chain.ledgers import ALICE, BOB, NOW, carry_out, create_account, create_validator, key_of, refuses
 

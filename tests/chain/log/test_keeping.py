@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
-from ledgerd.chain.log.keeping import append_irreversible, trim
 from ledgerd.chain.log.opening import open_log
-from ledgerd.chain.log.rolling import RollingBlockLog
-from ledgerd.chain.log.standing import LATEST, StateBlocks
+from ledgerd.chain.log.rolling import RollingBlockLog, append_irreversible, trim
+from ledgerd.chain.log.state_blocks import LATEST, StateBlocks
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
 from ledgerd.snapshot.export import Occasion, export
 from ledgerd.snapshot.load import load

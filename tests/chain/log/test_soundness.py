@@ -88,7 +88,7 @@ def test_a_flipped_bit_costs_one_block_and_is_found_with_checksums_and_without(
 
 def test_every_bit_of_a_block_counts(folder: Path, raw: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the help of checksums."""
-    monkeypatch.setattr("ledgerd.chain.log.sums.Sums.read", lambda *of: [0] * of[3])
+    monkeypatch.setattr("ledgerd.chain.log.files.Sums.read", lambda *of: [0] * of[3])
     begin, end = ENDS[29], ENDS[30]
     reader = RollingBlockLogReader.open(folder)
     with (folder / ROLLING).open("r+b", buffering=0) as file:

@@ -11,11 +11,10 @@ from msgspec.structs import replace
 from ledgerd.chain.events import AppliedOperation, BlockApplied, Event
 from ledgerd.protocol.block import Block, BlockHeader, HardforkVote, HeaderExtension, sign_block
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.hardforks import rescheduled
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.agents import SetAgentPermission
 from ledgerd.protocol.operations.virtual import Hardfork
-from ledgerd.protocol.parameters import ChainParameters
+from ledgerd.protocol.parameters import ChainParameters, rescheduled
 from ledgerd.protocol.versions import HardforkVersionVote
 from ledgerd.state.objects.lazy_pool import PM_LAZY_POOLS
 from tests.chain.networks import GENESIS, SEVEN, VIZ, VIZ_KEY, Network, start_seven

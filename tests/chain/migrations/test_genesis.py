@@ -12,7 +12,7 @@ from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.migrations.genesis import create_genesis
 from ledgerd.protocol.authority import Authority, authority_of
 from ledgerd.protocol.parameters import MAINNET, TESTNET, ChainParameters
-from ledgerd.protocol.property_versions import default_properties
+from ledgerd.protocol.properties import default_properties
 from ledgerd.protocol.versions import version_number
 from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES

@@ -8,14 +8,18 @@ import msgspec
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.migrations import MIGRATIONS, hardforks
-from ledgerd.chain.migrations.hardforks import UnknownHardfork, apply_next_hardfork, is_hardfork_due
-from ledgerd.chain.steps.hardforks import process_hardforks
-from ledgerd.protocol.hardforks import Hardfork
+from ledgerd.chain.migrations import hardforks
+from ledgerd.chain.migrations.hardforks import (
+    MIGRATIONS,
+    UnknownHardfork,
+    apply_next_hardfork,
+    is_hardfork_due,
+    process_hardforks,
+)
 from ledgerd.protocol.operations import virtual
-from ledgerd.protocol.parameters import MAINNET
+from ledgerd.protocol.parameters import MAINNET, Hardfork
 from ledgerd.protocol.versions import version_number
-from ledgerd.state.objects.hardfork import HardforkProperty
+from ledgerd.state.objects.globals import HardforkProperty
 from tests.chain.ledgers import NOW, change, run
 from tests.chain.recorded_chains import until_hardfork_13
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.migrations.hf11 import make_accounts_valid
+from ledgerd.chain.migrations.hardforks import make_accounts_valid
 from tests.chain.ledgers import create_account
 
 

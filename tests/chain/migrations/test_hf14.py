@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.migrations.hf14 import begin_lazy_pool
+from ledgerd.chain.migrations.hardforks import begin_lazy_pool
 from ledgerd.state.objects.lazy_pool import PM_LAZY_POOLS, PmLazyPool
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.migrations.hf5 import make_votes_fair
+from ledgerd.chain.migrations.hf5 import recount_votes
 from ledgerd.state.objects.validators import VALIDATOR_VOTES, ValidatorVote
 from tests.chain.ledgers import create_account, create_validator
 
@@ -21,7 +21,7 @@ def test_each_vote_weighs_own_and_proxied_shares_divided_by_the_number_of_votes(
     for validator, voter in ((one, alice), (two, alice), (one, bob)):
         ledger.store.create(VALIDATOR_VOTES, ValidatorVote(validator=validator.id, account=voter.id))
 
-    make_votes_fair(ledger)
+    recount_votes(ledger)
 
     assert (one.votes, two.votes, unloved.votes) == (94_751, 4_751, 0)
     assert (one.counted_votes, unloved.counted_votes) == (94_751, 0)

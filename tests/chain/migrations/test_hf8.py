@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.migrations.hf8 import recount_delegations
+from ledgerd.chain.migrations.hardforks import recount_delegations
 from ledgerd.state.objects.vesting import (
     VESTING_DELEGATION_EXPIRATIONS,
     VESTING_DELEGATIONS,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.migrations.hf9 import remove_spam
+from ledgerd.chain.migrations.hardforks import remove_spam
 from ledgerd.state.objects.accounts import Account
 from ledgerd.state.objects.committee import CANCELLED, COMMITTEE_REQUESTS, REJECTED, CommitteeRequest
 from ledgerd.state.objects.paid_subscriptions import (

@@ -19,10 +19,9 @@ from ledgerd.codec import codec_of
 from ledgerd.protocol.block import Block
 from ledgerd.state import Table
 from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME, ACCOUNTS
-from ledgerd.state.objects.awards import AWARD_SHARES_EXPIRE
 from ledgerd.state.objects.discrepancies import Sum
 from ledgerd.state.objects.escrow import ESCROWS
-from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
+from ledgerd.state.objects.globals import AWARD_SHARES_EXPIRE, DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.invites import INVITES
 from ledgerd.state.objects.validators import VALIDATOR_VOTES, VALIDATORS
 from ledgerd.state.objects.vesting import (

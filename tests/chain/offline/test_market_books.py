@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from ledgerd.chain.offline.audit import tally_of
 from ledgerd.chain.offline.market_books import markets_agree
-from ledgerd.chain.offline.tokens import tally_of
 from ledgerd.snapshot.load import fill
 from ledgerd.snapshot.read import Snapshot
 from ledgerd.state import Store, Table

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.steps.auctions import end_auctions
+from ledgerd.chain.steps.payments import end_auctions
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.authority import authority_of
 from ledgerd.protocol.keys import NULL_KEY

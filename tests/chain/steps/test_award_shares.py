@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.steps.award_shares import expire_award_shares
-from ledgerd.state.objects.awards import AWARD_SHARES_EXPIRE, AwardSharesExpire
+from ledgerd.chain.steps.housekeeping import expire_award_shares
+from ledgerd.state.objects.globals import AWARD_SHARES_EXPIRE, AwardSharesExpire
 from tests.chain.ledgers import NOW, change, run
 
 

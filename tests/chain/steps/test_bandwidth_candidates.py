@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.steps.bandwidth_candidates import count_bandwidth_candidates
+from ledgerd.chain.steps.globals import count_bandwidth_candidates
 from tests.chain.ledgers import NOW, change, create_account, run
 
 FEW = 500_000_000

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.steps.confirmations import advance_by_confirmations, remember_for_confirmation
+from ledgerd.chain.steps.irreversibility import advance_by_confirmations, remember_for_confirmation
 from ledgerd.protocol.identifiers import NO_BLOCK
 from ledgerd.protocol.names import NO_NAME
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, BLOCK_SUMMARY_COUNT, BlockSummary

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.rules.money.content_payout import cash_out_due
-from ledgerd.chain.steps.content_payout import pay_contents
+from ledgerd.chain.rules.money.content import cash_out_due
+from ledgerd.chain.steps.payments import pay_contents
 from ledgerd.protocol.assets import Asset, shares, tokens
 from ledgerd.protocol.beneficiary import Beneficiary
 from ledgerd.protocol.errors import RuleViolation

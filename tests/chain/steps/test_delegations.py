@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.steps.delegations import return_delegations
+from ledgerd.chain.steps.housekeeping import return_delegations
 from ledgerd.protocol.assets import shares
 from ledgerd.protocol.operations.virtual import ReturnVestingDelegation
 from ledgerd.state.objects.vesting import VESTING_DELEGATION_EXPIRATIONS, VestingDelegationExpiration

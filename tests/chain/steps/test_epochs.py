@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.steps.epochs import distribute_epoch
+from ledgerd.chain.steps.inflation import distribute_epoch
 from ledgerd.protocol.assets import shares
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.virtual import StakeholderReward, ValidatorReward

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.steps.escrow import expire_escrows
+from ledgerd.chain.steps.housekeeping import expire_escrows
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.operations.virtual import ExpireEscrowRatification
 from ledgerd.state.objects.escrow import ESCROWS, Escrow

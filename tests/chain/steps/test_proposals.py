@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.steps.proposals import expire_proposals
+from ledgerd.chain.steps.transactions import expire_proposals
 from ledgerd.protocol.operations.proposals import ProposalDelete
 from ledgerd.state.objects.proposals import PROPOSALS, REQUIRED_APPROVALS
 from tests.chain.ledgers import ALICE, BOB, NOW, carry_out, change, create_account, pass_time, run

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.steps.signing_validator import update_signing_validator
+from ledgerd.chain.steps.header import update_signing_validator
 from tests.chain.empty_blocks import block_after, on_its_way
 from tests.chain.ledgers import ALICE, HEAD, change, create_validator
 

@@ -4,7 +4,7 @@ import pytest
 
 from ledgerd.chain.ledger.block_context import Step
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.steps.special_accounts import (
+from ledgerd.chain.steps.housekeeping import (
     claim_committee_account,
     clear_anonymous_account,
     clear_null_account,

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.steps.subscriptions import renew_subscriptions
+from ledgerd.chain.steps.payments import renew_subscriptions
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.virtual import CancelPaidSubscription, PaidSubscriptionAction

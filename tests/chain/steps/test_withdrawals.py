@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.steps.withdrawals import withdraw_vesting
+from ledgerd.chain.steps.payments import withdraw_vesting
 from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.constants import NULL_ACCOUNT
 from ledgerd.protocol.names import AccountName

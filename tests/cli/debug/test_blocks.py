@@ -31,11 +31,11 @@ def test_the_first_block_of_a_node_is_found(first: int) -> None:
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (b"no json", "Expecting value"),
+        (b"no json", "get_dynamic_global_properties is answered with no json"),
         (b"[]", "get_dynamic_global_properties is answered with []"),
         (b'{"error":{"code":-32002}}', "is answered with"),
-        (b'{"result":null}', "does not say where its head is"),
-        (b'{"result":{"head_block_number":"5"}}', "does not say where its head is"),
+        (b'{"id":1,"result":null}', "does not say where its head is"),
+        (b'{"id":1,"result":{"head_block_number":"5"}}', "does not say where its head is"),
     ],
 )
 def test_an_answer_that_is_none_is_an_error_of_the_operator(answer: bytes, said: str) -> None:
@@ -46,19 +46,17 @@ def test_an_answer_that_is_none_is_an_error_of_the_operator(answer: bytes, said:
 
 
 def test_an_invalid_block_is_an_operator_error() -> None:
-    answer = b'{"result":{"head_block_number":5,"previous":"x"}}'
+    answer = b'{"id":1,"result":{"head_block_number":5,"previous":"x"}}'
     with answering(lambda _: answer) as address, blocks_of(address) as blocks, pytest.raises(OperatorError) as caught:
         blocks.block(5)
     assert "its block 5 cannot be read" in str(caught.value)
 
 
 def test_no_more_is_read_of_an_answer_than_a_block_takes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "LARGEST_ANSWER", 40)
-    with (
-        answering(lambda _: b'{"result":{"head_block_number":5}}' + b" " * 100) as address,
-        blocks_of(address) as blocks,
-    ):
+    answer = b'{"id":1,"result":{"head_block_number":5}}'
+    monkeypatch.setattr(module, "LARGEST_ANSWER", len(answer))
+    with answering(lambda _: answer) as address, blocks_of(address) as blocks:
         assert blocks.head == 5
-    late = b" " * 100 + b'{"result":{"head_block_number":5}}'
-    with answering(lambda _: late) as address, pytest.raises(OperatorError), blocks_of(address):
+    larger = pytest.raises(OperatorError, match="more than")
+    with answering(lambda _: answer + b" ") as address, larger, blocks_of(address):
         pass

@@ -81,7 +81,7 @@ class ScriptedNode(NodePool):
 def followed(node: ScriptedNode) -> tuple[HeadFollower, ChainWatch]:
     watch = ChainWatch()
     follower = HeadFollower(node, watch)
-    asyncio.run(follower.look())
+    asyncio.run(follower.refresh())
     return follower, watch
 
 
@@ -97,11 +97,11 @@ def test_a_new_block_is_asked_for_once_and_nothing_while_there_is_none() -> None
     node = ScriptedNode(head=200)
     follower, watch = followed(node)
     node.batches.clear()
-    asyncio.run(follower.look())
+    asyncio.run(follower.refresh())
     assert node.batches == [["get_dynamic_global_properties"]]
     node.batches.clear()
     node.grow(2)
-    asyncio.run(follower.look())
+    asyncio.run(follower.refresh())
     assert [len(each) for each in node.batches] == [1, 4, 2]
     assert [each.number for each in watch.blocks][:3] == [202, 201, 200]
     assert len(watch.transfers) == 3
@@ -113,7 +113,7 @@ def test_another_branch_takes_the_place_of_the_blocks_that_are_gone(missing: int
     follower, watch = followed(node)
     del node.branch[-missing:]
     node.grow(missing + 1, branch="b")
-    asyncio.run(follower.look())
+    asyncio.run(follower.refresh())
     assert [each.id for each in watch.blocks] == [node.id_of(number) for number in range(301, 301 - BLOCKS_KEPT, -1)]
 
 
@@ -121,7 +121,7 @@ def test_after_many_blocks_at_once_it_begins_again() -> None:
     node = ScriptedNode(head=10)
     follower, watch = followed(node)
     node.grow(1_000)
-    asyncio.run(follower.look())
+    asyncio.run(follower.refresh())
     assert [each.number for each in watch.blocks] == list(range(1010, 1010 - BLOCKS_KEPT, -1))
 
 
@@ -130,7 +130,7 @@ def test_without_histories_blocks_are_followed_all_the_same() -> None:
     node.has_history = False
     follower, watch = followed(node)
     node.grow()
-    asyncio.run(follower.look())
+    asyncio.run(follower.refresh())
     assert (watch.head, watch.has_history, len(watch.transfers)) == (21, False, 0)
     assert watch.blocks[0].kinds == (("transfer", 1),)
 
@@ -142,13 +142,13 @@ def test_the_first_block_of_a_chain_is_followed_and_so_is_a_chain_whose_blocks_a
     follower, watch = followed(node)
     assert (watch.head, list(watch.blocks)) == (0, [])
     node.grow()
-    asyncio.run(follower.look())
+    asyncio.run(follower.refresh())
     assert (watch.head, watch.blocks[0].number) == (1, 1)
     node = ScriptedNode(head=7)
     monkeypatch.setattr(node, "get_block", lambda _: None)
     follower, watch = followed(node)
     node.grow()
-    asyncio.run(follower.look())
+    asyncio.run(follower.refresh())
     assert (watch.head, watch.away, list(watch.blocks)) == (8, "", [])
 
 
@@ -161,7 +161,7 @@ def test_answers_of_something_else_than_a_node_are_said_and_asked_for_again(monk
         return nonsense.pop() if nonsense else ScriptedNode.get_dynamic_global_properties(node)
 
     monkeypatch.setattr(node, "get_dynamic_global_properties", properties)
-    watch.followers.append(lambda: None if watch.away else told.set())
+    watch.observers.append(lambda: None if watch.away else told.set())
 
     async def scene() -> None:
         running = asyncio.ensure_future(HeadFollower(node, watch).run(lambda: None))
@@ -178,14 +178,14 @@ def test_a_node_that_goes_away_is_told_of_and_comes_back_by_itself(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(following, "PAUSE", 0.01)
-    monkeypatch.setattr(following, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(following, "POLL_SECONDS", 0.01)
     node = ScriptedNode(head=20)
     watch, seen = ChainWatch(), []
 
     async def scene() -> None:
         follower, news = HeadFollower(node, watch), asyncio.Event()
-        watch.followers.append(lambda: seen.append(watch.away))
-        watch.followers.append(news.set)
+        watch.observers.append(lambda: seen.append(watch.away))
+        watch.observers.append(news.set)
         running = asyncio.ensure_future(follower.run(lambda: None))
         for is_away in (False, True, False):
             news.clear()
@@ -221,13 +221,13 @@ def test_told_of_a_block_over_a_websocket_it_looks_at_once() -> None:
             running = asyncio.ensure_future(follower.run(lambda: None))
             await subscribed.wait()
             news = asyncio.Event()
-            watch.followers.append(news.set)
+            watch.observers.append(news.set)
             while not watch.head:
                 await news.wait()
             news.clear()
             node.grow()
             await sockets[0].send('{"id":1,"result":{}}')
-            await asyncio.wait_for(news.wait(), following.LONGEST_SILENCE / 2)
+            await asyncio.wait_for(news.wait(), following.LONGEST_WAIT / 2)
             assert watch.head == 21
             await sockets[0].send('{"id":1,"error":{"message":"no"}}')
             with pytest.raises(NodeAway, match="tells of no blocks"):

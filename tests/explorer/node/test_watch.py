@@ -31,7 +31,7 @@ def chain_with(made: Sequence[bool], names: Sequence[str] = NAMES, before: int =
             blocks.append(BlockFacts(number, f"{number:040x}", text_of(START + 3 * slot), name, 0, 0))
     last = max(slot for slot, was_made in enumerate(slots) if was_made)
     properties = {"head_block_number": number, "time": text_of(START + 3 * last), "current_aslot": last}
-    watch.take(properties, schedule_of(names, before + len(names)), blocks)
+    watch.move_to(properties, schedule_of(names, before + len(names)), blocks)
     return watch
 
 
@@ -75,10 +75,10 @@ def test_a_chain_without_a_block_has_nothing_to_show_and_says_that_it_is_away() 
 
 def test_who_follows_is_told_of_blocks_and_once_of_each_reason_to_be_away() -> None:
     watch, told = chain_with([True]), []
-    watch.followers.append(lambda: told.append(watch.away))
+    watch.observers.append(lambda: told.append(watch.away))
     watch.lose("gone")
     watch.lose("gone")
-    watch.take(watch.properties, watch.schedule, [])
+    watch.move_to(watch.properties, watch.schedule, [])
     assert told == ["gone", ""]
 
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from ledgerd.client.envelope import NodeCall
 from ledgerd.explorer.pages import answering
 from ledgerd.explorer.pages.answering import HTML, PageReply
-from ledgerd.explorer.pages.assets_served import asset_path
 from ledgerd.explorer.pages.betting import markets
+from ledgerd.explorer.pages.drawing import asset_path
 from ledgerd.explorer.pages.ledger import blocks, search
 from ledgerd.explorer.words.language import CODES
 from ledgerd.rpc.api.history import summaries
@@ -149,7 +149,7 @@ def test_many_operations_of_a_transaction_or_block_are_paged(
 ) -> None:
     monkeypatch.setattr(blocks, "MOST_OPERATIONS", 2)
     monkeypatch.setattr(blocks, "MOST_IN_FULL", 1)
-    explorer.watch.tell()
+    explorer.watch.notify()
     busy = max(explorer.watch.blocks, key=lambda each: each.operations)
     done = explorer.ask("operation_history", "get_ops_in_block", busy.number, False)
     largest = max(explorer.watch.blocks, key=lambda each: each.operations / max(1, each.transactions))
@@ -168,19 +168,19 @@ def test_many_operations_of_a_transaction_or_block_are_paged(
             assert (f"from={start + size}" in page) is (start + size < count)
             seen += page.count(mark)
         assert seen == count
-    explorer.watch.tell()
+    explorer.watch.notify()
 
 
 def test_a_list_of_blocks_has_them_all_when_the_node_tells_of_few_at_once(
     explorer: RecordedExplorer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    explorer.watch.tell()
+    explorer.watch.notify()
     whole = explorer.page("/blocks?before=90")
-    explorer.watch.tell()
+    explorer.watch.notify()
     monkeypatch.setattr(summaries, "MOST_READ", 0)
     assert explorer.page("/blocks?before=90") == whole
     assert sum(each.method == "get_blocks" for each in explorer.node.asked[-25:]) == 25
-    explorer.watch.tell()
+    explorer.watch.notify()
 
 
 def test_lists_that_the_node_gives_whole_are_paged(explorer: RecordedExplorer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,7 +201,7 @@ def test_lists_that_the_node_gives_whole_are_paged(explorer: RecordedExplorer, m
             return found | {"active_subscribers": people, "active_subscribers_with_auto_renewal": people[:1]}
         return found
 
-    explorer.watch.tell()
+    explorer.watch.notify()
     monkeypatch.setattr(explorer.node, "ask", ask)
     for address, mark, field in (
         (f"/subscription/{creator}", "/account/reader-", "skip"),
@@ -215,7 +215,7 @@ def test_lists_that_the_node_gives_whole_are_paged(explorer: RecordedExplorer, m
             seen |= set(re.findall(f'href="{mark}([0-9]+)"', page))
             assert (f"{field}={skipped + 100}" in page) is (skipped < 200)
         assert len(seen) == 250, address
-    explorer.watch.tell()
+    explorer.watch.notify()
 
 
 def test_a_search_that_finds_many_names_leads_to_the_others(
@@ -225,12 +225,12 @@ def test_a_search_that_finds_many_names_leads_to_the_others(
     monkeypatch.setattr(search, "MOST_NAMES", len(alike))
     page = explorer.page("/search?q=pm")
     assert all(f'href="/account/{each}"' in page for each in alike)
-    explorer.watch.tell()
+    explorer.watch.notify()
     monkeypatch.setattr(search, "MOST_NAMES", 3)
     page = explorer.page("/search?q=pm")
     assert f'href="/accounts?from={alike[2]}"' in page
     assert f'href="/account/{alike[3]}"' in explorer.page(f"/accounts?from={alike[2]}")
-    explorer.watch.tell()
+    explorer.watch.notify()
 
 
 def test_open_disputes_of_every_oracle_come_from_the_state(
@@ -251,7 +251,7 @@ def test_open_disputes_of_every_oracle_come_from_the_state(
         return {"market": card, "market_id": card["id"], "disputer": "viz", "voting_end_time": "2027-01-01T00:00:00"}
 
     assert "Open now" not in explorer.page("/disputes")
-    explorer.watch.tell()
+    explorer.watch.notify()
     monkeypatch.setattr(markets, "ORACLES_AT_ONCE", 4)
     monkeypatch.setattr(explorer.node, "ask", ask)
     shown = explorer.page("/disputes").partition("Open now")[2].partition("</section>")[0]
@@ -259,7 +259,7 @@ def test_open_disputes_of_every_oracle_come_from_the_state(
         str(each["id"]) for each in of_oracle.values()
     )
     assert len(of_oracle) == len(owners) > 4
-    explorer.watch.tell()
+    explorer.watch.notify()
 
 
 def test_lists_from_a_history_that_began_later_say_so(
@@ -267,7 +267,7 @@ def test_lists_from_a_history_that_began_later_say_so(
 ) -> None:
     pages = ("/proposals", "/disputes", "/account/viz?cursor=before:1")
     assert all("may be missing" not in explorer.page(each) for each in pages)
-    explorer.watch.tell()
+    explorer.watch.notify()
     monkeypatch.setattr(
         explorer.watch, "properties", {**explorer.watch.properties, "earliest_available_block_num": 1_234}
     )
@@ -275,7 +275,7 @@ def test_lists_from_a_history_that_began_later_say_so(
     for each in pages[:2]:
         page = explorer.page(each)
         assert ("may be missing" in page) is ('rel="next' not in page), each
-    explorer.watch.tell()
+    explorer.watch.notify()
 
 
 def test_a_page_is_kept_until_the_next_block(explorer: RecordedExplorer) -> None:
@@ -283,14 +283,14 @@ def test_a_page_is_kept_until_the_next_block(explorer: RecordedExplorer) -> None
     drawn, asked = explorer.answering.drawn, len(explorer.node.asked)
     first = explorer.page("/committee")
     assert (explorer.answering.drawn, len(explorer.node.asked)) == (drawn, asked)
-    explorer.watch.tell()
+    explorer.watch.notify()
     assert explorer.page("/committee") == first
     assert explorer.answering.drawn == drawn + 1
 
 
 def test_kept_pages_are_bounded(explorer: RecordedExplorer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answering, "KEPT_BYTES", 200_000)
-    explorer.watch.tell()
+    explorer.watch.notify()
     for name in names_of(explorer)[:30]:
         explorer.page(f"/account/{name}")
     assert 100_000 < explorer.answering.kept_bytes <= 200_000
@@ -300,14 +300,14 @@ def test_kept_replies_without_a_body_and_long_addresses_are_bounded(
     explorer: RecordedExplorer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(answering, "KEPT_BYTES", 200_000)
-    explorer.watch.tell()
+    explorer.watch.notify()
     for number in range(300):
         assert explorer.reply(f"/search?q=7&{number}={'x' * 1_000}").status == 303
     assert 100_000 < explorer.answering.kept_bytes <= 200_000
     drawn = explorer.answering.drawn
     monkeypatch.setattr(explorer.node, "away", "gone")
     assert explorer.reply(f"/search?q=7&299={'x' * 1_000}").status == 303
-    explorer.watch.tell()
+    explorer.watch.notify()
     assert (explorer.answering.kept_bytes, explorer.answering.drawn) == (0, drawn)
 
 
@@ -324,7 +324,7 @@ def test_a_node_that_is_away_is_said_with_its_status_and_pages_come_back(explore
     finally:
         explorer.node.away = ""
         explorer.watch.away = ""
-        explorer.watch.tell()
+        explorer.watch.notify()
     assert 'role="status" hidden>' in explorer.page("/")
 
 

@@ -11,10 +11,8 @@ import pytest
 from ledgerd.explorer.node.watch import BlockFacts
 from ledgerd.explorer.pages.answering import PageReply, PageRequest
 from ledgerd.explorer.serving import bounds
-from ledgerd.explorer.serving.connection import BrowserConnection
 from ledgerd.explorer.serving.headers import POLICY, head_of
-from ledgerd.rpc.http.reader import Arrival, RequestReader
-from ledgerd.rpc.http.unread import PARSED_BYTES
+from ledgerd.rpc.http.reader import PARSED_BYTES, Arrival, RequestReader
 from tests.explorer.browsers import Site, site_of
 from tests.explorer.recorded_node import RecordedExplorer, names_of, recorded_explorer
 from tests.rpc.loopback import play, until
@@ -159,7 +157,7 @@ def test_of_requests_sent_ahead_few_are_parsed_before_their_turn(
 
 def test_an_address_has_so_many_bytes_a_second(explorer: RecordedExplorer, monkeypatch: pytest.MonkeyPatch) -> None:
     async def scene(site: Site) -> None:
-        site.visitors.sent("203.0.113.7", 3 * int(bounds.BYTES_A_SECOND))
+        site.visitors.charge_bytes("203.0.113.7", 3 * int(bounds.BYTES_A_SECOND))
         status, headers, _ = await site.get("/", STRANGER)
         assert (status, headers["Retry-After"]) == ("429", "1")
         assert (await site.get("/"))[0] == "200"
@@ -177,7 +175,7 @@ def test_of_an_address_so_many_connections_are_kept_and_an_idle_one_goes_first(
         clients = [await site.connect() for _ in range(bounds.CONNECTIONS_OF_ADDRESS + 3)]
         await clients[-1].say(b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n")
         await clients[-1].answer()
-        assert len(site.visitors.connections.all) == bounds.CONNECTIONS_OF_ADDRESS
+        assert len(site.visitors.connections) == bounds.CONNECTIONS_OF_ADDRESS
         with pytest.raises((asyncio.IncompleteReadError, ConnectionError)):
             await clients[0].reader.readexactly(1)
         for each in clients:
@@ -219,14 +217,14 @@ def test_an_open_page_is_told_of_each_block_and_of_a_node_that_goes_away(explore
         assert (kind, "live-blocks" in dict(told["parts"])) == ("block", True)  # type: ignore[call-overload]
         watch = explorer.watch
         block = BlockFacts(77_777, "ab" * 20, "2027-01-01T00:00:00", "viz", 3, 4)
-        watch.take(watch.properties, watch.schedule, [block])
+        watch.move_to(watch.properties, watch.schedule, [block])
         kind, told = await event_of(client.reader)
         assert "/block/77777" in str(told)
         watch.blocks.popleft()
         watch.lose("gone")
         assert (await event_of(client.reader))[0] == "away"
         watch.away = ""
-        watch.tell()
+        watch.notify()
         assert (await event_of(client.reader))[0] == "block"
         client.writer.close()
 
@@ -305,8 +303,7 @@ def test_downloads_of_an_address_are_bounded_and_a_cut_one_does_not_look_whole(
 
 
 def test_connections_without_progress_are_ended(explorer: RecordedExplorer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "REQUEST_SECONDS", -1.0)
-    monkeypatch.setattr("ledgerd.explorer.serving.visitors.ROUND_SECONDS", 0.01)
+    monkeypatch.setattr(bounds, "REQUEST_SECONDS", 0.04)
 
     async def scene(site: Site) -> None:
         client = await site.connect()
@@ -319,24 +316,20 @@ def test_connections_without_progress_are_ended(explorer: RecordedExplorer, monk
 
 def test_answers_that_nobody_takes_are_bounded(explorer: RecordedExplorer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounds, "UNREAD_BYTES", 100_000)
-    monkeypatch.setattr("ledgerd.explorer.serving.visitors.ROUND_SECONDS", 0.01)
 
     async def scene(site: Site) -> None:
-        client = await site.connect()
+        client, other = await site.connect(), await site.connect()
+        await other.say(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        await other.answer()
         client.writer.transport.pause_reading()  # type: ignore[attr-defined]  # of a socket it can
-        for _ in range(2_000):
-            await client.say(b"GET /validators HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            if not site.visitors.connections.all:
-                break
-            await asyncio.sleep(0)
-        left: asyncio.Event = asyncio.Event()
-        for connection in list(site.visitors.connections.all):
-            assert isinstance(connection, BrowserConnection)
-            monkeypatch.setattr(connection, "abort", left.set)
-            connection.transport.write(b"x" * 30_000_000)
-            await left.wait()
-            connection.transport.abort()
+        await client.say(b"GET /validators HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        await until(lambda: site.visitors.answered > 1)
+        (connection, left) = site.visitors.connections
+        connection.transport.write(b"x" * 30_000_000)
+        site.visitors.look(site.visitors.loop.time())
+        assert [*site.visitors.connections] == [left]
         client.writer.transport.abort()
+        other.writer.close()
 
     on_site(explorer, scene)
 
@@ -373,7 +366,7 @@ def test_visitors_of_a_proxy_that_names_none_are_not_the_operator(
 ) -> None:
     async def scene(site: Site) -> None:
         assert (await site.get("/metrics", headers, host=host))[0] == "404"
-        site.visitors.sent("127.0.0.1", 3 * int(bounds.BYTES_A_SECOND))
+        site.visitors.charge_bytes("127.0.0.1", 3 * int(bounds.BYTES_A_SECOND))
         assert (await site.get("/", headers, host=host))[0] == "429", "all of them count as one address"
         assert (await site.get("/", headers, host=host))[0] == "429"
         for own in ("127.0.0.1:8092", "localhost", "[::1]:8092"):

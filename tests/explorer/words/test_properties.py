@@ -14,7 +14,7 @@ from ledgerd.explorer.words.properties import (
     property_rows,
     property_value,
 )
-from ledgerd.protocol.market_properties import ChainPropertiesHf14
+from ledgerd.protocol.properties import ChainPropertiesHf14
 
 NAMES = [each.name for each in record_kind(ChainPropertiesHf14).fields]
 

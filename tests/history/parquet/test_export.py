@@ -16,10 +16,11 @@ from random import Random
 import pyarrow.parquet as pq
 import pytest
 
+from ledgerd.basics.durable import put_in_place
 from ledgerd.codec import codec_of
 from ledgerd.history.columns.rows import BlockRows
 from ledgerd.history.parquet import export, folder
-from ledgerd.history.parquet.folder import LIST, put_in_place, range_of
+from ledgerd.history.parquet.folder import LIST, range_of
 from ledgerd.history.parquet.schema import SCHEMAS
 from ledgerd.history.settings import HistorySettings
 from ledgerd.protocol.errors import OperatorError

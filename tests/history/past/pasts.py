@@ -11,7 +11,7 @@ from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.log.rolling import RollingBlockLogReader
 from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.following import HISTORY_FOLDER, open_history
-from ledgerd.history.past.handing_over import PastAcceptance, settings_of
+from ledgerd.history.past.handing_over import PastAcceptance
 from ledgerd.history.past.recording import PastHistory
 from ledgerd.history.settings import HistorySettings
 from tests.archive.files import without_past, write_archive
@@ -50,7 +50,7 @@ def past_of(folder: Path, name: str, settings: HistorySettings = SETTINGS) -> It
     """What records the past beside the node."""
     log = RollingBlockLogReader.open(folder / STATE_FOLDER)
     log.earlier = archive = ArchivedBlocks(folder / ARCHIVE)
-    wanted = settings_of(settings, is_rolling=True)
+    wanted = settings.of_log(is_rolling=True)
     past = PastHistory(folder, network_of(name), wanted, log, SMALL)
     try:
         yield past
@@ -62,4 +62,4 @@ def past_of(folder: Path, name: str, settings: HistorySettings = SETTINGS) -> It
 def taken(folder: Path, name: str, settings: HistorySettings = SETTINGS) -> bool:
     """Whether a node takes what is offered."""
     with node_of(folder, name, settings) as (chain, store):
-        return PastAcceptance(folder, settings, SMALL).take(chain, store)
+        return PastAcceptance(folder, settings, SMALL).accept(chain, store)

@@ -11,7 +11,7 @@ import pytest
 
 from ledgerd.archive.sealed import SealedFile
 from ledgerd.chain.log.rolling import RollingBlockLogReader
-from ledgerd.chain.offline import reapply
+from ledgerd.chain.offline import replay as replaying
 from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.errors import HistoryDamaged, PastRefused
 from ledgerd.history.following import HISTORY_FOLDER
@@ -39,7 +39,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recording, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(recording, "POLL_SECONDS", 0.0)
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def folder(made: Path, tmp_path: Path) -> Path:
 def ready(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = Path(shutil.copytree(made, tmp_path_factory.mktemp("ready") / "node"))
     with pytest.MonkeyPatch.context() as patch, past_of(folder, NAME) as past:
-        patch.setattr(recording, "LOOK_SECONDS", 0.0)
+        patch.setattr(recording, "POLL_SECONDS", 0.0)
         assert not past.run()
     return folder
 
@@ -74,7 +74,7 @@ class Killed(BaseException):
 
 
 def test_an_interrupted_recording_goes_on_at_its_last_commit(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reapply, "BLOCKS_A_COMMIT", 50)
+    monkeypatch.setattr(replaying, "BLOCKS_A_COMMIT", 50)
     monkeypatch.setattr(recording, "BLOCKS_AT_ONCE", 50)
     heights: list[int] = []
 

@@ -24,7 +24,7 @@ JOURNAL = HistorySettings(journal="accounts")
 def test_the_accounts_of_the_past_are_recorded_and_those_of_the_node_copied(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recording, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(recording, "POLL_SECONDS", 0.0)
     folder, replayed = tmp_path / "node", tmp_path / "replayed"
     replayed.mkdir()
     born_of_snapshot(folder, NAME, SNAPSHOT, BEGINS)

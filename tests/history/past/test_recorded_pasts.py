@@ -32,7 +32,7 @@ def folder(name: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     height = ANSWERED[name]
     born_of_snapshot(folder, name, height // 2, height)
     with pytest.MonkeyPatch.context() as patch, past_of(folder, name) as past:
-        patch.setattr(recording, "LOOK_SECONDS", 0.0)
+        patch.setattr(recording, "POLL_SECONDS", 0.0)
         assert not past.is_whole
         said = past.needs(folder / "block-archive", folder / "state")
         assert not past.run(), "no node runs"

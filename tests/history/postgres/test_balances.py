@@ -174,7 +174,7 @@ def test_a_fork_takes_balances_back_exactly(postgres: str, tmp_path: Path) -> No
         assert chain.head_id == other.chain.head_id
         feed_within(postgres, node.folder)
         assert balances_at(postgres, chain.head_number) == standing(chain)
-        assert store.balances_stand_at is not None
+        assert store.balances_begin is not None
 
 
 @pytest.mark.parametrize("kept", [True, False])
@@ -185,5 +185,5 @@ def test_nothing_is_gathered_for_nobody(tmp_path: Path, kept: bool) -> None:
             told: list[Any] = []
             observe(chain, told.append)
             replay(chain, 1, 3)
-            assert (store.balances_stand_at is not None) == kept
+            assert (store.balances_begin is not None) == kept
         assert all((event.balances is not None) == kept for event in told if hasattr(event, "balances"))

@@ -9,7 +9,7 @@ import pytest
 
 from ledgerd.history.postgres import connection as connections
 from ledgerd.history.postgres.connection import attempted, connect, place_of
-from ledgerd.history.postgres.errors import PostgresRefused, PostgresUnavailable
+from ledgerd.history.postgres.status import PostgresRefused, PostgresUnavailable
 
 
 def test_a_server_that_is_not_there_is_named_as_the_reason(tmp_path: Path) -> None:

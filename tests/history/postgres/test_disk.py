@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ledgerd.history.postgres.connection import connect
-from ledgerd.history.postgres.disk import GIBIBYTE, LITTLE, ServerDisk, disk_of
+from ledgerd.history.postgres.running import GIBIBYTE, LITTLE, ServerDisk, disk_of
 from tests.postgres import sql
 
 

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ledgerd.history.postgres import feeder as feeders
-from ledgerd.history.postgres.errors import PostgresRefused, PostgresUnavailable
 from ledgerd.history.postgres.feeder import Feeder
+from ledgerd.history.postgres.status import PostgresRefused, PostgresUnavailable
 from ledgerd.history.settings import HistorySettings
 from ledgerd.protocol.names import AccountName
 from tests.history.model import assert_same

@@ -18,8 +18,8 @@ from random import Random
 import pytest
 
 from ledgerd.history.columns.source import HistorySource
-from ledgerd.history.postgres.errors import PostgresUnavailable
 from ledgerd.history.postgres.feeder import Feeder
+from ledgerd.history.postgres.status import PostgresUnavailable
 from ledgerd.history.postgres.verify import StoreComparison
 from tests.history.histories import closed_view
 from tests.history.killing import ROOT, clean_replay

@@ -11,7 +11,6 @@ from ledgerd.chain.log.histories import Wanted
 from ledgerd.codec import codec_of
 from ledgerd.history.columns.rows import ENTRY, MOST_REPEATED
 from ledgerd.history.postgres import feeder as feeders
-from ledgerd.history.postgres.migrations import roll_back
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.base import tag_of
@@ -84,17 +83,3 @@ def test_what_an_earlier_version_has_repeated_is_no_difference(postgres: str, tm
         made.check()
         sql(postgres, "UPDATE ledger.account_operations SET entry = '\\x01' || entry WHERE account = 'a000'")
         assert list(compared(made).differences()) != []
-
-
-def test_the_schema_before_has_them_repeated_again(postgres: str, tmp_path: Path) -> None:
-    packed = codec_of(Operation).encode(custom(60))
-    with told(postgres, tmp_path) as made:
-        put(made, [custom(60)])
-        made.teller.advance(0)
-        put(made, [custom(60)])
-        made.teller.commit()
-        feed_all(made.feeder)
-    roll_back(postgres, "0007.entries_of_many")
-    for table in ("account_operations", "account_operations_reversible"):
-        whole = f"SELECT DISTINCT octet_length(entry) FROM ledger.{table}"
-        assert sql(postgres, whole) == [(ENTRY.size + len(packed),)]

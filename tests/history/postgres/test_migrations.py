@@ -9,7 +9,6 @@ import pytest
 
 from ledgerd.history.postgres import migrations
 from ledgerd.history.postgres.connection import connect
-from ledgerd.history.postgres.errors import PostgresRefused, PostgresUnavailable
 from ledgerd.history.postgres.migrations import (
     applied_versions,
     known_versions,
@@ -18,6 +17,7 @@ from ledgerd.history.postgres.migrations import (
     require_schema,
     roll_back,
 )
+from ledgerd.history.postgres.status import PostgresRefused, PostgresUnavailable
 from tests.history.postgres.test_feeder import Told, grow, told
 from tests.history.postgres.test_verify import compared
 from tests.postgres import sql

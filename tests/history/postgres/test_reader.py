@@ -13,9 +13,9 @@ import psycopg
 import pytest
 
 from ledgerd.history.postgres import reader as readers
-from ledgerd.history.postgres.connection import PatientConnection, connect
-from ledgerd.history.postgres.errors import PostgresUnavailable
+from ledgerd.history.postgres.connection import TimedConnection, connect
 from ledgerd.history.postgres.reader import FIRST_PAUSE, LONGEST_PAUSE, PostgresHistory
+from ledgerd.history.postgres.status import PostgresUnavailable
 from ledgerd.history.settings import HistorySettings
 from ledgerd.protocol.names import AccountName
 from tests.history.postgres.test_feeder import grow, told
@@ -77,9 +77,9 @@ def test_a_server_that_hangs_is_waited_for_once_and_then_left_alone(
 def test_pauses_grow_while_a_server_is_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     worker, attempts = Worker(f"postgresql://ledgerd@/x?host={tmp_path}"), list[float]()
 
-    def attempt(address: str, seconds: float, name: str, patience: int) -> PatientConnection:
+    def attempt(address: str, seconds: float, name: str, connect_seconds: int) -> TimedConnection:
         attempts.append(worker.now)
-        return connect(address, seconds, name, patience)
+        return connect(address, seconds, name, connect_seconds)
 
     monkeypatch.setattr(readers, "connect", attempt)
     for _ in range(120):

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from ledgerd.history.errors import HistoryDamaged
-from ledgerd.history.postgres.news import FeedNews
 from ledgerd.history.postgres.running import EndlessFeed
+from ledgerd.history.postgres.status import FeedStatus
 from ledgerd.history.settings import HistorySettings
 from tests.history.model import assert_same
 from tests.history.postgres.feeding import CHAIN, fed_view, source_of
@@ -43,7 +43,7 @@ class Node:
     def __init__(self, teller: Teller, address: str) -> None:
         self.teller = teller
         self.address = address
-        self.news: list[FeedNews] = []
+        self.news: list[FeedStatus] = []
 
     def grow(self, count: int = 3) -> None:
         for number in range(count):
@@ -157,6 +157,6 @@ def test_a_history_that_is_not_there_yet_is_waited_for(node: Node) -> None:
 
 
 def test_little_space_is_told_while_it_works(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ledgerd.history.postgres.disk.LITTLE", 1 << 60)
+    monkeypatch.setattr("ledgerd.history.postgres.running.LITTLE", 1 << 60)
     node.feed(node.grow)
     assert "are free on the disk of PostgreSQL" in node.news[-1].warning

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from ledgerd.history.postgres.errors import PostgresUnavailable
 from ledgerd.history.postgres.migrations import partition
 from ledgerd.history.postgres.queries import QUERIES
+from ledgerd.history.postgres.status import PostgresUnavailable
 from tests.history.postgres.test_feeder import grow, told
 from tests.postgres import sql
 

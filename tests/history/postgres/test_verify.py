@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.history.postgres.errors import PostgresRefused
+from ledgerd.history.postgres.status import PostgresRefused
 from ledgerd.history.postgres.verify import StoreComparison
 from ledgerd.history.settings import HistorySettings
 from tests.history.postgres.feeding import CHAIN, source_of

@@ -12,7 +12,7 @@ import pytest
 from ledgerd.chain.log.histories import EntryPage, SequenceRange
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.postgres.connection import connect
-from ledgerd.history.postgres.errors import PostgresUnavailable
+from ledgerd.history.postgres.status import PostgresUnavailable
 from ledgerd.history.postgres.view import PostgresView
 from ledgerd.protocol.names import AccountName
 from tests.history.postgres.test_feeder import Told, grow, told

@@ -13,8 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ledgerd.chain.chain import Chain
+from ledgerd.cli.terminal import until_asked_to_stop
 from ledgerd.history.columns.source import HistorySource
-from ledgerd.history.postgres.running import EndlessFeed, UntilSignalled
+from ledgerd.history.postgres.running import EndlessFeed
 from ledgerd.history.settings import HistorySettings
 from tests.chain.victims import open_for_replay, replay_into, report_to_killer
 from tests.history.histories import followed
@@ -44,8 +45,8 @@ def replay(folder: Path, last: int) -> None:
 def feed(folder: Path, address: str) -> None:
     """Feed until it is killed."""
     report_to_killer(0)
-    with UntilSignalled() as waiting:
-        EndlessFeed(address, HistorySource(folder, SETTINGS), SETTINGS, CHAIN, lambda _: None).run(waiting)
+    with until_asked_to_stop() as stopping:
+        EndlessFeed(address, HistorySource(folder, SETTINGS), SETTINGS, CHAIN, lambda _: None).run(stopping)
 
 
 if __name__ == "__main__":

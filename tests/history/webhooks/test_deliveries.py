@@ -51,7 +51,7 @@ def test_each_operation_of_the_final_chain_has_come(seed: int, reversible: bool,
     random = Random(seed)  # noqa: S311 - a story, no secret
     with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
         patch.setattr(deliveries, "MOST_EVENTS", most)
-        patch.setattr(deliveries, "LOOKED_AT", random.choice([1, 7, 250]))
+        patch.setattr(deliveries, "EXAMINED", random.choice([1, 7, 250]))
         story, receiver, stored = Story(Path(name), random), Receiver(), HookPosition(next_block=1)
         queue = Deliveries(story.history, ALL, stored, 10**6, reversible=reversible)
         for step in range(50):

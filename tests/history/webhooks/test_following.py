@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from ledgerd.history.webhooks.following import LONGEST_PAUSE, LOOK_SECONDS, HookFollower
+from ledgerd.history.webhooks.following import LONGEST_PAUSE, POLL_SECONDS, HookFollower
 from ledgerd.history.webhooks.position import position_file, read_position
 from ledgerd.history.webhooks.sending import NotDelivered
 from ledgerd.history.webhooks.settings import Webhook
@@ -59,7 +59,7 @@ def test_pauses_grow_and_nothing_is_lost(tmp_path: Path, caplog: pytest.LogCaptu
 
     with caplog.at_level(logging.WARNING):
         pauses = play(scene)
-    assert pauses == [1, 2, 4, 8, 16, 32, 64, 128, 256, *[LONGEST_PAUSE] * 3, 0, LOOK_SECONDS]
+    assert pauses == [1, 2, 4, 8, 16, 32, 64, 128, 256, *[LONGEST_PAUSE] * 3, 0, POLL_SECONDS]
     assert len(sender.ids) == len(set(sender.ids)) >= 3
     assert [record.args["times"] for record in caplog.records if isinstance(record.args, dict)] == [1, 2, 4, 8]
     assert read_position(position_file(tmp_path, HOOK)).failures == 0
@@ -90,7 +90,7 @@ def test_after_a_kill_it_goes_on_behind_what_was_acknowledged(tmp_path: Path) ->
         story.teller.block([[7]])
         story.end()
         await follower(tmp_path, story, sender).step()
-        assert await follower(tmp_path, story, sender).step() == LOOK_SECONDS
+        assert await follower(tmp_path, story, sender).step() == POLL_SECONDS
 
     play(scene)
     assert len(sender.bodies) == 2

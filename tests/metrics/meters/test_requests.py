@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ledgerd.metrics.meters.requests import AT_CACHED, AT_FAILED, AT_OK, AT_REFUSED, RequestMeter, RequestNote
+from ledgerd.metrics.meters.requests import AT_CACHED, AT_FAILED, AT_OK, AT_REFUSED, RequestMeter, RequestTiming
 from ledgerd.metrics.table.requests import REQUEST_TIME, REQUESTS
 from tests.metrics.memories import METHODS, node_memory
 
@@ -23,7 +23,7 @@ def test_each_outcome_has_its_series(outcome: int, name: str) -> None:
 
 def test_a_note_counts_and_times_its_request_once() -> None:
     with node_memory() as node:
-        note = RequestNote(RequestMeter(node.worker(0), METHODS))
+        note = RequestTiming(RequestMeter(node.worker(0), METHODS))
         note.method = BLOCK
         note.end(AT_OK)
         values = node.values()
@@ -34,7 +34,7 @@ def test_a_note_counts_and_times_its_request_once() -> None:
 
 def test_a_subscription_is_counted_and_not_timed() -> None:
     with node_memory() as node:
-        RequestNote(RequestMeter(node.worker(0), METHODS)).end(AT_OK, is_timed=False)
+        RequestTiming(RequestMeter(node.worker(0), METHODS)).end(AT_OK, is_timed=False)
         values = node.values()
 
     assert values[REQUESTS.name]["other", "ok"] == [1.0]
@@ -42,7 +42,7 @@ def test_a_subscription_is_counted_and_not_timed() -> None:
 
 
 def test_without_a_meter_nothing_is_counted() -> None:
-    RequestNote(None).end(AT_OK)
+    RequestTiming(None).end(AT_OK)
 
 
 def test_hits_of_the_cache_are_counted_by_method() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import sys
 
-from ledgerd.metrics.meters.round_trips import round_trip
+from ledgerd.metrics.meters.peers import round_trip
 
 
 def test_an_open_connection_has_a_round_trip_and_a_closed_one_has_none() -> None:

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledgerd.node.config.configuration import Configuration, read_configuration
-from ledgerd.node.config.environment import add_environment
-from ledgerd.node.config.given import ConfigurationError, Given
+from ledgerd.node.config.given import ConfigurationError, Given, add_environment
 from ledgerd.protocol.keys import public_key_text
 from tests.node.configurations import COMMITTEE_KEY, COMMITTEE_WIF
 

@@ -8,8 +8,7 @@ import pytest
 from ledgerd.node.config.configuration import Configuration, read_configuration
 from ledgerd.node.config.options import SECTIONS
 from ledgerd.node.config.options.application import DEPENDENCIES
-from ledgerd.node.config.templates import TEMPLATES
-from ledgerd.node.config.text import file_options
+from ledgerd.node.config.templates import TEMPLATES, file_options
 from ledgerd.protocol.chain_file import parameters_of
 from ledgerd.protocol.keys import public_key_text
 from scripts.generate_configuration_docs import DOCUMENT, FOLDER, with_options

@@ -182,7 +182,7 @@ def test_right_behind_a_snapshot_its_own_block_is_the_last_irreversible_one(tmp_
 
 
 def test_an_interrupted_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ledgerd.chain.offline.reapply.BLOCKS_A_COMMIT", 100)
+    monkeypatch.setattr("ledgerd.chain.offline.replay.BLOCKS_A_COMMIT", 100)
     data, replayed, target = tmp_path / "data", tmp_path / "replayed", tmp_path / "out"
     copy_replayed("open-2", 617, data)
     copy_replayed("open-2", 616, replayed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ledgerd.chain.rules.markets.commitments import commitment_of
+from ledgerd.chain.evaluators.bets import commitment_of
 from ledgerd.node.dev.founding import PUBLISHED_ACCOUNTS_KEY
 from ledgerd.producer.testnet_start import PUBLISHED_INITIATOR_KEY
 from ledgerd.protocol.names import AccountName

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any, cast
 
-from ledgerd.node.dev.block_lines import content_of
+from ledgerd.node.dev.development import content_of
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.operations.transfers import Transfer

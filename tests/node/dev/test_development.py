@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ledgerd.cli.dev import duration
+from ledgerd.cli.process_arguments import duration
 from ledgerd.codec import codec_of
 from ledgerd.node.config.configuration import read_configuration
 from ledgerd.protocol.assets import tokens

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -25,8 +26,7 @@ from ledgerd.snapshot import stalls
 from ledgerd.snapshot.client import Fetched
 from ledgerd.snapshot.container import StateWriter
 from ledgerd.snapshot.directory import name_of
-from ledgerd.snapshot.served_file import ServedSnapshot
-from ledgerd.snapshot.server import SnapshotServer
+from ledgerd.snapshot.server import ServedSnapshot, SnapshotServer
 from ledgerd.snapshot.serving import AdmissionControl
 from ledgerd.supervision.work import Sleep
 from tests.node.contexts import context_of
@@ -200,7 +200,7 @@ async def renewed(configuration: Configuration) -> tuple[int, bool]:
     except TimeoutError:
         pass
     await runtime.stop()
-    return head, runtime.has_newer_state
+    return head, runtime.newer_state.is_set()
 
 
 def test_a_stalled_node_starts_again_from_a_newer_snapshot(
@@ -244,7 +244,7 @@ def test_a_snapshot_that_is_not_newer_than_the_head_is_left_alone(
             runtime = Runtime(configured(tmp_path, ports, **options))
             await runtime.start()
             await looked.wait()
-            assert not runtime.has_newer_state
+            assert not runtime.newer_state.is_set()
             await runtime.stop()
 
     in_time(main)
@@ -278,15 +278,13 @@ def test_a_state_that_is_overtaken_while_it_is_built_is_not_taken(
         await runtime.start()
         await looked.wait()
         await runtime.chain.run(lambda: None)
-        assert not runtime.has_newer_state
+        assert not runtime.newer_state.is_set()
         await runtime.stop()
 
     in_time(main)
 
 
-def test_a_node_with_a_newer_state_is_started_again(
-    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_node_with_a_newer_state_is_started_again(made: Made, tmp_path: Path) -> None:
     """The first one is of genesis, and its full log is kept beside the newer state."""
     shutil.copytree(made.source.folder / STATE_FOLDER, tmp_path / STATE_FOLDER, ignore=shutil.ignore_patterns("*.lock"))
     nodes: list[Runtime] = []
@@ -296,18 +294,22 @@ def test_a_node_with_a_newer_state_is_started_again(
         nodes.append(Runtime(configuration))
         return nodes[-1]
 
-    async def until_the_end(runtime: Runtime, stopping: asyncio.Event) -> None:
+    started: list[asyncio.Task[None]] = []
+
+    async def go_on(runtime: Runtime) -> None:
         heads.append(await runtime.chain.run(lambda: runtime.chain.chain.head_number))
         if len(nodes) == 1:
             begun_with(tmp_path / "built", made.older)
             (tmp_path / "built" / STATE_FOLDER).rename(tmp_path / STATE_FOLDER / NEW)
             runtime.newer_state.set()
         else:
-            stopping.set()
+            signal.raise_signal(signal.SIGTERM)
 
-    monkeypatch.setattr(lifecycle, "_until_the_end", until_the_end)
+    def greet(runtime: Runtime) -> str:
+        started.append(asyncio.ensure_future(go_on(runtime)))
+        return ""
 
-    code = asyncio.run(asyncio.wait_for(lifecycle.live(configured(tmp_path, []), make, str), PATIENCE))
+    code = asyncio.run(asyncio.wait_for(lifecycle.live(configured(tmp_path, []), make, greet), PATIENCE))
 
     assert (code, heads) == (0, [made.heads()[1], made.heads()[0]])
     assert BlockLogReader.open(tmp_path / f"{OLD_BLOCKS}-1").head_number > 0

@@ -6,8 +6,8 @@ from functools import partial
 
 import pytest
 
-from ledgerd.node.parts import chain_thread
-from ledgerd.node.parts.chain_thread import ChainThread, Rank
+from ledgerd.node.parts import chain as chain_part
+from ledgerd.node.parts.chain import ChainThread, Rank
 from ledgerd.supervision.work import Work
 
 
@@ -62,7 +62,7 @@ def test_a_flood_of_jobs_leaves_other_events_of_the_loop_their_turn(
     thread: ChainThread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Peers are heard on the same loop: between two turns of jobs, whatever their number."""
-    monkeypatch.setattr(chain_thread, "TURN_SECONDS", 0.0)
+    monkeypatch.setattr(chain_part, "TURN_SECONDS", 0.0)
     begun, gate, done = threading.Event(), threading.Event(), list[str]()
 
     def hold() -> None:
@@ -112,7 +112,7 @@ def test_production_waits_for_one_piece_of_other_work_at_most(thread: ChainThrea
 
 
 def test_what_is_queued_is_done_before_the_thread_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chain_thread, "TURN_SECONDS", 0.0)
+    monkeypatch.setattr(chain_part, "TURN_SECONDS", 0.0)
     thread, done = ChainThread(Work("chain")), list[int]()
     for number in range(50):
         thread.submit(lambda number=number: done.append(number))  # type: ignore[misc]

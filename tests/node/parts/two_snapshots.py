@@ -9,8 +9,8 @@ from typing import NamedTuple
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.protocol.parameters import TESTNET
 from ledgerd.snapshot.build import build_state, read_snapshot
-from ledgerd.snapshot.create import create
 from ledgerd.snapshot.directory import name_of
+from ledgerd.snapshot.export import create
 from ledgerd.snapshot.read import Snapshot
 from tests.chain.networks import SMALL, Network
 

@@ -35,7 +35,7 @@ class Ordeal:
         watch = self.network.watch
         nodes = " ".join(
             "-" if each is None else f"{each.head}/{each.irreversible}/{each.mode[0]}{each.peers}"
-            for each in watch.sights
+            for each in watch.statuses
         )
         self._tell(f"{what}: {nodes}")
 
@@ -47,12 +47,12 @@ class Ordeal:
             assert not self.network.watch.faults, self.network.watch.faults
             if condition():
                 return
-            assert time.monotonic() < deadline, f"never happened: {what}; {self._silent()}{self.network.watch.sights}"
+            assert time.monotonic() < deadline, f"never happened: {what}; {self._silent()}{self.network.watch.statuses}"
             time.sleep(LOOK_SECONDS)
 
     def _silent(self) -> str:
         """The last lines of the nodes that do not answer."""
-        pairs = zip(self.network.processes, self.network.watch.sights, strict=True)
+        pairs = zip(self.network.processes, self.network.watch.statuses, strict=True)
         silent = [process for process, sight in pairs if sight is None]
         return "".join(f"{each.member.name}, exit code {each.exit_code}: {each.last_words()}\n" for each in silent)
 
@@ -82,7 +82,7 @@ class Ordeal:
 
         def agree() -> bool:
             watch = self.network.watch
-            return all(watch.sights) and len(watch.heads) == 1
+            return all(watch.statuses) and len(watch.heads) == 1
 
         self.until(agree, seconds, "one head for all")
         self.say("all agree")

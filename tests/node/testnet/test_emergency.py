@@ -7,8 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ledgerd.node.testnet.files import chain_text
-from ledgerd.node.testnet.network import Wishes
+from ledgerd.node.testnet.network import Wishes, chain_text
 from ledgerd.node.testnet.plan import Plan
 from ledgerd.node.testnet.watch import ask
 from ledgerd.protocol.chain_file import load_parameters

@@ -30,7 +30,9 @@ def test_nodes_agree_after_a_kill_and_a_partition_and_lose_nothing(tmp_path: Pat
         hands.all_agree(PATIENCE)
 
         assert [process.restarts for process in hands.network.processes] == [0, 1, 0, 0, 0]
-        assert {each.hardfork for each in hands.network.watch.sights if each} == {"4.1.0"}, "the one that was voted for"
+        assert {each.hardfork for each in hands.network.watch.statuses if each} == {"4.1.0"}, (
+            "the one that was voted for"
+        )
 
 
 def both_sides_go_on(hands: Ordeal) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ledgerd.node.config.configuration import read_configuration
-from ledgerd.node.testnet.files import write_configurations
+from ledgerd.node.testnet.network import write_configurations
 from ledgerd.node.testnet.plan import Plan, new_keys, plan_of, read_keys, write_keys
 from ledgerd.protocol.errors import OperatorError
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.node.testnet import ports
-from ledgerd.node.testnet.ports import free_ports
+from ledgerd.node.testnet import plan
+from ledgerd.node.testnet.plan import free_ports
 
 
 def test_ports_differ_and_can_be_listened_on() -> None:
@@ -20,7 +20,7 @@ def test_no_port_is_one_of_outgoing_connections(tmp_path: Path, monkeypatch: pyt
     assert max(free_ports(50)) < int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     narrow = tmp_path / "range"
     narrow.write_text("11000\t60999\n")
-    monkeypatch.setattr(ports, "EPHEMERAL_RANGE", narrow)
+    monkeypatch.setattr(plan, "EPHEMERAL_RANGE", narrow)
     assert all(10_000 <= port < 11_000 for port in free_ports(50))
 
 
@@ -28,7 +28,7 @@ def test_no_port_is_one_of_outgoing_connections(tmp_path: Path, monkeypatch: pyt
 def test_a_range_that_leaves_no_choice_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     given = tmp_path / "range"
     given.write_text(text)
-    monkeypatch.setattr(ports, "EPHEMERAL_RANGE", given)
+    monkeypatch.setattr(plan, "EPHEMERAL_RANGE", given)
     assert all(10_000 <= port < 32_768 for port in free_ports(5))
 
 

@@ -38,7 +38,7 @@ def test_a_network_that_nobody_has_seen_yet(network: LocalNetwork) -> None:
 
 
 def test_a_row_tells_how_a_node_is(network: LocalNetwork) -> None:
-    network.watch.sights = [sight(9, 5), sight(9, 5)]
+    network.watch.statuses = [sight(9, 5), sight(9, 5)]
 
     port = network.plan.members[0].http_port
     assert rows(network)[0] == (
@@ -72,14 +72,14 @@ def test_a_node_that_has_died_is_shown_with_its_last_words(network: LocalNetwork
 
 
 def test_heads_that_differ_and_faults_are_named(network: LocalNetwork) -> None:
-    network.watch.sights = [sight(9, 5), sight(9, 5, "ff")]
+    network.watch.statuses = [sight(9, 5), sight(9, 5, "ff")]
     network.watch.faults = ["something irreversible was lost"]
 
     assert "2 different heads; FAULT: something irreversible was lost" in line(network)
 
 
 def test_the_table_fits_a_terminal_of_80_columns(network: LocalNetwork) -> None:
-    network.watch.sights = [sight(1_234_567, 1_234_550), None]
+    network.watch.statuses = [sight(1_234_567, 1_234_550), None]
     network.processes[1].start()
     network.processes[1].wait()
     console = Console(width=80, record=True, file=io.StringIO())

@@ -9,11 +9,11 @@ import pytest
 
 from ledgerd.node.testnet import watch as module
 from ledgerd.node.testnet.plan import Member, new_keys, plan_of
-from ledgerd.node.testnet.watch import NetworkMonitor, Sight, Silent, ask, inspect
+from ledgerd.node.testnet.watch import MemberStatus, NetworkMonitor, NoAnswer, ask, inspect
 
 
-def sight(head: int, irreversible: int, mark: str = "00", **missed: int) -> Sight:
-    return Sight(
+def sight(head: int, irreversible: int, mark: str = "00", **missed: int) -> MemberStatus:
+    return MemberStatus(
         head=head,
         head_id=f"{head:08x}{mark * 16}",
         irreversible=irreversible,
@@ -30,12 +30,12 @@ class Nodes:
     """Two nodes that say what a test wants."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.said: dict[int, Sight | None] = {}
+        self.said: dict[int, MemberStatus | None] = {}
         self.members = plan_of(folder, new_keys(2, 4)).members
         monkeypatch.setattr(module, "inspect", lambda member: self.said.get(member.number))
         self.watch = NetworkMonitor(self.members)
 
-    def say(self, first: Sight | None, second: Sight | None) -> NetworkMonitor:
+    def say(self, first: MemberStatus | None, second: MemberStatus | None) -> NetworkMonitor:
         self.said = {1: first, 2: second}
         self.watch.inspect()
         return self.watch
@@ -103,5 +103,5 @@ def test_a_node_that_does_not_run_has_no_status(tmp_path: Path) -> None:
     nobody: Member = plan_of(tmp_path, new_keys(1, 1)).members[0]
 
     assert inspect(nobody) is None
-    with pytest.raises(Silent, match="node-1"):
+    with pytest.raises(NoAnswer, match="node-1"):
         ask(nobody, [("database_api", "get_config", [])])

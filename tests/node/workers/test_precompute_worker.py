@@ -6,8 +6,9 @@ import json
 import socket
 import subprocess
 
+from ledgerd.basics.frames import LENGTH
 from ledgerd.node.workers.precompute_pool import COMMAND
-from ledgerd.node.workers.precompute_worker import MOST_BYTES, SIZE, introduction
+from ledgerd.node.workers.precompute_worker import MOST_BYTES, introduction
 from ledgerd.protocol.parameters import TESTNET
 
 PATIENCE = 30
@@ -17,7 +18,7 @@ def end_of(form: str) -> str:
     """What it writes to standard error when a request breaks it."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        ours.sendall(introduction(TESTNET) + SIZE.pack(MOST_BYTES + 1))
+        ours.sendall(introduction(TESTNET) + LENGTH.pack(MOST_BYTES + 1))
         ended = subprocess.run(  # noqa: S603 - our own program
             (*COMMAND, form), stdin=theirs.fileno(), stderr=subprocess.PIPE, text=True, timeout=PATIENCE, check=False
         )
@@ -30,5 +31,7 @@ def test_the_error_that_ends_it_is_in_the_form_of_the_log() -> None:
     event = json.loads(line)
 
     assert (event["level"], event["room"]) == ("error", "node")
-    assert event["exception"].endswith(f"ValueError: {MOST_BYTES + 1} bytes of blocks at once")
-    assert end_of("text").endswith(f"ValueError: {MOST_BYTES + 1} bytes of blocks at once\n")
+    assert event["exception"].endswith(
+        f"FrameFault: a frame of {MOST_BYTES + 1} bytes, where {MOST_BYTES} are the most"
+    )
+    assert end_of("text").endswith(f"FrameFault: a frame of {MOST_BYTES + 1} bytes, where {MOST_BYTES} are the most\n")

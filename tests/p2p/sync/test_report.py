@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from ledgerd.node.config.logging.console import stays
+from ledgerd.node.config.logging.handlers import stays
 from ledgerd.p2p.sync.watch import SyncReport
 from tests.p2p.scripted_talk import Talk
 

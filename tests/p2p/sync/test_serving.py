@@ -21,7 +21,7 @@ from ledgerd.p2p.wire.messages import (
     RangeRequest,
 )
 from ledgerd.protocol.identifiers import NO_BLOCK
-from ledgerd.state.objects.reversible import REVERSIBLE_BY_NUMBER
+from ledgerd.state.objects.transactions import REVERSIBLE_BY_NUMBER
 from tests.p2p.scripted_talk import Talk
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.identifiers import NO_COMMITMENT, Commitment
 from ledgerd.protocol.operations.base import Operation, active
-from ledgerd.protocol.operations.commitments import PmCommitBet, PmRevealBet
+from ledgerd.protocol.operations.bets import PmCommitBet, PmRevealBet
 from tests.protocol.operations.expect import changed, read
 from tests.protocol.operations.family import Family, OperationFamily
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.operations.base import Operation, active
-from ledgerd.protocol.operations.lazy_pool import PmLazyDeposit, PmLazyWithdraw
+from ledgerd.protocol.operations.liquidity import PmLazyDeposit, PmLazyWithdraw
 from tests.protocol.operations.expect import changed, read
 from tests.protocol.operations.family import Family, OperationFamily
 

@@ -8,11 +8,11 @@ from hypothesis import given
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import OPERATIONS, Operation
+from ledgerd.protocol.operations.accounts import ChangeRecoveryAccount
 from ledgerd.protocol.operations.awards import Award
 from ledgerd.protocol.operations.base import Authorities, name_of
 from ledgerd.protocol.operations.escrow import EscrowDispute
 from ledgerd.protocol.operations.paid_subscriptions import PaidSubscribe
-from ledgerd.protocol.operations.recovery import ChangeRecoveryAccount
 from ledgerd.protocol.operations.roles import (
     Meaning,
     Recipient,

@@ -9,7 +9,6 @@ import pytest
 
 from ledgerd.codec import codec_of
 from ledgerd.protocol.keys import NULL_KEY, public_key_from_text
-from ledgerd.protocol.market_properties import ChainPropertiesHf14
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.operations.base import active
 from ledgerd.protocol.operations.validators import (
@@ -26,10 +25,11 @@ from ledgerd.protocol.properties import (
     ChainPropertiesHf6,
     ChainPropertiesHf9,
     ChainPropertiesHf13,
+    ChainPropertiesHf14,
     ChainPropertiesInit,
+    default_properties,
     json_defaults_of,
 )
-from ledgerd.protocol.property_versions import default_properties
 from tests.protocol.operations.expect import accepts, asks_for_names, changed, refuses, round_trips
 
 VIZ = AccountName("viz")

@@ -9,7 +9,7 @@ import pytest
 from ledgerd.codec import record_kind
 from ledgerd.protocol.operations import OPERATIONS, Operation
 from ledgerd.protocol.operations.base import name_of
-from ledgerd.protocol.operations.words import NO
+from ledgerd.protocol.operations.roles import NO
 
 PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 

@@ -24,7 +24,7 @@ from ledgerd.protocol.operations.agents import SetAgentPermission
 from ledgerd.protocol.operations.transfers import Transfer
 from ledgerd.protocol.parameters import MAINNET
 from ledgerd.protocol.transaction import Transaction, unsigned_transaction
-from ledgerd.state.objects.agents import AGENT_PERMISSIONS, AgentPermission
+from ledgerd.state.objects.accounts import AGENT_PERMISSIONS, AgentPermission
 from tests.chain.ledgers import ALICE, BOB, CAROL, NOW, authority_for, carry_out, change, create_account, fresh_ledger
 from tests.chain.ledgers import key_of as public
 from tests.rpc.api.serving import answers_of

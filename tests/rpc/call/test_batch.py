@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from ledgerd.basics.quotas import HeldAmounts
 from ledgerd.rpc.call.batch import BatchAnswers
 from ledgerd.rpc.call.bounds import BoundReached, RequestBudget
 from ledgerd.rpc.call.limits import Limits
-from ledgerd.rpc.shares.held_amounts import HeldAmounts
 
 
 def test_the_answers_are_one_array_and_count_as_kept_until_it_is_taken() -> None:

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from ledgerd.rpc.call.envelope import RECOVERING
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.http.connection import HttpConnection, Speech
+from ledgerd.rpc.http.reader import PARSED_BYTES
 from ledgerd.rpc.http.service import ALWAYS_HELD, Service
-from ledgerd.rpc.http.unread import PARSED_BYTES
 from ledgerd.rpc.shares.loop_turns import LoopTurns
 from tests.rpc.call.test_envelope import DIFFERENCES
 from tests.rpc.loopback import connection_of, http_request, play, serving, until
@@ -393,7 +393,7 @@ def test_of_requests_sent_ahead_few_are_parsed_before_their_turn() -> None:
 def test_requests_sent_ahead_leave_others_their_turn() -> None:
     async def scene() -> list[int]:
         serves = service()
-        serves.dispatcher.turns = LoopTurns(ticking())
+        serves.turns = serves.dispatcher.turns = LoopTurns(ticking())
         async with serving(serves) as server:
             client = await server.connect()
             connection = await connection_of(serves)

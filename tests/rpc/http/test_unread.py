@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerd.rpc.http.unread import Unread
+from ledgerd.rpc.http.reader import Unread
 
 
 @given(st.lists(st.binary(max_size=20), max_size=10), st.lists(st.integers(1, 30), max_size=40))

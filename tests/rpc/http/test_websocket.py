@@ -258,7 +258,7 @@ def test_frames_of_one_read_are_answered_as_far_as_the_client_takes_the_answers(
 def test_frames_sent_ahead_leave_others_their_turn() -> None:
     async def scene() -> list[int]:
         serves = service()
-        serves.dispatcher.turns = LoopTurns(ticking())
+        serves.turns = serves.dispatcher.turns = LoopTurns(ticking())
         async with serving(serves) as server:
             await raw(server)
             connection = await connection_of(serves)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ledgerd.basics.frames import FrameFault
 from ledgerd.codec.json_errors import Layer
 from ledgerd.rpc.link.frames import (
     MAX_FRAME,
@@ -67,13 +68,13 @@ def test_what_is_no_message_is_a_fault_of_the_link_and_nothing_else(data: bytes)
     reader = LinkReader()
     try:
         messages = list(reader.feed(data))
-    except LinkFault:
+    except FrameFault:
         return
     assert b"".join(map(frame, messages)) or len(data) < MAX_FRAME
 
 
 def test_a_frame_that_is_too_large_is_refused_by_its_length_alone() -> None:
-    with pytest.raises(LinkFault):
+    with pytest.raises(FrameFault):
         list(LinkReader().feed(struct.pack(">I", MAX_FRAME + 1)))
 
 

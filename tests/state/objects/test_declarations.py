@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ledgerd.protocol.parameters import MAINNET
-from ledgerd.protocol.property_versions import default_properties
+from ledgerd.protocol.properties import default_properties
 from ledgerd.snapshot.sections import SECTIONS
 from ledgerd.state import Entity, Table
 from ledgerd.state.objects import TABLES

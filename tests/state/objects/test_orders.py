@@ -12,7 +12,6 @@ from ledgerd.protocol.names import AccountName
 from ledgerd.state import Store
 from ledgerd.state.errors import NotUnique
 from ledgerd.state.objects import TABLES
-from ledgerd.state.objects.awards import AWARD_SHARES_BY_EXPIRATION, AWARD_SHARES_EXPIRE, AwardSharesExpire
 from ledgerd.state.objects.committee import (
     ACTIVE,
     BEING_PAID,
@@ -30,7 +29,12 @@ from ledgerd.state.objects.committee import (
 )
 from ledgerd.state.objects.content import CONTENT_VOTE_BY_WEIGHT, CONTENT_VOTES, CONTENTS, Content, ContentVote
 from ledgerd.state.objects.escrow import ESCROW_BY_DEADLINE, ESCROW_BY_SENDER, ESCROWS, Escrow
-from ledgerd.state.objects.hardfork import HardforkProperty
+from ledgerd.state.objects.globals import (
+    AWARD_SHARES_BY_EXPIRATION,
+    AWARD_SHARES_EXPIRE,
+    AwardSharesExpire,
+    HardforkProperty,
+)
 from ledgerd.state.objects.invites import (
     CLAIMED,
     INVITE_BY_CLAIM_TIME,

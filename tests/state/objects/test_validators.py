@@ -12,7 +12,7 @@ from ledgerd.codec import DecodeError, codec_of
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.parameters import TESTNET
-from ledgerd.protocol.property_versions import default_properties
+from ledgerd.protocol.properties import default_properties
 from ledgerd.state import Store
 from ledgerd.state.errors import NotUnique
 from ledgerd.state.objects.validators import (

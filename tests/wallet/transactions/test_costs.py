@@ -18,7 +18,7 @@ from ledgerd.protocol.operations import OPERATIONS, Operation
 from ledgerd.protocol.operations.custom import Custom
 from ledgerd.protocol.operations.transfers import Transfer
 from ledgerd.protocol.operations.validators import ValidatorUpdate
-from ledgerd.protocol.property_versions import VersionedChainProperties
+from ledgerd.protocol.properties import VersionedChainProperties
 from ledgerd.protocol.time_text import time_text
 from ledgerd.protocol.transaction import Transaction, unsigned_transaction
 from ledgerd.wallet.errors import NodeUnreachable

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from ledgerd.protocol.families import modules_of
+from ledgerd.protocol.operations.variant import modules_of
 
 FAMILIES = modules_of(__name__, __path__[0])

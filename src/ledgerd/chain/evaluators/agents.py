@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.rules.accounts.agents import agents_of
+from ledgerd.chain.rules.accounts.authorities import agents_of
 from ledgerd.protocol.constants import MAX_AGENTS_PER_ACCOUNT
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.operations.agents import NEVER_DELEGABLE, SEPARATOR, SetAgentPermission
 from ledgerd.protocol.operations.variant import OLD_NAMES, names_that_can_be_sent
-from ledgerd.state.objects.agents import AGENT_BY_ACCOUNT, AGENT_PERMISSIONS, FOR_EVER, AgentPermission
+from ledgerd.state.objects.accounts import AGENT_BY_ACCOUNT, AGENT_PERMISSIONS, FOR_EVER, AgentPermission
 
 
 @evaluates(SetAgentPermission)
 def set_agent_permission(ledger: Ledger, operation: SetAgentPermission) -> None:
-    """Make an agent, replace it or remove it. One that would have expired already is removed, not made."""
+    """One that would have expired already is removed, not made."""
     require(ledger.hardfork(15), "db.has_hardfork(CHAIN_HARDFORK_15): Agent access is not enabled yet")
     require(
         ledger.find_account(operation.account) is not None,

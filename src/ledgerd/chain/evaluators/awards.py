@@ -8,8 +8,8 @@ from ledgerd.chain.ledger.discrepancies import note
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.accounts.energy import energy_now
+from ledgerd.chain.rules.money.balances import create_vesting
 from ledgerd.chain.rules.money.rewards import award_worth, claim_award
-from ledgerd.chain.rules.money.vesting import create_vesting
 from ledgerd.protocol.assets import MAX_AMOUNT, fits_int64, shares, tokens
 from ledgerd.protocol.constants import MAX_COMMENT_BENEFICIARIES
 from ledgerd.protocol.errors import RuleViolation, require
@@ -21,7 +21,6 @@ from ledgerd.state.objects.discrepancies import Sum
 
 @evaluates(Award)
 def award(ledger: Ledger, operation: Award) -> None:
-    """Spend so much energy, and pay what it is worth to the receiver and the beneficiaries."""
     require(ledger.hardfork(4), "_db.has_hardfork(CHAIN_HARDFORK_4): award_evaluator not enabled until HF 4")
     initiator, receiver = ledger.account(operation.initiator), ledger.account(operation.receiver)
     energy = _energy_of(ledger, initiator)
@@ -42,7 +41,6 @@ def award(ledger: Ledger, operation: Award) -> None:
 
 @evaluates(FixedAward)
 def fixed_award(ledger: Ledger, operation: FixedAward) -> None:
-    """Spend as much energy as it takes for a set reward; what is claimed beyond it goes to the committee."""
     require(ledger.hardfork(11), "_db.has_hardfork(CHAIN_HARDFORK_11): fixed_award_evaluator not enabled until HF 11")
     initiator, receiver = ledger.account(operation.initiator), ledger.account(operation.receiver)
     energy, wanted = _energy_of(ledger, initiator), operation.reward_amount.amount
@@ -125,11 +123,7 @@ def _spend_energy(ledger: Ledger, initiator: Account, left: int) -> None:
 
 
 def _pay(ledger: Ledger, operation: Award | FixedAward, reward: int, for_receiver: int, receiver: Account) -> None:
-    """Give beneficiaries their parts of the whole reward; the receiver has what is left of its own.
-
-    Of a fixed award the beneficiaries' parts include that of the donation, so more may be paid than was claimed
-    (spec 02, section 10.2, quirk).
-    """
+    """A fixed award's parts include the donation's: more may be paid than claimed (spec 02, section 10.2, quirk)."""
     if ledger.is_producing:
         require(
             len(operation.beneficiaries) <= MAX_COMMENT_BENEFICIARIES,

@@ -1,34 +1,51 @@
-"""The rules of bets: placing one, taking it back, giving it to somebody else (spec 08, sections 5.1, 5.4 and 5.5).
-
-Bets that are hidden at first are in `commitments`.
+"""The rules of bets: placing one, taking it back, giving it to somebody else (spec 08, sections 5.1, 5.4 and 5.5),
+and hiding it under a hash at first (sections 3.7, 5.2 and 5.3). What becomes of hidden bets is up to the step of the
+block.
 """
 
 from __future__ import annotations
 
+import struct
+
 from ledgerd.chain.ledger.arithmetic import uint32
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.rules.markets.claims import defer_claim
 from ledgerd.chain.rules.markets.curve import find_outcome, outcomes_of, priced, reserves_of, time_penalty_of
-from ledgerd.chain.rules.markets.frozen import STAKES, adjust_frozen, move_balance
 from ledgerd.chain.rules.markets.liquidation import BY_CANCELLED_BET, BY_OPPOSING_BET, cascade
 from ledgerd.chain.rules.markets.market import (
+    STAKES,
+    adjust_frozen,
     count_stake,
+    defer_claim,
     market_of,
+    move_balance,
     require_active,
     require_betting_open,
     require_markets_enabled,
     require_not_being_refunded,
 )
+from ledgerd.chain.rules.money.balances import adjust_balance
 from ledgerd.pricing.constant_product import cancel, instant_fill
 from ledgerd.pricing.lmsr_fill import tokens_for_amount
 from ledgerd.pricing.widths import mul_div
 from ledgerd.protocol.assets import fits_int64
+from ledgerd.protocol.constants import BLOCK_INTERVAL, MAX_PM_OPEN_COMMITS_PER_MARKET
 from ledgerd.protocol.errors import require
-from ledgerd.protocol.operations.bets import INSTANT, PmCancelBet, PmPlaceBet, PmTransferPosition
+from ledgerd.protocol.hashing import sha256
+from ledgerd.protocol.names import MAX_NAME_BYTES, AccountName
+from ledgerd.protocol.operations.bets import (
+    BATCH,
+    INSTANT,
+    PmCancelBet,
+    PmCommitBet,
+    PmPlaceBet,
+    PmRevealBet,
+    PmTransferPosition,
+)
 from ledgerd.protocol.operations.markets import BINARY
 from ledgerd.state.objects.accounts import Account
-from ledgerd.state.objects.bets import ACTIVE, CANCELLED, PM_BETS, PmBet
+from ledgerd.state.objects.bets import ACTIVE, CANCELLED, PM_BETS, QUEUED, PmBet
+from ledgerd.state.objects.commitments import COMMITTED, PM_COMMITS, REVEALED, PmCommit
 from ledgerd.state.objects.markets import PmMarket
 from ledgerd.state.objects.settlements import CANCELLED_BET
 
@@ -88,7 +105,6 @@ def _bet_on_side(ledger: Ledger, operation: PmPlaceBet, market: PmMarket, accoun
 
 
 def _bet_on_outcome(ledger: Ledger, operation: PmPlaceBet, market: PmMarket, account: Account) -> None:
-    """In a market of more outcomes than two."""
     place, amount = operation.outcome_index, operation.amount.amount
     require(operation.side == -1, "o.side == -1: Multi market does not use side")
     require(
@@ -111,26 +127,24 @@ def _bet_on_outcome(ledger: Ledger, operation: PmPlaceBet, market: PmMarket, acc
 
 def _create(ledger: Ledger, operation: PmPlaceBet, market: PmMarket, weight: int, entry_liquidity: int) -> None:
     now = ledger.now
-    ledger.store.create(
-        PM_BETS,
-        PmBet(
-            market=market.id,
-            account=operation.account,
-            side=operation.side,
-            outcome_index=operation.outcome_index,
-            amount=operation.amount.amount,
-            weight=weight,
-            mode=operation.mode,
-            created_time=now,
-            entry_liquidity=entry_liquidity,
-            time_penalty=time_penalty_of(ledger, market, now),
-        ),
+    bet = PmBet(
+        market=market.id,
+        account=operation.account,
+        side=operation.side,
+        outcome_index=operation.outcome_index,
+        amount=operation.amount.amount,
+        weight=weight,
+        mode=operation.mode,
+        created_time=now,
+        entry_liquidity=entry_liquidity,
+        time_penalty=time_penalty_of(ledger, market, now),
     )
+    ledger.store.create(PM_BETS, bet)
 
 
 @evaluates(PmCancelBet)
 def pm_cancel_bet(ledger: Ledger, operation: PmCancelBet) -> None:
-    """Take a bet back while the market is open, if it allows that (spec 08, section 5.4)."""
+    """Spec 08, section 5.4."""
     require_markets_enabled(ledger)
     bet = ledger.store.get(PM_BETS, operation.bet_id)
     require(bet.account == operation.account, "bet.account == o.account: Not your bet")
@@ -150,10 +164,7 @@ def pm_cancel_bet(ledger: Ledger, operation: PmCancelBet) -> None:
 
 
 def _leave_side(ledger: Ledger, bet: PmBet, market: PmMarket) -> int:
-    """In a binary market the bet goes back along the curve. What that gives beyond the stake is a claim on its side.
-
-    Of what it gives less, those who win are paid.
-    """
+    """What the curve gives beyond the stake is a claim on its side; of what it gives less, those who win are paid."""
     left = priced(
         cancel,
         reserves_of(market),
@@ -211,7 +222,6 @@ def pm_transfer_position(ledger: Ledger, operation: PmTransferPosition) -> None:
 
 
 def _divide(ledger: Ledger, operation: PmTransferPosition, bet: PmBet, weight: int) -> int:
-    """Make a bet of the part that goes, with its stake; both parts have to be bets that one could place."""
     minimum = ledger.median.pm_min_bet.amount
     part = priced(mul_div, bet.amount, weight, bet.weight)
     require(
@@ -226,20 +236,141 @@ def _divide(ledger: Ledger, operation: PmTransferPosition, bet: PmBet, weight: i
     with ledger.editing(bet):
         bet.weight = fits_int64(bet.weight - weight)
         bet.amount = fits_int64(bet.amount - part)
-    ledger.store.create(
-        PM_BETS,
-        PmBet(
-            market=bet.market,
-            account=operation.recipient,
-            side=bet.side,
-            outcome_index=bet.outcome_index,
-            amount=part,
-            weight=weight,
-            mode=bet.mode,
-            epoch=bet.epoch,
-            created_time=bet.created_time,
-            time_penalty=bet.time_penalty,
-            entry_liquidity=bet.entry_liquidity,
-        ),
+    new_bet = PmBet(
+        market=bet.market,
+        account=operation.recipient,
+        side=bet.side,
+        outcome_index=bet.outcome_index,
+        amount=part,
+        weight=weight,
+        mode=bet.mode,
+        epoch=bet.epoch,
+        created_time=bet.created_time,
+        time_penalty=bet.time_penalty,
+        entry_liquidity=bet.entry_liquidity,
     )
+    ledger.store.create(PM_BETS, new_bet)
     return part
+
+
+_FIXED = struct.Struct(f"<q{MAX_NAME_BYTES}sbhqq")
+
+
+def commitment_of(
+    market: int, account: AccountName, side: int, outcome_index: int, amount: int, min_tokens: int, salt: str
+) -> bytes:
+    """The hash of a bet: its fields one after the other, the name filled up with zeros, then the salt."""
+    name = account.encode("utf-8", "surrogateescape")
+    fields = _FIXED.pack(market, name, side, outcome_index, amount, min_tokens)
+    return sha256(fields + salt.encode("utf-8", "surrogateescape"))
+
+
+@evaluates(PmCommitBet)
+def pm_commit_bet(ledger: Ledger, operation: PmCommitBet) -> None:
+    """Put tokens aside under a hash. A market of any type may take hidden bets (spec 08, section 5.2)."""
+    require_markets_enabled(ledger)
+    median = ledger.median
+    require(median.pm_commit_reveal_enabled, "mp.pm_commit_reveal_enabled: Commit-reveal not enabled")
+    market = market_of(ledger, operation.market_id)
+    require_active(market)
+    require(market.allow_batch, "mkt.allow_batch: Batch mode not enabled")
+    require_betting_open(ledger, market, "Betting period ended")
+    escrow = operation.escrow_amount
+    require(escrow.is_token, "o.escrow_amount.symbol == TOKEN_SYMBOL: Escrow must be VIZ")
+    require(
+        escrow.amount >= median.pm_min_batch_bet.amount,
+        "o.escrow_amount.amount >= mp.pm_min_batch_bet.amount: Escrow below minimum batch bet",
+    )
+    require(
+        operation.no_reveal_fee_percent == median.pm_commit_no_reveal_penalty_percent,
+        "o.no_reveal_fee_percent == mp.pm_commit_no_reveal_penalty_percent: "
+        "no_reveal_fee_percent must equal current consensus value",
+    )
+    require(
+        market.open_commits < MAX_PM_OPEN_COMMITS_PER_MARKET,
+        "mkt.open_commits < MAX_PM_OPEN_COMMITS_PER_MARKET: Open commit cap reached for this market",
+    )
+    account = ledger.account(operation.account)
+    require(account.balance >= escrow.amount, "acct.balance >= o.escrow_amount: Insufficient balance for escrow")
+    adjust_balance(ledger, account, -escrow.amount)
+    commit = PmCommit(
+        market=market.id,
+        account=account.name,
+        commitment=operation.commitment,
+        escrow_amount=escrow.amount,
+        no_reveal_fee_percent=operation.no_reveal_fee_percent,
+        commit_time=ledger.now,
+        reveal_deadline=_reveal_deadline(ledger),
+    )
+    ledger.store.create(PM_COMMITS, commit)
+    with ledger.editing(market):
+        market.open_commits += 1
+
+
+def _reveal_deadline(ledger: Ledger) -> int:
+    """So many blocks after the end of the epoch, both counted from the block before."""
+    median, head = ledger.median, ledger.head_number
+    length = median.pm_batch_epoch_blocks
+    epoch_end = uint32((head // length + 1) * length)
+    blocks = uint32(epoch_end - head + median.pm_reveal_window_blocks)
+    return uint32(ledger.now + blocks * BLOCK_INTERVAL)
+
+
+@evaluates(PmRevealBet)
+def pm_reveal_bet(ledger: Ledger, operation: PmRevealBet) -> None:
+    """Spec 08, section 5.3. Whether the outcome exists is seen when the bet is carried out, at the end of its epoch."""
+    require_markets_enabled(ledger)
+    commit = ledger.store.get(PM_COMMITS, operation.commit_id)
+    require(commit.account == operation.account, "commit.account == o.account: Not your commitment")
+    require(commit.status == COMMITTED, "commit.status == 0: Already revealed or forfeited")
+    require(ledger.now <= commit.reveal_deadline, "now <= commit.reveal_deadline: Reveal window passed")
+    amount = operation.amount
+    require(amount.is_token, "o.amount.symbol == TOKEN_SYMBOL: Amount must be VIZ")
+    require(
+        0 < amount.amount <= commit.escrow_amount,
+        "o.amount.amount > 0 && o.amount.amount <= commit.escrow_amount: Invalid reveal amount",
+    )
+    require(
+        _hash_of(commit, operation) == commit.commitment,
+        "verify_commit(commit, o.side, o.outcome_index, o.amount.amount, o.min_tokens, o.salt): "
+        "Commitment hash mismatch",
+    )
+    market = market_of(ledger, commit.market)
+    require_active(market)
+    require_betting_open(ledger, market, "Betting period ended")
+    surplus = fits_int64(commit.escrow_amount - amount.amount)
+    move_balance(ledger, ledger.account(operation.account), surplus, STAKES, amount.amount)
+    with ledger.editing(commit, market):
+        commit.status = REVEALED
+        market.open_commits = max(0, market.open_commits - 1)
+    _queue(ledger, operation, commit, market)
+
+
+def _hash_of(commit: PmCommit, operation: PmRevealBet) -> bytes:
+    return commitment_of(
+        commit.market,
+        commit.account,
+        operation.side,
+        operation.outcome_index,
+        operation.amount.amount,
+        operation.min_tokens,
+        operation.salt,
+    )
+
+
+def _queue(ledger: Ledger, operation: PmRevealBet, commit: PmCommit, market: PmMarket) -> None:
+    """The bet joins the market's epoch; its risk began when it was hidden."""
+    bet = PmBet(
+        market=market.id,
+        account=operation.account,
+        side=operation.side,
+        outcome_index=operation.outcome_index,
+        amount=operation.amount.amount,
+        min_tokens=operation.min_tokens,
+        mode=BATCH,
+        epoch=market.current_epoch,
+        status=QUEUED,
+        created_time=ledger.now,
+        time_penalty=time_penalty_of(ledger, market, commit.commit_time),
+    )
+    ledger.store.create(PM_BETS, bet)

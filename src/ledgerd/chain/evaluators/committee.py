@@ -1,7 +1,4 @@
-"""The rules of requests to the committee, and of votes on them (spec 02, section 11; spec 10, section 7.1).
-
-What becomes of a request is in `chain.steps.committee`.
-"""
+"""The rules of requests to the committee, and of votes on them (spec 02, section 11; spec 10, section 7.1)."""
 
 from __future__ import annotations
 
@@ -16,18 +13,7 @@ from ledgerd.protocol.operations.committee import (
     CommitteeWorkerCancelRequest,
     CommitteeWorkerCreateRequest,
 )
-from ledgerd.state.objects.committee import (
-    ACTIVE,
-    CANCELLED,
-    COMMITTEE_REQUESTS,
-    COMMITTEE_VOTE_BY_REQUEST_AND_VOTER,
-    COMMITTEE_VOTES,
-    REQUEST_BY_CREATOR,
-    REQUEST_BY_CREATOR_URL,
-    REQUEST_BY_NUMBER,
-    CommitteeRequest,
-    CommitteeVote,
-)
+from ledgerd.state.objects import committee
 
 NOT_ACTIVE = "false: Committee request is not active."
 
@@ -37,7 +23,6 @@ REWORDED_BY = 14
 
 @evaluates(CommitteeWorkerCreateRequest)
 def committee_worker_create_request(ledger: Ledger, operation: CommitteeWorkerCreateRequest) -> None:
-    """Open a request under the next number, for a fee since hardfork 9."""
     creator = ledger.account(operation.creator)
     ledger.account(operation.worker)
     fee = ledger.median.committee_create_request_fee
@@ -49,26 +34,24 @@ def committee_worker_create_request(ledger: Ledger, operation: CommitteeWorkerCr
             a=str(fee),
         )
     require(
-        ledger.store.lookup(REQUEST_BY_CREATOR_URL, operation.creator, operation.url) is None,
+        ledger.store.lookup(committee.REQUEST_BY_CREATOR_URL, operation.creator, operation.url) is None,
         "!find: Committee request with same creator and url already exist.",
     )
     _require_pause(ledger, operation.creator)
     globals_ = ledger.globals
     number = uint32(globals_.committee_requests + 1)
-    ledger.store.create(
-        COMMITTEE_REQUESTS,
-        CommitteeRequest(
-            request_id=number,
-            url=operation.url,
-            creator=operation.creator,
-            worker=operation.worker,
-            required_amount_min=operation.required_amount_min.amount,
-            required_amount_max=operation.required_amount_max.amount,
-            start_time=ledger.now,
-            duration=operation.duration,
-            end_time=uint32(ledger.now + operation.duration),
-        ),
+    request = committee.CommitteeRequest(
+        request_id=number,
+        url=operation.url,
+        creator=operation.creator,
+        worker=operation.worker,
+        required_amount_min=operation.required_amount_min.amount,
+        required_amount_max=operation.required_amount_max.amount,
+        start_time=ledger.now,
+        duration=operation.duration,
+        end_time=uint32(ledger.now + operation.duration),
     )
+    ledger.store.create(committee.COMMITTEE_REQUESTS, request)
     with ledger.editing(globals_):
         globals_.committee_requests = number
     if ledger.hardfork(9):
@@ -77,7 +60,7 @@ def committee_worker_create_request(ledger: Ledger, operation: CommitteeWorkerCr
 
 def _require_pause(ledger: Ledger, creator: AccountName) -> None:
     """No two requests of a creator in short order; its last one is the latest, as time does not go back."""
-    latest = ledger.store.first(REQUEST_BY_CREATOR, lower=(creator,), upper=(creator,), reverse=True)
+    latest = ledger.store.first(committee.REQUEST_BY_CREATOR, lower=(creator,), upper=(creator,), reverse=True)
     require(
         latest is None or ledger.now - latest.start_time >= ledger.network.committee_request_per_time,
         "!find: Committee request can not be created by same creator before COMMITTEE_REQUEST_PER_TIME ends.",
@@ -86,25 +69,21 @@ def _require_pause(ledger: Ledger, creator: AccountName) -> None:
 
 @evaluates(CommitteeWorkerCancelRequest)
 def committee_worker_cancel_request(ledger: Ledger, operation: CommitteeWorkerCancelRequest) -> None:
-    """Close a request that is still voted on."""
     ledger.account(operation.creator)
     request = _request(ledger, operation.request_id)
     require(request.creator == operation.creator, "false: Committee request can canceled only by creator.")
-    require(request.status == ACTIVE, NOT_ACTIVE)
+    require(request.status == committee.ACTIVE, NOT_ACTIVE)
     with ledger.editing(request):
-        request.status = CANCELLED
+        request.status = committee.CANCELLED
         request.conclusion_time = ledger.now
 
 
 @evaluates(CommitteeVoteRequest)
 def committee_vote_request(ledger: Ledger, operation: CommitteeVoteRequest) -> None:
-    """Vote on a request, or change the vote; a vote of nothing still counts as one.
-
-    Since hardfork 14 only those with enough shares vote, and no more than so many on a request. Votes of before stay.
-    """
+    """A vote of nothing counts as one. Votes of before hardfork 14, which bounds them, stay."""
     voter = ledger.account(operation.voter)
     request = _request(ledger, operation.request_id)
-    require(request.status == ACTIVE, NOT_ACTIVE)
+    require(request.status == committee.ACTIVE, NOT_ACTIVE)
     if ledger.hardfork(14):
         # The text is the same whatever the least is.
         require(
@@ -112,7 +91,7 @@ def committee_vote_request(ledger: Ledger, operation: CommitteeVoteRequest) -> N
             "voter.effective_vesting_shares() >= min_shares: "
             "Insufficient vesting for committee vote (min 1000.000 VIZ)",
         )
-    vote = ledger.store.lookup(COMMITTEE_VOTE_BY_REQUEST_AND_VOTER, request.request_id, operation.voter)
+    vote = ledger.store.lookup(committee.COMMITTEE_VOTE_BY_REQUEST_AND_VOTER, request.request_id, operation.voter)
     if vote is not None:
         require(vote.vote_percent != operation.vote_percent, _same_vote(ledger))
         with ledger.editing(vote):
@@ -124,15 +103,13 @@ def committee_vote_request(ledger: Ledger, operation: CommitteeVoteRequest) -> N
             request.votes_count < ledger.median.committee_votes_per_request,
             "itr->votes_count < median_props.committee_votes_per_request: Committee request vote cap reached",
         )
-    ledger.store.create(
-        COMMITTEE_VOTES,
-        CommitteeVote(
-            request_id=request.request_id,
-            voter=operation.voter,
-            vote_percent=operation.vote_percent,
-            last_update=ledger.now,
-        ),
+    new_vote = committee.CommitteeVote(
+        request_id=request.request_id,
+        voter=operation.voter,
+        vote_percent=operation.vote_percent,
+        last_update=ledger.now,
     )
+    ledger.store.create(committee.COMMITTEE_VOTES, new_vote)
     with ledger.editing(request):
         request.votes_count = uint32(request.votes_count + 1)
 
@@ -143,8 +120,8 @@ def _same_vote(ledger: Ledger) -> str:
     return f"{vote}vote_percent != o.vote_percent: Committee vote percent equal last vote."
 
 
-def _request(ledger: Ledger, number: int) -> CommitteeRequest:
-    request = ledger.store.lookup(REQUEST_BY_NUMBER, number)
+def _request(ledger: Ledger, number: int) -> committee.CommitteeRequest:
+    request = ledger.store.lookup(committee.REQUEST_BY_NUMBER, number)
     if request is None:
         raise RuleViolation("itr != idx.end(): Committee request id not found.")
     return request

@@ -1,7 +1,4 @@
-"""The rules of disputes and of bans: filing, voting, deciding, answering, and taking a ban back (spec 08, section 7).
-
-What a vote comes to, and what time does to a dispute, is up to the step of the block.
-"""
+"""The rules of disputes and bans: filing, voting, deciding, answering, and taking a ban back (spec 08, section 7)."""
 
 from __future__ import annotations
 
@@ -9,15 +6,16 @@ from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.arithmetic import uint32
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.rules.markets.gauges import (
+from ledgerd.chain.rules.markets.market import market_of, require_markets_enabled
+from ledgerd.chain.rules.markets.oracles import (
     AWAITING_DECISION,
     AWAITING_RESPONSE,
     IN_DISPUTE_WINDOW,
     find_oracle,
     gauge_of,
+    take_insurance,
     turn,
 )
-from ledgerd.chain.rules.markets.market import market_of, require_markets_enabled
 from ledgerd.chain.rules.money.balances import adjust_balance
 from ledgerd.pricing.widths import mul_div
 from ledgerd.protocol.assets import fits_int64
@@ -47,9 +45,7 @@ from ledgerd.state.objects.disputes import (
     PmCreatorBan,
     PmDispute,
 )
-from ledgerd.state.objects.disputes import (
-    PmDisputeVote as Ballot,
-)
+from ledgerd.state.objects.disputes import PmDisputeVote as Ballot
 from ledgerd.state.objects.markets import DISPUTED, RESOLVED, TO_BE_PAID, PmMarket
 from ledgerd.state.objects.oracles import NOT_BANNED, PmOracle
 
@@ -89,25 +85,22 @@ def pm_dispute_create(ledger: Ledger, operation: PmDisputeCreate) -> None:
 def _file(ledger: Ledger, operation: PmDisputeCreate, market: PmMarket, fee: int) -> None:
     now, median = ledger.now, ledger.median
     response_deadline = uint32(now + median.pm_oracle_dispute_response_sec)
-    ledger.store.create(
-        PM_DISPUTES,
-        PmDispute(
-            market=market.id,
-            disputer=operation.disputer,
-            dispute_fee=fee,
-            reason=operation.reason,
-            filed_time=now,
-            oracle_response_deadline=response_deadline,
-            dispute_mode=market.dispute_mode,
-            voting_end_time=uint32(response_deadline + median.pm_dispute_vote_period_sec),
-            auto_close_time=uint32(now + median.pm_dispute_auto_close_sec),
-            proposed_outcome=operation.proposed_outcome,
-        ),
+    dispute = PmDispute(
+        market=market.id,
+        disputer=operation.disputer,
+        dispute_fee=fee,
+        reason=operation.reason,
+        filed_time=now,
+        oracle_response_deadline=response_deadline,
+        dispute_mode=market.dispute_mode,
+        voting_end_time=uint32(response_deadline + median.pm_dispute_vote_period_sec),
+        auto_close_time=uint32(now + median.pm_dispute_auto_close_sec),
+        proposed_outcome=operation.proposed_outcome,
     )
+    ledger.store.create(PM_DISPUTES, dispute)
 
 
 def _require_outcome(market: PmMarket, outcome: int, field: str) -> None:
-    """An outcome of the market, or -1 for none of them."""
     require(
         -1 <= outcome < market.outcome_count,
         f"o.{field} >= -1 && o.{field} < (int16_t)mkt.outcome_count: {field} out of range",
@@ -163,26 +156,21 @@ def _vote(ledger: Ledger, operation: PmDisputeVote, dispute: PmDispute) -> None:
         dispute.ballots < ledger.median.pm_dispute_votes_per_market,
         "dit->ballots < mp.pm_dispute_votes_per_market: Dispute ballot cap reached",
     )
-    ledger.store.create(
-        PM_DISPUTE_VOTES,
-        Ballot(
-            market=dispute.market,
-            voter=operation.voter,
-            vote_outcome=operation.vote_outcome,
-            vote_percent=operation.vote_percent,
-            time=ledger.now,
-        ),
+    new_ballot = Ballot(
+        market=dispute.market,
+        voter=operation.voter,
+        vote_outcome=operation.vote_outcome,
+        vote_percent=operation.vote_percent,
+        time=ledger.now,
     )
+    ledger.store.create(PM_DISPUTE_VOTES, new_ballot)
     with ledger.editing(dispute):
         dispute.ballots = uint32(dispute.ballots + 1)
 
 
 @evaluates(PmDisputeResolve)
 def pm_dispute_resolve(ledger: Ledger, operation: PmDisputeResolve) -> None:
-    """Decide a dispute alone, at any time until the window is over (spec 08, section 7.5).
-
-    The oracle's answer is not waited for. The window is counted with the median of now, not with the stored end.
-    """
+    """Spec 08, section 7.5. The window is counted with the median of now, and the oracle's answer is not waited for."""
     require_markets_enabled(ledger)
     market = market_of(ledger, operation.market_id)
     require(market.dispute_mode == BY_ACCOUNT, "mkt.dispute_mode == 1: resolve only for account-mode disputes")
@@ -230,8 +218,7 @@ def _slash(ledger: Ledger, operation: PmDisputeResolve, dispute: PmDispute, orac
     with ledger.editing(oracle):
         turn(oracle, gauge_of(dispute), -1)
         if slash > 0:
-            oracle.insurance = fits_int64(oracle.insurance - slash)
-            oracle.total_insurance_slashed = fits_int64(oracle.total_insurance_slashed + slash)
+            take_insurance(oracle, slash)
         oracle.disputes_lost = uint32(oracle.disputes_lost + 1)
         if operation.ban_oracle:
             oracle.banned_until = operation.ban_oracle_until

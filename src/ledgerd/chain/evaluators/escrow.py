@@ -16,7 +16,6 @@ BOTH_AGREED = "e.to_approved && e.agent_approved"
 
 @evaluates(EscrowTransfer)
 def escrow_transfer(ledger: Ledger, operation: EscrowTransfer) -> None:
-    """Put tokens and fee aside."""
     sender = ledger.account(operation.sender)
     ledger.account(operation.recipient)
     ledger.account(operation.agent)
@@ -38,19 +37,17 @@ def escrow_transfer(ledger: Ledger, operation: EscrowTransfer) -> None:
         a=str(tokens(sender.balance)),
     )
     adjust_balance(ledger, sender, -spent)
-    ledger.store.create(
-        ESCROWS,
-        Escrow(
-            escrow_id=operation.escrow_id,
-            sender=operation.sender,
-            recipient=operation.recipient,
-            agent=operation.agent,
-            ratification_deadline=operation.ratification_deadline,
-            escrow_expiration=operation.escrow_expiration,
-            token_balance=operation.token_amount.amount,
-            pending_fee=operation.fee.amount,
-        ),
+    escrow = Escrow(
+        escrow_id=operation.escrow_id,
+        sender=operation.sender,
+        recipient=operation.recipient,
+        agent=operation.agent,
+        ratification_deadline=operation.ratification_deadline,
+        escrow_expiration=operation.escrow_expiration,
+        token_balance=operation.token_amount.amount,
+        pending_fee=operation.fee.amount,
     )
+    ledger.store.create(ESCROWS, escrow)
 
 
 @evaluates(EscrowApprove)
@@ -78,7 +75,6 @@ def escrow_approve(ledger: Ledger, operation: EscrowApprove) -> None:
 
 
 def _require_undecided(escrow: Escrow, operation: EscrowApprove) -> None:
-    """Who has agreed can neither do it again nor refuse."""
     if operation.who == operation.recipient:
         require(
             not escrow.to_approved,
@@ -95,7 +91,6 @@ def _require_undecided(escrow: Escrow, operation: EscrowApprove) -> None:
 
 @evaluates(EscrowDispute)
 def escrow_dispute(ledger: Ledger, operation: EscrowDispute) -> None:
-    """Hand the decision to the agent."""
     ledger.account(operation.sender)
     escrow = ledger.store.at(ESCROW_BY_SENDER, operation.sender, operation.escrow_id)
     require(
@@ -114,7 +109,6 @@ def escrow_dispute(ledger: Ledger, operation: EscrowDispute) -> None:
 
 @evaluates(EscrowRelease)
 def escrow_release(ledger: Ledger, operation: EscrowRelease) -> None:
-    """Pay a part of an escrow, or the rest of it."""
     ledger.account(operation.sender)
     receiver = ledger.account(operation.receiver)
     escrow = ledger.store.at(ESCROW_BY_SENDER, operation.sender, operation.escrow_id)

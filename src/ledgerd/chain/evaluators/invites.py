@@ -1,31 +1,21 @@
-"""The rules of invites: tokens behind a key, for whoever knows its secret (spec 02, section 12).
-
-Used invites are forgotten in `chain.steps.housekeeping`.
-"""
+"""The rules of invites: tokens behind a key, for whoever knows its secret (spec 02, section 12)."""
 
 from __future__ import annotations
 
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.accounts.new_accounts import open_account
-from ledgerd.chain.rules.money.balances import adjust_balance
-from ledgerd.chain.rules.money.vesting import create_vesting
+from ledgerd.chain.rules.money.balances import adjust_balance, create_vesting
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.keys import NULL_KEY, PrivateKey, wif_secret
 from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.invites import (
-    ClaimInviteBalance,
-    CreateInvite,
-    InviteRegistration,
-    UseInviteBalance,
-)
+from ledgerd.protocol.operations.invites import ClaimInviteBalance, CreateInvite, InviteRegistration, UseInviteBalance
 from ledgerd.state.objects.accounts import Account
 from ledgerd.state.objects.invites import CLAIMED, INVITE_BY_KEY, INVITES, REGISTERED, UNUSED, VESTED, Invite
 
 
 @evaluates(CreateInvite)
 def create_invite(ledger: Ledger, operation: CreateInvite) -> None:
-    """Move tokens from the creator to a new invite, whose key no other invite has."""
     creator, balance = ledger.account(operation.creator), operation.balance
     require(creator.balance >= balance.amount, "creator.balance >= o.balance: Insufficient balance to create invite.")
     require(operation.invite_key != NULL_KEY, "o.invite_key != public_key_type(): Invite key cannot be blank.")
@@ -41,20 +31,17 @@ def create_invite(ledger: Ledger, operation: CreateInvite) -> None:
         "itr == idx.end(): Invite with same key was found. Use another invite key.",
     )
     adjust_balance(ledger, creator, -balance.amount)
-    ledger.store.create(
-        INVITES,
-        Invite(
-            creator=operation.creator,
-            invite_key=operation.invite_key,
-            balance=balance.amount,
-            create_time=ledger.now,
-        ),
+    invite = Invite(
+        creator=operation.creator,
+        invite_key=operation.invite_key,
+        balance=balance.amount,
+        create_time=ledger.now,
     )
+    ledger.store.create(INVITES, invite)
 
 
 @evaluates(ClaimInviteBalance)
 def claim_invite_balance(ledger: Ledger, operation: ClaimInviteBalance) -> None:
-    """Pay an invite's tokens to the receiver."""
     ledger.account(operation.initiator)
     receiver = ledger.account(operation.receiver)
     _require_secret(operation.invite_secret)
@@ -77,7 +64,6 @@ def invite_registration(ledger: Ledger, operation: InviteRegistration) -> None:
 
 @evaluates(UseInviteBalance)
 def use_invite_balance(ledger: Ledger, operation: UseInviteBalance) -> None:
-    """Give the receiver the shares that an invite's tokens are worth."""
     require(ledger.hardfork(9), "_db.has_hardfork(CHAIN_HARDFORK_9): use_invite_balance not enabled until HF 9")
     ledger.account(operation.initiator)
     receiver = ledger.account(operation.receiver)

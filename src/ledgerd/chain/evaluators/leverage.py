@@ -1,7 +1,4 @@
-"""The rules of leverage: bets with tokens that the lazy pool lends (spec 08, section 9).
-
-When a position falls against its owner's will is in `chain.rules.markets.liquidation`.
-"""
+"""The rules of leverage: bets with tokens that the lazy pool lends (spec 08, section 9)."""
 
 from __future__ import annotations
 
@@ -10,22 +7,23 @@ from ledgerd.chain.ledger.arithmetic import int64, uint32
 from ledgerd.chain.ledger.discrepancies import note
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.rules.markets.claims import defer_claim
 from ledgerd.chain.rules.markets.curve import priced, time_penalty_of
-from ledgerd.chain.rules.markets.frozen import COLLATERAL, STAKES, adjust_frozen, change_frozen, move_balance
 from ledgerd.chain.rules.markets.lazy_pool import credit, serve_queue
-from ledgerd.chain.rules.markets.leverage_ends import expect_end
-from ledgerd.chain.rules.markets.liquidation import accrue_funding, obligation_of, take_out, value_of
-from ledgerd.chain.rules.markets.market import count_stake, market_of, require_active, require_markets_enabled
-from ledgerd.pricing.constant_product import Fill, Reserves, buy
-from ledgerd.pricing.leverage import (
-    FUNDING_PERIOD,
-    LeverageLimits,
-    conversion_fee,
-    safe_threshold,
-    threshold,
-    worst_value,
+from ledgerd.chain.rules.markets.liquidation import accrue_funding, expect_end, obligation_of, unwind_position, value_of
+from ledgerd.chain.rules.markets.market import (
+    COLLATERAL,
+    STAKES,
+    adjust_frozen,
+    change_frozen,
+    count_stake,
+    defer_claim,
+    market_of,
+    move_balance,
+    require_active,
+    require_markets_enabled,
 )
+from ledgerd.pricing import leverage
+from ledgerd.pricing.constant_product import Fill, Reserves, buy
 from ledgerd.pricing.widths import mul_div
 from ledgerd.protocol.assets import fits_int64
 from ledgerd.protocol.errors import require
@@ -34,23 +32,14 @@ from ledgerd.protocol.operations.markets import BINARY
 from ledgerd.state.objects.bets import PM_BETS, PmBet
 from ledgerd.state.objects.discrepancies import Sum
 from ledgerd.state.objects.lazy_pool import PM_LAZY_POOLS, PmLazyPool
-from ledgerd.state.objects.leverage import (
-    ACTIVE,
-    CLOSED,
-    CONVERTED,
-    PM_LEVERAGE_POSITIONS,
-    PmLeveragePosition,
-)
+from ledgerd.state.objects.leverage import ACTIVE, CLOSED, CONVERTED, PM_LEVERAGE_POSITIONS, PmLeveragePosition
 from ledgerd.state.objects.markets import PmMarket
 from ledgerd.state.objects.settlements import CLOSED_LEVERAGE
 
 
 @evaluates(PmLeverageOpen)
 def pm_leverage_open(ledger: Ledger, operation: PmLeverageOpen) -> None:
-    """Bet on a side with own tokens and borrowed ones (spec 08, section 9.1).
-
-    Quirk: positions of the other side do not fall now, but with the next operation that looks at them.
-    """
+    """Spec 08, section 9.1. Quirk: positions of the other side fall only with the next operation that checks them."""
     require_markets_enabled(ledger)
     require(ledger.median.pm_leverage_enabled, "mp.pm_leverage_enabled: Leverage not enabled")
     market = market_of(ledger, operation.market_id)
@@ -67,25 +56,23 @@ def pm_leverage_open(ledger: Ledger, operation: PmLeverageOpen) -> None:
         pool.free_balance = fits_int64(pool.free_balance - loan)
         pool.leverage_fund_used = fits_int64(pool.leverage_fund_used + loan)
         market.reserve_a, market.reserve_b = fill.reserve_a, fill.reserve_b
-    owed = threshold(loan, ledger.median.pm_leverage_pool_profit_percent)
+    owed = leverage.threshold(loan, ledger.median.pm_leverage_pool_profit_percent)
     now = ledger.now
-    ledger.store.create(
-        PM_LEVERAGE_POSITIONS,
-        PmLeveragePosition(
-            market=market.id,
-            account=operation.account,
-            outcome_index=operation.outcome_index,
-            collateral=collateral,
-            loan=loan,
-            total_bet=total,
-            tokens=fill.tokens,
-            pool_profit=fits_int64(owed - loan),
-            liquidation_threshold=owed,
-            created_time=now,
-            last_update=now,
-            funding_due_time=uint32(now + FUNDING_PERIOD),
-        ),
+    position = PmLeveragePosition(
+        market=market.id,
+        account=operation.account,
+        outcome_index=operation.outcome_index,
+        collateral=collateral,
+        loan=loan,
+        total_bet=total,
+        tokens=fill.tokens,
+        pool_profit=fits_int64(owed - loan),
+        liquidation_threshold=owed,
+        created_time=now,
+        last_update=now,
+        funding_due_time=uint32(now + leverage.FUNDING_PERIOD),
     )
+    ledger.store.create(PM_LEVERAGE_POSITIONS, position)
     expect_end(ledger, market)
 
 
@@ -119,10 +106,7 @@ def _check_market(ledger: Ledger, operation: PmLeverageOpen, market: PmMarket) -
 
 
 def _check_loan(ledger: Ledger, pool: PmLazyPool, loan: int) -> None:
-    """What the pool lends, in all and at a time (step 4).
-
-    Quirk: what is lent counts twice, for the free tokens do not hold it any more.
-    """
+    """Step 4. Quirk: what is lent counts twice, for the free tokens do not hold it any more."""
     median = ledger.median
     free = pool.free_balance
     require(loan <= free, "loan <= free_amount: Loan exceeds pool free capital")
@@ -147,24 +131,21 @@ def _total_bet(ledger: Ledger, operation: PmLeverageOpen, market: PmMarket) -> i
 
 
 def _fill(ledger: Ledger, operation: PmLeverageOpen, market: PmMarket, total: int) -> Fill:
-    """What the bet gets, which must pay the loan back even after the worst bet against it (steps 6 and 7).
-
-    Quirk: the slippage that the operation allows is not looked at.
-    """
+    """Even the worst bet against it must leave the loan (steps 6 and 7). Quirk: the allowed slippage is not checked."""
     median = ledger.median
     fill = priced(buy, market.reserve_a, market.reserve_b, market.k, total, operation.outcome_index)
     require(fill.tokens > 0, "fill.tokens > 0: Zero tokens")
     require(fill.tokens >= operation.min_tokens, "fill.tokens >= o.min_tokens.value: Slippage: tokens below min_tokens")
-    limits = LeverageLimits(
+    limits = leverage.LeverageLimits(
         median.pm_leverage_pool_profit_percent,
         median.pm_leverage_safety_margin_percent,
         median.pm_leverage_max_slippage_percent,
         median.pm_leverage_m_factor_percent,
     )
     left = Reserves(fill.reserve_a, fill.reserve_b, market.k)
-    worst = priced(worst_value, left, fill.tokens, operation.outcome_index, limits)
+    worst = priced(leverage.worst_value, left, fill.tokens, operation.outcome_index, limits)
     require(
-        worst >= safe_threshold(operation.loan.amount, limits),
+        worst >= leverage.safe_threshold(operation.loan.amount, limits),
         "cvw >= threshold_safe: Position fails worst-case safety check",
     )
     return fill
@@ -180,7 +161,6 @@ def _own_position(ledger: Ledger, operation: PmLeverageClose | PmLeverageConvert
 
 
 def _repay(ledger: Ledger, position: PmLeveragePosition, paid: int, income: int) -> None:
-    """The pool gets its loan back with what it has earned, and pays who waits."""
     pool = ledger.store.get(PM_LAZY_POOLS, 0)
     with ledger.editing(pool):
         pool.free_balance = fits_int64(pool.free_balance + paid)
@@ -191,10 +171,7 @@ def _repay(ledger: Ledger, position: PmLeveragePosition, paid: int, income: int)
 
 @evaluates(PmLeverageClose)
 def pm_leverage_close(ledger: Ledger, operation: PmLeverageClose) -> None:
-    """Give a position back at the price of now (spec 08, section 9.2).
-
-    All that it is worth beyond what it owes is a claim on its outcome; nothing is paid at once.
-    """
+    """Spec 08, section 9.2. What it is worth beyond its debt is a claim on its outcome; nothing is paid at once."""
     require_markets_enabled(ledger)
     position = _own_position(ledger, operation)
     market = market_of(ledger, position.market)
@@ -202,7 +179,7 @@ def pm_leverage_close(ledger: Ledger, operation: PmLeverageClose) -> None:
     require(value >= owed, "cv >= obligation: Position underwater: cannot voluntarily close")
     gained = value - owed
     require(gained >= operation.min_return, "bettor_received >= o.min_return: Return below min_return")
-    take_out(ledger, position, market, max(0, int64(position.total_bet - owed)))
+    unwind_position(ledger, position, market, max(0, int64(position.total_bet - owed)))
     note(ledger, Sum.TOKENS, max(0, owed - position.total_bet))
     _repay(ledger, position, owed, fits_int64(position.pool_profit + position.funding_paid))
     defer_claim(ledger, market, operation.account, CLOSED_LEVERAGE, position.outcome_index, gained)
@@ -228,7 +205,7 @@ def pm_leverage_convert(ledger: Ledger, operation: PmLeverageConvert) -> None:
     value, owed = value_of(position, market), obligation_of(position)
     require(value >= owed, "cv >= obligation: Position underwater")
     require(value > owed, "current_profit > 0: No profit to convert")
-    fee = conversion_fee(value, owed, operation.conversion_profit_cost)
+    fee = leverage.conversion_fee(value, owed, operation.conversion_profit_cost)
     account = ledger.account(operation.account)
     total = int64(owed + fee)
     require(account.balance >= total, "acct.balance.amount >= total_payment: Insufficient balance for conversion")
@@ -245,19 +222,17 @@ def pm_leverage_convert(ledger: Ledger, operation: PmLeverageConvert) -> None:
 
 def _become_bet(ledger: Ledger, position: PmLeveragePosition, market: PmMarket) -> None:
     """The bet is new, but its risk began when the position was opened. Its tokens have long left the reserves."""
-    ledger.store.create(
-        PM_BETS,
-        PmBet(
-            market=market.id,
-            account=position.account,
-            side=position.outcome_index,
-            outcome_index=-1,
-            amount=position.total_bet,
-            weight=position.tokens,
-            created_time=ledger.now,
-            time_penalty=time_penalty_of(ledger, market, position.created_time),
-            entry_liquidity=market.liquidity_sum,
-        ),
+    bet = PmBet(
+        market=market.id,
+        account=position.account,
+        side=position.outcome_index,
+        outcome_index=-1,
+        amount=position.total_bet,
+        weight=position.tokens,
+        created_time=ledger.now,
+        time_penalty=time_penalty_of(ledger, market, position.created_time),
+        entry_liquidity=market.liquidity_sum,
     )
+    ledger.store.create(PM_BETS, bet)
     with ledger.editing(market):
         count_stake(market, position.outcome_index, position.total_bet)

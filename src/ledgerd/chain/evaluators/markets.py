@@ -4,30 +4,26 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ledgerd.chain.evaluators.oracles import take_on
+from ledgerd.chain.evaluators.oracles import count_accepted
 from ledgerd.chain.ledger.arithmetic import int64, uint32
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.curve import priced
-from ledgerd.chain.rules.markets.frozen import LIQUIDITY, change_frozen
-from ledgerd.chain.rules.markets.gauges import IN_DISPUTE_WINDOW, begin_market, find_oracle, time_class, turn
 from ledgerd.chain.rules.markets.lazy_pool import allocate
-from ledgerd.chain.rules.markets.leverage_ends import bring_end
+from ledgerd.chain.rules.markets.liquidation import bring_end
 from ledgerd.chain.rules.markets.market import (
+    LIQUIDITY,
+    change_frozen,
     market_of,
     require_active,
     require_markets_enabled,
     require_not_being_refunded,
 )
+from ledgerd.chain.rules.markets.oracles import IN_DISPUTE_WINDOW, begin_market, find_oracle, time_class, turn
 from ledgerd.pricing.constant_product import opening_reserves
 from ledgerd.pricing.lmsr import depth_of_liquidity
+from ledgerd.protocol import constants
 from ledgerd.protocol.assets import fits_int64, tokens
-from ledgerd.protocol.constants import (
-    MAX_PM_DECISION_URL_LENGTH,
-    MAX_PM_DISPUTE_REASON_LENGTH,
-    MAX_PM_MARKET_TITLE_LENGTH,
-    MAX_PM_OUTCOME_LABEL_LENGTH,
-)
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.operations.markets import (
     BINARY,
@@ -40,19 +36,10 @@ from ledgerd.protocol.operations.markets import (
 )
 from ledgerd.protocol.operations.virtual_markets import PmMarketAccepted
 from ledgerd.protocol.texts import byte_length
+from ledgerd.state.objects import markets
 from ledgerd.state.objects.accounts import Account
 from ledgerd.state.objects.disputes import CREATOR_BAN_BY_ACCOUNT
 from ledgerd.state.objects.liquidity import PM_LIQUIDITY, PmLiquidity
-from ledgerd.state.objects.markets import (
-    ACTIVE,
-    PM_MARKETS,
-    PM_OUTCOMES,
-    RESOLVED,
-    TO_BE_PAID,
-    WAITING,
-    PmMarket,
-    PmOutcome,
-)
 from ledgerd.state.objects.oracles import PmOracle
 
 
@@ -96,7 +83,7 @@ def _check_size(ledger: Ledger, operation: PmCreateMarket) -> None:
         "o.liquidity.amount >= mp.pm_min_liquidity.amount: Liquidity below minimum",
     )
     require(
-        byte_length(operation.url) <= MAX_PM_MARKET_TITLE_LENGTH,
+        byte_length(operation.url) <= constants.MAX_PM_MARKET_TITLE_LENGTH,
         "o.url.size() <= MAX_PM_MARKET_TITLE_LEN: Market url too long",
     )
 
@@ -139,13 +126,12 @@ def _check_outcomes(ledger: Ledger, operation: PmCreateMarket) -> None:
         )
     for label in operation.outcomes:
         require(
-            byte_length(label) <= MAX_PM_OUTCOME_LABEL_LENGTH,
+            byte_length(label) <= constants.MAX_PM_OUTCOME_LABEL_LENGTH,
             "label.size() <= MAX_PM_OUTCOME_LABEL_LEN: Outcome label too long",
         )
 
 
 def _check_resolver(ledger: Ledger, operation: PmCreateMarket) -> None:
-    """Who settles disputes alone is somebody else."""
     if operation.dispute_mode != BY_ACCOUNT:
         return
     resolver = operation.dispute_resolver
@@ -175,7 +161,6 @@ def _require_may_create(ledger: Ledger, creator: Account) -> None:
 
 
 def _pay(ledger: Ledger, creator: Account, liquidity: int) -> None:
-    """The fee goes to the committee, the liquidity into the market."""
     fee = ledger.median.pm_market_creation_fee.amount
     require(creator.balance >= int64(fee + liquidity), "creator.balance.amount >= total_need: Insufficient balance")
     fee = max(0, fee)
@@ -187,7 +172,6 @@ def _pay(ledger: Ledger, creator: Account, liquidity: int) -> None:
 
 
 def _depth(operation: PmCreateMarket) -> int:
-    """The depth of a market of more outcomes than two; the operation has to say the same."""
     if operation.market_type != MULTI:
         return 0
     depth = priced(depth_of_liquidity, operation.liquidity.amount, len(operation.outcomes))
@@ -229,17 +213,17 @@ def _is_accepted_unasked(ledger: Ledger, operation: PmCreateMarket, oracle: PmOr
     )
 
 
-def _create(ledger: Ledger, operation: PmCreateMarket, acceptance: _Acceptance, depth: int) -> PmMarket:
+def _create(ledger: Ledger, operation: PmCreateMarket, acceptance: _Acceptance, depth: int) -> markets.PmMarket:
     """The market with its outcomes and its first liquidity; the metadata is stored nowhere."""
     now, median, liquidity = ledger.now, ledger.median, operation.liquidity.amount
     is_multi = operation.market_type == MULTI
-    market = PmMarket(
+    market = markets.PmMarket(
         creator=operation.creator,
         oracle=operation.oracle,
         market_type=operation.market_type,
         outcome_count=len(operation.outcomes) & 0xFF,
         url=operation.url,
-        status=ACTIVE if acceptance.is_live else WAITING,
+        status=markets.ACTIVE if acceptance.is_live else markets.WAITING,
         created_time=now,
         accept_deadline=0 if acceptance.is_live else uint32(now + median.pm_oracle_accept_window_sec),
         betting_expiration=operation.betting_expiration,
@@ -265,29 +249,30 @@ def _create(ledger: Ledger, operation: PmCreateMarket, acceptance: _Acceptance, 
     )
     if not is_multi:
         market.reserve_a, market.reserve_b, market.k = opening_reserves(liquidity)
-    ledger.store.create(PM_MARKETS, market)
+    ledger.store.create(markets.PM_MARKETS, market)
     for place, label in enumerate(operation.outcomes):
-        ledger.store.create(PM_OUTCOMES, PmOutcome(market=market.id, outcome_index=place, label=label))
-    ledger.store.create(
-        PM_LIQUIDITY,
-        PmLiquidity(
-            market=market.id, provider=operation.creator, amount=liquidity, deposit_time=now, b_share=market.lmsr_b
-        ),
+        ledger.store.create(markets.PM_OUTCOMES, markets.PmOutcome(market=market.id, outcome_index=place, label=label))
+    row = PmLiquidity(
+        market=market.id, provider=operation.creator, amount=liquidity, deposit_time=now, b_share=market.lmsr_b
     )
+    ledger.store.create(PM_LIQUIDITY, row)
     return market
 
 
 def _begin(
-    ledger: Ledger, operation: PmCreateMarket, market: PmMarket, acceptance: _Acceptance, oracle: PmOracle | None
+    ledger: Ledger,
+    operation: PmCreateMarket,
+    market: markets.PmMarket,
+    acceptance: _Acceptance,
+    oracle: PmOracle | None,
 ) -> None:
-    """Open the market for bets, or leave it to the oracle."""
     if not acceptance.is_live:
         if oracle is not None:
             with ledger.editing(oracle):
                 oracle.last_active_time = ledger.now
         return
     if acceptance.by is not None:
-        take_on(ledger, acceptance.by)
+        count_accepted(ledger, acceptance.by)
     else:
         begin_market(ledger, operation.oracle)
     allocate(ledger, market)
@@ -314,7 +299,7 @@ def pm_resolve_market(ledger: Ledger, operation: PmResolveMarket) -> None:
         "o.winning_outcome >= 0 && o.winning_outcome < (int16_t)mkt.outcome_count: Invalid winning_outcome",
     )
     require(
-        byte_length(operation.decision_url) <= MAX_PM_DECISION_URL_LENGTH,
+        byte_length(operation.decision_url) <= constants.MAX_PM_DECISION_URL_LENGTH,
         "o.decision_url.size() <= MAX_PM_DECISION_URL_LEN: decision_url too long",
     )
     now, betting_end = ledger.now, market.betting_expiration
@@ -325,8 +310,8 @@ def pm_resolve_market(ledger: Ledger, operation: PmResolveMarket) -> None:
     is_late = now > market.result_expiration
     taken = now - betting_end if betting_end != 0 and now > betting_end else 0
     with ledger.editing(market):
-        market.status = RESOLVED
-        market.payout_status = TO_BE_PAID
+        market.status = markets.RESOLVED
+        market.payout_status = markets.TO_BE_PAID
         market.resolved_outcome = operation.winning_outcome
         market.result_expiration = now
         market.decision_url = operation.decision_url
@@ -336,10 +321,10 @@ def pm_resolve_market(ledger: Ledger, operation: PmResolveMarket) -> None:
     if oracle is not None:
         with ledger.editing(oracle):
             _leave_active(ledger, oracle)
-            _note_resolution(oracle, market.bets_sum, taken, is_late=is_late)
+            _record_resolution(oracle, market.bets_sum, taken, is_late=is_late)
 
 
-def _require_resolvable(market: PmMarket, operation: PmResolveMarket | PmNoContest) -> None:
+def _require_resolvable(market: markets.PmMarket, operation: PmResolveMarket | PmNoContest) -> None:
     require(market.oracle == operation.oracle, "mkt.oracle == o.oracle: Not the market oracle")
     require_active(market)
     require_not_being_refunded(market)
@@ -352,7 +337,7 @@ def _leave_active(ledger: Ledger, oracle: PmOracle) -> None:
     oracle.last_active_time = ledger.now
 
 
-def _note_resolution(oracle: PmOracle, volume: int, taken: int, *, is_late: bool) -> None:
+def _record_resolution(oracle: PmOracle, volume: int, taken: int, *, is_late: bool) -> None:
     """What an oracle that is being edited has resolved, and how long after the end of betting."""
     count = oracle.markets_resolved = uint32(oracle.markets_resolved + 1)
     oracle.total_volume_resolved = fits_int64(oracle.total_volume_resolved + volume)
@@ -370,7 +355,7 @@ def pm_no_contest(ledger: Ledger, operation: PmNoContest) -> None:
     market = market_of(ledger, operation.market_id)
     _require_resolvable(market, operation)
     require(
-        byte_length(operation.reason) <= MAX_PM_DISPUTE_REASON_LENGTH,
+        byte_length(operation.reason) <= constants.MAX_PM_DISPUTE_REASON_LENGTH,
         "o.reason.size() <= MAX_PM_DISPUTE_REASON_LEN: Reason too long",
     )
     oracle = find_oracle(ledger, operation.oracle)
@@ -379,8 +364,8 @@ def pm_no_contest(ledger: Ledger, operation: PmNoContest) -> None:
             oracle.no_contest_count = uint32(oracle.no_contest_count + 1)
             _leave_active(ledger, oracle)
     with ledger.editing(market):
-        market.status = RESOLVED
-        market.payout_status = TO_BE_PAID
+        market.status = markets.RESOLVED
+        market.payout_status = markets.TO_BE_PAID
         market.resolved_outcome = -1
         market.result_expiration = ledger.now
         market.decision_reason = operation.reason

@@ -5,10 +5,10 @@ from __future__ import annotations
 from ledgerd.chain.ledger.arithmetic import uint32
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.rules.markets.gauges import find_oracle
 from ledgerd.chain.rules.markets.lazy_pool import allocate
 from ledgerd.chain.rules.markets.liquidity_return import return_liquidity
 from ledgerd.chain.rules.markets.market import market_of, require_markets_enabled
+from ledgerd.chain.rules.markets.oracles import find_oracle
 from ledgerd.chain.rules.money.balances import adjust_balance
 from ledgerd.protocol.assets import Asset, fits_int64, tokens
 from ledgerd.protocol.constants import MAX_PM_PROFILE_URL_LENGTH
@@ -37,25 +37,22 @@ def pm_oracle_register(ledger: Ledger, operation: PmOracleRegister) -> None:
     _require_rules_url(operation.rules_url, "o.rules_url.")
     require(find_oracle(ledger, owner.name) is None, "oidx.find(o.owner) == oidx.end(): Oracle already registered")
     _pay_for_registration(ledger, owner, insurance.amount)
-    ledger.store.create(
-        PM_ORACLES,
-        PmOracle(
-            owner=owner.name,
-            insurance=insurance.amount,
-            fee_percent=operation.fee_percent,
-            fixed_fee=operation.fixed_fee.amount,
-            rules_url=operation.rules_url,
-            active_since=ledger.now,
-            last_active_time=ledger.now,
-            auto_accept_creator=operation.auto_accept_creator,
-            auto_accept_resolver=operation.auto_accept_resolver,
-            auto_accept=operation.auto_accept,
-        ),
+    oracle = PmOracle(
+        owner=owner.name,
+        insurance=insurance.amount,
+        fee_percent=operation.fee_percent,
+        fixed_fee=operation.fixed_fee.amount,
+        rules_url=operation.rules_url,
+        active_since=ledger.now,
+        last_active_time=ledger.now,
+        auto_accept_creator=operation.auto_accept_creator,
+        auto_accept_resolver=operation.auto_accept_resolver,
+        auto_accept=operation.auto_accept,
     )
+    ledger.store.create(PM_ORACLES, oracle)
 
 
 def _pay_for_registration(ledger: Ledger, owner: Account, insurance: int) -> None:
-    """The fee first, then the insurance out of what it leaves."""
     fee = max(0, ledger.median.pm_oracle_registration_fee.amount)
     require(
         not fee or owner.balance >= fee,
@@ -145,10 +142,7 @@ def _require_rules_url(url: str, field: str) -> None:
 
 @evaluates(PmOracleAcceptMarket)
 def pm_oracle_accept_market(ledger: Ledger, operation: PmOracleAcceptMarket) -> None:
-    """Take a market on for fees up to those offered, or let it go (spec 08, section 4.4).
-
-    Neither the deadline nor a ban nor the insurance is asked for.
-    """
+    """Spec 08, section 4.4. Neither the deadline nor a ban nor the insurance is asked for."""
     require_markets_enabled(ledger)
     market = market_of(ledger, operation.market_id)
     require(market.oracle == operation.oracle, "mkt.oracle == o.oracle: Not the market oracle")
@@ -182,15 +176,14 @@ def _accept(ledger: Ledger, operation: PmOracleAcceptMarket, market: PmMarket) -
         market.oracle_fixed_fee = fixed
     oracle = find_oracle(ledger, operation.oracle)
     if oracle is not None:
-        take_on(ledger, oracle)
+        count_accepted(ledger, oracle)
     allocate(ledger, market)
     ledger.emit(
         PmMarketAccepted(operation.oracle, market.creator, market.id, percent, tokens(fixed), self_oracle=False)
     )
 
 
-def take_on(ledger: Ledger, oracle: PmOracle) -> None:
-    """An oracle has accepted a market, which is active from now on."""
+def count_accepted(ledger: Ledger, oracle: PmOracle) -> None:
     with ledger.editing(oracle):
         oracle.markets_accepted = uint32(oracle.markets_accepted + 1)
         oracle.active_markets = uint32(oracle.active_markets + 1)

@@ -1,7 +1,4 @@
-"""The rules of paid subscriptions: offers, and subscribing to them (spec 02, section 13).
-
-Renewals are in `chain.steps.subscriptions`.
-"""
+"""The rules of paid subscriptions: offers, and subscribing to them (spec 02, section 13)."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ from ledgerd.basics.durations import DAY
 from ledgerd.chain.ledger.arithmetic import fits_uint64, int64, truncated, uint32, uint128
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.rules.money.balances import adjust_balance, pay_committee
+from ledgerd.chain.rules.money.balances import adjust_balance, pay_fee
 from ledgerd.protocol.assets import fits_int64, tokens
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.operations.paid_subscriptions import PaidSubscribe, SetPaidSubscription
@@ -41,14 +38,7 @@ def set_paid_subscription(ledger: Ledger, operation: SetPaidSubscription) -> Non
             _set_terms(ledger, offer, operation)
         return
     if ledger.hardfork(9):
-        fee = ledger.median.create_paid_subscription_fee
-        require(
-            account.balance >= fee.amount,
-            "account.balance >= median_props.create_paid_subscription_fee: "
-            "Account does not have sufficient funds to create a paid subscription: required ${a}.",
-            a=str(fee),
-        )
-        pay_committee(ledger, account, fee.amount)
+        pay_fee(ledger, account, "create_paid_subscription_fee", "create a paid subscription")
     offer = PaidSubscription(creator=operation.account)
     _set_terms(ledger, offer, operation)
     ledger.store.create(PAID_SUBSCRIPTIONS, offer)
@@ -81,7 +71,11 @@ def paid_subscribe(ledger: Ledger, operation: PaidSubscribe) -> None:
         if subscribe is not None:
             ledger.store.remove(subscribe)
         _subscribe_anew(ledger, operation, cost)
-    elif _terms_of(subscribe) == (operation.amount.amount, operation.level, operation.period):
+    elif (subscribe.amount, subscribe.level, subscribe.period) == (
+        operation.amount.amount,
+        operation.level,
+        operation.period,
+    ):
         require(
             subscribe.auto_renewal != operation.auto_renewal,
             "itr2->auto_renewal != o.auto_renewal: "
@@ -112,17 +106,8 @@ def _require_terms(ledger: Ledger, operation: PaidSubscribe) -> None:
     )
 
 
-def _terms_of(subscribe: Subscribe) -> tuple[int, int, int]:
-    return subscribe.amount, subscribe.level, subscribe.period
-
-
 def _subscribe_anew(ledger: Ledger, operation: PaidSubscribe, cost: int) -> None:
-    _pay(
-        ledger,
-        operation,
-        cost,
-        "_db.get_balance(subscriber, TOKEN_SYMBOL) >= summary_amount: ",
-    )
+    _pay(ledger, operation, cost, "summary_amount")
     subscribe = Subscribe(subscriber=operation.subscriber, creator=operation.account)
     _start(ledger, subscribe, operation, operation.period * DAY)
     ledger.store.create(PAID_SUBSCRIBES, subscribe)
@@ -136,12 +121,7 @@ def _change_terms(ledger: Ledger, subscribe: Subscribe, operation: PaidSubscribe
         period, due = fits_uint64(uint128(remaining * period) // cost), 0
     else:
         due = cost - remaining
-        _pay(
-            ledger,
-            operation,
-            due,
-            "_db.get_balance(subscriber, TOKEN_SYMBOL) >= paid_subscription_cost: ",
-        )
+        _pay(ledger, operation, due, "paid_subscription_cost")
     with ledger.editing(subscribe):
         _start(ledger, subscribe, operation, period)
     _report(ledger, operation, due)
@@ -154,10 +134,13 @@ def _remaining(ledger: Ledger, subscribe: Subscribe) -> int:
     return int64(fits_uint64(uint128(paid * to_come) // (subscribe.period * DAY)))
 
 
-def _pay(ledger: Ledger, operation: PaidSubscribe, tokens_due: int, condition: str) -> None:
-    """Move tokens to the creator; who subscribes to itself pays itself."""
+def _pay(ledger: Ledger, operation: PaidSubscribe, tokens_due: int, amount: str) -> None:
     subscriber, creator = ledger.account(operation.subscriber), ledger.account(operation.account)
-    require(subscriber.balance >= tokens_due, condition + "Account does not have sufficient TOKEN for paid subscribe.")
+    require(
+        subscriber.balance >= tokens_due,
+        f"_db.get_balance(subscriber, TOKEN_SYMBOL) >= {amount}: "
+        "Account does not have sufficient TOKEN for paid subscribe.",
+    )
     adjust_balance(ledger, subscriber, -tokens_due)
     adjust_balance(ledger, creator, tokens_due)
 

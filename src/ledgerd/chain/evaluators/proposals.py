@@ -1,7 +1,4 @@
-"""The rules of proposing operations, approving of them, and withdrawing them (spec 02, section 15).
-
-How a proposal is carried out is in `chain.proposal_execution`.
-"""
+"""The rules of proposing operations, approving of them, and withdrawing them (spec 02, section 15)."""
 
 from __future__ import annotations
 
@@ -11,20 +8,20 @@ from contextvars import ContextVar
 
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.rules.transactions.proposal_execution import (
+from ledgerd.chain.rules.transactions.proposals import (
     PROPOSED,
     execute,
     is_authorized,
     remove_proposal,
+    require_relevant,
     try_out,
 )
-from ledgerd.chain.rules.transactions.proposal_relevance import require_relevant
 from ledgerd.protocol.authority import key_order
 from ledgerd.protocol.authority_check import in_word_order, required_authorities
 from ledgerd.protocol.constants import MAX_PROPOSAL_DEPTH, MAX_PROPOSAL_LIFETIME_SEC
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.keys import PublicKey, public_key_text
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.names import AccountName, word_order
 from ledgerd.protocol.operations import Authorities, Operation
 from ledgerd.protocol.operations.proposals import ProposalCreate, ProposalDelete, ProposalUpdate
 from ledgerd.state.objects.proposals import (
@@ -34,6 +31,9 @@ from ledgerd.state.objects.proposals import (
     Proposal,
     RequiredApproval,
 )
+
+KINDS = ("active", "master", "regular", "key")
+"""Of approvals, in the order in which the reference checks them."""
 
 _creations: ContextVar[int] = ContextVar("proposals that are being created inside each other", default=0)
 _updates: ContextVar[int] = ContextVar("proposals that are being updated inside each other", default=0)
@@ -57,7 +57,6 @@ def _nested(ledger: Ledger, depth: ContextVar[int]) -> Iterator[None]:
 
 @evaluates(ProposalCreate)
 def proposal_create(ledger: Ledger, operation: ProposalCreate) -> None:
-    """Store operations that others have to approve; they must be valid now."""
     with _nested(ledger, _creations):
         ledger.account(operation.author)
         require(
@@ -128,11 +127,7 @@ def _required(operations: Iterable[Operation]) -> Authorities:
 
 @evaluates(ProposalUpdate)
 def proposal_update(ledger: Ledger, operation: ProposalUpdate) -> None:
-    """Note approvals, and carry the proposal out once they suffice.
-
-    If that fails, the proposal waits for its end, when it is tried once more. With a time of review, it is carried
-    out at its end only.
-    """
+    """A failed execution is tried once more at the proposal's end; with a time of review it happens only then."""
     with _nested(ledger, _updates):
         proposal = ledger.store.at(PROPOSAL_BY_AUTHOR, operation.author, operation.title)
         is_in_review = proposal.review_period_time is not None and ledger.now >= proposal.review_period_time
@@ -143,7 +138,7 @@ def proposal_update(ledger: Ledger, operation: ProposalUpdate) -> None:
             "This proposal is in its review period. No new approvals may be added.",
         )
         _require_known(proposal, operation)
-        _note_approvals(ledger, proposal, operation)
+        _record_approvals(ledger, proposal, operation)
         if proposal.review_period_time is not None:
             if is_in_review and not _has_any(proposal):
                 remove_proposal(ledger, proposal.id)
@@ -155,44 +150,26 @@ def proposal_update(ledger: Ledger, operation: ProposalUpdate) -> None:
 
 
 def _adds_any(operation: ProposalUpdate) -> bool:
-    return bool(
-        operation.active_approvals_to_add
-        or operation.master_approvals_to_add
-        or operation.regular_approvals_to_add
-        or operation.key_approvals_to_add
-    )
+    return any(getattr(operation, f"{kind}_approvals_to_add") for kind in KINDS)
 
 
 def _has_any(proposal: Proposal) -> bool:
-    return bool(
-        proposal.available_active_approvals
-        or proposal.available_master_approvals
-        or proposal.available_regular_approvals
-        or proposal.available_key_approvals
-    )
+    return any(getattr(proposal, f"available_{kind}_approvals") for kind in KINDS)
 
 
 def _require_known(proposal: Proposal, operation: ProposalUpdate) -> None:
     """Only approvals that were given can be removed, and only new ones added."""
-    for given, removed in (
-        (proposal.available_active_approvals, operation.active_approvals_to_remove),
-        (proposal.available_master_approvals, operation.master_approvals_to_remove),
-        (proposal.available_regular_approvals, operation.regular_approvals_to_remove),
-        (proposal.available_key_approvals, operation.key_approvals_to_remove),
-    ):
-        for each in removed:
+    for kind in KINDS:
+        given = getattr(proposal, f"available_{kind}_approvals")
+        for each in getattr(operation, f"{kind}_approvals_to_remove"):
             require(
                 each in given,
                 "dst.find(a) != dst.end(): Can't remove the non existing approval '${id}'",
                 id=_text(each),
             )
-    for given, added in (
-        (proposal.available_active_approvals, operation.active_approvals_to_add),
-        (proposal.available_master_approvals, operation.master_approvals_to_add),
-        (proposal.available_regular_approvals, operation.regular_approvals_to_add),
-        (proposal.available_key_approvals, operation.key_approvals_to_add),
-    ):
-        for each in added:
+    for kind in KINDS:
+        given = getattr(proposal, f"available_{kind}_approvals")
+        for each in getattr(operation, f"{kind}_approvals_to_add"):
             require(
                 each not in given,
                 "dst.find(a) == dst.end(): Can't add already exist approval '${id}'",
@@ -204,33 +181,13 @@ def _text(approval: AccountName | PublicKey) -> str:
     return public_key_text(approval) if isinstance(approval, bytes) else approval
 
 
-def _note_approvals(ledger: Ledger, proposal: Proposal, operation: ProposalUpdate) -> None:
+def _record_approvals(ledger: Ledger, proposal: Proposal, operation: ProposalUpdate) -> None:
     with ledger.editing(proposal):
-        proposal.available_active_approvals = _changed(
-            proposal.available_active_approvals,
-            operation.active_approvals_to_add,
-            operation.active_approvals_to_remove,
-        )
-        proposal.available_master_approvals = _changed(
-            proposal.available_master_approvals,
-            operation.master_approvals_to_add,
-            operation.master_approvals_to_remove,
-        )
-        proposal.available_regular_approvals = _changed(
-            proposal.available_regular_approvals,
-            operation.regular_approvals_to_add,
-            operation.regular_approvals_to_remove,
-        )
-        keys = {*proposal.available_key_approvals, *operation.key_approvals_to_add}
-        proposal.available_key_approvals = tuple(
-            sorted(keys.difference(operation.key_approvals_to_remove), key=key_order)
-        )
-
-
-def _changed(
-    given: tuple[AccountName, ...], added: tuple[AccountName, ...], removed: tuple[AccountName, ...]
-) -> tuple[AccountName, ...]:
-    return in_word_order({*given, *added}.difference(removed))
+        for kind in KINDS:
+            field = f"available_{kind}_approvals"
+            changed = {*getattr(proposal, field), *getattr(operation, f"{kind}_approvals_to_add")}
+            changed.difference_update(getattr(operation, f"{kind}_approvals_to_remove"))
+            setattr(proposal, field, tuple(sorted(changed, key=key_order if kind == "key" else word_order)))
 
 
 @evaluates(ProposalDelete)

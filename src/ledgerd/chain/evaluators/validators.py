@@ -1,27 +1,18 @@
-"""The rules of validators, of the properties they vote on, and of the votes for them (spec 02, section 9).
-
-How shares become votes is in `chain.votes`.
-"""
+"""The rules of validators, of the properties they vote on, and of the votes for them (spec 02, section 9)."""
 
 from __future__ import annotations
 
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.rules.money.balances import pay_committee
+from ledgerd.chain.rules.money.balances import pay_fee
 from ledgerd.chain.rules.validators.votes import (
     adjust_proxied_votes_by_depth,
     adjust_validator_vote,
     clear_votes,
     votes_of,
 )
-from ledgerd.protocol.constants import (
-    MAX_ACCOUNT_VALIDATOR_VOTES,
-    MAX_ACCOUNT_VALIDATOR_VOTES_PRE_HF4,
-    MAX_PROXY_RECURSION_DEPTH,
-    PROXY_TO_SELF_ACCOUNT,
-)
+from ledgerd.protocol import constants
 from ledgerd.protocol.errors import RuleViolation, require
-from ledgerd.protocol.market_properties import ChainPropertiesHf14
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.validators import (
     AccountValidatorProxy,
@@ -36,17 +27,12 @@ from ledgerd.protocol.properties import (
     ChainPropertiesHf6,
     ChainPropertiesHf9,
     ChainPropertiesHf13,
+    ChainPropertiesHf14,
     ChainPropertiesInit,
+    default_properties,
 )
-from ledgerd.protocol.property_versions import default_properties
+from ledgerd.state.objects import validators
 from ledgerd.state.objects.accounts import Account
-from ledgerd.state.objects.validators import (
-    VALIDATOR_VOTE_BY_ACCOUNT,
-    VALIDATOR_VOTES,
-    VALIDATORS,
-    Validator,
-    ValidatorVote,
-)
 
 PROPERTIES_SINCE: dict[type[ChainPropertiesInit], tuple[int, str]] = {
     ChainPropertiesHf4: (4, "chain_properties_hf4"),
@@ -60,22 +46,14 @@ PROPERTIES_SINCE: dict[type[ChainPropertiesInit], tuple[int, str]] = {
 
 @evaluates(ValidatorUpdate)
 def validator_update(ledger: Ledger, operation: ValidatorUpdate) -> None:
-    """Change a validator's page and key; the first time, declare it for a fee."""
     owner = ledger.account(operation.owner)
     validator = ledger.find_validator(operation.owner)
     if validator is None:
         if ledger.hardfork(9):
-            fee = ledger.median.validator_declaration_fee
-            require(
-                owner.balance >= fee.amount,
-                "owner.balance >= median_props.validator_declaration_fee: "
-                "Account does not have sufficient funds to declare himself as validator: required ${a}.",
-                a=str(fee),
-            )
-            pay_committee(ledger, owner, fee.amount)
+            pay_fee(ledger, owner, "validator_declaration_fee", "declare himself as validator", "owner")
         validator = _new_validator(ledger, operation.owner)
         validator.url, validator.signing_key = operation.url, operation.block_signing_key
-        ledger.store.create(VALIDATORS, validator)
+        ledger.store.create(validators.VALIDATORS, validator)
         return
     with ledger.editing(validator):
         validator.url, validator.signing_key = operation.url, operation.block_signing_key
@@ -83,14 +61,12 @@ def validator_update(ledger: Ledger, operation: ValidatorUpdate) -> None:
 
 @evaluates(ChainPropertiesUpdate)
 def chain_properties_update(ledger: Ledger, operation: ChainPropertiesUpdate) -> None:
-    """Take a vote on the first version's properties."""
     ledger.account(operation.owner)
     _vote_on_properties(ledger, operation.owner, operation.props)
 
 
 @evaluates(VersionedChainPropertiesUpdate)
 def versioned_chain_properties_update(ledger: Ledger, operation: VersionedChainPropertiesUpdate) -> None:
-    """Take a vote on the properties of a version that the chain accepts by now."""
     require(
         ledger.hardfork(4),
         "_db.has_hardfork(CHAIN_HARDFORK_4): versioned_chain_properties_update_evaluator not enabled until HF 4",
@@ -104,22 +80,19 @@ def versioned_chain_properties_update(ledger: Ledger, operation: VersionedChainP
 
 
 def _vote_on_properties(ledger: Ledger, owner: AccountName, properties: ChainPropertiesInit) -> None:
-    """Properties of later versions stay as they are.
-
-    Whoever is no validator yet becomes one without a fee, a page and a key (spec 02, section 9.2, quirk).
-    """
+    """Whoever is no validator yet becomes one without a fee, a page and a key (spec 02, section 9.2, quirk)."""
     validator = ledger.find_validator(owner)
     if validator is None:
         validator = _new_validator(ledger, owner)
         validator.props = properties.apply_to(validator.props)
-        ledger.store.create(VALIDATORS, validator)
+        ledger.store.create(validators.VALIDATORS, validator)
         return
     with ledger.editing(validator):
         validator.props = properties.apply_to(validator.props)
 
 
-def _new_validator(ledger: Ledger, owner: AccountName) -> Validator:
-    return Validator(owner=owner, created=ledger.now, props=default_properties(ledger.network))
+def _new_validator(ledger: Ledger, owner: AccountName) -> validators.Validator:
+    return validators.Validator(owner=owner, created=ledger.now, props=default_properties(ledger.network))
 
 
 @evaluates(SetRewardSharing)
@@ -136,20 +109,20 @@ def set_reward_sharing(ledger: Ledger, operation: SetRewardSharing) -> None:
 
 @evaluates(AccountValidatorVote)
 def account_validator_vote(ledger: Ledger, operation: AccountValidatorVote) -> None:
-    """Add a vote, or take one back. Since hardfork 4 a proxy ends with the first vote of one's own."""
+    """Since hardfork 4 a proxy ends with the first vote of one's own."""
     voter = ledger.account(operation.account)
     if ledger.hardfork(4):
         if voter.proxy:
             adjust_proxied_votes_by_depth(ledger, voter, _votes_withdrawn(voter))
             with ledger.editing(voter):
-                voter.proxy = PROXY_TO_SELF_ACCOUNT
+                voter.proxy = constants.PROXY_TO_SELF_ACCOUNT
     else:
         require(
             not voter.proxy,
             "voter.proxy.size() == 0: A proxy is currently set, please clear the proxy before voting for a validator.",
         )
     validator = ledger.validator(operation.validator)
-    vote = ledger.store.lookup(VALIDATOR_VOTE_BY_ACCOUNT, voter.id, validator.id)
+    vote = ledger.store.lookup(validators.VALIDATOR_VOTE_BY_ACCOUNT, voter.id, validator.id)
     if vote is None:
         require(
             operation.approve,
@@ -175,9 +148,9 @@ def account_validator_vote(ledger: Ledger, operation: AccountValidatorVote) -> N
 
 def _require_room_for_vote(ledger: Ledger, voter: Account) -> None:
     limit, constant = (
-        (MAX_ACCOUNT_VALIDATOR_VOTES, "CHAIN_MAX_ACCOUNT_VALIDATOR_VOTES")
+        (constants.MAX_ACCOUNT_VALIDATOR_VOTES, "CHAIN_MAX_ACCOUNT_VALIDATOR_VOTES")
         if ledger.hardfork(4)
-        else (MAX_ACCOUNT_VALIDATOR_VOTES_PRE_HF4, "CHAIN_MAX_ACCOUNT_VALIDATOR_VOTES_PRE_HF4")
+        else (constants.MAX_ACCOUNT_VALIDATOR_VOTES_PRE_HF4, "CHAIN_MAX_ACCOUNT_VALIDATOR_VOTES_PRE_HF4")
     )
     require(
         voter.validators_voted_for < limit,
@@ -185,12 +158,13 @@ def _require_room_for_vote(ledger: Ledger, voter: Account) -> None:
     )
 
 
-def _change_vote(ledger: Ledger, voter: Account, validator: Validator, vote: ValidatorVote | None) -> None:
-    """Store a vote that was not there, remove one that was."""
+def _change_vote(
+    ledger: Ledger, voter: Account, validator: validators.Validator, vote: validators.ValidatorVote | None
+) -> None:
     if vote is None:
         ledger.store.create(
-            VALIDATOR_VOTES,
-            ValidatorVote(validator=validator.id, account=voter.id, vote_created_block=ledger.head_number),
+            validators.VALIDATOR_VOTES,
+            validators.ValidatorVote(validator=validator.id, account=voter.id, vote_created_block=ledger.head_number),
         )
     else:
         ledger.store.remove(vote)
@@ -199,16 +173,13 @@ def _change_vote(ledger: Ledger, voter: Account, validator: Validator, vote: Val
 
 
 def _weigh_votes(ledger: Ledger, voter: Account, sign: int) -> None:
-    """Count a voter's part for each of its validators, or no longer count it."""
     weight = voter.validators_vote_weight if ledger.hardfork(5) else voter.fair_vote_weight_of_hf4
     for vote in votes_of(ledger, voter):
-        adjust_validator_vote(ledger, ledger.store.get(VALIDATORS, vote.validator), sign * weight)
+        adjust_validator_vote(ledger, ledger.store.get(validators.VALIDATORS, vote.validator), sign * weight)
 
 
 def _votes_withdrawn(account: Account) -> list[int]:
-    """The votes that its validators lose when an account's votes go elsewhere: its own shares, then those proxied to
-    it.
-    """
+    """What its validators lose when an account's votes go elsewhere: its own shares, then those proxied to it."""
     return [-account.vesting_shares, *(-shares for shares in account.proxied_vsf_votes)]
 
 
@@ -243,6 +214,6 @@ def _require_short_chain(ledger: Ledger, account: Account, proxy: Account) -> No
         )
         chain.add(proxy.id)
         require(
-            len(chain) <= MAX_PROXY_RECURSION_DEPTH,
+            len(chain) <= constants.MAX_PROXY_RECURSION_DEPTH,
             "proxy_chain.size() <= CHAIN_MAX_PROXY_RECURSION_DEPTH: Proxy chain is too long.",
         )

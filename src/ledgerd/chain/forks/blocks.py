@@ -5,7 +5,7 @@ from __future__ import annotations
 from ledgerd.chain.forks.database import ForkDatabase
 from ledgerd.chain.forks.trunk import Trunk
 from ledgerd.chain.log.block_log import BlockLog
-from ledgerd.chain.log.files import DamageNotes, LogDamaged
+from ledgerd.chain.log.files import DamageReports, LogDamaged
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId, block_number_of
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, BLOCK_SUMMARY_COUNT
@@ -18,7 +18,7 @@ class Blocks:
         self._trunk = trunk
         self._forks = forks
         self._log = log
-        self.damage = DamageNotes()
+        self.damage = DamageReports()
 
     def id_at(self, number: int) -> BlockId:
         """The id of the trunk's block of a number; zeros when there is none."""
@@ -55,5 +55,5 @@ class Blocks:
         try:
             return self.at(number)
         except LogDamaged as problem:
-            self.damage.tell(problem)
+            self.damage.report(problem)
             return None

@@ -382,7 +382,7 @@ class ForkChoice:
         self.forks.pop()
 
     def _pop(self) -> None:
-        self._pending.give_back(self.trunk.pop().transactions)
+        self._pending.requeue(self.trunk.pop().transactions)
 
 
 class BranchFailed(RuleViolation):

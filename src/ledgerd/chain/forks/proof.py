@@ -13,9 +13,8 @@ from ledgerd.chain.forks.blocks import Blocks
 from ledgerd.chain.forks.database import BlockTooOld, ForkDatabase, ForkItem, Lineage
 from ledgerd.chain.forks.key_changes import NO_ACTS, KeyChange, key_changes
 from ledgerd.chain.forks.trunk import Trunk
-from ledgerd.chain.rules.transactions.proposal_execution import PROPOSED
-from ledgerd.protocol.block import Block, require_block_size
-from ledgerd.protocol.block_exceptions import EXCEPTED_BLOCKS
+from ledgerd.chain.rules.transactions.proposals import PROPOSED
+from ledgerd.protocol.block import EXCEPTED_BLOCKS, Block, require_block_size
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.keys import PublicKey

@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable
 from contextlib import ExitStack
 
+from ledgerd.basics.quotas import Quota
 from ledgerd.chain.forks.database import Branch, ForkItem
 from ledgerd.chain.forks.trunk import Trunk
 from ledgerd.chain.ledger.ledger import Ledger
@@ -108,8 +109,7 @@ class Trial:
         self._trunk = trunk
         self._settle = settle
         self._clock = clock
-        self._left = float(BURST_BYTES)
-        self._at = clock()
+        self._quota = Quota(BURST_BYTES, BYTES_A_SECOND, clock())
         self.piece_seconds = math.inf
         """How long a piece takes: for whoever does not go on with pieces, as long as all of it."""
         self.tried = 0
@@ -186,9 +186,5 @@ class Trial:
             self._under_way = None
 
     def _pay(self, new: Branch) -> None:
-        now = self._clock()
-        self._left = min(float(BURST_BYTES), self._left + max(0.0, now - self._at) * BYTES_A_SECOND)
-        self._at = now
-        if self._left <= 0:
+        if not self._quota.take(sum(len(each.packed) + BLOCK_COST for each in new), self._clock()):
             raise TrialsExhausted("too many branches were tried lately")
-        self._left -= sum(len(each.packed) + BLOCK_COST for each in new)

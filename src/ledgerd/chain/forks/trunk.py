@@ -14,7 +14,7 @@ from ledgerd.codec import codec_of
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.identifiers import BlockId
-from ledgerd.state.objects.reversible import REVERSIBLE_BLOCKS, REVERSIBLE_BY_NUMBER, ReversibleBlock
+from ledgerd.state.objects.transactions import REVERSIBLE_BLOCKS, REVERSIBLE_BY_NUMBER, ReversibleBlock
 
 KEPT_BLOCKS = 64
 """So many irreversible blocks stay in the state: without transactions, two pages of a disk."""

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ledgerd.chain.ledger.provenance import provenance_of
 from ledgerd.chain.log.rolling import RollingBlockLog
-from ledgerd.chain.rules.transactions.signability import require_usable
+from ledgerd.chain.rules.transactions.bounds import require_usable
 from ledgerd.chain.rules.validators.slots import scheduled_validator, slot_at, slot_time
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
 from ledgerd.protocol.names import AccountName
 from ledgerd.state.objects.accounts import AUTHORITY_BY_ACCOUNT
-from ledgerd.state.objects.reversible import REVERSIBLE_BY_NUMBER
-from ledgerd.state.objects.transactions import BLOCK_SUMMARIES
+from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, REVERSIBLE_BY_NUMBER
 
 if TYPE_CHECKING:
     from ledgerd.chain.forks.blocks import Blocks
@@ -173,9 +172,9 @@ class ChainView:
         return True
 
     @property
-    def members_looked_at(self) -> int:
+    def members_checked(self) -> int:
         """Keys and members of authorities, for the latest transaction that was pushed."""
-        return self._parts.pending.members_looked_at
+        return self._parts.pending.members_checked
 
     # -- branches
 

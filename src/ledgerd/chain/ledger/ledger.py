@@ -21,19 +21,23 @@ from ledgerd.chain.events import (
 from ledgerd.chain.ledger.holdings import BlockChanges, Mark
 from ledgerd.codec.lazy import lazy
 from ledgerd.protocol.authority_check import Accounts
-from ledgerd.protocol.lookups import Lookups
+from ledgerd.protocol.authority_web import Lookups
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.base import VirtualOperation
 from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME, AUTHORITY_BY_ACCOUNT, Account
-from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, DynamicGlobalProperty
-from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES, HardforkProperty
+from ledgerd.state.objects.globals import (
+    DYNAMIC_GLOBAL_PROPERTIES,
+    HARDFORK_PROPERTIES,
+    DynamicGlobalProperty,
+    HardforkProperty,
+)
 from ledgerd.state.objects.validators import VALIDATOR_BY_NAME, VALIDATOR_SCHEDULES, Validator, ValidatorSchedule
 
 if TYPE_CHECKING:
     from ledgerd.protocol.identifiers import TransactionId
-    from ledgerd.protocol.market_properties import ChainPropertiesHf14
     from ledgerd.protocol.parameters import ChainParameters
+    from ledgerd.protocol.properties import ChainPropertiesHf14
     from ledgerd.state.store import Editor, Store
 
 

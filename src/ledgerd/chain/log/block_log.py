@@ -1,7 +1,4 @@
-"""The block log: every irreversible block from the first on, in the reference's two files (spec 03, section 24).
-
-One process appends; others read what is complete. Blocks go in and out packed.
-"""
+"""The block log: every irreversible block from the first on, in the reference's two files (spec 03, section 24)."""
 
 from __future__ import annotations
 
@@ -21,12 +18,13 @@ from ledgerd.chain.log.files import (
     LogDamaged,
     LogFiles,
     LogKind,
+    read_at,
+    sum_of,
     sync_folder,
+    write_at,
 )
-from ledgerd.chain.log.places import read_at, write_at
 from ledgerd.chain.log.repair import Repaired, repair
 from ledgerd.chain.log.soundness import fault_in
-from ledgerd.chain.log.sums import sum_of
 from ledgerd.codec import codec_of
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.constants import BLOCK_SIZE
@@ -87,13 +85,11 @@ class BlockLogReader:
 
     @property
     def head_number(self) -> int:
-        """The number of the last block, 0 in an empty log."""
         self._refresh()
         return self._head
 
     @property
     def first_number(self) -> int:
-        """The number of the first block, 0 in an empty log."""
         self._refresh()
         return self._files.first if self._files is not None and self._head else 0
 
@@ -104,11 +100,7 @@ class BlockLogReader:
         return first if first <= 1 or self.earlier is None else self.earlier.first_before(first)
 
     def read(self, number: int) -> bytes | None:
-        """A block, packed; nothing if the log does not hold it.
-
-        Raises:
-            LogDamaged: Its bytes are not those that were logged.
-        """
+        """`LogDamaged` where its bytes are not those that were logged."""
         entry = self._entry(number)
         if entry is None:
             self._known_end = (0, 0)
@@ -123,13 +115,12 @@ class BlockLogReader:
         return packed
 
     def scan(self, first: int, last: int) -> Iterator[tuple[int, bytes]]:
-        """The blocks of a range that are there, in order, each with its number."""
         begins = self.first_number
         if self.earlier is not None and first < begins:
             yield from self.earlier.scan(max(first, self.earliest_number), min(last, begins - 1))
-        yield from self._scan_own(first, last)
+        yield from self._scan_files(first, last)
 
-    def _scan_own(self, first: int, last: int) -> Iterator[tuple[int, bytes]]:
+    def _scan_files(self, first: int, last: int) -> Iterator[tuple[int, bytes]]:
         if last > self._head:
             self._refresh()
         files = self._files
@@ -159,7 +150,6 @@ class BlockLogReader:
         return self.earlier.read(number)
 
     def block(self, number: int) -> Block | None:
-        """A block; nothing if the log does not hold it."""
         packed = self.read(number)
         return None if packed is None else codec_of(Block).decode_exactly(packed)
 
@@ -181,7 +171,6 @@ class BlockLogReader:
     # -- whether a block is what it was
 
     def _require_sound(self, number: int, packed: bytes, known: int) -> None:
-        """Compare a block with its checksum, or, where that is missing or another, with what blocks themselves say."""
         if known and known == sum_of(packed):
             return
         self.decoded += len(packed)
@@ -190,7 +179,7 @@ class BlockLogReader:
             raise self.damaged(number, what)
         if self._files is not None:
             with suppress(OSError):
-                self._files.sums.note(self._files.first, number, packed)
+                self._files.sums.record(self._files.first, number, packed)
 
     def _known_sum(self, number: int) -> int:
         return 0 if self._files is None else self._files.sums.read(self._files.first, number, 1)[0]
@@ -202,7 +191,6 @@ class BlockLogReader:
     # -- where a block is
 
     def _entry(self, number: int) -> bytes | None:
-        """The entry of a block, or nothing if it is not where the index says."""
         files = self._files
         if files is None or not files.first <= number <= self._head:
             return None
@@ -220,7 +208,6 @@ class BlockLogReader:
         return entry if _is_entry(entry, number, start, end - start) else None
 
     def _starts(self, files: LogFiles, number: int, count: int) -> list[int]:
-        """Where so many blocks start, and where the last of them ends."""
         entries = read_at(files.index, (count + 1) * OFFSET.size, files.place_of(number))
         starts = list(struct.unpack(f"<{len(entries) // OFFSET.size}Q", entries[: len(entries) & -OFFSET.size]))
         if len(starts) == count:
@@ -246,7 +233,6 @@ class BlockLogReader:
             self._head = self._files.indexed_head
 
     def _reopened(self) -> LogFiles | None:
-        """Both files, of the same generation; nothing while they are being replaced."""
         with suppress(FileNotFoundError):
             files = LogFiles(self._folder, self.kind, writable=False)
             if os.path.samestat(os.fstat(files.data), files.data_path.stat()):
@@ -270,7 +256,6 @@ class BlockLog(BlockLogReader):
 
     @classmethod
     def open(cls, folder: Path, kind: LogKind | None = None) -> Self:
-        """Open the log of a folder: created if it is missing, repaired after a crash."""
         log = cls(folder, kind)
         with log._writing():
             folder.mkdir(parents=True, exist_ok=True)
@@ -294,9 +279,9 @@ class BlockLog(BlockLogReader):
                 write_at(files.data, packed + entry, self._end)
                 files.first = files.first if self._head else number
                 write_at(files.index, header + entry, files.place_of(number) - len(header))
-                files.sums.note(files.first, number, packed)
+                files.sums.record(files.first, number, packed)
             except OSError:
-                self._take_back(files)
+                self._undo_append(files)
                 raise
         self._head = number
         self._end += len(packed) + OFFSET.size
@@ -331,7 +316,7 @@ class BlockLog(BlockLogReader):
             raise ValueError(f"the {self.kind.name} in {self._folder} is closed")
         return self._files
 
-    def _take_back(self, files: LogFiles) -> None:
+    def _undo_append(self, files: LogFiles) -> None:
         """Undo an append that failed; what cannot be undone now is truncated by the next opening."""
         with suppress(OSError):
             if self._head:

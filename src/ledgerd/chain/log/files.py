@@ -1,6 +1,8 @@
-"""The two files of a block log, and their layout (spec 03, sections 24 and 25).
+"""The two files of a block log, their layout (spec 03, sections 24 and 25), and the checksums beside them.
 
-What is done about torn files is in `repair`.
+The sums make checking cheap, and decide nothing. A block whose sum is right is as it was when the sum was recorded.
+One without a sum, or with another, is checked by what the blocks themselves say: so the file may be missing, old or
+damaged, and a log of the reference needs none. What is done about torn files is in `repair`.
 """
 
 from __future__ import annotations
@@ -10,16 +12,89 @@ import os
 import struct
 import sys
 import weakref
+import zlib
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from ledgerd.chain.log.places import BINARY, read_at, write_at
-from ledgerd.chain.log.sums import Sums
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.constants import BLOCK_SIZE
 from ledgerd.protocol.errors import OperatorError
+
+BINARY: int = getattr(os, "O_BINARY", 0)
+"""A flag that systems need which else change the ends of lines."""
+
+if sys.platform == "win32":
+
+    def read_at(file: int, length: int, place: int) -> bytes:
+        os.lseek(file, place, os.SEEK_SET)
+        return os.read(file, length)
+
+    def _write_some(file: int, data: bytes | memoryview, place: int) -> int:
+        os.lseek(file, place, os.SEEK_SET)
+        return os.write(file, data)
+
+else:
+    read_at = os.pread
+    _write_some = os.pwrite
+
+
+def write_at(file: int, data: bytes, place: int) -> None:
+    """Write all of the bytes at a place; a disk takes some of them first when it is about to be full."""
+    written = _write_some(file, data, place)
+    while written < len(data):
+        written += _write_some(file, memoryview(data)[written:], place + written)
+
+
+_FIRST = struct.Struct("<Q")
+"""The file begins with the number of the first block."""
+_SUM = struct.Struct("<I")
+
+
+def sum_of(packed: bytes) -> int:
+    """The checksum of a block; never zero, which stands for none."""
+    return zlib.crc32(packed) or 1
+
+
+class Sums:
+    """The sums of a log."""
+
+    def __init__(self, path: Path, *, writable: bool) -> None:
+        self._is_writable = writable
+        self._file = -1
+        with suppress(FileNotFoundError):
+            self._file = os.open(path, (os.O_RDWR | os.O_CREAT if writable else os.O_RDONLY) | BINARY, 0o644)
+            self._close = weakref.finalize(self, os.close, self._file)
+
+    def read(self, first: int, number: int, count: int) -> list[int]:
+        raw = b""
+        if self._file >= 0 and self._first() == first:
+            raw = read_at(self._file, _SUM.size * count, _FIRST.size + _SUM.size * (number - first))
+        return list(struct.unpack(f"<{count}I", raw.ljust(_SUM.size * count, b"\0")))
+
+    def record(self, first: int, number: int, packed: bytes) -> None:
+        if not self._is_writable:
+            return
+        if self._first() != first:
+            os.ftruncate(self._file, 0)
+            write_at(self._file, _FIRST.pack(first), 0)
+        write_at(self._file, _SUM.pack(sum_of(packed)), _FIRST.size + _SUM.size * (number - first))
+
+    def _first(self) -> int:
+        raw = read_at(self._file, _FIRST.size, 0)
+        return _FIRST.unpack(raw)[0] if len(raw) == _FIRST.size else 0
+
+    def close(self) -> None:
+        if self._file >= 0:
+            self._close()
+
+
+def write_sums(path: Path, first: int, sums: Iterable[int]) -> None:
+    path.write_bytes(_FIRST.pack(first) + b"".join(map(_SUM.pack, sums)))
+
 
 OFFSET = struct.Struct("<Q")
 LARGEST_ENTRY = BLOCK_SIZE + OFFSET.size
@@ -29,7 +104,7 @@ NO_BLOCKS = b"\0"
 
 log = logging.getLogger(__name__)
 
-MOST_TOLD = 100
+MOST_REPORTED = 100
 """So many different ones are logged; strangers can ask for every block of a damaged log."""
 
 
@@ -51,17 +126,17 @@ class LogDamaged(OperatorError):
         self.number = number
 
 
-class DamageNotes:
+class DamageReports:
     """What was told already."""
 
     def __init__(self) -> None:
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
-    def tell(self, problem: OperatorError) -> None:
+    def report(self, problem: OperatorError) -> None:
         """Log a problem, with what the operator can do about it, unless it was logged before."""
         text = str(problem)
-        if text not in self._told and len(self._told) < MOST_TOLD:
-            self._told.add(text)
+        if text not in self._reported and len(self._reported) < MOST_REPORTED:
+            self._reported.add(text)
             log.error("%s", text)
 
 
@@ -83,7 +158,6 @@ class LogFiles:
         self.read_first()
 
     def read_first(self) -> None:
-        """Take the number of the first block from the index, where that has it."""
         if self.kind.header:
             header = read_at(self.index, OFFSET.size, 0)
             self.first = OFFSET.unpack(header)[0] if len(header) == OFFSET.size else 1
@@ -103,11 +177,9 @@ class LogFiles:
         return self.first + entries - 1 if entries > 0 else 0
 
     def place_of(self, number: int) -> int:
-        """Where the index says at which offset a block starts."""
         return self.kind.header + OFFSET.size * (number - self.first)
 
     def start_of(self, number: int) -> int | None:
-        """Where the index says that a block starts."""
         if number < self.first:
             return None
         entry = read_at(self.index, OFFSET.size, self.place_of(number))
@@ -124,7 +196,6 @@ class LogFiles:
         return end_in(read_at(self.data, min(limit - start, LARGEST_ENTRY), start), 0, start)
 
     def put_index(self, number: int, entries: bytes) -> None:
-        """Write entries from a block's on, and forget what the index had beyond them."""
         place = self.place_of(number)
         if self.kind.header:
             write_at(self.index, OFFSET.pack(self.first), 0)
@@ -132,7 +203,6 @@ class LogFiles:
         os.ftruncate(self.index, place + len(entries))
 
     def clear(self) -> None:
-        """Truncate both files to a log without blocks."""
         for file in (self.index, self.data):
             os.ftruncate(file, len(NO_BLOCKS))
             write_at(file, NO_BLOCKS, 0)
@@ -144,11 +214,9 @@ class LogFiles:
 
     @property
     def replaced(self) -> bool:
-        """Whether other files now have the names of these."""
         return os.fstat(self.data).st_nlink == 0 or os.fstat(self.index).st_nlink == 0
 
     def close(self) -> None:
-        """Let both files go; harmless when done before."""
         self._close_data()
         self._close_index()
         self.sums.close()
@@ -160,7 +228,6 @@ def paths_of(folder: Path, kind: LogKind, suffix: str = "") -> tuple[Path, Path]
 
 
 def sums_path(folder: Path, kind: LogKind) -> Path:
-    """The file of the checksums of a log, which may be missing."""
     return folder / f"{kind.name}.sums"
 
 
@@ -175,10 +242,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def end_in(window: bytes, at: int, start: int) -> int | None:
-    """Where the entry ends that begins at a place of a window, `start` in the file; none if it is not whole.
-
-    Zeros, which a failure of power leaves where data should be, would make a first block, but without a validator.
-    """
+    """None if it is not whole. Zeros, left by a failure of power, would make a first block, but without a validator."""
     try:
         block, end = codec_of(Block).decode_from(window, at)
     except CodecError:

@@ -1,7 +1,4 @@
-"""The interface through which APIs read recorded operations, by block and by account.
-
-Which store keeps a history is decided elsewhere.
-"""
+"""The interface through which APIs read recorded operations, by block and by account."""
 
 from __future__ import annotations
 
@@ -35,7 +32,6 @@ class RecordedOperation(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The JSON text."""
         return record_kind(RecordedOperation).printer(self)
 
 

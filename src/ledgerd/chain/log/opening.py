@@ -13,7 +13,7 @@ from pathlib import Path
 from ledgerd.chain.log.block_log import BlockLog
 from ledgerd.chain.log.files import LogDamaged
 from ledgerd.chain.log.rolling import RollingBlockLog
-from ledgerd.chain.log.standing import IMPORTED, LATEST, WHOLE, StateBlocks
+from ledgerd.chain.log.state_blocks import IMPORTED, LATEST, WHOLE, StateBlocks
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.identifiers import NO_BLOCK
 
@@ -33,38 +33,33 @@ class LogUnfit(OperatorError):
     """The log and the state do not belong together, or blocks of the log are lost; nothing was changed."""
 
 
-def open_log(folder: Path, standing: StateBlocks, rolling_blocks: int) -> BlockLog:
-    """The log of a state; created if there were no irreversible blocks yet.
-
-    Raises:
-        LogUnfit: What is lost or wrong, and what the operator can do.
-    """
+def open_log(folder: Path, state: StateBlocks, rolling_blocks: int) -> BlockLog:
+    """The log of a state, created if it had no irreversible blocks yet; `LogUnfit` says what is lost."""
     whole = BlockLog.open(folder)
-    if not whole.head_number and standing.irreversible and standing.told in {LATEST, IMPORTED}:
+    if not whole.head_number and state.irreversible and state.kind in {LATEST, IMPORTED}:
         whole.close()
-        return _open_rolling(folder, standing, rolling_blocks)
+        return _open_rolling(folder, state, rolling_blocks)
     try:
-        _require_own(whole, standing)
-        if whole.head_number < standing.irreversible:
-            _require_no_gap(whole, standing)
-            _put_back(whole, standing)
+        _require_belonging(whole, state)
+        if whole.head_number < state.irreversible:
+            _require_no_gap(whole, state)
+            _put_back(whole, state)
     except BaseException:
         whole.close()
         raise
     return whole
 
 
-def kept_of(log_: BlockLog) -> bytes:
-    """What a state is told of the log that was opened with it."""
+def kind_of(log_: BlockLog) -> bytes:
     return LATEST if isinstance(log_, RollingBlockLog) else WHOLE
 
 
 # -- whether the blocks are those of the state
 
 
-def _matches(log_: BlockLog, standing: StateBlocks, number: int) -> bool:
+def _matches(log_: BlockLog, state: StateBlocks, number: int) -> bool:
     """Whether the log has the state's block of a number, as far as the state knows it."""
-    expected = standing.id_at(number)
+    expected = state.id_at(number)
     if expected == NO_BLOCK:
         return True
     try:
@@ -74,24 +69,24 @@ def _matches(log_: BlockLog, standing: StateBlocks, number: int) -> bool:
     return block is not None and block.id == expected
 
 
-def _is_own(log_: BlockLog, standing: StateBlocks) -> bool:
+def _belongs(log_: BlockLog, state: StateBlocks) -> bool:
     """Whether the log goes along with the state up to its last irreversible block, or as far as the log reaches.
 
     Above that block the state may stand on a branch that it has yet to leave: it was killed before a commit. A damaged
     end, of which the state has the blocks, is cut off.
     """
-    last = min(log_.head_number, standing.head)
-    if not last or _matches(log_, standing, last):
+    last = min(log_.head_number, state.head)
+    if not last or _matches(log_, state, last):
         return True
-    last = min(last, standing.irreversible)
-    if last and standing.id_at(last) != NO_BLOCK and _matches(log_, standing, last):
+    last = min(last, state.irreversible)
+    if last and state.id_at(last) != NO_BLOCK and _matches(log_, state, last):
         return True
-    if not standing.kept_from:
+    if not state.kept_from:
         return False
-    lowest, sound = max(log_.first_number, standing.kept_from - 1), last
-    while sound >= lowest and not _matches(log_, standing, sound):
+    lowest, sound = max(log_.first_number, state.kept_from - 1), last
+    while sound >= lowest and not _matches(log_, state, sound):
         sound -= 1
-    if sound < lowest or standing.id_at(sound) == NO_BLOCK:
+    if sound < lowest or state.id_at(sound) == NO_BLOCK:
         return False
     log.warning(
         "%(file)s: the blocks from %(block)d on are damaged, and are cut off", {"file": log_.path, "block": sound + 1}
@@ -100,9 +95,9 @@ def _is_own(log_: BlockLog, standing: StateBlocks) -> bool:
     return True
 
 
-def _require_own(log_: BlockLog, standing: StateBlocks) -> None:
-    if not _is_own(log_, standing):
-        number = min(log_.head_number, standing.irreversible or standing.head)
+def _require_belonging(log_: BlockLog, state: StateBlocks) -> None:
+    if not _belongs(log_, state):
+        number = min(log_.head_number, state.irreversible or state.head)
         raise LogUnfit(
             f"block {number} of {log_.path} is not the one that the state in this data directory was made with: the "
             "file is damaged there, or belongs to another chain. Put the right block_log in its place (from a backup "
@@ -114,15 +109,15 @@ def _require_own(log_: BlockLog, standing: StateBlocks) -> None:
 # -- whether blocks are missing
 
 
-def _require_no_gap(log_: BlockLog, standing: StateBlocks) -> None:
+def _require_no_gap(log_: BlockLog, state: StateBlocks) -> None:
     """A whole log may end too early by the blocks that the state still has."""
-    head, last = log_.head_number, standing.irreversible
-    if 0 < standing.kept_from <= head + 1:
+    head, last = log_.head_number, state.irreversible
+    if 0 < state.kept_from <= head + 1:
         return
-    missing = f"blocks {head + 1} to {standing.kept_from - 1 if standing.kept_from else last}"
+    missing = f"blocks {head + 1} to {state.kept_from - 1 if state.kept_from else last}"
     found = f"ends at block {head}" if head else "is missing or empty"
     ways = "put a complete copy of the file in its place (from a backup or another node; its index is made again)"
-    if standing.told in {LATEST, IMPORTED}:
+    if state.kind in {LATEST, IMPORTED}:
         ways += "; or move it away: this state keeps the latest blocks only"
     elif head:
         ways += f"; or {BY_REPLAY}"
@@ -134,11 +129,10 @@ def _require_no_gap(log_: BlockLog, standing: StateBlocks) -> None:
     )
 
 
-def _put_back(log_: BlockLog, standing: StateBlocks) -> None:
-    """Write the blocks to the log that it has lost, and the state still has."""
-    first, last = log_.head_number + 1, standing.irreversible
-    for number in range(max(first, standing.kept_from), last + 1):
-        packed = standing.kept(number)
+def _put_back(log_: BlockLog, state: StateBlocks) -> None:
+    first, last = log_.head_number + 1, state.irreversible
+    for number in range(max(first, state.kept_from), last + 1):
+        packed = state.kept(number)
         if packed is not None:
             log_.append(number, packed)
     log_.sync()
@@ -151,32 +145,32 @@ def _put_back(log_: BlockLog, standing: StateBlocks) -> None:
 # -- the rolling log
 
 
-def _open_rolling(folder: Path, standing: StateBlocks, rolling_blocks: int) -> RollingBlockLog:
+def _open_rolling(folder: Path, state: StateBlocks, rolling_blocks: int) -> RollingBlockLog:
     """The rolling log. One that cannot be the state's, or lacks blocks that are lost, is set aside and begun again."""
     rolling = RollingBlockLog.open(folder)
-    head, last = rolling.head_number, standing.irreversible
+    head, last = rolling.head_number, state.irreversible
     reason = ""
     if head:
-        is_known = standing.id_at(min(head, standing.head)) != NO_BLOCK
-        is_own = _is_own(rolling, standing) if is_known else rolling.is_consistent_with(standing.head)
-        reason = "" if is_own else "is not the log of this state"
+        is_known = state.id_at(min(head, state.head)) != NO_BLOCK
+        belongs = _belongs(rolling, state) if is_known else rolling.is_consistent_with(state.head)
+        reason = "" if belongs else "is not the log of this state"
         head = rolling.head_number
-    if rolling_blocks == 0 or standing.told == IMPORTED:
-        return rolling if not reason else _begun_anew(rolling, standing, reason)
-    if not reason and head and head + 1 >= standing.kept_from > 0 and head < last:
-        _put_back(rolling, standing)
+    if rolling_blocks == 0 or state.kind == IMPORTED:
+        return rolling if not reason else _begun_anew(rolling, state, reason)
+    if not reason and head and head + 1 >= state.kept_from > 0 and head < last:
+        _put_back(rolling, state)
     elif not reason and 0 < head < last:
         reason = f"ends at block {head}, below the irreversible block {last} of the state"
     if reason:
-        return _begun_anew(rolling, standing, reason)
-    if not head and standing.told == LATEST:
+        return _begun_anew(rolling, state, reason)
+    if not head and state.kind == LATEST:
         log.warning(
             "%(file)s is missing or empty: the latest blocks are kept from now on again", {"file": rolling.path}
         )
     return rolling
 
 
-def _begun_anew(rolling: RollingBlockLog, standing: StateBlocks, reason: str) -> RollingBlockLog:
+def _begun_anew(rolling: RollingBlockLog, state: StateBlocks, reason: str) -> RollingBlockLog:
     aside = rolling.set_aside()
     log.warning(
         "%(file)s %(reason)s: it was moved to %(moved_to)s, which may be deleted, and the latest blocks are kept from "
@@ -185,7 +179,7 @@ def _begun_anew(rolling: RollingBlockLog, standing: StateBlocks, reason: str) ->
             "file": rolling.path,
             "reason": reason,
             "moved_to": aside,
-            "block": standing.kept_from or standing.head + 1,
+            "block": state.kept_from or state.head + 1,
         },
     )
     return rolling

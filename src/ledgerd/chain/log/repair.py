@@ -14,8 +14,7 @@ from itertools import islice
 from tempfile import SpooledTemporaryFile
 from typing import IO, NamedTuple
 
-from ledgerd.chain.log.files import LARGEST_ENTRY, OFFSET, LogDamaged, LogFiles, end_in
-from ledgerd.chain.log.places import read_at
+from ledgerd.chain.log.files import LARGEST_ENTRY, OFFSET, LogDamaged, LogFiles, end_in, read_at
 
 AGREEING = 1024
 """So many entries of the index, counted from the last, are compared with the data on every opening."""
@@ -124,7 +123,6 @@ def _trail(files: LogFiles, entry: LogEntry) -> Iterator[LogEntry]:
 
 
 def _reversed(found: IO[bytes]) -> Iterator[bytes]:
-    """The offsets of a file, last to first, in pieces."""
     end = found.tell()
     while end > 0:
         begin = max(0, end - BATCH * OFFSET.size)
@@ -162,7 +160,6 @@ def _follow_forwards(files: LogFiles, size: int, *, known: bool, whole_at_end: b
 
 
 def _last_indexed(files: LogFiles, size: int) -> LogEntry | None:
-    """The last block that the index knows and that is whole."""
     for number in range(files.indexed_head, files.first - 1, -1):
         start = files.start_of(number)
         end = None if start is None else files.end_of_entry(number, start, size)
@@ -172,7 +169,6 @@ def _last_indexed(files: LogFiles, size: int) -> LogEntry | None:
 
 
 def _whole_entries(files: LogFiles, number: int, start: int, size: int) -> Iterator[LogEntry]:
-    """The blocks from an offset on, up to the first that is not whole."""
     window, base = b"", start
     while start < size:
         at = start - base

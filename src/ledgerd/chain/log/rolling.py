@@ -1,11 +1,11 @@
 """The rolling block log: the latest irreversible blocks, in a node that began with a snapshot (spec 03, section 25).
-
 Like the block log, but it begins at any block, and drops its oldest from time to time by rewriting both files.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import ClassVar
 
@@ -50,7 +50,6 @@ class RollingBlockLog(BlockLog):
             self._load()
 
     def reset(self) -> None:
-        """Drop every block; the next block may have any number."""
         with self._writing():
             self.close()
             for suffix in ("", ".tmp", ".bak"):
@@ -112,7 +111,6 @@ def _replace_with_copy(folder: Path) -> None:
 
 
 def _finish_replacing(folder: Path) -> None:
-    """Put back what was set aside and not replaced; drop what is left over."""
     names, backups = paths_of(folder, ROLLING_LOG), paths_of(folder, ROLLING_LOG, ".bak")
     for name, backup in zip(names, backups, strict=True):
         if backup.exists() and (not name.exists() or name.stat().st_size <= len(NO_BLOCKS)):
@@ -124,3 +122,26 @@ def _finish_replacing(folder: Path) -> None:
 def _remove(folder: Path, suffix: str) -> None:
     for path in paths_of(folder, ROLLING_LOG, suffix):
         path.unlink(missing_ok=True)
+
+
+ROLLING_BLOCKS = 100_000
+"""How many blocks a rolling log keeps at least, once it has them (`dlt-block-log-max-blocks`)."""
+
+
+def append_irreversible(log: BlockLog, blocks: Iterable[tuple[int, bytes]], rolling_blocks: int) -> None:
+    """After a crash some may be there already. A rolling log starts again after a gap, and may keep nothing."""
+    if isinstance(log, RollingBlockLog) and rolling_blocks == 0:
+        return
+    for number, packed in blocks:
+        if number <= log.head_number:
+            continue
+        if isinstance(log, RollingBlockLog) and log.head_number and number > log.head_number + 1:
+            log.reset()
+        log.append(number, packed)
+    log.sync()
+
+
+def trim(log: BlockLog, rolling_blocks: int) -> None:
+    """Truncate a rolling log that holds more than twice as many blocks as it should."""
+    if isinstance(log, RollingBlockLog) and rolling_blocks and log.count > 2 * rolling_blocks:
+        log.truncate_before(log.head_number - rolling_blocks + 1)

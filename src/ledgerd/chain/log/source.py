@@ -41,7 +41,6 @@ class LogSource:
             self._measure(up_to_damage)
 
     def _measure(self, up_to_damage: bool) -> None:
-        """Find the first block and the last."""
         try:
             self.first_number = self._entry(0, "its first block")[0].number
             self.head_number = self._last_number()
@@ -58,7 +57,6 @@ class LogSource:
         return block.number
 
     def _find_last_whole(self) -> None:
-        """Go on from the last block of the index that is whole, as far as blocks are."""
         number, place = self.first_number, 0
         for known in range(most := self._count_indexed(), max(0, most - MOST_TRIED), -1):
             start = self._indexed(self.first_number + known - 1)
@@ -71,14 +69,12 @@ class LogSource:
         self.torn = len(self._data) - place
 
     def _number_at(self, start: int) -> int | None:
-        """The number of the whole block at a place; nothing where there is none."""
         try:
             return self._entry(start, "")[0].number
         except OperatorError:
             return None
 
     def scan(self, first: int, last: int) -> Iterator[tuple[int, bytes]]:
-        """The blocks of a range, in order, each with its number."""
         number, place = self.first_number, 0
         indexed = self._indexed(first) if first >= number else None
         if indexed is not None:
@@ -103,7 +99,6 @@ class LogSource:
         return block, start + size
 
     def _count_indexed(self) -> int:
-        """How many blocks the index beside the file names."""
         try:
             size = self._index_path.stat().st_size
         except OSError:
@@ -111,7 +106,6 @@ class LogSource:
         return min(max(0, size - self._index_header), len(self._data)) // OFFSET.size
 
     def _indexed(self, number: int) -> int | None:
-        """Where a block begins, by the index beside the file; nothing where that is missing or too short."""
         raw = self._index_entry(self._index_header + OFFSET.size * (number - self.first_number))
         if len(raw) < OFFSET.size or OFFSET.unpack(raw)[0] >= len(self._data):
             return None
@@ -119,9 +113,7 @@ class LogSource:
 
     @property
     def _index_header(self) -> int:
-        """Bytes before the first place: only the index of a rolling log begins with the number of the first block (spec
-        03, section 25).
-        """
+        """Only the index of a rolling log begins with the number of the first block (spec 03, section 25)."""
         return OFFSET.size if self._index_entry(0) == OFFSET.pack(self.first_number) else 0
 
     def _index_entry(self, place: int) -> bytes:

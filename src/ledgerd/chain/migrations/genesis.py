@@ -1,50 +1,25 @@
-"""The state before the first block: the accounts that every chain begins with, and the initial distribution.
-
-Which accounts are distributed to is said by the network's parameters (spec 03, section 4).
-"""
+"""The state before the first block: built-in accounts and the initial distribution (spec 03, section 4)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ledgerd.chain.ledger.arithmetic import MAX_UINT128
-from ledgerd.chain.rules.money.vesting import create_vesting
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.rules.money.balances import create_vesting
 from ledgerd.chain.rules.validators.slots import SLOTS_REMEMBERED
+from ledgerd.protocol import constants
 from ledgerd.protocol.authority import Authority, authority_of
-from ledgerd.protocol.constants import (
-    ANONYMOUS_ACCOUNT,
-    BLOCK_SIZE,
-    COMMITTEE_ACCOUNT,
-    INIT_SUPPLY,
-    INITIATOR_ACCOUNT,
-    INVITE_ACCOUNT,
-    NULL_ACCOUNT,
-)
 from ledgerd.protocol.genesis_accounts import GenesisAccount
 from ledgerd.protocol.names import NO_NAME, AccountName
-from ledgerd.protocol.property_versions import default_properties
+from ledgerd.protocol.properties import default_properties
 from ledgerd.protocol.times import Time
-from ledgerd.state.objects.accounts import (
-    ACCOUNT_AUTHORITIES,
-    ACCOUNT_METADATA,
-    ACCOUNTS,
-    Account,
-    AccountAuthority,
-    AccountMetadata,
+from ledgerd.state.objects import accounts, validators
+from ledgerd.state.objects.globals import (
+    DYNAMIC_GLOBAL_PROPERTIES,
+    HARDFORK_PROPERTIES,
+    DynamicGlobalProperty,
+    HardforkProperty,
 )
-from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, DynamicGlobalProperty
-from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES, HardforkProperty
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, BLOCK_SUMMARY_COUNT, BlockSummary
-from ledgerd.state.objects.validators import (
-    VALIDATOR_SCHEDULES,
-    VALIDATORS,
-    SchedulePlace,
-    Validator,
-    ValidatorSchedule,
-)
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
 
 NOBODY = Authority(1, {}, {})
 """An authority that needs one signature, and that nobody can give."""
@@ -69,23 +44,23 @@ def create_genesis(ledger: Ledger, now: Time) -> None:
 def _create_built_in_accounts(ledger: Ledger) -> None:
     """Their order is that of their ids."""
     network, store = ledger.network, ledger.store
-    _create_account(ledger, Account(name=NULL_ACCOUNT))
-    _create_account(ledger, Account(name=COMMITTEE_ACCOUNT))
-    store.create(
-        VALIDATORS,
-        Validator(
-            owner=COMMITTEE_ACCOUNT,
-            signing_key=network.committee_key,
-            schedule=SchedulePlace.TOP,
-            props=default_properties(network),
-        ),
+    _create_account(ledger, accounts.Account(name=constants.NULL_ACCOUNT))
+    _create_account(ledger, accounts.Account(name=constants.COMMITTEE_ACCOUNT))
+    validator = validators.Validator(
+        owner=constants.COMMITTEE_ACCOUNT,
+        signing_key=network.committee_key,
+        schedule=validators.SchedulePlace.TOP,
+        props=default_properties(network),
     )
-    _create_account(ledger, Account(name=ANONYMOUS_ACCOUNT), metadata=NO_ANONYMOUS_ACCOUNTS)
-    _create_account(ledger, Account(name=INVITE_ACCOUNT), active=authority_of(network.invite_key))
+    store.create(validators.VALIDATORS, validator)
+    _create_account(ledger, accounts.Account(name=constants.ANONYMOUS_ACCOUNT), metadata=NO_ANONYMOUS_ACCOUNTS)
+    _create_account(ledger, accounts.Account(name=constants.INVITE_ACCOUNT), active=authority_of(network.invite_key))
     initiator = authority_of(network.initiator_key)
     _create_account(
         ledger,
-        Account(name=INITIATOR_ACCOUNT, memo_key=network.initiator_key, balance=INIT_SUPPLY),
+        accounts.Account(
+            name=constants.INITIATOR_ACCOUNT, memo_key=network.initiator_key, balance=constants.INIT_SUPPLY
+        ),
         master=initiator,
         active=initiator,
         regular=initiator,
@@ -94,7 +69,7 @@ def _create_built_in_accounts(ledger: Ledger) -> None:
 
 def _create_account(
     ledger: Ledger,
-    account: Account,
+    account: accounts.Account,
     *,
     metadata: str = "",
     master: Authority = NOBODY,
@@ -102,11 +77,11 @@ def _create_account(
     regular: Authority = NOBODY,
 ) -> None:
     store = ledger.store
-    store.create(ACCOUNTS, account)
-    store.create(ACCOUNT_METADATA, AccountMetadata(account=account.name, json_metadata=metadata))
+    store.create(accounts.ACCOUNTS, account)
+    store.create(accounts.ACCOUNT_METADATA, accounts.AccountMetadata(account=account.name, json_metadata=metadata))
     store.create(
-        ACCOUNT_AUTHORITIES,
-        AccountAuthority(account=account.name, master=master, active=active, regular=regular),
+        accounts.ACCOUNT_AUTHORITIES,
+        accounts.AccountAuthority(account=account.name, master=master, active=active, regular=regular),
     )
 
 
@@ -118,34 +93,32 @@ def _create_singletons(ledger: Ledger, now: Time) -> None:
         HardforkProperty(processed_hardforks=(now,), current_hardfork_version=network.startup_version),
     )
     nobody = (NO_NAME,) * (network.max_validators - 1)
-    store.create(
-        VALIDATOR_SCHEDULES,
-        ValidatorSchedule(
-            current_shuffled_validators=(COMMITTEE_ACCOUNT, *nobody),
-            median_props=default_properties(network),
-        ),
+    schedule = validators.ValidatorSchedule(
+        current_shuffled_validators=(constants.COMMITTEE_ACCOUNT, *nobody),
+        median_props=default_properties(network),
     )
-    store.create(
-        DYNAMIC_GLOBAL_PROPERTIES,
-        DynamicGlobalProperty(
-            current_validator=COMMITTEE_ACCOUNT,
-            genesis_time=now,
-            recent_slots_filled=MAX_UINT128,
-            participation_count=SLOTS_REMEMBERED,
-            current_supply=INIT_SUPPLY,
-            maximum_block_size=BLOCK_SIZE,
-            bandwidth_reserve_candidates=FIRST_CANDIDATES,
-        ),
+    store.create(validators.VALIDATOR_SCHEDULES, schedule)
+    globals_ = DynamicGlobalProperty(
+        current_validator=constants.COMMITTEE_ACCOUNT,
+        genesis_time=now,
+        recent_slots_filled=MAX_UINT128,
+        participation_count=SLOTS_REMEMBERED,
+        current_supply=constants.INIT_SUPPLY,
+        maximum_block_size=constants.BLOCK_SIZE,
+        bandwidth_reserve_candidates=FIRST_CANDIDATES,
     )
+    store.create(DYNAMIC_GLOBAL_PROPERTIES, globals_)
 
 
 def _distribute(ledger: Ledger, entry: GenesisAccount) -> None:
     """The initiator's tokens become shares of an account with one key for everything."""
     owner = authority_of(entry.key)
-    account = Account(name=AccountName(entry.name), memo_key=entry.key, recovery_account=INITIATOR_ACCOUNT)
+    account = accounts.Account(
+        name=AccountName(entry.name), memo_key=entry.key, recovery_account=constants.INITIATOR_ACCOUNT
+    )
     _create_account(ledger, account, master=owner, active=owner, regular=owner)
     create_vesting(ledger, account, entry.amount)
-    initiator, globals_ = ledger.account(INITIATOR_ACCOUNT), ledger.globals
+    initiator, globals_ = ledger.account(constants.INITIATOR_ACCOUNT), ledger.globals
     with ledger.editing(initiator, globals_):
         initiator.balance -= entry.amount
         globals_.bandwidth_reserve_candidates += 1

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ledgerd.chain.ledger.arithmetic import uint128
-from ledgerd.chain.rules.money.content_payout import cash_out_due
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.rules.money.content import cash_out_due
 from ledgerd.chain.rules.money.rewards import FITS_AN_AMOUNT
 from ledgerd.chain.rules.validators.votes import adjust_validator_vote
 from ledgerd.protocol.assets import MAX_AMOUNT, fits_int64
@@ -13,10 +14,7 @@ from ledgerd.protocol.errors import require
 from ledgerd.state.objects.accounts import ACCOUNTS
 from ledgerd.state.objects.content import CONTENT_BY_CASHOUT, CONTENT_TYPES, CONTENT_VOTES, CONTENTS
 from ledgerd.state.objects.validators import VALIDATOR_VOTES, VALIDATORS
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.state.tables import Table
+from ledgerd.state.tables import Table
 
 OF_CONTENT: tuple[Table[Any], ...] = (CONTENT_VOTES, CONTENTS, CONTENT_TYPES)
 

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ledgerd.chain.ledger.discrepancies import forget
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.validators.votes import adjust_validator_vote
 from ledgerd.state.objects.accounts import ACCOUNTS
 from ledgerd.state.objects.discrepancies import Sum
 from ledgerd.state.objects.validators import VALIDATOR_VOTES, VALIDATORS
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-
-
-def make_votes_fair(ledger: Ledger) -> None:
-    """Count all votes again."""
-    recount_votes(ledger)
 
 
 def recount_votes(ledger: Ledger) -> None:

@@ -1,27 +1,15 @@
-"""Hardfork 6: shares are counted again, so that one is worth about one token (spec 03, section 21).
-
-What it does to delegations is put right by hardforks 7 and 8.
-"""
+"""Hardfork 6: shares are counted again, so that one is worth about one token (spec 03, section 21)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ledgerd.chain.ledger.arithmetic import truncated
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.migrations.hf5 import recount_votes
 from ledgerd.chain.rules.validators.votes import adjust_proxied_votes_by_depth
 from ledgerd.protocol.assets import Price, fits_int64, shares, tokens
 from ledgerd.protocol.names import NO_NAME, AccountName
+from ledgerd.state.objects import vesting
 from ledgerd.state.objects.accounts import ACCOUNTS, Account
-from ledgerd.state.objects.vesting import (
-    FIX_VESTING_DELEGATIONS,
-    VESTING_DELEGATION_EXPIRATIONS,
-    VESTING_DELEGATIONS,
-    FixVestingDelegation,
-)
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
 
 NEW_PRICE = Price(tokens(1_000), shares(1_000_000))
 SCALE = 1_000
@@ -70,9 +58,9 @@ def _proxied_by(account: Account) -> tuple[int, ...]:
 
 
 def _convert_delegations(ledger: Ledger, old_price: Price) -> None:
-    """The old amounts are noted for hardfork 7, which takes them off again, though they are not counted any more."""
-    for delegation in ledger.store.scan(VESTING_DELEGATIONS):
-        _note_old_amount(ledger, delegation.delegator, delegation.delegatee, delegation.vesting_shares)
+    """The old amounts are recorded for hardfork 7, which takes them off again, though they are not counted any more."""
+    for delegation in ledger.store.scan(vesting.VESTING_DELEGATIONS):
+        _record_old_amount(ledger, delegation.delegator, delegation.delegatee, delegation.vesting_shares)
         new_shares = _converted(delegation.vesting_shares, old_price)
         with ledger.editing(delegation):
             delegation.vesting_shares = new_shares
@@ -83,17 +71,17 @@ def _convert_delegations(ledger: Ledger, old_price: Price) -> None:
 
 
 def _convert_returning_delegations(ledger: Ledger, old_price: Price) -> None:
-    for returning in ledger.store.scan(VESTING_DELEGATION_EXPIRATIONS):
-        _note_old_amount(ledger, returning.delegator, NO_NAME, returning.vesting_shares)
+    for returning in ledger.store.scan(vesting.VESTING_DELEGATION_EXPIRATIONS):
+        _record_old_amount(ledger, returning.delegator, NO_NAME, returning.vesting_shares)
         new_shares = _converted(returning.vesting_shares, old_price)
         with ledger.editing(returning):
             returning.vesting_shares = new_shares
         _add_delegated(ledger, returning.delegator, new_shares)
 
 
-def _note_old_amount(ledger: Ledger, delegator: AccountName, delegatee: AccountName, amount: int) -> None:
-    noted = FixVestingDelegation(delegator=delegator, delegatee=delegatee, vesting_shares=amount)
-    ledger.store.create(FIX_VESTING_DELEGATIONS, noted)
+def _record_old_amount(ledger: Ledger, delegator: AccountName, delegatee: AccountName, amount: int) -> None:
+    recorded = vesting.FixVestingDelegation(delegator=delegator, delegatee=delegatee, vesting_shares=amount)
+    ledger.store.create(vesting.FIX_VESTING_DELEGATIONS, recorded)
 
 
 def _add_delegated(ledger: Ledger, name: AccountName, amount: int) -> None:

@@ -1,26 +1,121 @@
-"""What the state adds up to, and by how much that differs from the totals it keeps.
-
-The reference's rules leave such differences; `discrepancies` has what they are by right. What is counted is the state
-of the ledger as it is now, or the view of it that is given.
+"""What the state adds up to, tokens first, and by how much that differs from the totals it keeps. The reference
+leaves such differences; `discrepancies` has what they are by right. What is counted is the ledger as it is now, or
+the view that is given.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, NamedTuple
 
 from ledgerd.chain.ledger.discrepancies import note
-from ledgerd.chain.offline.tokens import tally_of
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.state.objects import bets, commitments, disputes, leverage, liquidity
 from ledgerd.state.objects.accounts import ACCOUNTS
+from ledgerd.state.objects.bets import PM_BETS
+from ledgerd.state.objects.commitments import PM_COMMITS
 from ledgerd.state.objects.discrepancies import Sum
+from ledgerd.state.objects.disputes import PM_DISPUTES
+from ledgerd.state.objects.escrow import ESCROWS
+from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, DynamicGlobalProperty
+from ledgerd.state.objects.invites import INVITES
+from ledgerd.state.objects.lazy_pool import PM_LAZY_POOLS
+from ledgerd.state.objects.leverage import PM_LEVERAGE_POSITIONS
+from ledgerd.state.objects.liquidity import PM_LIQUIDITY
+from ledgerd.state.objects.markets import PM_MARKETS
+from ledgerd.state.objects.oracles import PM_ORACLES
+from ledgerd.state.objects.settlements import PM_SETTLEMENTS
 from ledgerd.state.objects.validators import VALIDATOR_VOTES, VALIDATORS
 from ledgerd.state.objects.vesting import WITHDRAW_VESTING_ROUTES
+from ledgerd.state.tables import E, Entity, Table
+from ledgerd.state.view import View
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+BASE = "base"
+"""Whatever has nothing to do with markets."""
 
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.state.view import View
+STAKED = frozenset({bets.ACTIVE, bets.QUEUED, bets.REVEALED})
+
+
+class Holding(NamedTuple, Generic[E]):
+    """What the objects of a table hold."""
+
+    table: Table[E]
+    term: str
+    amount: Callable[[E], int]
+
+
+HOLDINGS: tuple[Holding[Any], ...] = (
+    Holding(
+        DYNAMIC_GLOBAL_PROPERTIES,
+        BASE,
+        lambda funds: funds.total_vesting_fund + funds.total_reward_fund + funds.committee_fund,
+    ),
+    # A live bid is out of the bidder's balance, and stands in `reserved_balance` until it is paid or given back.
+    Holding(ACCOUNTS, BASE, lambda account: account.balance + account.reserved_balance),
+    Holding(ESCROWS, BASE, lambda escrow: escrow.token_balance + escrow.pending_fee),
+    Holding(INVITES, BASE, lambda invite: invite.balance),
+    Holding(VALIDATORS, BASE, lambda validator: validator.pending_stakeholder_reward),
+    Holding(PM_BETS, "bets", lambda bet: bet.amount if bet.status in STAKED else 0),
+    Holding(
+        PM_LIQUIDITY,
+        "user liquidity",
+        lambda row: row.amount if row.status == liquidity.ACTIVE and row.provider else 0,
+    ),
+    Holding(PM_LAZY_POOLS, "lazy", lambda pool: pool.free_balance + pool.allocated_balance),
+    Holding(
+        PM_COMMITS, "commits", lambda commit: commit.escrow_amount if commit.status == commitments.COMMITTED else 0
+    ),
+    Holding(PM_DISPUTES, "disputes", lambda dispute: dispute.dispute_fee if dispute.status == disputes.OPEN else 0),
+    Holding(PM_MARKETS, "forfeit", lambda market: market.forfeit_pool),
+    Holding(PM_ORACLES, "insurance", lambda oracle: oracle.insurance),
+    Holding(
+        PM_LEVERAGE_POSITIONS,
+        "leverage",
+        lambda each: each.collateral + each.loan if each.status == leverage.ACTIVE else 0,
+    ),
+    Holding(PM_SETTLEMENTS, "settling", lambda settlement: settlement.escrow),
+)
+
+HOLDING_TABLES = frozenset(holding.table for holding in HOLDINGS)
+"""Objects of other tables hold none."""
+
+_BY_RECORD: dict[type[Entity], Holding[Any]] = {holding.table.record: holding for holding in HOLDINGS}
+
+
+class TokenTally:
+    """Counts the tokens of objects that pass by."""
+
+    def __init__(self) -> None:
+        self.terms: Counter[str] = Counter()
+        self.supply = 0
+
+    def add(self, entity: Entity) -> None:
+        holding = _BY_RECORD.get(type(entity))
+        if holding is not None:
+            self.terms[holding.term] += holding.amount(entity)
+            if isinstance(entity, DynamicGlobalProperty):
+                self.supply = entity.current_supply
+
+    @property
+    def found(self) -> int:
+        return sum(self.terms.values())
+
+    @property
+    def excess(self) -> int:
+        return self.found - self.supply
+
+    def __str__(self) -> str:
+        parts = " + ".join(f"{term} {amount}" for term, amount in self.terms.items() if amount or term == BASE)
+        return f"{parts} - supply {self.supply} = {self.excess}"
+
+
+def tally_of(view: View) -> TokenTally:
+    tally = TokenTally()
+    for holding in HOLDINGS:
+        for entity in view.scan(holding.table):
+            tally.add(entity)
+    return tally
 
 
 def excess_tokens(ledger: Ledger) -> dict[int, int]:

@@ -12,15 +12,12 @@ from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.log.files import LogDamaged
 from ledgerd.chain.offline.audit import excess_routes, excess_tokens, excess_votes
 from ledgerd.chain.offline.market_books import Problems, markets_agree
+from ledgerd.state.objects import vesting
 from ledgerd.state.objects.accounts import ACCOUNTS
 from ledgerd.state.objects.arrays import PROXY_DEPTH
-from ledgerd.state.objects.awards import AWARD_SHARES_EXPIRE
 from ledgerd.state.objects.discrepancies import Sum
+from ledgerd.state.objects.globals import AWARD_SHARES_EXPIRE
 from ledgerd.state.objects.validators import VALIDATOR_VOTES, VALIDATORS
-from ledgerd.state.objects.vesting import (
-    VESTING_DELEGATION_EXPIRATIONS,
-    VESTING_DELEGATIONS,
-)
 
 StateCheck = Callable[[Ledger], Problems]
 LogCheck = Callable[[Chain], Problems]
@@ -35,7 +32,6 @@ def supply_adds_up(ledger: Ledger) -> Problems:
 
 
 def shares_add_up(ledger: Ledger) -> Problems:
-    """The shares of all accounts are the total."""
     found = sum(account.vesting_shares for account in ledger.store.passing.scan(ACCOUNTS))
     total = ledger.globals.total_vesting_shares
     if found != total:
@@ -48,10 +44,10 @@ def delegations_agree(ledger: Ledger) -> Problems:
         return  # hardfork 7 takes off them what hardfork 6 had counted in other shares; hardfork 8 sums up again
     delegated: Counter[str] = Counter()
     received: Counter[str] = Counter()
-    for delegation in ledger.store.passing.scan(VESTING_DELEGATIONS):
+    for delegation in ledger.store.passing.scan(vesting.VESTING_DELEGATIONS):
         delegated[delegation.delegator] += delegation.vesting_shares
         received[delegation.delegatee] += delegation.vesting_shares
-    for returning in ledger.store.passing.scan(VESTING_DELEGATION_EXPIRATIONS):
+    for returning in ledger.store.passing.scan(vesting.VESTING_DELEGATION_EXPIRATIONS):
         delegated[returning.delegator] += returning.vesting_shares
     for account in ledger.store.passing.scan(ACCOUNTS):
         if account.delegated_vesting_shares != delegated[account.name]:
@@ -69,8 +65,8 @@ def votes_agree(ledger: Ledger) -> Problems:
             yield f"{account.name} votes for {votes[account.id]} validators, not {account.validators_voted_for}"
         wrong = excess.get(account.id, 0) - by_right.get(account.id, 0)
         if wrong:
-            told = account.withdraw_routes
-            yield f"{account.name} has {told - wrong} withdrawal routes, not {told}"
+            counted = account.withdraw_routes
+            yield f"{account.name} has {counted - wrong} withdrawal routes, not {counted}"
 
 
 def vote_weights_agree(ledger: Ledger) -> Problems:
@@ -113,7 +109,6 @@ def market_books_agree(ledger: Ledger) -> Problems:
 
 
 def indexes_agree(ledger: Ledger) -> Problems:
-    """Every object stands in its indexes where it belongs, and nothing else does."""
     yield from ledger.store.verify()
 
 

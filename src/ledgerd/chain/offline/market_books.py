@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
-from ledgerd.chain.offline.tokens import STAKED
+from ledgerd.chain.offline.audit import STAKED
 from ledgerd.state.objects import bets, commitments, leverage, liquidity
 from ledgerd.state.objects.accounts import ACCOUNTS
 from ledgerd.state.objects.bets import PM_BETS
@@ -19,12 +18,9 @@ from ledgerd.state.objects.disputes import PM_DISPUTE_VOTES, PM_DISPUTES
 from ledgerd.state.objects.lazy_pool import PM_LAZY_DEPOSITS, PM_LAZY_POOLS, PM_LAZY_WITHDRAW_REQUESTS
 from ledgerd.state.objects.leverage import PM_LEVERAGE_POSITIONS
 from ledgerd.state.objects.liquidity import PM_LIQUIDITY
-from ledgerd.state.objects.markets import BEING_PAID, DELETED, PAID, PM_MARKETS, PM_OUTCOMES
+from ledgerd.state.objects.markets import BEING_PAID, DELETED, PAID, PM_MARKETS, PM_OUTCOMES, PmMarket
 from ledgerd.state.objects.settlements import PM_DEFERRED_CLAIMS
-
-if TYPE_CHECKING:
-    from ledgerd.state.objects.markets import PmMarket
-    from ledgerd.state.view import View
+from ledgerd.state.view import View
 
 Problems = Iterator[str]
 
@@ -51,9 +47,9 @@ def stakes_agree(view: View) -> Problems:
         yield from _differs(f"the collateral of {name}", account.pm_leverage_collateral, pledged[name])
 
 
-def _differs(what: str, told: int, found: int) -> Problems:
-    if told != found:
-        yield f"{what}: {told} by the counter, {found} by the rows"
+def _differs(what: str, counted: int, found: int) -> Problems:
+    if counted != found:
+        yield f"{what}: {counted} by the counter, {found} by the rows"
 
 
 def _takes_bets(market: PmMarket) -> bool:
@@ -62,7 +58,6 @@ def _takes_bets(market: PmMarket) -> bool:
 
 
 def bets_agree(view: View) -> Problems:
-    """What was bet on each outcome is the sum of the bets, and so is what may be paid for them."""
     amounts, weights = Counter[tuple[int, int]](), Counter[tuple[int, int]]()
     sides: defaultdict[int, list[int]] = defaultdict(lambda: [0, 0])
     for bet in view.scan(PM_BETS):
@@ -87,7 +82,6 @@ def bets_agree(view: View) -> Problems:
 
 
 def liquidity_agrees(view: View) -> Problems:
-    """The liquidity of each market is the sum of what was provided."""
     found = Counter[int]()
     for row in view.scan(PM_LIQUIDITY):
         if row.status == liquidity.ACTIVE:
@@ -104,8 +98,8 @@ def counts_agree(view: View) -> Problems:
     for market in view.scan(PM_MARKETS):
         yield from _differs(f"the open commits of market {market.id}", market.open_commits, commits[market.id])
         if _takes_bets(market):
-            told, what = market.deferred_claim_count, f"the deferred claims of market {market.id}"
-            yield from _differs(what, told, claims[market.id])
+            counted, what = market.deferred_claim_count, f"the deferred claims of market {market.id}"
+            yield from _differs(what, counted, claims[market.id])
     ballots = Counter(vote.market for vote in view.scan(PM_DISPUTE_VOTES))
     for dispute in view.scan(PM_DISPUTES):
         yield from _differs(f"the ballots on market {dispute.market}", dispute.ballots, ballots[dispute.market])
@@ -136,6 +130,5 @@ MARKET_CHECKS: tuple[Callable[[View], Problems], ...] = (
 
 
 def markets_agree(view: View) -> Problems:
-    """All that is wrong with the books of markets."""
     for each in MARKET_CHECKS:
         yield from each(view)

@@ -1,4 +1,6 @@
-"""Replay of a block log: every block goes through `push_block`, as a peer's does, in batches of one commit each."""
+"""Applying blocks that are on this machine: of a log above the head of a state, or of this node's chain to a second
+one, for what observers missed.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +8,11 @@ from collections.abc import Callable, Iterator
 from typing import Protocol
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.ledger.skip import Skip, SkipFlags
+from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip, SkipFlags
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import DecodeError
 from ledgerd.protocol.block import Block
-from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.errors import OperatorError, RuleViolation
 
 BLOCKS_A_COMMIT = 500
 """A commit costs the same for one block as for many; a kill loses no more than this."""
@@ -25,7 +27,6 @@ Reader = Callable[[Numbered], Iterator[tuple[int, Block]]]
 
 
 def decoded(packed: Numbered) -> Iterator[tuple[int, Block]]:
-    """Decode each block when its turn comes."""
     for number, each in packed:
         yield number, codec_of(Block).decode(each)
 
@@ -48,11 +49,7 @@ def replay(
     goes_on: Callable[[], bool] = lambda: True,
     read: Reader = decoded,
 ) -> int:
-    """Apply the blocks of a log that the chain does not have yet, for as long as `goes_on`; returns how many.
-
-    Raises:
-        OperatorError: A block of the log breaks a rule. Everything before it is applied and committed.
-    """
+    """Returns how many; an `OperatorError` names a broken rule, and everything before it is applied and committed."""
     last = source.head_number if to is None else min(to, source.head_number)
     first = chain.head_number + 1
     count, size = 0, 0
@@ -79,5 +76,33 @@ def replay(
             size = 0
             progress(number)
     chain.commit()
+    progress(chain.head_number)
+    return count
+
+
+def reapply(
+    chain: Chain,
+    source: BlockSource,
+    progress: Callable[[int], None] = lambda _height: None,
+    skip: SkipFlags = VERIFIED_BEFORE,
+) -> int:
+    """Returns how many; an `OperatorError` names a broken rule, and everything before it is applied and committed."""
+    trunk, codec = chain.parts.trunk, codec_of(Block)
+    count, size = 0, 0
+    try:
+        for number, packed in source.scan(chain.head_number + 1, source.head_number):
+            try:
+                trunk.apply(codec.decode(packed), skip)
+            except (DecodeError, RuleViolation) as problem:
+                raise OperatorError(f"block {number} cannot be applied once more: {problem}") from problem
+            count += 1
+            size += len(packed)
+            if count % BLOCKS_A_COMMIT == 0 or size >= BYTES_A_COMMIT:
+                chain.commit()
+                size = 0
+                progress(number)
+    finally:
+        chain.forget_branches()
+        chain.commit()
     progress(chain.head_number)
     return count

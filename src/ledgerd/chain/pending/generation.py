@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.chain.pending.pending import Pending
-from ledgerd.chain.rules.transactions.member_bound import bounding_members
+from ledgerd.chain.rules.transactions.bounds import bounding_members
 from ledgerd.chain.rules.transactions.transactions import apply_transaction
 from ledgerd.chain.rules.validators.slots import scheduled_validator, slot_at
 from ledgerd.protocol.block import (
@@ -23,16 +24,13 @@ from ledgerd.protocol.block import (
 )
 from ledgerd.protocol.constants import BLOCK_GENERATION_POSTPONED_TX_LIMIT, BLOCK_SIZE, COMMITTEE_ACCOUNT
 from ledgerd.protocol.errors import RuleViolation, require
+from ledgerd.protocol.keys import PrivateKey, PublicKey
+from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.proposals import ProposalCreate, ProposalUpdate
 from ledgerd.protocol.signatures import SIGNATURE_SIZE, Signature
+from ledgerd.protocol.transaction import Transaction
 from ledgerd.protocol.versions import HardforkVersionVote
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.protocol.keys import PrivateKey, PublicKey
-    from ledgerd.protocol.names import AccountName
-    from ledgerd.protocol.transaction import Transaction
-    from ledgerd.state.objects.validators import Validator
+from ledgerd.state.objects.validators import Validator
 
 log = logging.getLogger(__name__)
 
@@ -68,7 +66,7 @@ class BlockDraft(NamedTuple):
 def generate_block(
     ledger: Ledger, pending: Pending, when: int, name: AccountName, key: PrivateKey, skip: SkipFlags = Skip.NOTHING
 ) -> Block:
-    """Make and sign the block of a slot. It still has to be pushed, as any other."""
+    """It still has to be pushed, as any other."""
     draft = draft_block(ledger, pending, when, name, key.public, skip)
     return sign_block(draft.header, draft.transactions, key)
 
@@ -76,7 +74,6 @@ def generate_block(
 def draft_block(
     ledger: Ledger, pending: Pending, when: int, name: AccountName, key: PublicKey, skip: SkipFlags = Skip.NOTHING
 ) -> BlockDraft:
-    """Make the block of a slot, to be signed with a key."""
     slot = slot_at(ledger, when)
     require(slot > 0, "slot_num > 0: ")
     require(scheduled_validator(ledger, slot) == name, "scheduled_validator == validator_owner: ")
@@ -103,7 +100,6 @@ def draft_block(
 
 
 def _choose_transactions(ledger: Ledger, pending: Pending, when: int, skip: SkipFlags) -> tuple[Transaction, ...]:
-    """Waiting transactions in their order, each tried on top of those before it."""
     pending.drop_session()
     ledger.is_reporting = False
     ledger.cursor.time = when
@@ -112,8 +108,8 @@ def _choose_transactions(ledger: Ledger, pending: Pending, when: int, skip: Skip
             filling = BlockFilling(ledger, when, skip, pending.deadline(GENERATION_SECONDS))
             later: list[Transaction] = []
             share = ledger.globals.maximum_block_size // PROPOSALS_SHARE
-            filling.take(_within_share(pending.transactions, share, later))
-            filling.take(later)
+            filling.add(_within_share(pending.transactions, share, later))
+            filling.add(later)
     finally:
         ledger.is_reporting = True
     refused = filling.refused
@@ -149,8 +145,7 @@ class BlockFilling:
         self._ledger, self._when, self._skip, self._is_late = ledger, when, skip, is_late
         self._size, self._limit, self._postponed = EMPTY_BLOCK_SIZE, ledger.globals.maximum_block_size, 0
 
-    def take(self, transactions: Iterable[Transaction]) -> None:
-        """Try transactions until the block is full, or its time is over."""
+    def add(self, transactions: Iterable[Transaction]) -> None:
         for transaction in transactions:
             if self._is_late():
                 return

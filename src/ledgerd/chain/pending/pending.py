@@ -9,13 +9,12 @@ from typing import Protocol
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import SkipFlags
 from ledgerd.chain.pending.simulation import SimulatedEffects, simulate
-from ledgerd.chain.rules.transactions.member_bound import BeyondMemberBound, bounding_members
-from ledgerd.chain.rules.transactions.signability import require_usable
+from ledgerd.chain.rules.transactions.bounds import BeyondMemberBound, bounding_members, require_usable
 from ledgerd.chain.rules.transactions.transactions import apply_transaction, require_new, require_timely
 from ledgerd.chain.rules.validators.slots import slot_time
+from ledgerd.protocol.authority_web import MOST_MEMBERS
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.identifiers import TransactionId
-from ledgerd.protocol.lookups import MOST_MEMBERS
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.transaction import Transaction
 from ledgerd.state.objects.transactions import TRANSACTION_BY_ID
@@ -67,12 +66,12 @@ class Pending:
     def __init__(self, ledger: Ledger, clock: Clock) -> None:
         self.transactions: list[Transaction] = []
         self.observers: list[PendingObserver] = []
-        self.members_looked_at = 0
+        self.members_checked = 0
         """Keys and members of authorities, for the latest transaction that was pushed."""
         self._ledger = ledger
         self._clock = clock
         self._session: Session | None = None
-        self._given_back: list[Transaction] = []
+        self._requeued: list[Transaction] = []
         """Transactions of blocks that were taken off the trunk, in the order of the chain."""
         self._may_make_way = False
         self._aside: list[Transaction] | None = None
@@ -81,8 +80,7 @@ class Pending:
         """Those that wait without being in the state, where a second copy would be noticed."""
 
     def push(self, transaction: Transaction, skip: SkipFlags) -> None:
-        """Accept a new transaction, or raise the rule that it breaks."""
-        self.members_looked_at = 0
+        self.members_checked = 0
         self._require_fitting(transaction)
         if len(self.transactions) >= MAX_PENDING:
             raise PendingFull(f"{MAX_PENDING} transactions are waiting already")
@@ -95,7 +93,7 @@ class Pending:
             raise refusal or beyond from None
         finally:
             self._ledger.is_producing = False
-            self.members_looked_at = self._ledger.lookups.looked
+            self.members_checked = self._ledger.lookups.checked
 
     def _refusal_of_time(self, transaction: Transaction, skip: SkipFlags) -> RuleViolation | None:
         try:
@@ -128,9 +126,8 @@ class Pending:
             return found
         return store.find_at(VALIDATORS, found.id, self._session.revision - 1)
 
-    def give_back(self, transactions: Iterable[Transaction]) -> None:
-        """Take back the transactions of an undone block; of several blocks, the upper ones come first."""
-        self._given_back[:0] = transactions
+    def requeue(self, transactions: Iterable[Transaction]) -> None:
+        self._requeued[:0] = transactions
 
     def lend_signers(self, transactions: Iterable[Transaction]) -> None:
         """Copy the recovered keys of pending transactions to the same transactions in a block: they need no second
@@ -145,7 +142,6 @@ class Pending:
                 transaction.remember_signers(chain_id, signers)
 
     def drop_session(self) -> None:
-        """Take the effects of all waiting transactions out of the state; the list stays."""
         if self._session is not None:
             self._session.undo()
             self._session = None
@@ -159,7 +155,6 @@ class Pending:
 
     @contextmanager
     def set_aside(self, skip: SkipFlags) -> Iterator[None]:
-        """Undo all pending transactions for as long as the block of `with` lasts, then apply them again."""
         with self.making_way(skip):
             self.make_way()
             yield
@@ -177,9 +172,9 @@ class Pending:
         finally:
             self._may_make_way = False
             saved, self._aside = self._aside, None
-            given_back, self._given_back = self._given_back, []
+            requeued, self._requeued = self._requeued, []
             if saved is not None:
-                self._try_again([*given_back, *saved], skip)
+                self._try_again([*requeued, *saved], skip)
 
     def make_way(self) -> None:
         """Undo all pending transactions: to be called before the trunk is changed, or committed."""
@@ -189,9 +184,7 @@ class Pending:
             self._unapplied.clear()
 
     def _try_again(self, transactions: list[Transaction], skip: SkipFlags) -> None:
-        """Apply pending transactions again; invalid ones are dropped, and those for which time is too short wait
-        unapplied.
-        """
+        """Invalid ones are dropped; those for which time is too short wait unapplied."""
         is_late = self.deadline(REAPPLICATION_SECONDS)
         for place, transaction in enumerate(transactions):
             if is_late():
@@ -206,9 +199,7 @@ class Pending:
                     continue
 
     def _keep_unapplied(self, transactions: list[Transaction]) -> None:
-        """Keep what still waits. What has expired or is in a block must go without its turn: in a flood no turn would
-        come, and the list would only grow.
-        """
+        """Without its turn goes what has expired or is in a block: in a flood the list would only grow."""
         is_late, now = self.deadline(SWEEP_SECONDS), self._ledger.globals.time
         for place, transaction in enumerate(transactions):
             if is_late():

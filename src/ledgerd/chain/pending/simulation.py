@@ -1,30 +1,24 @@
-"""What a transaction would do if it were pushed now: it is applied on top of those that wait, and undone at once.
-
-Nobody is told of it: neither who follows the operations of blocks, nor who follows waiting transactions.
-"""
+"""What a transaction would do if it were pushed now: it is applied on top of those that wait, and undone at once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ledgerd.chain.events import AppliedOperation
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import Skip
-from ledgerd.chain.rules.transactions.signability import require_usable
-from ledgerd.chain.rules.transactions.signers import check_signers
-from ledgerd.chain.rules.transactions.transactions import apply_transaction
+from ledgerd.chain.rules.transactions.bounds import require_usable
+from ledgerd.chain.rules.transactions.transactions import apply_transaction, check_signers
 from ledgerd.chain.rules.validators.slots import slot_time
 from ledgerd.protocol.authority_check import MissingAuthority, MissingOther
+from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.operation_authority import TransactionKeys
+from ledgerd.protocol.transaction import Transaction
 from ledgerd.state.objects.accounts import ACCOUNTS
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.protocol.keys import PublicKey
-    from ledgerd.protocol.transaction import Transaction
-    from ledgerd.state.store import Store
+from ledgerd.state.store import Store
 
 UNSIGNED = Skip.TRANSACTION_SIGNATURES | Skip.AUTHORITIES
 
@@ -72,23 +66,20 @@ class _Report(list[AppliedOperation]):
 
 
 def simulate(ledger: Ledger, transaction: Transaction, is_late: Callable[[], bool]) -> SimulatedEffects:
-    """Apply a transaction, look at what has changed, and undo it. Authorities that are not given are not asked for.
-
-    Raises:
-        RuleViolation: It breaks this rule.
-        OutOfTime: It takes too long.
+    """Apply a transaction and undo it, or raise `RuleViolation`, or `OutOfTime`. Missing authorities are not asked
+    for.
     """
     require_usable(ledger, transaction)
     not_checked = _not_given(ledger, transaction, is_late)
     report = _Report(is_late)
-    with _overheard(ledger, report), ledger.store.begin():
+    with _reporting_here(ledger, report), ledger.store.begin():
         apply_transaction(ledger, transaction, UNSIGNED if not_checked else Skip.NOTHING)
         balances = tuple(_balances(ledger.store))
     return SimulatedEffects(tuple(report), not_checked, balances)
 
 
 @contextmanager
-def _overheard(ledger: Ledger, report: list[AppliedOperation]) -> Iterator[None]:
+def _reporting_here(ledger: Ledger, report: list[AppliedOperation]) -> Iterator[None]:
     """Operations are reported here alone, and are checked as new ones, in the block of the next slot."""
     kept = ledger.operations, ledger.samplers
     ledger.operations, ledger.samplers = report, {}

@@ -8,46 +8,48 @@ from ledgerd.chain.ledger.block_context import BlockContext, Step
 from ledgerd.chain.ledger.holdings import BlockChanges
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
-from ledgerd.chain.steps.auctions import end_auctions
-from ledgerd.chain.steps.award_shares import expire_award_shares
-from ledgerd.chain.steps.bandwidth_candidates import count_bandwidth_candidates
+from ledgerd.chain.migrations.hardforks import process_hardforks
 from ledgerd.chain.steps.committee import process_committee_requests
-from ledgerd.chain.steps.confirmations import advance_by_confirmations, remember_for_confirmation
-from ledgerd.chain.steps.content_payout import pay_contents
-from ledgerd.chain.steps.delegations import return_delegations
-from ledgerd.chain.steps.epochs import distribute_epoch
-from ledgerd.chain.steps.escrow import expire_escrows
-from ledgerd.chain.steps.globals import update_globals
-from ledgerd.chain.steps.hardforks import process_hardforks
+from ledgerd.chain.steps.globals import count_bandwidth_candidates, update_globals
 from ledgerd.chain.steps.header import (
     check_header,
     check_running_version,
     fix_genesis_time,
     name_producer,
     process_header_extensions,
+    update_signing_validator,
 )
-from ledgerd.chain.steps.housekeeping import clear_closed_committee_requests, clear_used_invites
-from ledgerd.chain.steps.inflation import pay_inflation, recalculate_inflation
-from ledgerd.chain.steps.irreversibility import update_last_irreversible_block
-from ledgerd.chain.steps.markets.frame import process_markets
-from ledgerd.chain.steps.proposals import expire_proposals
-from ledgerd.chain.steps.recovery import process_account_recovery
-from ledgerd.chain.steps.schedule import update_schedule
-from ledgerd.chain.steps.signing_validator import update_signing_validator
-from ledgerd.chain.steps.special_accounts import (
+from ledgerd.chain.steps.housekeeping import (
     claim_committee_account,
     clear_anonymous_account,
+    clear_closed_committee_requests,
     clear_null_account,
+    clear_used_invites,
+    expire_award_shares,
+    expire_escrows,
+    process_account_recovery,
+    return_delegations,
 )
-from ledgerd.chain.steps.subscriptions import renew_subscriptions
-from ledgerd.chain.steps.transactions import apply_transactions, check_contents, expire_transactions, remember_block
-from ledgerd.chain.steps.withdrawals import withdraw_vesting
+from ledgerd.chain.steps.inflation import distribute_epoch, pay_inflation, recalculate_inflation
+from ledgerd.chain.steps.irreversibility import (
+    advance_by_confirmations,
+    remember_for_confirmation,
+    update_last_irreversible_block,
+)
+from ledgerd.chain.steps.markets.frame import process_markets
+from ledgerd.chain.steps.payments import end_auctions, pay_contents, renew_subscriptions, withdraw_vesting
+from ledgerd.chain.steps.schedule import update_schedule
+from ledgerd.chain.steps.transactions import (
+    apply_transactions,
+    check_contents,
+    expire_proposals,
+    expire_transactions,
+    remember_block,
+)
 from ledgerd.protocol.block import Block
 
 
 def since(hardfork: int, *steps: Step) -> Step:
-    """Steps that run from a hardfork on."""
-
     def guarded(ledger: Ledger, context: BlockContext) -> None:
         if ledger.hardfork(hardfork):
             for step in steps:
@@ -108,7 +110,7 @@ def apply_block(ledger: Ledger, block: Block, skip: SkipFlags = Skip.NOTHING) ->
     ledger.samples.clear()
     ledger.cursor.begin_block(block.number, block.timestamp)
     if ledger.gatherer is not None:
-        _take_steps_gathering(ledger, context, ledger.gatherer)
+        _apply_steps_gathering(ledger, context, ledger.gatherer)
     else:
         for step in STEPS:
             step(ledger, context)
@@ -116,7 +118,7 @@ def apply_block(ledger: Ledger, block: Block, skip: SkipFlags = Skip.NOTHING) ->
     return context
 
 
-def _take_steps_gathering(ledger: Ledger, context: BlockContext, changes: BlockChanges) -> None:
+def _apply_steps_gathering(ledger: Ledger, context: BlockContext, changes: BlockChanges) -> None:
     """The same, with a look at what each step has changed."""
     ledger.begin_gathering(changes)
     touched = changes.touched

@@ -1,7 +1,4 @@
-"""Requests to the committee: the end of the vote on them, and their payment in parts (spec 03, section 15.30).
-
-Since hardfork 14 what voters have in the lazy pool counts too (spec 10, section 7.2).
-"""
+"""Requests to the committee: their votes end, and they are paid in parts (spec 03, section 15.30; spec 10, 7.2)."""
 
 from __future__ import annotations
 
@@ -9,36 +6,20 @@ from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.arithmetic import fits_uint64, int64, truncated, uint128
 from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.rules.markets.pool_votes import PoolVotes, pool_votes, voting_weight
+from ledgerd.chain.rules.markets.lazy_pool import PoolVotes, pool_votes, voting_weight
 from ledgerd.chain.rules.money.balances import adjust_balance
 from ledgerd.protocol.assets import fits_int64, tokens
-from ledgerd.protocol.operations.virtual import (
-    CommitteeApproveRequest,
-    CommitteeCancelRequest,
-    CommitteePayoutRequest,
-    CommitteePayRequest,
-)
-from ledgerd.state.objects.committee import (
-    ACTIVE,
-    BEING_PAID,
-    COMMITTEE_VOTE_BY_REQUEST,
-    LOW_TURNOUT,
-    PAID,
-    REJECTED,
-    REQUEST_BY_END,
-    REQUEST_BY_STATUS,
-    CommitteeRequest,
-)
+from ledgerd.protocol.operations import virtual
+from ledgerd.state.objects import committee
 
 
 def process_committee_requests(ledger: Ledger, _progress: BlockContext) -> None:
-    """Decide what is due, and every now and then pay a part of what was decided."""
     store = ledger.store
     # Before anything is due: were the pool worth more shares than there can be, every block would fail.
     pool = pool_votes(ledger)
     due = sorted(
-        store.scan(REQUEST_BY_END, lower=(ACTIVE,), upper=(ACTIVE, ledger.now)),
-        key=lambda request: store.position(REQUEST_BY_STATUS, request),
+        store.scan(committee.REQUEST_BY_END, lower=(committee.ACTIVE,), upper=(committee.ACTIVE, ledger.now)),
+        key=lambda request: store.position(committee.REQUEST_BY_STATUS, request),
     )
     for request in due:
         _decide(ledger, request, pool)
@@ -46,28 +27,27 @@ def process_committee_requests(ledger: Ledger, _progress: BlockContext) -> None:
         _pay(ledger)
 
 
-def _decide(ledger: Ledger, request: CommitteeRequest, pool: PoolVotes) -> None:
-    """Enough shares must have voted, and the vote must be for a payment that is not less than the least."""
+def _decide(ledger: Ledger, request: committee.CommitteeRequest, pool: PoolVotes) -> None:
     turnout, approval = _count_votes(ledger, request, pool)
     if not ledger.hardfork(2) or _least_turnout(ledger, pool) > turnout:
-        _close(ledger, request, LOW_TURNOUT)
+        _close(ledger, request, committee.LOW_TURNOUT)
         return
     payment = _payment(request, turnout, approval)
     if payment is None or request.required_amount_min > payment:
-        _close(ledger, request, REJECTED, payment or 0)
+        _close(ledger, request, committee.REJECTED, payment or 0)
         return
     with ledger.editing(request):
         request.conclusion_payout_amount = request.remain_payout_amount = payment
         request.conclusion_time = ledger.now
-        request.status = BEING_PAID
-    ledger.emit(CommitteeApproveRequest(request.request_id))
+        request.status = committee.BEING_PAID
+    ledger.emit(virtual.CommitteeApproveRequest(request.request_id))
 
 
-def _count_votes(ledger: Ledger, request: CommitteeRequest, pool: PoolVotes) -> tuple[int, int]:
+def _count_votes(ledger: Ledger, request: committee.CommitteeRequest, pool: PoolVotes) -> tuple[int, int]:
     """The shares of all who voted, and the parts of them that are for the request; the latter may be negative."""
     turnout = approval = 0
     number = request.request_id
-    for vote in ledger.store.scan(COMMITTEE_VOTE_BY_REQUEST, lower=(number,), upper=(number,)):
+    for vote in ledger.store.scan(committee.COMMITTEE_VOTE_BY_REQUEST, lower=(number,), upper=(number,)):
         weight = voting_weight(ledger, pool, vote.voter)
         turnout = fits_int64(turnout + weight)
         approval = fits_int64(approval + truncated(int64(weight * vote.vote_percent), HUNDRED_PERCENT))
@@ -79,44 +59,42 @@ def _least_turnout(ledger: Ledger, pool: PoolVotes) -> int:
     return fits_int64(fits_int64(ledger.globals.total_vesting_shares + pool.weight) * percent) // HUNDRED_PERCENT
 
 
-def _payment(request: CommitteeRequest, turnout: int, approval: int) -> int | None:
-    """The part of the largest amount that the vote is for, if it is for any."""
+def _payment(request: committee.CommitteeRequest, turnout: int, approval: int) -> int | None:
     if approval <= 0:
         return None
     percent = uint128(HUNDRED_PERCENT * approval) // turnout
     return fits_uint64(uint128(request.required_amount_max * percent) // HUNDRED_PERCENT)
 
 
-def _close(ledger: Ledger, request: CommitteeRequest, status: int, payment: int = 0) -> None:
+def _close(ledger: Ledger, request: committee.CommitteeRequest, status: int, payment: int = 0) -> None:
     with ledger.editing(request):
         request.conclusion_payout_amount = payment
         request.conclusion_time = ledger.now
         request.status = status
-    ledger.emit(CommitteeCancelRequest(request.request_id))
+    ledger.emit(virtual.CommitteeCancelRequest(request.request_id))
 
 
 def _pay(ledger: Ledger) -> None:
-    """Each request has the same part of the fund at most.
-
-    The parts are counted one too many, so the fund is never spent in full (spec 03, section 15.30, quirk).
-    """
-    requests = list(ledger.store.scan(REQUEST_BY_STATUS, lower=(BEING_PAID,), upper=(BEING_PAID,)))
+    """The parts are counted one too many, so the fund is never spent in full (spec 03, section 15.30, quirk)."""
+    requests = list(
+        ledger.store.scan(committee.REQUEST_BY_STATUS, lower=(committee.BEING_PAID,), upper=(committee.BEING_PAID,))
+    )
     largest = truncated(ledger.globals.committee_fund, len(requests) + 1)
     for request in requests:
         _pay_part(ledger, request, min(largest, request.remain_payout_amount))
 
 
-def _pay_part(ledger: Ledger, request: CommitteeRequest, part: int) -> None:
+def _pay_part(ledger: Ledger, request: committee.CommitteeRequest, part: int) -> None:
     globals_ = ledger.globals
     adjust_balance(ledger, ledger.account(request.worker), part)
     with ledger.editing(globals_):
         globals_.committee_fund = fits_int64(globals_.committee_fund - part)
-    ledger.emit(CommitteePayRequest(request.worker, request.request_id, tokens(part)))
+    ledger.emit(virtual.CommitteePayRequest(request.worker, request.request_id, tokens(part)))
     with ledger.editing(request):
         request.payout_amount = fits_int64(request.payout_amount + part)
         request.remain_payout_amount = fits_int64(request.remain_payout_amount - part)
         request.last_payout_time = ledger.now
         if request.remain_payout_amount <= 0:
-            request.status = PAID
+            request.status = committee.PAID
             request.payout_time = ledger.now
-            ledger.emit(CommitteePayoutRequest(request.request_id))
+            ledger.emit(virtual.CommitteePayoutRequest(request.request_id))

@@ -1,4 +1,4 @@
-"""The global properties after the block, and penalties for missed slots (spec 03, 15.9)."""
+"""The global properties, penalties for missed slots (spec 03, 15.9), and the reserve of bandwidth (spec 02, 4.13)."""
 
 from __future__ import annotations
 
@@ -10,17 +10,11 @@ from ledgerd.chain.ledger.skip import Skip
 from ledgerd.chain.rules.validators.emergency import begin_emergency_after_silence, is_emergency
 from ledgerd.chain.rules.validators.slots import SLOTS_REMEMBERED, scheduled_validator, slot_at
 from ledgerd.chain.rules.validators.votes import counted_votes
-from ledgerd.protocol.constants import (
-    BANDWIDTH_PRECISION,
-    BLOCK_INTERVAL,
-    COMMITTEE_ACCOUNT,
-    MAX_RESERVE_RATIO,
-    MAX_UNDO_HISTORY,
-    MAX_VALIDATOR_MISSED_BLOCKS,
-)
+from ledgerd.protocol import constants
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.keys import NULL_KEY
 from ledgerd.protocol.operations.virtual import ShutdownValidator
+from ledgerd.state.objects.accounts import ACCOUNT_BY_LAST_BANDWIDTH_UPDATE
 from ledgerd.state.objects.globals import DynamicGlobalProperty
 from ledgerd.state.objects.validators import VALIDATOR_PENALTIES, Validator, ValidatorPenaltyExpire
 
@@ -30,7 +24,7 @@ LOAD_REVIEWED_EVERY = 20
 FULL_LOAD = 4
 """Blocks count as full from this part of their largest size on."""
 
-MIN_RESERVE_RATIO = MAX_RESERVE_RATIO // 10
+MIN_RESERVE_RATIO = constants.MAX_RESERVE_RATIO // 10
 
 
 class UndoHistoryExhausted(RuleViolation):
@@ -56,7 +50,6 @@ def update_globals(ledger: Ledger, context: BlockContext) -> None:
 
 
 def _count_missed(ledger: Ledger, context: BlockContext) -> int:
-    """The slots between the head and this block; before the first block there were none."""
     if ledger.now == 0:
         return 0
     slot = slot_at(ledger, context.block.timestamp)
@@ -65,11 +58,7 @@ def _count_missed(ledger: Ledger, context: BlockContext) -> int:
 
 
 def _hold_to_account(ledger: Ledger, context: BlockContext, missed: int) -> None:
-    """Penalize validators that missed a slot, except the producer.
-
-    In an emergency the votes of absent validators stay as they are; one that is absent for too long loses its key all
-    the same.
-    """
+    """In an emergency absent validators keep their votes, but lose their key all the same when absent too long."""
     emergency = is_emergency(ledger)
     ledger.missed = _owners(ledger, missed)
     for slot in range(1, missed + 1):
@@ -80,8 +69,8 @@ def _hold_to_account(ledger: Ledger, context: BlockContext, missed: int) -> None
             validator.current_run = 0
             if not emergency:
                 _punish(ledger, validator)
-                _shut_down_after(ledger, validator, MAX_VALIDATOR_MISSED_BLOCKS)
-            elif validator.owner != COMMITTEE_ACCOUNT:
+                _shut_down_after(ledger, validator, constants.MAX_VALIDATOR_MISSED_BLOCKS)
+            elif validator.owner != constants.COMMITTEE_ACCOUNT:
                 _shut_down_after(ledger, validator, ledger.network.emergency_max_validator_missed_blocks)
 
 
@@ -99,16 +88,13 @@ def _punish(ledger: Ledger, validator: Validator) -> None:
     percent, duration = ledger.median.validator_miss_penalty_percent, ledger.median.validator_miss_penalty_duration
     validator.penalty_percent = uint32(validator.penalty_percent + percent)
     validator.counted_votes = counted_votes(validator.votes, validator.penalty_percent)
-    ledger.store.create(
-        VALIDATOR_PENALTIES,
-        ValidatorPenaltyExpire(
-            validator=validator.owner, penalty_percent=percent, expires=uint32(ledger.now + duration)
-        ),
+    penalty = ValidatorPenaltyExpire(
+        validator=validator.owner, penalty_percent=percent, expires=uint32(ledger.now + duration)
     )
+    ledger.store.create(VALIDATOR_PENALTIES, penalty)
 
 
 def _shut_down_after(ledger: Ledger, validator: Validator, blocks: int) -> None:
-    """A validator without a block for so long loses its key, until it sets one again."""
     if validator.is_active and ledger.head_number - validator.last_confirmed_block_num > blocks:
         validator.signing_key = NULL_KEY
         ledger.emit(ShutdownValidator(validator.owner))
@@ -130,15 +116,28 @@ def _review_load(globals_: DynamicGlobalProperty, size: int, window: int) -> Non
         ratio = globals_.current_reserve_ratio
         is_full = globals_.average_block_size > globals_.maximum_block_size // FULL_LOAD
         ratio = ratio // 2 if is_full else ratio + 1
-        globals_.current_reserve_ratio = max(min(ratio, MAX_RESERVE_RATIO), MIN_RESERVE_RATIO)
+        globals_.current_reserve_ratio = max(min(ratio, constants.MAX_RESERVE_RATIO), MIN_RESERVE_RATIO)
     # The product wraps, and does so for usual values (spec 03, section 15.9, quirk).
-    capacity = globals_.maximum_block_size * globals_.current_reserve_ratio * BANDWIDTH_PRECISION * window
-    globals_.max_virtual_bandwidth = uint64(capacity) // BLOCK_INTERVAL
+    capacity = globals_.maximum_block_size * globals_.current_reserve_ratio * constants.BANDWIDTH_PRECISION * window
+    globals_.max_virtual_bandwidth = uint64(capacity) // constants.BLOCK_INTERVAL
 
 
 def _check_undo_history(globals_: DynamicGlobalProperty) -> None:
-    if uint32(globals_.head_block_number - globals_.last_irreversible_block_num) >= MAX_UNDO_HISTORY:
+    if uint32(globals_.head_block_number - globals_.last_irreversible_block_num) >= constants.MAX_UNDO_HISTORY:
         raise UndoHistoryExhausted(
             "The database does not have enough undo history to support a blockchain with so many missed blocks. "
             "Please add a checkpoint if you would like to continue applying blocks beyond this point."
         )
+
+
+def count_bandwidth_candidates(ledger: Ledger, _progress: BlockContext) -> None:
+    """Hourly: what is few is voted on, and time passes for all, so no count could be kept up with each change."""
+    if ledger.head_number % constants.BLOCKS_PER_HOUR != 0:
+        return
+    since = max(ledger.now - constants.BANDWIDTH_RESERVE_ACTIVE_TIME, 0)
+    few = ledger.median.bandwidth_reserve_below.amount
+    active = ledger.store.scan(ACCOUNT_BY_LAST_BANDWIDTH_UPDATE, lower=(since,))
+    globals_ = ledger.globals
+    candidates = 1 + sum(account.effective_shares < few for account in active)
+    with ledger.editing(globals_):
+        globals_.bandwidth_reserve_candidates = candidates

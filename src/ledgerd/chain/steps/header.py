@@ -1,4 +1,4 @@
-"""The header of a block: who made it, whether it was their turn, and what it tells of them (spec 03, 15.2 and 15.6)."""
+"""The header of a block: its producer, whose turn it was, and what it tells of them (spec 03, 15.2, 15.6, 15.10)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.chain.rules.validators.emergency import is_emergency
 from ledgerd.chain.rules.validators.slots import scheduled_validator, slot_at
 from ledgerd.protocol.block import Block, HardforkVote, RunningVersion
-from ledgerd.protocol.constants import BLOCK_INTERVAL
+from ledgerd.protocol.constants import BLOCK_INTERVAL, IRREVERSIBLE_SUPPORT_MIN_RUN
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.times import Time
@@ -27,7 +27,6 @@ class WrongScheduledValidator(RuleViolation):
 
 
 def check_header(ledger: Ledger, context: BlockContext) -> None:
-    """The block continues the head, and was signed by the validator whose turn it was."""
     block = context.block
     _require_next(ledger, block)
     context.producer = validator = ledger.validator(AccountName(block.validator))
@@ -93,7 +92,6 @@ def fix_genesis_time(ledger: Ledger, context: BlockContext) -> None:
 
 
 def process_header_extensions(ledger: Ledger, context: BlockContext) -> None:
-    """Record the producer's running version, and its vote on a hardfork."""
     producer = context.producer
     for extension in context.block.extensions:
         if isinstance(extension, RunningVersion):
@@ -112,3 +110,14 @@ def check_running_version(ledger: Ledger, context: BlockContext) -> None:
         "validator.running_version >= hardfork_state.current_hardfork_version: "
         "Block produced by validator that is not running current hardfork",
     )
+
+
+def update_signing_validator(ledger: Ledger, context: BlockContext) -> None:
+    """A validator that comes back supports what is before its block only after a run of blocks."""
+    producer = context.producer
+    with ledger.editing(producer):
+        producer.last_aslot = ledger.globals.current_aslot
+        producer.last_confirmed_block_num = context.number
+        if producer.current_run >= IRREVERSIBLE_SUPPORT_MIN_RUN:
+            producer.last_supported_block_num = context.number
+        producer.current_run += 1

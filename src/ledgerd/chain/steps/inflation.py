@@ -1,4 +1,6 @@
-"""New tokens: how many a block makes, and who has them (spec 03, sections 15.19 and 15.20)."""
+"""New tokens: how many a block makes, and who has them (spec 03, sections 15.19 and 15.20); at the end of an epoch
+validators share theirs with those who vote for them (section 15.21).
+"""
 
 from __future__ import annotations
 
@@ -8,27 +10,16 @@ from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.arithmetic import fits_uint64, uint32, uint128
 from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.rules.money.vesting import create_vesting
+from ledgerd.chain.rules.money.balances import create_vesting
+from ledgerd.protocol import constants
 from ledgerd.protocol.assets import fits_int64, shares
-from ledgerd.protocol.constants import (
-    BLOCKS_PER_YEAR,
-    COMMITTEE_FUND_PERCENT,
-    DIGITAL_ASSET_ISSUED_PER_BLOCK,
-    FIXED_INFLATION,
-    INIT_SUPPLY,
-    REWARD_FUND_PERCENT,
-    VESTING_FUND_PERCENT,
-)
-from ledgerd.protocol.operations.virtual import ValidatorReward
-from ledgerd.state.objects.validators import Validator
+from ledgerd.protocol.operations.virtual import StakeholderReward, ValidatorReward
+from ledgerd.state.objects.accounts import ACCOUNTS, Account
+from ledgerd.state.objects.validators import VALIDATOR_BY_PENDING_REWARD, VALIDATOR_VOTE_BY_VALIDATOR, Validator
 
 
 def recalculate_inflation(ledger: Ledger, _progress: BlockContext) -> None:
-    """Let the medians count, once in a period.
-
-    Until the first period is over both are zero, so a young chain gives everything to the reward fund (spec 03,
-    section 15.19, quirk).
-    """
+    """Until the first period is over, all goes to the reward fund (spec 03, section 15.19, quirk)."""
     globals_, median = ledger.globals, ledger.median
     if uint32(globals_.inflation_calc_block_num + median.inflation_recalc_period) < ledger.head_number:
         with ledger.editing(globals_):
@@ -40,20 +31,20 @@ def recalculate_inflation(ledger: Ledger, _progress: BlockContext) -> None:
 @lru_cache
 def first_inflation(year: int) -> int:
     """The tokens of a block, before hardfork 11: a tenth of the year's first supply, in equal parts."""
-    a_year = INIT_SUPPLY * FIXED_INFLATION // HUNDRED_PERCENT
-    supply = INIT_SUPPLY + a_year
+    a_year = constants.INIT_SUPPLY * constants.FIXED_INFLATION // HUNDRED_PERCENT
+    supply = constants.INIT_SUPPLY + a_year
     for _ in range(year):
-        a_year = supply * FIXED_INFLATION // HUNDRED_PERCENT
+        a_year = supply * constants.FIXED_INFLATION // HUNDRED_PERCENT
         supply += a_year
-    return a_year // BLOCKS_PER_YEAR
+    return a_year // constants.BLOCKS_PER_YEAR
 
 
 def pay_inflation(ledger: Ledger, context: BlockContext) -> None:
     """Split the new tokens between the funds and the block's validator, whose part is paid in shares, even if none."""
     issued = (
-        DIGITAL_ASSET_ISSUED_PER_BLOCK
+        constants.DIGITAL_ASSET_ISSUED_PER_BLOCK
         if ledger.hardfork(11)
-        else first_inflation(ledger.head_number // BLOCKS_PER_YEAR)
+        else first_inflation(ledger.head_number // constants.BLOCKS_PER_YEAR)
     )
     reward = _split_as_voted(ledger, issued) if ledger.hardfork(4) else _split_by_constants(ledger, issued)
     producer = ledger.validator(context.producer.owner)
@@ -65,9 +56,9 @@ def pay_inflation(ledger: Ledger, context: BlockContext) -> None:
 
 def _split_by_constants(ledger: Ledger, issued: int) -> int:
     """Before hardfork 4 a part makes shares dearer, even those of this block's validator."""
-    content = issued * REWARD_FUND_PERCENT // HUNDRED_PERCENT
-    vesting = issued * VESTING_FUND_PERCENT // HUNDRED_PERCENT
-    committee = issued * COMMITTEE_FUND_PERCENT // HUNDRED_PERCENT
+    content = issued * constants.REWARD_FUND_PERCENT // HUNDRED_PERCENT
+    vesting = issued * constants.VESTING_FUND_PERCENT // HUNDRED_PERCENT
+    committee = issued * constants.COMMITTEE_FUND_PERCENT // HUNDRED_PERCENT
     _fund(ledger, issued, committee, content)
     globals_ = ledger.globals
     with ledger.editing(globals_):
@@ -92,7 +83,6 @@ def _fund(ledger: Ledger, issued: int, committee: int, rewards: int) -> None:
 
 
 def _share_reward(ledger: Ledger, producer: Validator, reward: int) -> None:
-    """Put the part aside that those who vote for the validator have at the end of the epoch."""
     shared = fits_uint64(uint128(reward * producer.sharing_rate) // HUNDRED_PERCENT)
     if reward > shared:
         _reward(ledger, producer, reward - shared)
@@ -104,3 +94,46 @@ def _share_reward(ledger: Ledger, producer: Validator, reward: int) -> None:
 def _reward(ledger: Ledger, producer: Validator, tokens: int) -> None:
     vested = create_vesting(ledger, ledger.account(producer.owner), tokens)
     ledger.emit(ValidatorReward(producer.owner, shares(vested)))
+
+
+def distribute_epoch(ledger: Ledger, _progress: BlockContext) -> None:
+    """Validators in the order of their names as words: what one pays out changes the weights for the next."""
+    length = ledger.median.distribution_epoch_length
+    if length == 0 or ledger.head_number % length != 0:
+        return
+    start = uint32(ledger.head_number - length + 1)
+    for validator in ledger.store.scan(VALIDATOR_BY_PENDING_REWARD, lower=(True,)):
+        account = ledger.find_account(validator.owner)
+        if account is not None:
+            _distribute(ledger, validator, account, start)
+
+
+def _distribute(ledger: Ledger, validator: Validator, account: Account, start: int) -> None:
+    """Each voter has its part by weight and time; the validator has what is left over, or all when nobody has any."""
+    reward = left = validator.pending_stakeholder_reward
+    parts = _parts(ledger, validator, start)
+    total = uint128(sum(part for _, part in parts))
+    for voter, part in parts if total else ():
+        tokens = fits_uint64(uint128(reward * part) // total)
+        if tokens < constants.MIN_STAKEHOLDER_REWARD_PAYOUT:
+            continue
+        vested = create_vesting(ledger, voter, tokens)
+        ledger.emit(StakeholderReward(validator.owner, voter.name, shares(vested)))
+        left -= tokens
+    if left > 0:
+        vested = create_vesting(ledger, account, left)
+        ledger.emit(ValidatorReward(validator.owner, shares(vested)))
+    with ledger.editing(validator):
+        validator.pending_stakeholder_reward = 0
+
+
+def _parts(ledger: Ledger, validator: Validator, start: int) -> list[tuple[Account, int]]:
+    """What each voter's vote weighs, times the blocks of the epoch that it has been there for."""
+    parts = []
+    for vote in ledger.store.scan(VALIDATOR_VOTE_BY_VALIDATOR, lower=(validator.id,), upper=(validator.id,)):
+        voter = ledger.store.get(ACCOUNTS, vote.account)
+        weight = voter.fair_vote_weight
+        if weight > 0:
+            first = max(vote.vote_created_block, start)
+            parts.append((voter, uint128(weight * uint32(ledger.head_number - first + 1))))
+    return parts

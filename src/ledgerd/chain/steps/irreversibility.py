@@ -1,6 +1,6 @@
-"""The last irreversible block, as the scheduled validators support it with their own blocks (spec 03, section 19.1).
-
-Only the state is here: what becomes irreversible is committed and logged by who drives the chain.
+"""The last irreversible block: as scheduled validators support it with their own blocks, or confirm it (spec 03,
+sections 19.1 to 19.3). The reference never sends confirmations, so flags stay off. With a single scheduled validator
+none are needed, and the block before the head becomes irreversible here.
 """
 
 from __future__ import annotations
@@ -9,9 +9,11 @@ from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.validators.emergency import is_emergency
-from ledgerd.protocol.constants import IRREVERSIBLE_THRESHOLD
+from ledgerd.protocol.constants import IRREVERSIBLE_THRESHOLD, MAX_BLOCK_POST_VALIDATION_COUNT
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId, block_number_of
+from ledgerd.protocol.names import NO_NAME
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, BLOCK_SUMMARY_COUNT
+from ledgerd.state.objects.validators import VALIDATOR_CONFIRMATIONS, ValidatorConfirmation
 
 
 def update_last_irreversible_block(ledger: Ledger, context: BlockContext) -> None:
@@ -26,7 +28,6 @@ def update_last_irreversible_block(ledger: Ledger, context: BlockContext) -> Non
 
 
 def make_irreversible(ledger: Ledger, context: BlockContext, number: int) -> None:
-    """Note the last irreversible block, and its id where it is known."""
     block_id = context.block.id if number == context.number else _remembered_id(ledger, number)
     head = ledger.globals
     is_known = block_id != NO_BLOCK
@@ -43,3 +44,54 @@ def make_irreversible(ledger: Ledger, context: BlockContext, number: int) -> Non
 def _remembered_id(ledger: Ledger, number: int) -> BlockId:
     block_id = ledger.store.get(BLOCK_SUMMARIES, number % BLOCK_SUMMARY_COUNT).block_id
     return block_id if block_number_of(block_id) == number else NO_BLOCK
+
+
+def advance_by_confirmations(ledger: Ledger, context: BlockContext) -> None:
+    """Each block in turn that enough of the others have confirmed."""
+    if is_emergency(ledger):
+        return
+    required = ledger.schedule.num_scheduled_validators * IRREVERSIBLE_THRESHOLD // HUNDRED_PERCENT
+    waiting = _waiting(ledger, context)
+    for confirmation in tuple(waiting):
+        following = ledger.globals.last_irreversible_block_num + 1
+        if confirmation.block_num > following:
+            break
+        confirmed = sum(confirmation.current_shuffled_validators_validations)
+        if confirmation.block_num == following and confirmed >= required:
+            make_irreversible(ledger, context, following)
+            ledger.store.remove(confirmation)
+            waiting.remove(confirmation)
+
+
+def remember_for_confirmation(ledger: Ledger, context: BlockContext) -> None:
+    """The block waits for the other scheduled validators, among the last few that do."""
+    store, irreversible = ledger.store, ledger.globals.last_irreversible_block_num
+    next_id = store.next_id(VALIDATOR_CONFIRMATIONS)
+    for confirmation in _waiting(ledger, context):
+        are_few = next_id - confirmation.id < MAX_BLOCK_POST_VALIDATION_COUNT
+        if are_few and confirmation.block_num > irreversible:
+            break
+        store.remove(confirmation)
+    others = [name for name in ledger.schedule.scheduled if name != context.producer.owner]
+    places = ledger.network.max_validators
+    new_confirmation = ValidatorConfirmation(
+        block_num=context.number,
+        block_id=context.block.id,
+        current_shuffled_validators=(*others, *(NO_NAME,) * (places - len(others))),
+        current_shuffled_validators_validations=(False,) * places,
+    )
+    store.create(VALIDATOR_CONFIRMATIONS, new_confirmation)
+
+
+def _waiting(ledger: Ledger, context: BlockContext) -> list[ValidatorConfirmation]:
+    """One begins to wait with each block: ids are consecutive. A scan would write the index of ids in each block."""
+    if context.unconfirmed is not None:
+        return context.unconfirmed
+    store, found = ledger.store, []
+    object_id = store.next_id(VALIDATOR_CONFIRMATIONS) - 1
+    while (confirmation := store.find(VALIDATOR_CONFIRMATIONS, object_id)) is not None:
+        found.append(confirmation)
+        object_id -= 1
+    found.reverse()
+    context.unconfirmed = found
+    return found

@@ -1,8 +1,4 @@
-"""The next round of producers: those with the most votes, and in turns all others (spec 03, section 17).
-
-Once a round the validators' votes on versions and hardforks are counted too. What they want of the chain
-properties is in `medians`.
-"""
+"""The next round of producers: those with the most votes, and in turns all others (spec 03, section 17)."""
 
 from __future__ import annotations
 
@@ -19,21 +15,13 @@ from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
 from ledgerd.protocol.names import NO_NAME
 from ledgerd.protocol.times import Time
 from ledgerd.protocol.versions import HardforkVersion, Version
-from ledgerd.state.objects.validators import (
-    PENALTY_BY_EXPIRATION,
-    VALIDATOR_BY_ACTIVE_COUNTED_VOTES,
-    VALIDATOR_BY_SCHEDULE_TIME,
-    VALIDATORS,
-    SchedulePlace,
-    Validator,
-)
+from ledgerd.state.objects import validators
 
 LAP = MAX_UINT128
 """The length of a lap in virtual time, which each runs as fast as it has votes."""
 
 
 def update_schedule(ledger: Ledger, _progress: BlockContext) -> None:
-    """After each round, plan the next one."""
     if ledger.head_number % ledger.network.max_validators:
         return
     if ledger.hardfork(6):
@@ -56,8 +44,7 @@ def update_schedule(ledger: Ledger, _progress: BlockContext) -> None:
 
 
 def _forgive_penalties(ledger: Ledger) -> None:
-    """Remove expired penalties; the position in virtual time stays."""
-    for penalty in ledger.store.scan(PENALTY_BY_EXPIRATION, upper=(ledger.now,)):
+    for penalty in ledger.store.scan(validators.PENALTY_BY_EXPIRATION, upper=(ledger.now,)):
         validator = ledger.validator(penalty.validator)
         with ledger.editing(validator):
             validator.penalty_percent = uint32(validator.penalty_percent - penalty.penalty_percent)
@@ -65,37 +52,33 @@ def _forgive_penalties(ledger: Ledger) -> None:
         ledger.store.remove(penalty)
 
 
-def _may_be_scheduled(ledger: Ledger, validator: Validator) -> bool:
+def _may_be_scheduled(ledger: Ledger, validator: validators.Validator) -> bool:
     """Since hardfork 12 the committee is no validator among others: it fills in, in emergencies."""
     return validator.is_active and not (validator.owner == COMMITTEE_ACCOUNT and ledger.hardfork(12))
 
 
-def _choose_top(ledger: Ledger) -> list[Validator]:
-    """Those with the most votes, as they count after penalties."""
-    top: list[Validator] = []
-    for validator in ledger.store.scan(VALIDATOR_BY_ACTIVE_COUNTED_VOTES, lower=(True,), upper=(True,)):
+def _choose_top(ledger: Ledger) -> list[validators.Validator]:
+    top: list[validators.Validator] = []
+    for validator in ledger.store.scan(validators.VALIDATOR_BY_ACTIVE_COUNTED_VOTES, lower=(True,), upper=(True,)):
         if len(top) == ledger.network.max_top_validators:
             break
         if _may_be_scheduled(ledger, validator):
             top.append(validator)
     for validator in top:
-        _put(ledger, validator, SchedulePlace.TOP)
+        _put(ledger, validator, validators.SchedulePlace.TOP)
     return top
 
 
-def _choose_support(ledger: Ledger, top: list[Validator]) -> tuple[list[Validator], int]:
-    """Those whose turn in virtual time comes first; and the virtual time at which that is.
-
-    All who were met on the way begin a new lap, also those who were passed over.
-    """
+def _choose_support(ledger: Ledger, top: list[validators.Validator]) -> tuple[list[validators.Validator], int]:
+    """Those whose turn in virtual time comes first. All met on the way begin a new lap, also those passed over."""
     chosen = {validator.id for validator in top}
     missing = ledger.network.max_validators - len(top)
     virtual_time = ledger.schedule.current_virtual_time
-    support: list[Validator] = []
-    met: list[Validator] = []
+    support: list[validators.Validator] = []
+    met: list[validators.Validator] = []
     if not missing:
         return support, virtual_time
-    for validator in ledger.store.scan(VALIDATOR_BY_SCHEDULE_TIME):
+    for validator in ledger.store.scan(validators.VALIDATOR_BY_SCHEDULE_TIME):
         if len(support) == missing:
             break
         virtual_time = validator.virtual_scheduled_time
@@ -103,17 +86,17 @@ def _choose_support(ledger: Ledger, top: list[Validator]) -> tuple[list[Validato
         if validator.id not in chosen and _may_be_scheduled(ledger, validator):
             support.append(validator)
     for validator in support:
-        _put(ledger, validator, SchedulePlace.SUPPORT)
+        _put(ledger, validator, validators.SchedulePlace.SUPPORT)
     return support, _begin_laps(ledger, met, virtual_time)
 
 
-def _put(ledger: Ledger, validator: Validator, place: SchedulePlace) -> None:
+def _put(ledger: Ledger, validator: validators.Validator, place: validators.SchedulePlace) -> None:
     if validator.schedule != place:
         with ledger.editing(validator):
             validator.schedule = place
 
 
-def _begin_laps(ledger: Ledger, met: list[Validator], virtual_time: int) -> int:
+def _begin_laps(ledger: Ledger, met: list[validators.Validator], virtual_time: int) -> int:
     """Begin a new lap for each; when virtual time runs over, it begins again for everybody."""
     for validator in met:
         scheduled = uint128(virtual_time + _lap_time(validator))
@@ -128,14 +111,14 @@ def _begin_laps(ledger: Ledger, met: list[Validator], virtual_time: int) -> int:
 
 
 def _restart_virtual_time(ledger: Ledger) -> None:
-    for validator in ledger.store.scan(VALIDATORS):
+    for validator in ledger.store.scan(validators.VALIDATORS):
         with ledger.editing(validator):
             validator.virtual_position = 0
             validator.virtual_last_update = 0
             validator.virtual_scheduled_time = _lap_time(validator)
 
 
-def _lap_time(validator: Validator) -> int:
+def _lap_time(validator: validators.Validator) -> int:
     """How long a lap takes with so many votes. Votes may be below zero before hardfork 5."""
     speed = uint128(validator.counted_votes + 1)
     if speed == 0:
@@ -143,7 +126,7 @@ def _lap_time(validator: Validator) -> int:
     return LAP // speed
 
 
-def _voters(ledger: Ledger) -> list[Validator]:
+def _voters(ledger: Ledger) -> list[validators.Validator]:
     """The validators whose votes on versions count: the round that ends, without the committee of an emergency."""
     emergency = is_emergency(ledger)
     return ledger.validators(
@@ -151,14 +134,13 @@ def _voters(ledger: Ledger) -> list[Validator]:
     )
 
 
-def _majority_version(ledger: Ledger, voters: list[Validator]) -> Version:
-    """The highest version that enough validators run, or a later one."""
+def _majority_version(ledger: Ledger, voters: list[validators.Validator]) -> Version:
     running = sorted((validator.running_version for validator in voters), reverse=True)
     required = ledger.network.hardfork_required_validators
     return running[required - 1] if len(running) >= required else ledger.schedule.majority_version
 
 
-def _count_hardfork_votes(ledger: Ledger, voters: list[Validator]) -> None:
+def _count_hardfork_votes(ledger: Ledger, voters: list[validators.Validator]) -> None:
     """The next hardfork is the one that enough validators vote for, with its time; without one, the chain waits."""
     votes: Counter[tuple[HardforkVersion, Time]] = Counter(
         (validator.hardfork_version_vote, validator.hardfork_time_vote) for validator in voters

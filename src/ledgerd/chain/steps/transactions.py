@@ -1,21 +1,23 @@
-"""The transactions of a block, and what the chain remembers of them (spec 03, sections 12 and 14)."""
+"""A block's transactions, what is remembered of them (spec 03, 12 and 14), and the end of proposals (15.13)."""
 
 from __future__ import annotations
+
+from contextlib import suppress
 
 from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import Skip
+from ledgerd.chain.rules.transactions.proposals import execute, is_authorized, remove_proposal
 from ledgerd.chain.rules.transactions.transactions import apply_transaction
-from ledgerd.protocol.block import require_block_size
-from ledgerd.protocol.block_exceptions import EXCEPTED_BLOCKS
-from ledgerd.protocol.errors import require
+from ledgerd.protocol.block import EXCEPTED_BLOCKS, require_block_size
+from ledgerd.protocol.errors import RuleViolation, require
+from ledgerd.state.objects.proposals import PROPOSAL_BY_EXPIRATION
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, TRANSACTION_BY_EXPIRATION
 
 SUMMARIES = 0xFFFF
 
 
 def check_contents(ledger: Ledger, context: BlockContext) -> None:
-    """The merkle root is that of the transactions, and the block is no larger than the chain allows."""
     block = context.block
     if not context.skip & Skip.MERKLE_ROOT:
         is_excepted = EXCEPTED_BLOCKS.get(context.number) == block.merkle_root
@@ -28,7 +30,6 @@ def check_contents(ledger: Ledger, context: BlockContext) -> None:
 
 
 def apply_transactions(ledger: Ledger, context: BlockContext) -> None:
-    """Each in its place; the failure of one is the failure of the block."""
     for transaction in context.block.transactions:
         apply_transaction(ledger, transaction, context.skip)
         ledger.cursor.transaction_in_block += 1
@@ -46,3 +47,16 @@ def expire_transactions(ledger: Ledger, _progress: BlockContext) -> None:
     """Forget expired transactions: they can no longer be included again."""
     for known in ledger.store.scan(TRANSACTION_BY_EXPIRATION, upper=(ledger.now - 1,)):
         ledger.store.remove(known)
+
+
+def expire_proposals(ledger: Ledger, _progress: BlockContext) -> None:
+    """A proposal that is agreed to is tried a last time at its end; then it goes."""
+    while True:
+        proposal = ledger.store.first(PROPOSAL_BY_EXPIRATION, upper=(ledger.now,))
+        if proposal is None:
+            return
+        proposal_id = proposal.id
+        if is_authorized(ledger, proposal):
+            with suppress(RuleViolation):
+                execute(ledger, proposal)
+        remove_proposal(ledger, proposal_id)

@@ -3,20 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
-
-from ledgerd.cli.debug import codec, fork, states
-
-TOOLS = (codec, states, fork)
-"""A module for each tool: `add_to` declares its arguments, `run` carries it out."""
+from importlib import import_module
 
 
-def add_to(commands: argparse._SubParsersAction[Any]) -> None:
-    arguments = commands.add_parser(
-        "debug",
-        help="print a generated codec, compare two states, find where two chains part",
-        description="Tools for finding faults. None of them changes any data.",
-    )
-    tools = arguments.add_subparsers(title="tools", metavar="TOOL", required=True)
-    for tool in TOOLS:
-        tool.add_to(tools)
+def run(chosen: argparse.Namespace) -> int:
+    return int(import_module(f"{__package__}.{chosen.tool}").run(chosen))

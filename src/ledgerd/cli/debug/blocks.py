@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-import http.client
-import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
+from ledgerd.basics.printable import printable
+from ledgerd.chain.log.block_log import BlockLogReader
+from ledgerd.chain.log.rolling import RollingBlockLogReader
+from ledgerd.chain.log.source import LogSource
+from ledgerd.codec.codec import codec_of
+from ledgerd.codec.errors import DecodeError
+from ledgerd.node.config.configuration import read_configuration
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.errors import OperatorError
+from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
+from ledgerd.state.objects import STORED_TABLES
+from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
+from ledgerd.state.reader import StateReader
 
 SECONDS = 10.0
 LARGEST_ANSWER = 32 << 20
@@ -36,7 +44,6 @@ class StoredBlocks(NamedTuple):
 
 @contextmanager
 def blocks_of(place: str) -> Iterator[StoredBlocks]:
-    """The blocks at a place: a node's address, a data directory or a block log."""
     if place.startswith(("http://", "https://")):
         yield _of_node(place)
     elif Path(place).is_dir():
@@ -48,8 +55,6 @@ def blocks_of(place: str) -> Iterator[StoredBlocks]:
 
 
 def _of_node(address: str) -> StoredBlocks:
-    from ledgerd.codec import DecodeError, codec_of  # noqa: PLC0415 - not loaded for `--help`
-
     def block(number: int) -> Block | None:
         found = _asked(address, "get_block", number)
         if found is None:
@@ -68,55 +73,41 @@ def _of_node(address: str) -> StoredBlocks:
 
 def _asked(address: str, method: str, *arguments: int) -> Any:  # noqa: ANN401 - JSON of any kind
     """The result of a method of `database_api`."""
-    request = {"jsonrpc": "2.0", "method": "call", "params": ["database_api", method, arguments], "id": 1}
-    parts = urlsplit(address)
-    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+    from ledgerd.client.address import read_address  # noqa: PLC0415 - none of these is loaded for `--help`
+    from ledgerd.client.blocking import HttpClient  # noqa: PLC0415
+    from ledgerd.client.envelope import ErrorAnswer, NodeCall, NotAnAnswer, packed, parsed, request_of, result_of  # noqa: PLC0415
+
+    request = packed(request_of(1, NodeCall("database_api", method, arguments)))
     try:
-        connection = kind(parts.hostname or "", parts.port, timeout=SECONDS)
-        try:
-            connection.request("POST", parts.path or "/", json.dumps(request), {"Content-Type": "application/json"})
-            raw = connection.getresponse().read(LARGEST_ANSWER)
-        finally:
-            connection.close()
-        answer = json.loads(raw)
-    except (OSError, http.client.HTTPException, ValueError) as problem:
+        with closing(HttpClient(read_address(address))) as client:
+            raw = client.post(request, SECONDS, LARGEST_ANSWER).body
+    except OSError as problem:
         raise OperatorError(f"{address}: {problem or type(problem).__name__}") from problem
-    if not isinstance(answer, dict) or "result" not in answer:
-        raise OperatorError(f"{address}: {method} is answered with {raw[:200].decode('utf-8', 'replace')}")
-    return answer["result"]
+    try:
+        return result_of(parsed(raw), 1)
+    except (NotAnAnswer, ErrorAnswer) as problem:
+        shown = printable(raw[:200].decode("utf-8", "replace"))
+        raise OperatorError(f"{address}: {method} is answered with {shown}") from problem
 
 
 @contextmanager
 def _of_directory(place: str) -> Iterator[StoredBlocks]:
-    """A data directory: its reversible blocks are in the state, all others in a log."""
-    from ledgerd.chain.log.block_log import BlockLogReader  # noqa: PLC0415 - none of these is loaded for `--help`
-    from ledgerd.chain.log.rolling import RollingBlockLogReader  # noqa: PLC0415
-    from ledgerd.node.config.configuration import read_configuration  # noqa: PLC0415
-    from ledgerd.rpc.blocks.kept_blocks import KeptBlocks  # noqa: PLC0415
-    from ledgerd.state.objects import STORED_TABLES  # noqa: PLC0415
-    from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES  # noqa: PLC0415
-    from ledgerd.state.reader import StateReader  # noqa: PLC0415
-
     folder = read_configuration({"data-dir": [place]}, Path.cwd()).chain.shared_file_dir
     if not folder.is_dir():
         raise OperatorError(f"there is no state in {place}: give a node's address, a data directory or a block log")
-    logs = (BlockLogReader.open(folder), RollingBlockLogReader.open(folder))
-    try:
-        with StateReader.open(folder, STORED_TABLES) as reader, reader.snapshot() as view:
-            archive = KeptBlocks(*logs)
-            head = view.get(DYNAMIC_GLOBAL_PROPERTIES, 0).head_block_number
-            yield StoredBlocks(place, head, lambda number: archive.block(view, number))
-    finally:
-        for log in logs:
-            log.close()
+    with (
+        closing(BlockLogReader.open(folder)) as whole,
+        closing(RollingBlockLogReader.open(folder)) as rolling,
+        StateReader.open(folder, STORED_TABLES) as reader,
+        reader.snapshot() as view,
+    ):
+        archive = KeptBlocks(whole, rolling)
+        head = view.get(DYNAMIC_GLOBAL_PROPERTIES, 0).head_block_number
+        yield StoredBlocks(place, head, lambda number: archive.block(view, number))
 
 
 @contextmanager
 def _of_file(place: str) -> Iterator[StoredBlocks]:
-    """A block log of either program."""
-    from ledgerd.chain.log.source import LogSource  # noqa: PLC0415 - not loaded for `--help`
-    from ledgerd.codec import codec_of  # noqa: PLC0415
-
     with LogSource(Path(place)) as log:
 
         def block(number: int) -> Block | None:

@@ -8,6 +8,9 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
+import msgspec
+
+from ledgerd.codec import record_kind
 from ledgerd.codec.listing import DIRECTIONS, listing
 from ledgerd.protocol.errors import OperatorError
 
@@ -20,25 +23,7 @@ ROOTS = (
 """Modules that import all types with codecs: operations, blocks, state objects, peer messages."""
 
 
-def add_to(tools: argparse._SubParsersAction[Any]) -> None:
-    arguments = tools.add_parser(
-        "codec",
-        help="print the generated functions of a type",
-        description="Prints the functions that turn a type into bytes and JSON, and back, as they are compiled.",
-    )
-    arguments.add_argument("type", metavar="TYPE", help="a class, such as Transfer, SignedHeader or Account")
-    arguments.add_argument(
-        "--direction",
-        choices=tuple(DIRECTIONS),
-        help="read: bytes to value; write: value to bytes; print: value to JSON; show: bytes to JSON (default: all)",
-    )
-    arguments.set_defaults(run=run)
-
-
 def run(chosen: argparse.Namespace) -> int:
-    """Print the functions of each type of this name."""
-    from ledgerd.codec import record_kind  # noqa: PLC0415 - not loaded for `--help`
-
     found = [record for record in _records() if record.__name__.lower() == chosen.type.lower()]
     if not found:
         raise OperatorError(f"there is no type {chosen.type}; the classes of {', '.join(ROOTS)} can be printed")
@@ -49,9 +34,6 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def _records() -> Iterator[type[Any]]:
-    """Every declared record, in the order of their names."""
-    import msgspec  # noqa: PLC0415
-
     for root in ROOTS:
         import_module(root)
     known: set[type[Any]] = set()

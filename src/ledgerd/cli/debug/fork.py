@@ -1,41 +1,19 @@
-"""`ledgerd debug fork`: the block at which two chains part.
-
-A block's id covers all blocks before it, so that a binary search by number finds the place: a chain of 80 million
-blocks takes some 30 questions to each side.
-"""
+"""`ledgerd debug fork`: the block at which two chains part, by binary search: an id covers all blocks before it."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING, Any
 
+from ledgerd.cli.debug.blocks import StoredBlocks, blocks_of
+from ledgerd.protocol.block import Block
 from ledgerd.protocol.errors import OperatorError
-
-if TYPE_CHECKING:
-    from ledgerd.cli.debug.blocks import StoredBlocks
-    from ledgerd.protocol.block import Block
+from ledgerd.protocol.time_text import time_text
 
 PARTED = 1
 
 
-def add_to(tools: argparse._SubParsersAction[Any]) -> None:
-    arguments = tools.add_parser(
-        "fork",
-        help="find the block at which two chains part",
-        description="Finds the last block that two chains have in common, by binary search over block ids. "
-        "Exits with 1 when the chains part.",
-    )
-    what = "a node's address (http://HOST:PORT), a data directory, or a block log"
-    arguments.add_argument("first", metavar="FIRST", help=what)
-    arguments.add_argument("second", metavar="SECOND", help="another one")
-    arguments.set_defaults(run=run)
-
-
 def run(chosen: argparse.Namespace) -> int:
-    """Search, and print the last common block and the two that follow it."""
-    from ledgerd.cli.debug.blocks import blocks_of  # noqa: PLC0415 - not loaded for `--help`
-
     if chosen.first == chosen.second:
         raise OperatorError("both are the same: name two chains")
     with blocks_of(chosen.first) as first, blocks_of(chosen.second) as second:
@@ -81,8 +59,6 @@ def _block(blocks: StoredBlocks, number: int) -> Block:
 
 
 def described(block: Block) -> str:
-    from ledgerd.protocol.time_text import time_text  # noqa: PLC0415 - not loaded for `--help`
-
     return (
         f"{block.number} {block.id.hex()} of {time_text(block.timestamp)} by {block.validator}, "
         f"{len(block.transactions)} transactions"

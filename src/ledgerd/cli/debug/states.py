@@ -1,7 +1,5 @@
-"""`ledgerd debug states`: where two states differ, object by object and field by field.
-
-A state is a data directory or a snapshot file, of either program. Two directories are compared in full; beside a
-snapshot only what a snapshot holds is compared.
+"""`ledgerd debug states`: where two states differ, object by object and field by field. A state is a data directory or
+a snapshot; beside a snapshot only what a snapshot holds is compared.
 """
 
 from __future__ import annotations
@@ -14,45 +12,27 @@ from contextlib import ExitStack
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ledgerd.codec import codec_of
+from ledgerd.node.config.configuration import read_configuration
 from ledgerd.protocol.errors import OperatorError
-
-if TYPE_CHECKING:
-    from ledgerd.snapshot.sections import SnapshotSection
-    from ledgerd.state.tables import Table
-    from ledgerd.state.view import View
+from ledgerd.snapshot.errors import SnapshotError
+from ledgerd.snapshot.read import Snapshot
+from ledgerd.snapshot.sections import HEAD_BLOCK, OLD_SECTIONS, SECTIONS, SnapshotSection
+from ledgerd.state.objects import STORED_TABLES
+from ledgerd.state.reader import StateReader
+from ledgerd.state.tables import Table
+from ledgerd.state.view import View
 
 DIFFERENT = 1
-MOST_PRINTED = 20
 
 Objects = Callable[[], Iterator[tuple[Any, Any]]]
 """Walks a table by id: the id of each object, and its JSON."""
 State = dict[str, Objects]
-"""Tables by their names."""
-
-
-def add_to(tools: argparse._SubParsersAction[Any]) -> None:
-    arguments = tools.add_parser(
-        "states",
-        help="compare two states",
-        description="Prints each object and field in which two states differ. Nodes may run on them meanwhile. "
-        "Exits with 1 when there is a difference.",
-    )
-    arguments.add_argument("first", type=Path, metavar="FIRST", help="a data directory, or a snapshot (.vizjson)")
-    arguments.add_argument("second", type=Path, metavar="SECOND", help="another one")
-    arguments.add_argument(
-        "--most",
-        type=int,
-        default=MOST_PRINTED,
-        metavar="N",
-        help=f"the most differences to print for a table (default: {MOST_PRINTED})",
-    )
-    arguments.set_defaults(run=run)
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Compare table by table, in the order in which objects are stored."""
     if chosen.first.resolve() == chosen.second.resolve():
         raise OperatorError("both are the same: name two states")
     with ExitStack() as stack:
@@ -67,7 +47,6 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def _printed(name: str, differences: Iterator[str], most: int) -> int:
-    """Print the first differences of a table; returns how many there are."""
     shown = list(islice(differences, max(most, 0)))
     more = sum(1 for _ in differences)
     sys.stdout.writelines(f"{line}\n" for line in shown)
@@ -79,9 +58,6 @@ def _printed(name: str, differences: Iterator[str], most: int) -> int:
 def _opened(path: Path, stack: ExitStack, *, in_full: bool) -> State:
     if not path.is_dir():
         return _of_snapshot(path)
-    from ledgerd.node.config.configuration import read_configuration  # noqa: PLC0415 - not loaded for `--help`
-    from ledgerd.state.objects import STORED_TABLES  # noqa: PLC0415
-    from ledgerd.state.reader import StateReader  # noqa: PLC0415
 
     folder = read_configuration({"data-dir": [str(path)]}, Path.cwd()).chain.shared_file_dir
     if not folder.is_dir():
@@ -91,9 +67,6 @@ def _opened(path: Path, stack: ExitStack, *, in_full: bool) -> State:
 
 
 def _all_tables(view: View) -> State:
-    from ledgerd.codec import codec_of  # noqa: PLC0415
-    from ledgerd.state.objects import STORED_TABLES  # noqa: PLC0415
-
     def objects(table: Table[Any]) -> Iterator[tuple[Any, Any]]:
         codec = codec_of(table.record)
         return ((entity.id, json.loads(codec.to_json(entity))) for entity in view.scan(table))
@@ -102,9 +75,6 @@ def _all_tables(view: View) -> State:
 
 
 def _sections(view: View) -> State:
-    """The tables as a snapshot of the state would hold them."""
-    from ledgerd.snapshot.sections import SECTIONS  # noqa: PLC0415
-
     def objects(section: SnapshotSection[Any]) -> Iterator[tuple[Any, Any]]:
         return ((entity.id, json.loads(section.text(entity))) for entity in view.scan(section.table))
 
@@ -112,10 +82,6 @@ def _sections(view: View) -> State:
 
 
 def _of_snapshot(path: Path) -> State:
-    from ledgerd.snapshot.errors import SnapshotError  # noqa: PLC0415
-    from ledgerd.snapshot.read import Snapshot  # noqa: PLC0415
-    from ledgerd.snapshot.sections import HEAD_BLOCK, OLD_SECTIONS, SECTIONS  # noqa: PLC0415
-
     tables: dict[str, list[tuple[Any, Any]]] = {section.name: [] for section in SECTIONS}
     try:
         for written, record in Snapshot.from_path(path).records():
@@ -130,7 +96,6 @@ def _of_snapshot(path: Path) -> State:
 
 
 def _differences(name: str, first: Objects | None, second: Objects | None) -> Iterator[str]:
-    """Compare two tables in one pass: both are walked in the order of ids."""
     if first is None or second is None:
         yield f"{name}: only the {'second' if first is None else 'first'} has this table"
         return
@@ -149,7 +114,6 @@ def _differences(name: str, first: Objects | None, second: Objects | None) -> It
 
 
 def where(first: Any, second: Any, path: str) -> Iterator[str]:  # noqa: ANN401 - JSON of any kind
-    """The paths at which two JSON values differ."""
     if isinstance(first, dict) and isinstance(second, dict):
         for key in dict.fromkeys([*first, *second]):
             if key not in first or key not in second:

@@ -20,16 +20,12 @@ from ledgerd.explorer.node.watch import BLOCKS_KEPT, TRANSFERS_KEPT, BlockFacts,
 log = logging.getLogger(__name__)
 
 AT_ONCE = 32
-"""Blocks that are asked for at once."""
-LOOK_SECONDS = 0.2
-"""Between two looks at the head, where nobody tells of blocks."""
-LONGEST_SILENCE = 4.0
+POLL_SECONDS = 0.2
+LONGEST_WAIT = 4.0
 """Without a word of a block, the head is asked for."""
 PAUSE = 1.0
-"""Before a node that is away is asked again."""
 MOST_KINDS = 3
 BEFORE_THE_FIRST = "0" * 40
-"""What stands in the first block in place of the id of one before it."""
 
 PROPERTIES = NodeCall("database_api", "get_dynamic_global_properties")
 SCHEDULE = NodeCall("validator_api", "get_validator_schedule")
@@ -56,13 +52,13 @@ class HeadFollower:
         if live:
             read_address(live, (SOCKET, SECURE_SOCKET))
         self._news = asyncio.Event()
-        self._is_told = False
+        self._is_subscribed = False
 
     async def run(self, _working: Callable[[], None]) -> None:
         while True:
             try:
                 while True:
-                    await self.look()
+                    await self.refresh()
                     await self._next()
             except NodeAway as problem:
                 self._lose(str(problem))
@@ -78,13 +74,12 @@ class HeadFollower:
         self._watch.lose(why)
 
     async def listen(self, working: Callable[[], None]) -> None:
-        """Be told of blocks over a WebSocket, for as long as it lasts."""
         request = packed(request_of(1, NodeCall("database_api", "set_block_applied_callback", (0,)))).decode()
         try:
             async with connect(self._live, max_size=32 << 20, open_timeout=5) as socket:
                 await socket.send(request)
                 working()
-                self._is_told = True
+                self._is_subscribed = True
                 async for message in socket:
                     if "error" in orjson.loads(message):
                         raise NodeAway("it tells of no blocks")
@@ -92,13 +87,12 @@ class HeadFollower:
         except (OSError, WebSocketException, TimeoutError, orjson.JSONDecodeError) as problem:
             raise NodeAway(f"{self._live}: {problem}") from None
         finally:
-            self._is_told = False
+            self._is_subscribed = False
         raise NodeAway(f"{self._live}: the connection ended")
 
     async def _next(self) -> None:
-        """Wait for news of a block, or for the time of the next look."""
         try:
-            async with asyncio.timeout(LONGEST_SILENCE if self._is_told else LOOK_SECONDS):
+            async with asyncio.timeout(LONGEST_WAIT if self._is_subscribed else POLL_SECONDS):
                 await self._news.wait()
         except TimeoutError:
             return
@@ -106,7 +100,6 @@ class HeadFollower:
             self._news.clear()
 
     async def _begin(self) -> None:
-        """Take the head and the blocks below it."""
         watch = self._watch
         answers = await self._node.ask(CONFIG, HARDFORK, PROPERTIES, SCHEDULE, TRANSFERS)
         config, hardfork, properties, schedule = _needed(answers[:4])
@@ -121,13 +114,10 @@ class HeadFollower:
         watch.transfers.clear()
         rows = answers[4]["operations"] if watch.has_history else []
         watch.transfers.extendleft(_transfer(each) for each in rows)
-        watch.take(
-            properties, schedule, facts_of_blocks([each[:2] for each in blocks], str(properties["head_block_id"]))
-        )
+        self._move_to(properties, schedule, blocks)
         log.info("the node %(url)s answers; its head block: %(head)d", {"url": self._node.url, "head": head})
 
-    async def look(self) -> None:
-        """Take the blocks since the last look, if there are any; all of them at the first, or when the node is back."""
+    async def refresh(self) -> None:
         watch = self._watch
         if watch.away:
             await self._begin()
@@ -145,9 +135,11 @@ class HeadFollower:
         watch.hardfork, schedule = _needed(await self._node.ask(HARDFORK, SCHEDULE))
         for block in blocks:
             watch.transfers.extendleft(_transfer(each) for each in block.operations if each["op"][0] == "transfer")
-        watch.take(
-            properties, schedule, facts_of_blocks([each[:2] for each in blocks], str(properties["head_block_id"]))
-        )
+        self._move_to(properties, schedule, blocks)
+
+    def _move_to(self, properties: Mapping[str, Any], schedule: Mapping[str, Any], blocks: list[FullBlock]) -> None:
+        rows = [(each.number, each.content) for each in blocks]
+        self._watch.move_to(properties, schedule, facts_of_blocks(rows, str(properties["head_block_id"])))
 
     async def _blocks(self, first: int, last: int) -> list[FullBlock]:
         """Blocks with all their operations; without these where the node keeps no history."""
@@ -180,14 +172,13 @@ def facts_of_blocks(blocks: Sequence[tuple[int, Mapping[str, Any]]], head_id: st
             validator=content["validator"],
             transactions=len(content["transactions"]),
             operations=sum(len(one["operations"]) for one in content["transactions"]),
-            kinds=tuple(_kinds(content).most_common(MOST_KINDS)),
+            kinds=_kinds(content),
         )
         for (number, content), identifier in zip(blocks, ids, strict=False)
     ]
 
 
 def facts_of_summary(block: Mapping[str, Any]) -> BlockFacts:
-    """The same of a block that the node has summed up."""
     return BlockFacts(
         number=block["block"],
         id=block["block_id"],
@@ -199,8 +190,9 @@ def facts_of_summary(block: Mapping[str, Any]) -> BlockFacts:
     )
 
 
-def _kinds(block: Mapping[str, Any]) -> Counter[str]:
-    return Counter(operation[0] for one in block["transactions"] for operation in one["operations"])
+def _kinds(block: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
+    counts = Counter(operation[0] for one in block["transactions"] for operation in one["operations"])
+    return tuple(counts.most_common(MOST_KINDS))
 
 
 def _transfer(row: Mapping[str, Any]) -> TransferFacts:

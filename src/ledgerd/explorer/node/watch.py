@@ -15,7 +15,6 @@ TRANSFERS_KEPT = 12
 SLOTS_SHOWN = 21
 MOST_SLOTS = 42
 NAME_DIGITS = 64
-"""Of a name in the schedule, in hex."""
 
 HeadProperties = Mapping[str, Any]
 
@@ -51,7 +50,6 @@ class RoundSlot(NamedTuple):
     """Empty where it is not known: a missed slot of an earlier round."""
     block: int
     seconds: int
-    """Its time."""
 
 
 class ChainWatch:
@@ -68,8 +66,7 @@ class ChainWatch:
         self.away = "it has not been asked yet"
         """Why the node does not answer; empty while it does."""
         self.has_history = True
-        """Whether the node keeps the operations of blocks."""
-        self.followers: list[Callable[[], None]] = []
+        self.observers: list[Callable[[], None]] = []
         """Called when a block was added, and when the node went away or came back."""
         self._names: tuple[str, ...] = ()
 
@@ -83,7 +80,6 @@ class ChainWatch:
 
     @property
     def interval(self) -> int:
-        """Seconds of a slot."""
         return int(self.config.get("CHAIN_BLOCK_INTERVAL", 3))
 
     @property
@@ -91,23 +87,22 @@ class ChainWatch:
         """Whether hardfork 14 is in force."""
         return bool(self.hardfork) and int(self.hardfork.partition(".")[0]) >= 4
 
-    def take(self, properties: HeadProperties, schedule: Mapping[str, Any], blocks: Sequence[BlockFacts]) -> None:
-        """Stand at a new head, with the blocks up to it, the oldest first."""
+    def move_to(self, properties: HeadProperties, schedule: Mapping[str, Any], blocks: Sequence[BlockFacts]) -> None:
         self.properties, self.schedule = properties, schedule
         self._names = scheduled_names(schedule)
         for block in blocks:
             self.blocks.appendleft(block)
         self.away = ""
-        self.tell()
+        self.notify()
 
     def lose(self, why: str) -> None:
         if self.away != why:
             self.away = why
-            self.tell()
+            self.notify()
 
-    def tell(self) -> None:
-        for follower in self.followers:
-            follower()
+    def notify(self) -> None:
+        for observer in self.observers:
+            observer()
 
     @property
     def participation(self) -> int:
@@ -141,7 +136,6 @@ class ChainWatch:
         return self._names[slot % len(self._names)]
 
     def slots_of(self, validator: str) -> list[BlockFacts]:
-        """The latest blocks of a validator, the newest first."""
         return [each for each in self.blocks if each.validator == validator]
 
 

@@ -16,8 +16,7 @@ from urllib.parse import quote, unquote
 from ledgerd.client.envelope import ErrorAnswer
 from ledgerd.client.pool import NodeAway, NodePool
 from ledgerd.explorer.node.watch import ChainWatch
-from ledgerd.explorer.pages.assets_served import PREFIX, asset_path, assets
-from ledgerd.explorer.pages.drawing import draw
+from ledgerd.explorer.pages.drawing import PREFIX, asset_path, assets, draw
 from ledgerd.explorer.pages.every import page_of
 from ledgerd.explorer.pages.ledger.front import facts_of
 from ledgerd.explorer.pages.view import Away, FileDownload, PageAnswer, PageFault, PageView, Visit, fields_of
@@ -90,7 +89,7 @@ class PageMaker:
         """Of pages that are kept until the next block."""
         self.drawn = 0
         """Pages that were made, and not taken from memory."""
-        watch.followers.append(self._forget)
+        watch.observers.append(self._forget)
 
     def _forget(self) -> None:
         self._kept.clear()

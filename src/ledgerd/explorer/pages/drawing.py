@@ -2,22 +2,56 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache, partial
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from jinja2 import DictLoader, Environment, StrictUndefined
 from markupsafe import Markup, escape
 
 from ledgerd.explorer.node.watch import BlockFacts
-from ledgerd.explorer.pages.assets_served import asset_path
 from ledgerd.explorer.words import numbers, values
 from ledgerd.explorer.words.language import CODES, NAMES, Language, language
 from ledgerd.explorer.words.sentences import note_of, sentence, table_of
 from ledgerd.explorer.words.times import NEVER, STEPS, absolute, lasting, when
+
+FORMS = {
+    "style.css": "text/css; charset=utf-8",
+    "live.js": "text/javascript; charset=utf-8",
+    "icon.svg": "image/svg+xml",
+}
+PREFIX = "/static/"
+
+
+class StaticFile(NamedTuple):
+    """One file."""
+
+    body: bytes
+    form: str
+
+
+@cache
+def _named() -> Mapping[str, tuple[str, StaticFile]]:
+    folder = files(__package__).joinpath("assets")
+    found = {}
+    for name, form in FORMS.items():
+        body = folder.joinpath(name).read_bytes()
+        found[name] = (f"{PREFIX}{hashlib.sha256(body).hexdigest()[:12]}-{name}", StaticFile(body, form))
+    return found
+
+
+def asset_path(name: str) -> str:
+    return _named()[name][0]
+
+
+@cache
+def assets() -> Mapping[str, StaticFile]:
+    return dict(_named().values())
+
 
 NO_TRANSACTION = 0xFFFF
 """The place in its block of what no transaction did."""
@@ -27,8 +61,9 @@ _WORD = re.compile(r"\[\[([a-z0-9_.]+)\]\]")
 
 @cache
 def _sources() -> Mapping[str, str]:
-    folder = files(__package__).joinpath("templates")
-    return {each.name: each.read_text(encoding="utf-8") for each in folder.iterdir() if each.name.endswith(".html")}
+    """By their names, which are alike in no two folders."""
+    found = (each for family in files(__package__).joinpath("templates").iterdir() for each in family.iterdir())
+    return {each.name: each.read_text(encoding="utf-8") for each in found}
 
 
 @cache
@@ -44,23 +79,17 @@ def environment(code: str) -> Environment:
         loader=DictLoader(sources),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_visible,
+        finalize=lambda value: values.visible(value) if type(value) is str else value,
         trim_blocks=True,
         lstrip_blocks=True,
         auto_reload=False,
         cache_size=len(sources),
     )
-    made.globals |= _said(spoken)
+    made.globals |= _globals_of(spoken)
     return made
 
 
-def _visible(value: object) -> object:
-    """What a template puts into a page: a text of whoever wrote it, if it is no markup of ours."""
-    return values.visible(value) if type(value) is str else value
-
-
 def family_of(name: str) -> str:
-    """The kind of an operation, which gives it its colour."""
     if name.startswith("pm_"):
         return "markets"
     if any(word in name for word in ("vote", "validator_", "committee", "proposal", "proxy", "properties")):
@@ -79,7 +108,6 @@ MOMENT = DrawingTime()
 
 @lru_cache(maxsize=1024)
 def chip(spoken: Language, name: str, is_virtual: bool = False) -> Markup:
-    """The kind of an operation, in its colour."""
     kind = f"{family_of(name)} virtual" if is_virtual else family_of(name)
     title, shown = escape(name), escape(spoken.title_of(name))
     return Markup(f'<span class="chip {kind}" title="{title}">{shown}</span>')  # noqa: S704 - escaped above
@@ -134,14 +162,12 @@ def name_lines(names: Sequence[str]) -> Markup:
 
 
 def ages_of(spoken: Language) -> str:
-    """The words for ages, for the script that keeps them right."""
     words: dict[str, object] = {name: spoken.texts[f"span.{name}"] for _, name in STEPS}
     words |= {name: spoken.texts[f"ago.{name}"] for name in ("now", "past", "ahead")}
     return orjson.dumps(words).decode()
 
 
-def _said(spoken: Language) -> dict[str, object]:
-    """What templates can call, whatever page they are of."""
+def _globals_of(spoken: Language) -> dict[str, object]:
     return {
         "code": spoken.code,
         "codes": CODES,

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ledgerd.explorer.pages.betting import markets
-from ledgerd.explorer.pages.community import committee, invites, proposals, subscriptions, validators
+from ledgerd.explorer.pages.community import agreements, validators
 from ledgerd.explorer.pages.ledger import blocks, front, search
 from ledgerd.explorer.pages.people import accounts
 from ledgerd.explorer.pages.view import PageHandler, Route
 
 ROUTES: tuple[Route, ...] = tuple(
     route
-    for family in (front, blocks, search, accounts, validators, committee, proposals, invites, subscriptions, markets)
+    for family in (front, blocks, search, accounts, validators, agreements, markets)
     for route in family.ROUTES.all
 )
 

@@ -33,7 +33,7 @@ def metrics(visitors: Visitors, *, is_own: bool) -> PageReply:
         "requests_total": visitors.answered,
         "refused_total": visitors.refused,
         "pages_drawn_total": visitors.answering.drawn,
-        "connections": len(visitors.connections.all),
+        "connections": len(visitors.connections),
         "open_pages": len(visitors.streams),
         "head_block_number": visitors.watch.head,
         "node_answers": int(not visitors.watch.away),

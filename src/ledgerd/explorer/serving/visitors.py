@@ -10,101 +10,80 @@ from typing import Protocol
 
 import orjson
 
+from ledgerd.basics.quotas import HeldAmounts, Quotas
 from ledgerd.explorer.node.watch import ChainWatch
 from ledgerd.explorer.pages.answering import PageMaker
 from ledgerd.explorer.serving import bounds
-from ledgerd.rpc.http.gate import Proxies
-from ledgerd.rpc.http.places.addresses import Addresses
-from ledgerd.rpc.http.places.connection_table import Activity, ConnectionTable
-from ledgerd.supervision.tasks import Tasks
+from ledgerd.rpc.call.bounds import BoundsMet
+from ledgerd.rpc.call.limits import Limits
+from ledgerd.rpc.http.service import Connection, Server
+from ledgerd.rpc.shares.loop_turns import LoopTurns
 
 log = logging.getLogger(__name__)
 
 OWN_MACHINE = ("127.0.0.0/8", "::1")
 """A proxy here is believed which address its visitor has; where none is named, the operator may ask (`operator`)."""
-ROUND_SECONDS = 1.0
 NAMING = {"header": "X-Forwarded-For"}
 """By which a proxy says who its visitor is."""
 
 
-class Visitor(Protocol):
-    """One connection."""
+class OpenPage(Protocol):
+    """The connection of a page that is kept at the head."""
 
-    charged: str
-    """The address that it counts for; empty for this machine, where a proxy may stand."""
     visitor: str
     """The address that asks, which a proxy may have named; empty for the operator on this machine."""
 
-    @property
-    def activity(self) -> Activity: ...
-
-    @property
-    def unread_bytes(self) -> int: ...
-
-    def abort(self) -> None:
-        """End at once."""
-
     def push(self, event: bytes) -> None:
-        """Tell an open page something."""
-
-    def is_late(self, now: float) -> bool:
-        """Whether nothing has moved for longer than may be."""
+        """Send an event."""
 
 
-class Visitors:
+class Visitors(Server):
     """What the connections of one explorer share."""
+
+    spare_places = 0
 
     def __init__(
         self, answering: PageMaker, watch: ChainWatch, clock: Callable[[], float], trusted: tuple[str, ...] = ()
     ) -> None:
+        limits = Limits(
+            body_bytes=0,
+            header_bytes=bounds.HEADER_BYTES,
+            connections=bounds.MOST_CONNECTIONS,
+            address_connections=bounds.CONNECTIONS_OF_ADDRESS,
+            address_rate=bounds.REQUESTS_A_SECOND,
+            request_seconds=bounds.REQUEST_SECONDS,
+            idle_seconds=bounds.IDLE_SECONDS,
+            write_seconds=bounds.WRITE_SECONDS,
+            stop_seconds=0.0,
+            trusted_proxies=(*OWN_MACHINE, *trusted),
+            exempt=(),
+        )
+        super().__init__(limits, LoopTurns(), HeldAmounts(bounds.UNREAD_BYTES), BoundsMet())
         self.answering = answering
         self.watch = watch
-        self.proxies = Proxies((*OWN_MACHINE, *trusted))
-        self.tasks = Tasks(_tell)
-        self.connections: ConnectionTable[Visitor] = ConnectionTable(
-            bounds.MOST_CONNECTIONS, bounds.CONNECTIONS_OF_ADDRESS
-        )
-        self.requests = Addresses(bounds.REQUESTS_A_SECOND)
-        self.bytes = Addresses(bounds.BYTES_A_SECOND)
-        self.streams: dict[Visitor, tuple[str, bool]] = {}
+        self.bytes = Quotas(bounds.BYTES_A_SECOND)
+        self.streams: dict[OpenPage, tuple[str, bool]] = {}
         self.downloads: Counter[str] = Counter()
         self.answered = self.refused = 0
         """Requests since the start."""
         self._clock = clock
-        self._timer: asyncio.TimerHandle | None = None
         self._pinged = 0.0
         self._has_warned = False
-        watch.followers.append(self._spread)
+        watch.observers.append(self._spread)
 
     # -- connections
 
-    def admit(self, connection: Visitor) -> bool:
-        """Accept a connection, for which an idle one may have to go."""
-        check = self.connections.check(connection.charged)
-        if check.evicted is not None:
-            self.dismiss(check.evicted)
-        if not check.is_within:
-            self.refused += 1
-            return False
-        self.connections.add(connection)
-        if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(ROUND_SECONDS, self._round)
-        return True
+    def admit(self, connection: Connection) -> bool:
+        is_admitted = super().admit(connection)
+        self.refused += not is_admitted
+        return is_admitted
 
-    def leave(self, connection: Visitor) -> None:
-        self.connections.remove(connection)
-        self.streams.pop(connection, None)
-
-    def dismiss(self, connection: Visitor) -> None:
-        self.leave(connection)
-        connection.abort()
+    def note(self, option: str, address: str) -> None:
+        """Nothing: the options are those of a node, and `refused` is counted."""
 
     def may_ask(self, address: str) -> bool:
         """Whether an address may have another answer; the operator's own may always."""
-        if not address:
-            return True
-        now = asyncio.get_running_loop().time()
-        if self.requests.allows(address, now) and self.bytes.allows(address, now):
+        if not address or (super().may_ask(address) and self.bytes.allows(address, self.loop.time())):
             return True
         self.refused += 1
         return False
@@ -115,47 +94,33 @@ class Visitors:
             self._has_warned = True
             log.warning("no %(header)s in requests from here: its clients together have the limits of one", NAMING)
 
-    def sent(self, address: str, size: int) -> None:
+    def charge_bytes(self, address: str, size: int) -> None:
         if address:
-            self.bytes.charge(address, size, asyncio.get_running_loop().time())
+            self.bytes.charge(address, size, self.loop.time())
 
     async def ready_for_more(self, address: str) -> None:
         """Wait until an address may have more of a download."""
         if address:
-            now = asyncio.get_running_loop().time()
-            await asyncio.sleep(self.bytes.wait_for(address, now))
+            now = self.loop.time()
+            await asyncio.sleep(self.bytes.of(address, now).wait(now))
 
-    def _round(self) -> None:
-        """Look at every connection, once a second."""
-        now = asyncio.get_running_loop().time()
-        self._timer = None
-        for each in list(self.connections.all):
-            if each.is_late(now):
-                self.dismiss(each)
-        unread = {each: each.unread_bytes for each in self.connections.all}
-        total = sum(unread.values())
-        while total > bounds.UNREAD_BYTES:
-            largest = max(unread, key=unread.__getitem__)
-            total -= unread.pop(largest)
-            self.dismiss(largest)
+    def look(self, now: float) -> None:
+        super().look(now)
         if now - self._pinged >= bounds.PING_SECONDS:
             self._pinged = now
             for each in list(self.streams):
                 each.push(b": still here\n\n")
-        self.requests.forget(now)
         self.bytes.forget(now)
-        if self.connections.all:
-            self._timer = asyncio.get_running_loop().call_later(ROUND_SECONDS, self._round)
 
     # -- open pages
 
-    def follow(self, connection: Visitor, code: str, *, is_front: bool) -> bool:
+    def follow(self, page: OpenPage, code: str, *, is_front: bool) -> bool:
         """Keep an open page at the head; false where its address has enough of them."""
-        own = sum(each.visitor == connection.visitor for each in self.streams)
-        if connection.visitor and own >= bounds.STREAMS_OF_ADDRESS:
+        own = sum(each.visitor == page.visitor for each in self.streams)
+        if page.visitor and own >= bounds.STREAMS_OF_ADDRESS:
             self.refused += 1
             return False
-        self.streams[connection] = (code, is_front)
+        self.streams[page] = (code, is_front)
         return True
 
     def news(self, code: str, *, is_front: bool) -> bytes:
@@ -168,18 +133,11 @@ class Visitors:
     def _spread(self) -> None:
         """Tell every open page, with one drawing for all that show the same."""
         drawn: dict[tuple[str, bool], bytes] = {}
-        for connection, shown in list(self.streams.items()):
+        for page, shown in list(self.streams.items()):
             if shown not in drawn:
                 drawn[shown] = self.news(shown[0], is_front=shown[1])
-            connection.push(drawn[shown])
+            page.push(drawn[shown])
 
     async def stop(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        for each in list(self.connections.all):
-            self.dismiss(each)
+        await super().stop()
         await self.tasks.stop()
-
-
-def _tell(problem: BaseException) -> None:
-    log.error("an answer to a browser failed", exc_info=problem)

@@ -1,6 +1,4 @@
-"""The languages of the pages: every text by its key, from the files `*_en.toml`, `*_ru.toml`, and what declarations of
-operations say. English is complete by definition, and each other language has to have the same keys.
-"""
+"""The languages of the pages: texts by key, from `*_en.toml`, `*_ru.toml` and the declarations of operations."""
 
 from __future__ import annotations
 
@@ -12,7 +10,7 @@ from importlib.resources import files
 
 from ledgerd.protocol.operations import OPERATIONS
 from ledgerd.protocol.operations.base import name_of
-from ledgerd.protocol.operations.words import Words
+from ledgerd.protocol.operations.roles import Words
 
 CODES = ("en", "ru")
 """The first is for who asks for none of them."""
@@ -35,29 +33,23 @@ class Language:
         self.code = code
         self.texts = texts
         self.operations: Mapping[str, Words] = {name_of(each): getattr(each, code.upper()) for each in OPERATIONS}
-        """Titles and sentences of operations, by their names."""
         self.properties = properties
-        """Properties of the chain in a few words, by their names."""
 
     def text(self, key: str, **values: object) -> str:
-        """A text with values in it."""
         found = self.texts[key]
         if not isinstance(found, str):
             raise LookupError(f"{key} has plural forms")
         return found.format(**values) if values else found
 
     def title_of(self, operation: str) -> str:
-        """An operation in a word or two; its name, where this program does not know it."""
         words = self.operations.get(operation)
         return operation if words is None else words.title
 
     def counted(self, key: str, number: int, shown: str = "") -> str:
-        """A text in the form that goes with a number."""
         forms = self.texts[key]
         return forms[self.form(number)].format(n=shown or number)
 
     def form(self, number: int) -> int:
-        """Which of the plural forms goes with a number."""
         if self.code == "en":
             return 0 if number == 1 else 1
         tens, ones = number // 10 % 10, number % 10
@@ -68,7 +60,6 @@ class Language:
 
 @cache
 def language(code: str) -> Language:
-    """The language of a code."""
     return Language(code, *(_read(f"{part}_{code}.toml") for part in ("pages", "properties")))
 
 

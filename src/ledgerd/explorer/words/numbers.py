@@ -32,26 +32,23 @@ def amount(text: str) -> Markup:
 
 
 def milli(thousandths: int | str) -> Markup:
-    """Tokens that the node counts in thousandths."""
     return amount(milli_text(thousandths))
 
 
 def milli_text(thousandths: int | str) -> str:
-    """The same as a text."""
-    number = int(thousandths)
-    whole, rest = divmod(abs(number), 1000)
-    return f"{'-' if number < 0 else ''}{whole}.{rest:03} VIZ"
+    return _fixed_point(int(thousandths), 3, "VIZ")
 
 
 def micro_text(millionths: int | str) -> str:
-    """Shares that the node counts in millionths."""
-    number = int(millionths)
-    whole, rest = divmod(abs(number), 1_000_000)
-    return f"{'-' if number < 0 else ''}{whole}.{rest:06} SHARES"
+    return _fixed_point(int(millionths), 6, "SHARES")
+
+
+def _fixed_point(number: int, digits: int, symbol: str) -> str:
+    whole_part, rest = divmod(abs(number), 10**digits)
+    return f"{'-' if number < 0 else ''}{whole_part}.{rest:0{digits}} {symbol}"
 
 
 def units_of(text: str) -> int:
-    """The smallest units in an amount."""
     return int(text.partition(" ")[0].replace(".", ""))
 
 
@@ -67,7 +64,6 @@ def whole(text: str) -> Markup:
 
 
 def percent(hundredths: int | str) -> str:
-    """Hundredths of a percent, without zeros that say nothing."""
     number = int(hundredths)
     whole_part, rest = divmod(abs(number), 100)
     decimals = f".{rest:02}".rstrip("0") if rest else ""
@@ -75,5 +71,4 @@ def percent(hundredths: int | str) -> str:
 
 
 def ratio(part: int, total: int) -> str:
-    """A part of a total, in percent with one decimal."""
     return percent(round(part * 1000 / total) * 10) if total else "—"

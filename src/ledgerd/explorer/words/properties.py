@@ -1,7 +1,4 @@
-"""The properties that validators vote on, in words, and their values as people read them: parts as percents, seconds as
-days. In which unit the chain keeps each, its declaration does not say; it is written down here (spec 01, section 8;
-spec 07, section 8).
-"""
+"""The properties that validators vote on, with their units (spec 01, section 8; spec 07, section 8)."""
 
 from __future__ import annotations
 
@@ -35,7 +32,6 @@ class PropertyRow(NamedTuple):
     """A property that a validator votes on."""
 
     name: str
-    """On the wire."""
     title: str
     value: Markup
     median: Markup | None
@@ -43,7 +39,6 @@ class PropertyRow(NamedTuple):
 
 
 def property_rows(language: Language, voted: Mapping[str, Any], median: Mapping[str, Any]) -> list[PropertyRow]:
-    """What a validator votes for, and what is in force instead."""
     return [
         PropertyRow(
             name,
@@ -56,7 +51,6 @@ def property_rows(language: Language, voted: Mapping[str, Any], median: Mapping[
 
 
 def property_value(language: Language, name: str, value: Any) -> Markup:  # noqa: ANN401 - JSON
-    """The value of a property."""
     if isinstance(value, bool):
         return escape(language.text("yes" if value else "no"))
     if not isinstance(value, int):

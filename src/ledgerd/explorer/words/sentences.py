@@ -1,6 +1,4 @@
-"""Operations as sentences with links, and their fields as tables. The sentences stand on the declarations, and so does
-what is in a field, from which follows how it is shown.
-"""
+"""Operations as sentences with links, and their fields as tables, both as the declarations say."""
 
 from __future__ import annotations
 
@@ -21,8 +19,7 @@ from ledgerd.explorer.words.times import LATEST, absolute, seconds_of
 from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.operations import OPERATIONS
 from ledgerd.protocol.operations.base import name_of
-from ledgerd.protocol.operations.roles import IdOf, Meaning, fields_marked
-from ledgerd.protocol.operations.words import NO
+from ledgerd.protocol.operations.roles import NO, IdOf, Meaning, fields_marked
 
 Fields = Mapping[str, Any]
 Shown = Callable[[Any, Language], Markup]
@@ -34,10 +31,6 @@ KINDS = {name_of(each): each for each in OPERATIONS}
 
 def _percent(value: Any, _: Language) -> Markup:  # noqa: ANN401 - JSON
     return Markup('<b class="fig">%s</b>') % numbers.percent(value)
-
-
-def _numbered(value: Any, _: Language) -> Markup:  # noqa: ANN401 - JSON
-    return Markup("#%s") % str(value)
 
 
 def _number(value: Any, _: Language) -> Markup:  # noqa: ANN401 - JSON
@@ -55,10 +48,6 @@ def _time(value: Any, language: Language) -> Markup:  # noqa: ANN401 - JSON
     return escape(absolute(language, seconds)) if seconds else values.NONE
 
 
-def _answer(value: Any, language: Language) -> Markup:  # noqa: ANN401 - JSON
-    return escape(language.text("yes" if value else "no"))
-
-
 def _in_quotes(text: str, language: Language) -> Markup:
     quotes = language.text("quotes")
     return Markup("%s%s%s") % (quotes[0], values.quoted(text, 40), quotes[1])
@@ -74,11 +63,10 @@ BY_MARK: Mapping[object, Shown] = {
     Meaning.WHOLE_PERCENT: lambda value, language: _percent(value * 100, language),
     Meaning.LABEL: _text,
     Meaning.URL: lambda value, _: values.outside(value),
-    **dict.fromkeys(IdOf, _numbered),
+    **dict.fromkeys(IdOf, lambda value, _: Markup("#%s") % str(value)),
     IdOf.MARKET: lambda value, _: values.market(value),
     IdOf.REQUEST: lambda value, _: values.request(value),
 }
-"""Forms by what the declaration says that the field means."""
 
 BY_KIND: Mapping[str, Shown] = {
     "account name": lambda value, _: values.account(value),
@@ -87,7 +75,7 @@ BY_KIND: Mapping[str, Shown] = {
     "authority": lambda value, _: values.authority(value),
     "string": _text,
     "time": _time,
-    "bool": _answer,
+    "bool": lambda value, language: escape(language.text("yes" if value else "no")),
     "set of account name": lambda value, _: values.joined([values.account(each) for each in value]),
     "set of public key": lambda value, _: values.joined([values.key(each) for each in value]),
     "set of string": lambda value, _: values.joined([values.quoted(each, 80) for each in value]),
@@ -98,7 +86,6 @@ BY_KIND: Mapping[str, Shown] = {
     ),
     "share": _number,
 }
-"""Forms by what it is."""
 
 
 def _form_of(field: Field) -> Shown:
@@ -112,7 +99,6 @@ def _form_of_kind(title: str) -> Shown:
 
 @cache
 def forms_of(name: str) -> Mapping[str, Shown]:
-    """How each field of an operation is shown."""
     return {field.name: _form_of(field) for field in record_kind(KINDS[name]).fields} if name in KINDS else {}
 
 
@@ -123,7 +109,6 @@ class _Template(NamedTuple):
     """A sentence as its constant texts, escaped, and the values between them."""
 
     holds: Callable[[Fields], bool]
-    """Whether it is the one for an operation."""
     opening: str
     values: tuple[tuple[Shown, Callable[[Fields], Any], str], ...]
     """Each with the constant text behind it."""
@@ -145,7 +130,6 @@ def _template(operation: str, holds: Callable[[Fields], bool], text: str) -> _Te
 
 
 def _condition(operation: str, case: str) -> Callable[[Fields], bool]:
-    """Whether nothing is in a field, or a property holds."""
     if not case.startswith(NO):
         return _made(operation, case)[1]
     field = next(each for each in record_kind(KINDS[operation]).fields if each.attribute == case.removeprefix(NO))
@@ -158,14 +142,12 @@ def _condition(operation: str, case: str) -> Callable[[Fields], bool]:
 
 
 def _made(operation: str, name: str) -> tuple[Shown, Callable[[Fields], Any]]:
-    """A property of an operation, which is made of its fields."""
     kind = record_kind(KINDS[operation])
     returned = get_type_hints(getattr(kind.record, name).fget, include_extras=True)["return"]
     return _form_of_kind(kind_of(returned).title), lambda fields: getattr(kind.parse(fields), name)
 
 
 def sentence(language: Language, operation: str, fields: Fields) -> Markup:
-    """What an operation does, with links to what it names."""
     if operation not in KINDS:
         return Markup("<code>%s</code>") % operation
     *cases, template = _templates(language, operation)
@@ -180,7 +162,6 @@ def sentence(language: Language, operation: str, fields: Fields) -> Markup:
 
 
 def note_of(operation: str, fields: Fields) -> str:
-    """What somebody has written beside an operation: a memo, a reason."""
     name = _note_field(operation)
     return "" if name is None else str(fields.get(name, ""))
 
@@ -192,7 +173,6 @@ def _note_field(operation: str) -> str | None:
 
 
 def table_of(language: Language, operation: str, fields: Fields) -> list[tuple[str, Markup]]:
-    """Every field by its name on the wire, for who wants to see all of it."""
     forms = forms_of(operation)
     return [
         (name, values.NONE if value is None else forms.get(name, _json)(value, language))

@@ -16,7 +16,6 @@ LATEST = 0xFFFF_FFFF
 YEAR = 365 * DAY
 STEPS = ((YEAR, "years"), (DAY, "days"), (HOUR, "hours"), (MINUTE, "minutes"), (1, "seconds"))
 NEVER = "1969-12-31T23:59:59"
-"""How nodes print the latest time."""
 FORM = "%Y-%m-%dT%H:%M:%S"
 
 
@@ -33,7 +32,6 @@ def seconds_of(text: str) -> int:
 
 @lru_cache(maxsize=8192)
 def text_of(seconds: int) -> str:
-    """The text that the node would print."""
     return time.strftime(FORM, time.gmtime(seconds))
 
 
@@ -46,7 +44,6 @@ def lasting(language: Language, seconds: int) -> str:
 
 
 def ago(language: Language, seconds: int, now: float) -> str:
-    """How long ago a time was, or how far ahead it lies."""
     past = int(now) - seconds
     if -1 <= past <= 0:
         return language.text("ago.now")
@@ -57,14 +54,12 @@ def ago(language: Language, seconds: int, now: float) -> str:
 
 @lru_cache(maxsize=8192)
 def absolute(language: Language, seconds: int) -> str:
-    """A time in full, in UTC."""
     at = time.gmtime(seconds)
     month = str(language.texts["months"][at.tm_mon - 1])
     return f"{at.tm_mday} {month} {at.tm_year}, {at.tm_hour:02}:{at.tm_min:02}:{at.tm_sec:02} UTC"
 
 
 def when(language: Language, text: str, now: float, *, is_full: bool = False) -> Markup:
-    """A time of the ledger as an element: relative with the exact one as its title, or in full."""
     seconds = seconds_of(text)
     if seconds <= 1:
         return Markup('<span class="none">—</span>')

@@ -13,7 +13,6 @@ from markupsafe import Markup, escape
 from ledgerd.basics.printable import is_shown, printable
 
 LONGEST_TEXT = 240
-"""Characters of a stranger's text that are shown at once."""
 WEB = ("http://", "https://")
 LONGEST_URL = 2_048
 SHOWN_URL = 60
@@ -43,7 +42,6 @@ def _is_seen(letter: str) -> bool:
 
 
 def visible_lines(text: str) -> str:
-    """The same, but for the ends of lines."""
     return "\n".join(visible(line) for line in text.split("\n"))
 
 
@@ -56,7 +54,6 @@ def quoted(text: object, most: int = LONGEST_TEXT) -> Markup:
 
 
 def account(name: object) -> Markup:
-    """A link to an account."""
     return _account(str(name))
 
 
@@ -68,7 +65,6 @@ def _account(text: str) -> Markup:
 
 
 def key(text: object, *, full: bool = False) -> Markup:
-    """A link to a public key, shortened unless there is room for all of it."""
     return _key(str(text), full)
 
 
@@ -87,7 +83,6 @@ def _key(shown: str, full: bool) -> Markup:
 
 
 def block(number: object) -> Markup:
-    """A link to a block."""
     return _block(int(str(number)))
 
 
@@ -98,7 +93,6 @@ def _block(number: int) -> Markup:
 
 
 def transaction(identifier: object) -> Markup:
-    """A link to a transaction, shortened; nothing for what no transaction did."""
     text = str(identifier)
     if text == NO_TRANSACTION:
         return NONE
@@ -106,12 +100,10 @@ def transaction(identifier: object) -> Markup:
 
 
 def market(number: object) -> Markup:
-    """A link to a market."""
     return Markup('<a href="/market/%d">#%d</a>') % (int(str(number)), int(str(number)))
 
 
 def request(number: object) -> Markup:
-    """A link to a request to the committee."""
     return Markup('<a href="/committee/%d">#%d</a>') % (int(str(number)), int(str(number)))
 
 
@@ -132,7 +124,6 @@ def outside(url: object) -> Markup:
 
 
 def authority(value: Mapping[str, Any], *, full: bool = False) -> Markup:
-    """Who signs: keys and accounts, and how much of their weight is needed where it matters."""
     members = [(key(name, full=full), weight) for name, weight in value["key_auths"]]
     members += [(account(name), weight) for name, weight in value["account_auths"]]
     if not members:
@@ -145,5 +136,4 @@ def authority(value: Mapping[str, Any], *, full: bool = False) -> Markup:
 
 
 def joined(parts: list[Markup]) -> Markup:
-    """Values in a row."""
     return Markup(", ").join(parts) if parts else NONE

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 from ledgerd.chain.events import AFTER_TRANSACTIONS, Held, PenaltyChange
 from ledgerd.history.balances import NO_OPERATION, KeptChange
-from ledgerd.history.columns.texts import name_text
-from ledgerd.history.columns.typed_columns import amount_of, typed_columns, vote_of
+from ledgerd.history.columns.typed_columns import amount_of, name_text, typed_columns, vote_of
 from ledgerd.history.filters import AccountFilter
 from ledgerd.history.kept_facts import KeptBlock, KeptFacts, KeptOperation
 from ledgerd.history.settings import HistorySettings
@@ -45,7 +43,6 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "penalties": ("block_range", "block", "validator", "percent", "time"),
     "votes": ("voter", "block", "place", "time", "kind", "target", "weight"),
 }  # fmt: skip
-"""The tables that grow, and their columns."""
 
 TableRow = tuple[object, ...]
 
@@ -71,15 +68,8 @@ class BlockRows:
         self.operations = self.packed_bytes = 0
         self._ordinal = 0
         self.ids: dict[int, bytes] = {}
-        """The ids of the blocks, by number."""
-
-    @property
-    def accounts(self) -> set[str]:
-        """Those that are touched."""
-        return {touch.account for touch in self.touches}
 
     def add(self, block: KeptBlock) -> None:
-        """Add the rows of the next block."""
         number, time = block.number, moment(block.header.timestamp)
         self._ordinal = 0
         block_range, operations = number // BLOCKS_A_RANGE, block.operations
@@ -94,7 +84,9 @@ class BlockRows:
         sums = len(transactions), len(operations), virtual, block.size
         name = name_text(block.header.validator)
         self.tables["blocks"].append((block_range, number, block.header.id, time, name, *sums))
-        self.tables["transactions"] += [(key, number, at, *rest) for at, (key, *rest) in _with(transactions, counts)]
+        self.tables["transactions"] += [
+            (key, number, at, begun, counts[at]) for at, (key, begun) in transactions.items()
+        ]
         for validator in dict.fromkeys(block.missed.cycle):
             missed = block.missed.count(validator)
             self.tables["missed_slots"].append((block_range, number, name_text(validator), missed, time))
@@ -105,7 +97,6 @@ class BlockRows:
         self.ids[number] = block.header.id
 
     def add_balances(self, number: int, changes: list[KeptChange], time: datetime) -> None:
-        """Add what accounts have after each change of a block, or after all of it."""
         rows = self.tables["balances"]
         for account, place, step, before, after in changes:
             name, at = name_text(account), None if place == NO_OPERATION else place
@@ -118,18 +109,17 @@ class BlockRows:
                     rows.append((*what, at, step or None))
 
     def add_penalties(self, number: int, changes: list[PenaltyChange], time: datetime) -> None:
-        """Add the penalties of validators from a block on."""
         rows = ((number // BLOCKS_A_RANGE, number, name_text(name), percent, time) for name, percent in changes)
         self.tables["penalties"] += rows
 
     def add_standing(self, facts: KeptFacts) -> None:
         """Add what all accounts and validators had where the changes begin; nothing else is known of that block."""
-        standing = facts.balances_stand_at
-        if standing is not None:
+        begins = facts.balances.begins
+        if begins is not None:
             self._ordinal = 0
-            time, changes = moment(facts.time_of(standing) or facts.time_of(standing + 1)), facts.standing()
-            self.add_balances(standing, changes.balances, time)
-            self.add_penalties(standing, changes.penalties, time)
+            time, changes = moment(facts.time_of(begins) or facts.time_of(begins + 1)), facts.balances.standing()
+            self.add_balances(begins, changes.balances, time)
+            self.add_penalties(begins, changes.penalties, time)
 
     def _add_operation(self, number: int, place: int, kept: KeptOperation) -> None:
         operation, virtual, time = kept.operation, kept.virtual_operation, moment(kept.timestamp)
@@ -160,12 +150,5 @@ class BlockRows:
         self.touches = []
 
 
-def _with(
-    transactions: Mapping[int, tuple[bytes, datetime]], counts: Mapping[int, int]
-) -> list[tuple[int, tuple[bytes, datetime, int]]]:
-    return [(at, (key, time, counts[at])) for at, (key, time) in transactions.items()]
-
-
 def moment(seconds: int) -> datetime:
-    """A time of the chain."""
     return datetime.fromtimestamp(seconds, UTC)

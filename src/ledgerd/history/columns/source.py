@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from ledgerd.chain.chain import STATE_FOLDER
@@ -28,18 +27,11 @@ class HistorySource:
         self._readers: tuple[BlockLogReader, ...] = ()
         self._file = 0
 
-    @contextmanager
-    def __call__(self) -> Iterator[KeptFacts]:
-        """What it has kept, as it is now."""
-        with self.opened().keeping(self.logged) as facts:
-            yield facts
+    def __call__(self) -> AbstractContextManager[KeptFacts]:
+        return self.opened().keeping(self.logged)
 
     def opened(self) -> EmbeddedHistory:
-        """The history for queries.
-
-        Raises:
-            HistoryDamaged: There is none yet, or it cannot be read.
-        """
+        """The history for queries; `HistoryDamaged` if there is none yet, or it cannot be read."""
         file = self._inode()
         if self._history is None or file != self._file:
             self.close()
@@ -54,11 +46,9 @@ class HistorySource:
             raise HistoryDamaged(f"{self._folder}: {problem.strerror}") from problem
 
     def logged(self, number: int) -> bytes | None:
-        """A block that is in a log."""
         return next((found for log in self._readers if (found := log.read(number)) is not None), None)
 
     def close(self) -> None:
-        """Close all files."""
         for reader in self._readers:
             reader.close()
         if self._history is not None:

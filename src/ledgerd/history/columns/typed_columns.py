@@ -1,7 +1,10 @@
-"""The columns that are made of the fields of operations: who acts, from whom, to whom, how much, and the memo."""
+"""The columns that are made of the fields of operations: who acts, from whom, to whom, how much, and the memo.
+PostgreSQL holds neither a NUL nor bytes that are not UTF-8, so texts and names are mended.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from decimal import Decimal
 from functools import cache, lru_cache
@@ -12,12 +15,17 @@ from ledgerd.codec import record_kind
 from ledgerd.codec.errors import CodecError
 from ledgerd.codec.records import Field
 from ledgerd.codec.strings import Text
-from ledgerd.history.columns.texts import mended, mended_json, name_text
-from ledgerd.history.directions import actor_of
+from ledgerd.history.touched import actor_of
 from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.names import AccountName, NameKind
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.roles import Meaning, Role, VoteOn, amount_field, field_marked
+
+REPLACEMENT = "\ufffd"
+
+_UNHOLDABLE = re.compile("[\x00\ud800-\udfff]")
+_NUL_IN_JSON = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
+_ESCAPED_IN_NAMES = re.compile("[%\x00\ud800-\udfff]")
 
 
 class TypedColumns(NamedTuple):
@@ -46,14 +54,10 @@ class _Shape(NamedTuple):
 @cache
 def _shape_of(kind: type[Operation]) -> _Shape:
     actor = actor_of(kind)
-    who = attrgetter(actor) if actor else _nobody if kind.VIRTUAL else _first_who_agrees
+    who = attrgetter(actor) if actor else (lambda _: None) if kind.VIRTUAL else _first_who_agrees
     marked = (field_marked(kind, mark) for mark in (Role.SENDER, Role.RECIPIENT))
     columns = (*marked, amount_field(kind), field_marked(kind, Meaning.MEMO))
     return _Shape(who, *(attrgetter(field.attribute) if field else None for field in columns))
-
-
-def _nobody(_operation: Operation) -> None:
-    pass
 
 
 def _first_who_agrees(operation: Operation) -> AccountName | None:
@@ -87,13 +91,11 @@ def _name(name: str | None) -> str | None:
 
 
 def amount_of(asset: Asset) -> tuple[Decimal, str]:
-    """An amount in whole units with its decimals, and the symbol."""
     exponent, symbol = _symbol(asset.symbol)
     return Decimal(asset.amount).scaleb(exponent), symbol
 
 
 def units_of(amount: Decimal, symbol: int) -> int:
-    """The amount in the smallest unit of a symbol."""
     return int(amount.scaleb(-_symbol(symbol)[0]))
 
 
@@ -117,7 +119,6 @@ _Ballot = tuple[str, list[Callable[[Operation], str]], Callable[[Operation], Any
 
 @cache
 def _ballot_of(kind: type[Operation]) -> _Ballot | None:
-    """The kind of votes that an operation is, what is voted on, in parts, and the weight."""
     on = [(field, mark.kind) for field in record_kind(kind).fields for mark in field.marks if isinstance(mark, VoteOn)]
     weight = field_marked(kind, Meaning.WEIGHT)
     return (on[0][1], [_text_of(field) for field, _ in on], attrgetter(weight.attribute)) if on and weight else None
@@ -133,7 +134,6 @@ def _text_of(field: Field) -> Callable[[Operation], str]:
 
 
 def vote_of(operation: Operation) -> CastVote | None:
-    """The vote that an operation is, if it is one."""
     ballot = _ballot_of(type(operation))
     if ballot is None:
         return None
@@ -141,3 +141,35 @@ def vote_of(operation: Operation) -> CastVote | None:
     weight, target = weight_of(operation), "/".join([text_of(operation) for text_of in parts])
     voter = name_text(operation.authorities().names[0])
     return CastVote(voter, kind, target, int(weight if isinstance(weight, int) else bool(weight)))
+
+
+def mended(text: str) -> tuple[str, bool]:
+    """A text with U+FFFD for each NUL and each byte that is not UTF-8, and whether there was one."""
+    if text.isascii() and "\0" not in text:
+        return text, False
+    return _mended(_UNHOLDABLE, REPLACEMENT, text)
+
+
+def mended_json(text: str) -> tuple[str, bool]:
+    changed = False
+    if "\\u0000" in text:
+        text, changed = _mended(_NUL_IN_JSON, rf"\1{REPLACEMENT}", text)
+    if text.isascii():
+        return text, changed
+    text, odd = _mended(_UNHOLDABLE, REPLACEMENT, text)
+    return text, changed or odd
+
+
+def _mended(odd: re.Pattern[str], instead: str, text: str) -> tuple[str, bool]:
+    found, count = odd.subn(instead, text)
+    return found, count > 0
+
+
+@lru_cache(1 << 16)
+def name_text(name: str) -> str:
+    """A name as a key: one that is not UTF-8 differs from every other all the same, as in `%FF`."""
+    return _ESCAPED_IN_NAMES.sub(_escaped, name)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "surrogateescape"))

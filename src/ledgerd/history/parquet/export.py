@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
@@ -12,9 +12,10 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ledgerd.basics.durable import put_in_place
 from ledgerd.history.columns.rows import BlockRows
-from ledgerd.history.kept_facts import KeptFacts
-from ledgerd.history.parquet.folder import ExportedRange, ExportFolder, ExportList, put_in_place, range_of
+from ledgerd.history.kept_facts import KeptSource
+from ledgerd.history.parquet.folder import ExportedRange, ExportFolder, ExportList, range_of
 from ledgerd.history.parquet.schema import SCHEMAS, VERSION, record_batch
 from ledgerd.history.settings import HistorySettings
 from ledgerd.protocol.errors import OperatorError
@@ -33,16 +34,12 @@ BYTES_A_GROUP = 16 << 20
 
 COMPRESSION = "zstd"
 
-KeptSource = Callable[[], AbstractContextManager[KeptFacts]]
-
 
 class WrittenFiles(NamedTuple):
     """What an export has done."""
 
     blocks: ExportedRange
-    """All that is in the folder."""
     added: int
-    """How many of them are new."""
     operations: int
     """In the files that were written."""
     files: int
@@ -68,17 +65,11 @@ class ParquetExport:
 
     @property
     def done(self) -> int:
-        """The last block that is in the folder already."""
         return self._before.last if self._before else 0
 
     def blocks(self, first: int | None, last: int | None) -> ExportedRange:
-        """The blocks that the files will have.
-
-        Raises:
-            OperatorError: The history does not have them.
-        """
         with self._source() as facts:
-            known, end, standing = facts.first, facts.irreversible, facts.balances_stand_at
+            known, end, begins = facts.first, facts.irreversible, facts.balances.begins
         if not known or end < known:
             raise OperatorError("the history has no irreversible block yet")
         if self._before and first not in {None, self._before.first}:
@@ -91,10 +82,10 @@ class ParquetExport:
             raise OperatorError(f"--until: the last irreversible block of the history is {end}")
         if until < begin:
             raise OperatorError(f"--until: block {until} comes before the first, {begin}")
-        self._require_rest(known, standing)
+        self._require_rest(known, begins)
         return ExportedRange(begin, max(until, self._before.last if self._before else 0))
 
-    def _require_rest(self, known: int, standing: int | None) -> None:
+    def _require_rest(self, known: int, begins: int | None) -> None:
         """The last file is written once more if it is not full: its blocks must be there still."""
         before = self._before
         if before is None:
@@ -106,13 +97,12 @@ class ParquetExport:
                 "export into a new folder"
             )
         is_begun = before.last >= before.first
-        if is_begun and standing is not None and standing != before.balances_from and standing < needed:
+        if is_begun and begins is not None and begins != before.balances_from and begins < needed:
             raise OperatorError(
-                f"balances begin anew behind block {standing}, which the files have already: export into a new folder"
+                f"balances begin anew behind block {begins}, which the files have already: export into a new folder"
             )
 
     def _rewritten_from(self, before: ExportList) -> int:
-        """The first block of the file that is not full, or of the next one."""
         return max(before.first, range_of(before.last + 1, self._blocks_per_file).first)
 
     def run(self, blocks: ExportedRange, progress: Callable[[int], None]) -> WrittenFiles:
@@ -122,18 +112,18 @@ class ParquetExport:
         while done < blocks.last:
             sealed = range_of(done + 1, self._blocks_per_file)
             part = ExportedRange(max(sealed.first, blocks.first), min(sealed.last, blocks.last))
-            count, standing = self._write_files(sealed, part, blocks.first, progress)
+            count, begins = self._write_files(sealed, part, blocks.first, progress)
             operations, files, done = operations + count, files + len(SCHEMAS), part.last
             self._folder.write(
-                ExportList(VERSION, self._chain_id.hex(), self._blocks_per_file, blocks.first, done, standing)
+                ExportList(VERSION, self._chain_id.hex(), self._blocks_per_file, blocks.first, done, begins)
             )
         return WrittenFiles(ExportedRange(blocks.first, done), done - before.last, operations, files)
 
     def _begin(self, first: int) -> ExportList:
         """Say what the files will be, before there is one: an export that goes on after a kill makes no others."""
         with self._source() as facts:
-            standing = facts.balances_stand_at
-        begun = ExportList(VERSION, self._chain_id.hex(), self._blocks_per_file, first, first - 1, standing)
+            begins = facts.balances.begins
+        begun = ExportList(VERSION, self._chain_id.hex(), self._blocks_per_file, first, first - 1, begins)
         self._folder.write(begun)
         return begun
 
@@ -149,18 +139,17 @@ class ParquetExport:
     def _write_files(
         self, sealed: ExportedRange, part: ExportedRange, first: int, progress: Callable[[int], None]
     ) -> tuple[int, int | None]:
-        """Write one file of each table; how many operations are in it, and behind which block balances are known."""
         places = {table: self._folder.unfinished(table, sealed) for table in SCHEMAS}
         operations, balances_from = 0, None
         try:
             with ExitStack() as opened:
                 files = {table: opened.enter_context(self._file(table, place, part)) for table, place in places.items()}
-                for rows, standing in self._read(part, first):
+                for rows, begins in self._read(part, first):
                     rows.number_entries(defaultdict(int))
                     for table, file in files.items():
                         if rows.tables[table]:
                             file.write_batch(record_batch(table, rows.tables[table]))
-                    operations, balances_from = operations + rows.operations, standing
+                    operations, balances_from = operations + rows.operations, begins
                     progress(max(rows.ids, default=part.first - 1))
             for table, place in places.items():
                 put_in_place(place, self._folder.file_of(table, sealed))
@@ -180,11 +169,10 @@ class ParquetExport:
         return pq.ParquetWriter(place, SCHEMAS[table].with_metadata(about), compression=COMPRESSION)
 
     def _read(self, part: ExportedRange, first: int) -> Iterator[tuple[BlockRows, int | None]]:
-        """The rows of some blocks, in groups, each with the block behind which balances are known."""
         rows, number = BlockRows(self._settings), part.first
         with self._source() as facts:
-            standing = facts.balances_stand_at
-            if standing is not None and _belongs(standing, part, first):
+            begins = facts.balances.begins
+            if begins is not None and _belongs(begins, part, first):
                 rows.add_standing(facts)
         while number <= part.last:
             end = min(part.last, number + BLOCKS_A_READ - 1)
@@ -193,18 +181,16 @@ class ParquetExport:
                     rows.add(facts.block(number))
                     number += 1
             if is_full(rows) or number > part.last:
-                yield rows, standing
+                yield rows, begins
                 rows = BlockRows(self._settings)
 
 
 def is_full(rows: BlockRows) -> bool:
-    """Whether rows are written before those of more blocks are read."""
     count = len(rows.touches) + sum(len(each) for each in rows.tables.values())
     return count >= ROWS_A_GROUP or rows.packed_bytes >= BYTES_A_GROUP
 
 
 def _last_in(file: Path) -> int | None:
-    """The last block that a file is about, as it says; nothing if it is no such file."""
     try:
         about: dict[bytes, bytes] = pq.read_schema(file).metadata or {}
     except (OSError, pa.ArrowInvalid):
@@ -212,6 +198,6 @@ def _last_in(file: Path) -> int | None:
     return int(about.get(b"ledgerd.last", 0))
 
 
-def _belongs(standing: int, part: ExportedRange, first: int) -> bool:
+def _belongs(begins: int, part: ExportedRange, first: int) -> bool:
     """Whether what accounts had after a block is in the files of a range: those of that block, or the first ones."""
-    return part.first <= standing <= part.last or (standing == first - 1 and part.first == first)
+    return part.first <= begins <= part.last or (begins == first - 1 and part.first == first)

@@ -1,12 +1,9 @@
-"""A folder of Parquet files: one file for each table and each range of blocks, and what is in them.
-
-A file is replaced as a whole, and the list of what there is afterwards: a kill leaves files that the next export writes
-once more.
+"""A folder of Parquet files, one for each table and range of blocks, and the list of them, which is written last: a
+kill leaves files that the next export writes once more.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from ledgerd.basics.durable import put_in_place
 from ledgerd.history.parquet.schema import SCHEMAS, VERSION
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.state.errors import StoreLocked
@@ -32,7 +30,6 @@ class ExportList(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     first: int
     last: int
     balances_from: int | None
-    """The block behind which changes of balances are known."""
 
 
 class ExportedRange(NamedTuple):
@@ -49,11 +46,7 @@ class ExportFolder:
         self.path = path
 
     def read(self, chain_id: bytes, blocks_per_file: int | None) -> ExportList | None:
-        """What is there; nothing if no export has begun.
-
-        Raises:
-            OperatorError: It is something else than an export of this chain and this schema.
-        """
+        """What is there; nothing if no export has begun. Refuses another chain or schema."""
         file = self.path / LIST
         try:
             found = msgspec.json.decode(file.read_bytes(), type=ExportList)
@@ -77,11 +70,7 @@ class ExportFolder:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep other exports out of the folder within the block.
-
-        Raises:
-            OperatorError: One is at work there, or it is no folder for exports.
-        """
+        """Keep other exports out of the folder within the block."""
         if not (self.path / LIST).exists():
             self._require_empty()
         try:
@@ -111,7 +100,6 @@ class ExportFolder:
         return file.with_name(f".{file.name}{UNFINISHED}")
 
     def prepare(self) -> None:
-        """Make the folders, and remove what an interrupted export has left."""
         for table in SCHEMAS:
             (self.path / table).mkdir(exist_ok=True)
             for left in (self.path / table).glob(f".*{UNFINISHED}"):
@@ -128,19 +116,6 @@ class ExportFolder:
         put_in_place(fresh, self.path / LIST)
 
 
-def put_in_place(unfinished: Path, file: Path) -> None:
-    """Give a file its name, once its bytes are on the disk."""
-    for each in (unfinished, file.parent):
-        descriptor = os.open(each, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        if each == unfinished:
-            unfinished.replace(file)
-
-
 def range_of(number: int, blocks_per_file: int) -> ExportedRange:
-    """The range that a block belongs to: ranges begin at multiples."""
     first = number - number % blocks_per_file
     return ExportedRange(first, first + blocks_per_file - 1)

@@ -47,7 +47,6 @@ SCHEMAS: dict[str, pa.Schema] = {
     table: pa.schema([(name, TYPES[name]) for name in names if name not in LEFT_OUT])
     for table, names in COLUMNS.items()
 }
-"""Of each table, in the order of the columns in the files."""
 
 
 def record_batch(table: str, rows: Sequence[TableRow]) -> pa.RecordBatch:

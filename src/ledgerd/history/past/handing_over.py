@@ -1,7 +1,5 @@
-"""Hands a history that was made beside the node over to the node, by files in a folder that both know.
-
-The process that has made it puts a note there; the node takes the history and removes the note, or removes the note
-alone where the history does not reach far enough yet, or writes why it does not want it.
+"""Hands a history that was made beside the node over to it, by files in a folder: the node accepts the history and
+removes the offer, or the offer alone while the history is behind, or writes why it refuses.
 """
 
 from __future__ import annotations
@@ -12,14 +10,16 @@ from enum import Enum
 from pathlib import Path
 
 import msgspec
-from msgspec.structs import replace
 
 from ledgerd.chain.chain import Chain
-from ledgerd.history.embedded import EmbeddedStore
-from ledgerd.history.errors import PastRefused
+from ledgerd.chain.events import AppliedOperation, BlockApplied
+from ledgerd.codec import codec_of
+from ledgerd.history.embedded import CopiedBlock, EmbeddedStore
+from ledgerd.history.errors import HistoryDamaged, PastRefused
 from ledgerd.history.following import HISTORY_FOLDER, last_in_common
-from ledgerd.history.past.copying import copy_blocks, copyable_from
+from ledgerd.history.kept_facts import KeptFacts
 from ledgerd.history.settings import HistorySettings
+from ledgerd.protocol.block import Block
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.state.disk import Space
 from ledgerd.state.errors import StoreLocked
@@ -31,22 +31,16 @@ PAST_FOLDER = "history.past"
 """The folder, in the data directory, of the history that is made, and of the state that it is made with."""
 READY, REFUSED, WANTED = "ready", "refused", "wanted.json"
 FORMER_SUFFIX = ".former"
-"""The suffix of the folder of the history that the node had before."""
 
 MOST_AT_ONCE = 100
 """Blocks that the node copies, while it does nothing else."""
 
 
-def settings_of(settings: HistorySettings, *, is_rolling: bool) -> HistorySettings:
-    """How a history is kept: that of a log which drops its oldest blocks keeps their bytes itself."""
-    return replace(settings, keep_blocks=True) if is_rolling else settings
-
-
-class Handed(Enum):
+class OfferOutcome(Enum):
     """What became of a history that was offered."""
 
     NOT_YET = "not yet"
-    TAKEN = "taken"
+    ACCEPTED = "accepted"
     NO_NODE = "no node"
 
 
@@ -61,29 +55,24 @@ class PastOffer:
         (self.folder / READY).touch()
 
     def withdraw(self) -> None:
-        """Say that it may not: it is written to."""
         (self.folder / READY).unlink(missing_ok=True)
 
     @property
-    def is_taken(self) -> bool:
+    def is_accepted(self) -> bool:
         return not (self.folder / HISTORY_FOLDER).exists()
 
-    def outcome(self) -> Handed | None:
-        """What the node has done so far; nothing while it has not looked.
-
-        Raises:
-            PastRefused: Why it does not want it.
-        """
+    def outcome(self) -> OfferOutcome | None:
+        """What the node has done so far; nothing while it has not read the offer. `PastRefused` says why it refuses."""
         refused = self.folder / REFUSED
         if refused.exists():
             why = refused.read_text(encoding="utf-8")
             refused.unlink()
             raise PastRefused(why)
-        if self.is_taken:
-            return Handed.TAKEN
+        if self.is_accepted:
+            return OfferOutcome.ACCEPTED
         if not (self.folder / READY).exists():
-            return Handed.NOT_YET
-        return Handed.NO_NODE if holder_of(self._history) is None else None
+            return OfferOutcome.NOT_YET
+        return OfferOutcome.NO_NODE if holder_of(self._history) is None else None
 
 
 class PastAcceptance:
@@ -106,11 +95,11 @@ class PastAcceptance:
         if self.is_offered and not (self._folder / HISTORY_FOLDER).exists():
             (self._folder / READY).unlink()
 
-    def take(self, chain: Chain, store: EmbeddedStore) -> bool:
-        """Take what is offered, if it reaches far enough: the store goes on with it. Never raises for its sake."""
+    def accept(self, chain: Chain, store: EmbeddedStore) -> bool:
+        """Accept what is offered, if it reaches far enough: the store goes on with it. Never raises for its sake."""
         try:
-            is_level = self._is_made_level(chain, store)
-            if is_level:
+            is_accepted = self._catches_up(chain, store)
+            if is_accepted:
                 aside = self._history.with_name(HISTORY_FOLDER + FORMER_SUFFIX)
                 store.replace_with(self._folder / HISTORY_FOLDER, aside)
                 log.info("the history begins with block %(block)d from now on", {"block": 1})
@@ -120,13 +109,13 @@ class PastAcceptance:
             with suppress(OSError):
                 (self._folder / REFUSED).write_text(str(problem), encoding="utf-8")
             log.warning("the history of the past is not taken: %(reason)s", {"reason": problem})
-            is_level = False
+            is_accepted = False
         (self._folder / READY).unlink(missing_ok=True)
-        return is_level
+        return is_accepted
 
-    def _is_made_level(self, chain: Chain, store: EmbeddedStore) -> bool:
+    def _catches_up(self, chain: Chain, store: EmbeddedStore) -> bool:
         """Copy the latest blocks, where they are few; whether the history offered has what the node has."""
-        wanted = msgspec.json.encode(settings_of(self._settings, is_rolling=chain.is_rolling))
+        wanted = msgspec.json.encode(self._settings.of_log(is_rolling=chain.is_rolling))
         if (self._folder / WANTED).read_bytes() != wanted:
             raise PastRefused(
                 "the node runs with other options of the history: put them into its configuration, and extend again"
@@ -146,3 +135,52 @@ class PastAcceptance:
                 return False
             copy_blocks(facts, past, head)
         return True
+
+
+def copyable_from(facts: KeptFacts, wanted: HistorySettings) -> int:
+    """The first block from which on a history has all of every block that is wanted; `PastRefused` if none can be."""
+    first = facts.whole_from
+    if wanted.balances:
+        begins = facts.balances.begins
+        if begins is None:
+            raise PastRefused("the history has no balances yet: start the node with history-balances first")
+        first = max(first, begins + 1)
+    if wanted.journal != "none":
+        begins = facts.journal.begins
+        if begins is None:
+            raise PastRefused("the history has no images of accounts yet: start the node with state-journal first")
+        first = max(first, begins + 1)
+    return first
+
+
+def copy_blocks(facts: KeptFacts, store: EmbeddedStore, last: int) -> None:
+    """Record the blocks behind the last one of a store; `PastRefused` where they do not follow it."""
+    first = store.head_number + 1
+    copies = [_copied(facts, number) for number in range(first, last + 1)]
+    before = store.block(first - 1)
+    if copies and before is not None:
+        previous = codec_of(Block).decode_exactly(before).id
+        if copies[0].event.block.previous != previous:
+            raise PastRefused(f"block {first} does not follow block {previous.hex()}")
+    store.copy(copies, min(last, facts.irreversible))
+
+
+def _copied(facts: KeptFacts, number: int) -> CopiedBlock:
+    packed = facts.packed(number)
+    if packed is None:
+        raise HistoryDamaged(f"block {number} is neither in it nor in the block log")
+    kept = facts.block(number)
+    operations = tuple(
+        AppliedOperation(
+            each.transaction_id,
+            number,
+            each.transaction_in_block,
+            each.operation_in_transaction,
+            each.virtual_operation,
+            each.timestamp,
+            each.operation,
+        )
+        for each in kept.operations
+    )
+    event = BlockApplied(codec_of(Block).decode_exactly(packed), operations, 0, 0, facts.irreversible, kept.missed)
+    return CopiedBlock(event, kept.changes, facts.journal.images_of(number))

@@ -1,7 +1,5 @@
-"""Records what happened before the first block of a history, while its node runs: by a replay from the first block of
-the chain, in a folder beside, with a state of its own.
-
-What the node has recorded itself is copied. An interrupted run is continued at its last commit.
+"""Records what happened before the first block of a history, while its node runs: by a replay with a state of its own.
+What the node has recorded is copied; an interrupted run is continued.
 """
 
 from __future__ import annotations
@@ -15,13 +13,20 @@ import msgspec
 
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.log.block_log import BlockLogReader
-from ledgerd.chain.offline.reapply import reapply
+from ledgerd.chain.offline.replay import reapply
 from ledgerd.history.columns.source import HistorySource
 from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.errors import PastRefused
 from ledgerd.history.following import HISTORY_FOLDER, follow_with_balances
-from ledgerd.history.past.copying import copy_blocks, copyable_from
-from ledgerd.history.past.handing_over import FORMER_SUFFIX, PAST_FOLDER, WANTED, Handed, PastOffer
+from ledgerd.history.past.handing_over import (
+    FORMER_SUFFIX,
+    PAST_FOLDER,
+    WANTED,
+    OfferOutcome,
+    PastOffer,
+    copy_blocks,
+    copyable_from,
+)
 from ledgerd.history.settings import ALL_BLOCKS, HistorySettings
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.parameters import ChainParameters
@@ -29,12 +34,10 @@ from ledgerd.state.disk import DATA_FILE, Space, taken_bytes
 
 BLOCKS_AT_ONCE = 500
 SCANNED_AT_ONCE = 10_000
-LOOK_SECONDS = 0.2
-LOOKS_WITHOUT_NODE = 10
-"""So often nobody must have the history open, until no node is thought to run: one that takes it closes it shortly."""
+POLL_SECONDS = 0.2
+POLLS_WITHOUT_NODE = 10
+"""So often nobody must have the history open, until no node is thought to run: one closes it shortly to accept it."""
 
-SPARE_BYTES = 256 << 20
-"""Bytes that stay free on the disk."""
 TIMES_BLOCKS = 5
 """Bytes that are written for each of a block: in the log of the replay, the copy in the history, its rows. Recorded
 chains, those of near-empty blocks too, take 2.7 to 4.5.
@@ -49,11 +52,7 @@ class PastBlocks:
         self.head_number = last
 
     def scan(self, first: int, last: int) -> Iterator[tuple[int, bytes]]:
-        """The blocks of a range, packed.
-
-        Raises:
-            OperatorError: One is missing.
-        """
+        """The blocks of a range, packed; `OperatorError` where one is missing."""
         following = first
         while following <= last:
             begun = following
@@ -90,27 +89,22 @@ class PastHistory:
         self._source = HistorySource(data_dir, settings)
 
     def needs(self, archive: Path, state: Path) -> int:
-        """About how many bytes it takes on the disk, beside what it has taken already."""
         files = [*archive.glob("blocks-*.log"), self._log.path]
         blocks = sum(file.stat().st_size for file in files if file.exists())
         wanted = TIMES_BLOCKS * blocks + taken_bytes(state / DATA_FILE)
         return max(0, wanted - sum(map(taken_bytes, self._folder.rglob("*"))))
 
     def run(self, advance: Callable[[int], None] = lambda _: None) -> bool:
-        """Record all of it, and hand it over; whether a node has taken it.
-
-        Raises:
-            OperatorError: Blocks are missing, or the node does not want it.
-        """
+        """Record all of it, and hand it over; whether a node has accepted it."""
         self._prepare()
         while True:
             self._fill(advance)
             outcome = self._offered()
-            if outcome is not Handed.NOT_YET:
+            if outcome is not OfferOutcome.NOT_YET:
                 break
-        if outcome is Handed.TAKEN:
+        if outcome is OfferOutcome.ACCEPTED:
             self.clear()
-        return outcome is Handed.TAKEN
+        return outcome is OfferOutcome.ACCEPTED
 
     def close(self) -> None:
         self._source.close()
@@ -121,7 +115,6 @@ class PastHistory:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the history of the node begins with the first block already."""
         return self._begins_and_head()[0] == 1
 
     @property
@@ -133,15 +126,14 @@ class PastHistory:
             raise OperatorError("the history is to keep its latest blocks only (history-count-blocks)")
         self._begins_and_head()  # the history of the node is in its place, and nothing of it is aside
         next(PastBlocks(self._log, 1).scan(1, 1))
-        wanted, note = msgspec.json.encode(self._settings), self._folder / WANTED
-        if note.exists() and note.read_bytes() == wanted and not self._offer.is_taken:
+        wanted, file = msgspec.json.encode(self._settings), self._folder / WANTED
+        if file.exists() and file.read_bytes() == wanted and not self._offer.is_accepted:
             return
         self.clear()
         self._folder.mkdir(parents=True)
-        note.write_bytes(wanted)
+        file.write_bytes(wanted)
 
     def _fill(self, advance: Callable[[int], None]) -> None:
-        """Until it has every block that the history of the node has."""
         self._offer.withdraw()
         while True:
             begins, head = self._begins_and_head()
@@ -188,13 +180,13 @@ class PastHistory:
             advance(chain.head_number)
             reapply(chain, PastBlocks(self._log, last), advance)
 
-    def _offered(self) -> Handed:
+    def _offered(self) -> OfferOutcome:
         self._offer.make()
         alone = 0
-        while alone < LOOKS_WITHOUT_NODE:
+        while alone < POLLS_WITHOUT_NODE:
             outcome = self._offer.outcome()
-            if outcome is not None and outcome is not Handed.NO_NODE:
+            if outcome is not None and outcome is not OfferOutcome.NO_NODE:
                 return outcome
-            alone = alone + 1 if outcome is Handed.NO_NODE else 0
-            time.sleep(LOOK_SECONDS)
-        return Handed.NO_NODE
+            alone = alone + 1 if outcome is OfferOutcome.NO_NODE else 0
+            time.sleep(POLL_SECONDS)
+        return OfferOutcome.NO_NODE

@@ -10,24 +10,23 @@ import psycopg
 from psycopg import conninfo
 from psycopg.abc import PQGen
 
-from ledgerd.history.postgres.errors import PostgresRefused, PostgresUnavailable
+from ledgerd.history.postgres.status import PostgresRefused, PostgresUnavailable
 
 OLDEST_SERVER = 13
 CONNECT_SECONDS = 5
 WAKE_SECONDS = 0.1
-"""How often a wait is looked at for signals."""
+"""How often a wait is interrupted to see signals."""
 
 T = TypeVar("T")
 
 
-class PatientConnection(psycopg.Connection[Any]):
+class TimedConnection(psycopg.Connection[Any]):
     """A connection whose every wait for the server has a limit; past it, the connection is closed."""
 
     seconds: float = CONNECT_SECONDS
     """The longest wait for the end of one command."""
 
     def wait(self, gen: PQGen[T], interval: float = WAKE_SECONDS, timeout: float | None = None) -> T:
-        """Run a command to its end; `OperationalError` when that takes too long."""
         begun = time.monotonic()
         try:
             return super().wait(gen, interval, self.seconds if timeout is None else timeout)
@@ -38,20 +37,13 @@ class PatientConnection(psycopg.Connection[Any]):
             raise
 
 
-def connect(address: str, seconds: float, name: str, patience: int = CONNECT_SECONDS) -> PatientConnection:
-    """Connect to the database of an address (`postgresql://...`) with a limit on each wait.
-
-    `patience` is that of the connection itself, of two seconds at least: it knows no shorter one.
-
-    Raises:
-        PostgresUnavailable: It cannot be reached now.
-        PostgresRefused: The address is wrong, or the server too old.
-    """
+def connect(address: str, seconds: float, name: str, connect_seconds: int = CONNECT_SECONDS) -> TimedConnection:
+    """`connect_seconds` is that of the connecting, of two seconds at least: libpq knows no shorter one."""
     try:
-        made = PatientConnection.connect(
+        made = TimedConnection.connect(
             address,
             autocommit=True,
-            connect_timeout=patience,
+            connect_timeout=connect_seconds,
             application_name=name,
             options="-c search_path=ledger -c TimeZone=UTC -c client_encoding=UTF8 -c synchronous_commit=on",
         )
@@ -74,7 +66,6 @@ def unavailable(problem: psycopg.Error) -> PostgresUnavailable:
 
 
 def place_of(address: str) -> str:
-    """Where an address leads, for the log: without its password."""
     try:
         parts = conninfo.conninfo_to_dict(address)
     except psycopg.ProgrammingError:

@@ -1,43 +1,35 @@
-"""Feeds the tables from the kept facts of a history: in batches, each in one transaction with the position it leads to.
-
-So a kill of either side loses and repeats nothing. Reversible blocks have tables of their own: they are taken back from
-there when the chain switches to another branch, and moved when they become irreversible. The first load makes the
-indexes after the rows.
+"""Feeds the tables in batches, each in one transaction with the position it leads to: a kill loses and repeats nothing.
+Reversible blocks have tables that are cut at a switch of the branch. The first load makes the indexes last.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, Self
 
 from psycopg import sql
 
 from ledgerd.history.columns.rows import BLOCKS_A_RANGE, COLUMNS, BlockRows, TableRow
-from ledgerd.history.kept_facts import KeptFacts
-from ledgerd.history.postgres.connection import PatientConnection, attempted
-from ledgerd.history.postgres.errors import PostgresRefused, PostgresUnavailable
+from ledgerd.history.kept_facts import KeptFacts, KeptSource
+from ledgerd.history.postgres.connection import TimedConnection, attempted
 from ledgerd.history.postgres.migrations import migrate, opened_alone
+from ledgerd.history.postgres.status import PostgresRefused, PostgresUnavailable
 from ledgerd.history.settings import HistorySettings
 
 MOST_BLOCKS = 2_000
 MOST_ROWS = 30_000
-"""Of operations and of the accounts that these touch."""
 MOST_BYTES = 4 << 20
 """Of packed operations; their JSON and columns may have more than ten times as many."""
-"""Of one batch, but for those of its last block."""
 
 COMMAND_SECONDS = 60.0
 INDEX_SECONDS = 86_400.0
 """The longest wait for PostgreSQL, and for all indexes of a large chain."""
 
 MOST_ACCOUNTS = 1 << 20
-"""Accounts whose following sequence numbers are remembered."""
 
 INDEXES = Path(__file__).with_name("indexes.sql")
-
-KeptSource = Callable[[], AbstractContextManager[KeptFacts]]
 
 
 class FeedPosition(NamedTuple):
@@ -64,7 +56,6 @@ class FeedBatch(NamedTuple):
     balances_from: int | None
 
     def changes(self, position: FeedPosition) -> bool:
-        """Whether there is anything to write."""
         is_same = self.common == position.head == self.head
         is_same &= self.balances_from == position.balances_from
         return not is_same or self.irreversible != position.irreversible
@@ -74,14 +65,13 @@ class Feeder:
     """One connection that feeds; only one feeds a database at a time."""
 
     def __init__(
-        self, connection: PatientConnection, source: KeptSource, settings: HistorySettings, chain_id: bytes
+        self, connection: TimedConnection, source: KeptSource, settings: HistorySettings, chain_id: bytes
     ) -> None:
         self.connection = connection
         self._source = source
         self._settings = settings
         self._chain_id = chain_id
         self._following: dict[str, int] = {}
-        """The following sequence number of accounts."""
         self.position: FeedPosition | None = self._read_position()
         self._ids: dict[int, bytes] = self._read_ids()
         """The ids of reversible blocks, and of the last irreversible one."""
@@ -89,17 +79,9 @@ class Feeder:
     @classmethod
     @contextmanager
     def connected(cls, address: str, source: KeptSource, settings: HistorySettings, chain_id: bytes) -> Iterator[Self]:
-        """A feeder of the database of an address, whose schema is brought up to date.
-
-        Raises:
-            PostgresUnavailable: It cannot be fed just now.
-            PostgresRefused: It is not one that this chain can be fed to.
-        """
         with opened_alone(address, COMMAND_SECONDS, "ledgerd feed") as connection:
             migrate(address, connection)
             yield attempted(lambda: cls(connection, source, settings, chain_id))
-
-    # -- where it stands
 
     def _read_position(self) -> FeedPosition | None:
         wanted = "SELECT chain_id, first, head, head_id, irreversible, is_indexed, balances_from FROM feed"
@@ -123,8 +105,6 @@ class Feeder:
             )
             ids |= dict(self.connection.execute(wanted, (last // BLOCKS_A_RANGE, last)).fetchall())
         return ids
-
-    # -- one step
 
     def step(self) -> bool:
         """Feed what there is to feed next, a batch at most; whether there was anything."""
@@ -164,15 +144,13 @@ class Feeder:
                 raise PostgresRefused(f"the database has another block {head} than this node, and it is irreversible")
             rows.add(block)
             head, head_id = block.number, block.header.id
-        standing = facts.balances_stand_at
-        if standing is not None and standing > head:
-            standing = None
-        elif standing != position.balances_from:
+        begins = facts.balances.begins
+        if begins is not None and begins > head:
+            begins = None
+        elif begins != position.balances_from:
             rows.add_standing(facts)
         irreversible = max(position.irreversible, min(facts.irreversible, head))
-        return FeedBatch(common, irreversible, rows, head, head_id, standing)
-
-    # -- what it writes
+        return FeedBatch(common, irreversible, rows, head, head_id, begins)
 
     def _write(self, batch: FeedBatch) -> None:
         before = self.position
@@ -180,13 +158,13 @@ class Feeder:
             raise ValueError("nothing was begun")
         with self.connection.transaction():
             if batch.common < before.head:
-                self._take_back(batch.common)
+                self._undo(batch.common)
             moved = min(batch.irreversible, batch.common)
             if moved > before.irreversible:
                 self._move(moved)
             if before.balances_from not in {None, batch.balances_from}:
                 self._forget_changes()
-            self._load_following(batch.rows.accounts)
+            self._load_following({touch.account for touch in batch.rows.touches})
             batch.rows.number_entries(self._following)
             self._insert(batch)
             self._advance(before, batch)
@@ -196,13 +174,12 @@ class Feeder:
             before.first, batch.head, batch.head_id, batch.irreversible, before.is_indexed, batch.balances_from
         )
 
-    def _take_back(self, common: int) -> None:
+    def _undo(self, common: int) -> None:
         for table in COLUMNS:
             self.connection.execute(_named("DELETE FROM {reversible} WHERE block > %s", table), (common,))
         self._following.clear()
 
     def _forget_changes(self) -> None:
-        """What accounts and validators had between is not known any more."""
         for table in ("balances", "balances_reversible", "penalties", "penalties_reversible"):
             self.connection.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(table)))
 
@@ -279,10 +256,8 @@ class Feeder:
 
 
 def is_full(rows: BlockRows) -> bool:
-    """Whether rows are written before those of more blocks are read."""
     return rows.operations + len(rows.touches) >= MOST_ROWS or rows.packed_bytes >= MOST_BYTES
 
 
 def _named(command: str, table: str) -> sql.Composed:
-    """A command with the names of a table and of its reversible twin."""
     return sql.SQL(command).format(table=sql.Identifier(table), reversible=sql.Identifier(f"{table}_reversible"))

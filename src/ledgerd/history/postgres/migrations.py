@@ -12,15 +12,14 @@ from yoyo import read_migrations
 from yoyo.backends.core.postgresql import PostgresqlPsycopgBackend
 from yoyo.connections import DatabaseURI
 
-from ledgerd.history.postgres.connection import PatientConnection, attempted, connect
-from ledgerd.history.postgres.errors import PostgresRefused, PostgresUnavailable
+from ledgerd.history.postgres.connection import TimedConnection, attempted, connect
+from ledgerd.history.postgres.status import PostgresRefused, PostgresUnavailable
 
 FOLDER = Path(__file__).parent / "schema"
 LOCK = 0x6C656467
 """The advisory lock of whoever changes the schema or feeds the tables; PostgreSQL gives it back when one dies."""
 
 LOCK_MILLISECONDS = 1_000
-"""How long it is waited for."""
 
 MIGRATION_SECONDS = 3_600.0
 """A change of the schema may rewrite tables."""
@@ -42,10 +41,8 @@ class _Backend(PostgresqlPsycopgBackend):  # type: ignore[misc] # yoyo has no ty
     """yoyo's backend over connections of ours, of which it wants several."""
 
     schema = "ledger"
-    """The tables of yoyo are there too."""
 
-    def connect(self, dburi: Any) -> PatientConnection:  # noqa: ANN401 - the type of a library without types
-        """A connection."""
+    def connect(self, dburi: Any) -> TimedConnection:  # noqa: ANN401 - the type of a library without types
         return connect(dburi.args["address"], MIGRATION_SECONDS, "ledgerd schema")
 
 
@@ -56,45 +53,39 @@ def _backend_of(address: str) -> Any:  # noqa: ANN401 - the type of a library wi
 
 
 def known_versions() -> list[str]:
-    """The names of all versions that this program knows, in order."""
     names = (path.stem for path in FOLDER.glob("*.sql"))
     return sorted(name for name in names if not name.endswith(".rollback"))
 
 
-def applied_versions(connection: PatientConnection) -> list[str]:
-    """The names of the versions that a database has; none where it has no schema."""
+def applied_versions(connection: TimedConnection) -> list[str]:
     if connection.execute("SELECT to_regclass('ledger._yoyo_migration')").fetchone() == (None,):
         return []
     return sorted(name for (name,) in connection.execute(_APPLIED))
 
 
-def require_schema(connection: PatientConnection) -> None:
-    """Refuse a database that is not of this version of the schema."""
+def require_schema(connection: TimedConnection) -> None:
+    lacking = _lacking_versions(connection)
+    if lacking:
+        raise PostgresUnavailable(f"the schema in PostgreSQL lacks version {lacking[0]}")
+
+
+def _lacking_versions(connection: TimedConnection) -> list[str]:
     applied, known = applied_versions(connection), known_versions()
-    _require_known(applied, known)
-    if applied != known:
-        raise PostgresUnavailable(f"the schema in PostgreSQL lacks version {_first_lacking(applied, known)}")
-
-
-def _require_known(applied: list[str], known: list[str]) -> None:
     later = [name for name in applied if name not in known]
     if later:
         raise PostgresRefused(f"the schema in PostgreSQL is of a later version of this program, which has {later[-1]}")
-
-
-def _first_lacking(applied: list[str], known: list[str]) -> str:
-    return next(name for name in known if name not in applied)
+    return [name for name in known if name not in applied]
 
 
 @contextmanager
-def opened_alone(address: str, seconds: float, name: str) -> Iterator[PatientConnection]:
+def opened_alone(address: str, seconds: float, name: str) -> Iterator[TimedConnection]:
     """A connection that nobody else has who feeds a database or changes its schema."""
     with attempted(lambda: connect(address, seconds, name)) as connection:
         attempted(lambda: _lock(connection))
         yield connection
 
 
-def _lock(connection: PatientConnection) -> None:
+def _lock(connection: TimedConnection) -> None:
     """Be the one who feeds. The server sees the end of the one before a moment after that has ended."""
     connection.execute(f"SET lock_timeout = {LOCK_MILLISECONDS}")
     try:
@@ -106,37 +97,28 @@ def _lock(connection: PatientConnection) -> None:
     connection.execute("RESET lock_timeout")
 
 
-def migrate(address: str, connection: PatientConnection) -> list[str]:
-    """Bring the schema of a database up to date, and return the names of the versions that it lacked."""
+def migrate(address: str, connection: TimedConnection) -> list[str]:
     return attempted(lambda: _migrated(address, connection))
 
 
-def _migrated(address: str, connection: PatientConnection) -> list[str]:
-    applied, known = applied_versions(connection), known_versions()
-    _require_known(applied, known)
-    lacking = [name for name in known if name not in applied]
+def _migrated(address: str, connection: TimedConnection) -> list[str]:
+    lacking = _lacking_versions(connection)
     if lacking:
         connection.execute("CREATE SCHEMA IF NOT EXISTS ledger")
-        _apply(address)
+        with _backend_of(address) as backend:
+            backend.break_lock()  # left behind by one that was killed: the advisory lock says that it no longer runs
+            with backend.lock():
+                backend.apply_migrations(backend.to_apply(read_migrations(str(FOLDER))))
     return lacking
 
 
-def _apply(address: str) -> None:
-    with _backend_of(address) as backend:
-        backend.break_lock()  # left behind by one that was killed: the advisory lock says that it no longer runs
-        with backend.lock():
-            backend.apply_migrations(backend.to_apply(read_migrations(str(FOLDER))))
-
-
 def roll_back(address: str, version: str) -> None:
-    """Take back a version and all later ones, with what is in their tables."""
     known = read_migrations(str(FOLDER)).filter(lambda each: each.id >= version)
     with opened_alone(address, MIGRATION_SECONDS, "ledgerd schema"), _backend_of(address) as backend, backend.lock():
         backend.rollback_migrations(backend.to_rollback(known))
 
 
 def partition(address: str, parts: int) -> None:
-    """Divide the tables of a database into parts, before anything is fed to it."""
     with opened_alone(address, MIGRATION_SECONDS, "ledgerd schema") as connection:
         migrate(address, connection)
         attempted(lambda: connection.execute("SELECT set_config('ledger.partitions', %s, false)", (str(parts),)))
@@ -145,7 +127,6 @@ def partition(address: str, parts: int) -> None:
 
 
 def make_readers(address: str) -> None:
-    """Make the roles for people who ask in SQL, or give those that are there what they may do."""
     with opened_alone(address, MIGRATION_SECONDS, "ledgerd schema") as connection:
         migrate(address, connection)
         with connection.transaction():

@@ -1,7 +1,5 @@
-"""What the APIs ask of PostgreSQL, each query by its name.
-
-Tables may be spread over machines (docs/history-at-scale.md). A query names the column by which that is done in an
-equality, for each of its tables, so that one machine answers it; a test lists the exceptions.
+"""What the APIs ask of PostgreSQL. A query names the column by which its tables may be spread over machines
+(docs/history-at-scale.md) in an equality, so that one machine answers it; a test lists the exceptions.
 """
 
 from __future__ import annotations
@@ -41,7 +39,6 @@ def _held(name: str) -> str:
 
 
 def _twins(name: str, query: str) -> dict[str, str]:
-    """A query of one table, and the same of the table of reversible blocks."""
     before, _, after = query.rpartition(" FROM ")
     table, _, conditions = after.partition(" ")
     return {name: query, f"{name}, reversible": f"{before} FROM {table}_reversible {conditions}"}

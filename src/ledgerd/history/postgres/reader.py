@@ -1,7 +1,5 @@
-"""The history in PostgreSQL for the APIs: one connection of a worker, which is made again when it was lost.
-
-A server that is away costs a request an answer at once, and one that hangs a second, or two where it hangs while it is
-connected to. After that it is left alone for a while: other requests to this worker wait no longer than that.
+"""The history in PostgreSQL for the APIs: one connection of a worker, which is made again when it was lost. A server
+that hangs costs a request two seconds at most, and is then left alone for a while.
 """
 
 from __future__ import annotations
@@ -13,9 +11,9 @@ from contextlib import contextmanager
 import psycopg
 
 from ledgerd.chain.log.histories import History, HistoryView
-from ledgerd.history.postgres.connection import PatientConnection, connect, unavailable
-from ledgerd.history.postgres.errors import PostgresUnavailable
+from ledgerd.history.postgres.connection import TimedConnection, attempted, connect, unavailable
 from ledgerd.history.postgres.migrations import require_schema
+from ledgerd.history.postgres.status import PostgresUnavailable
 from ledgerd.history.postgres.view import END, PostgresView
 from ledgerd.history.settings import HistorySettings
 
@@ -32,7 +30,7 @@ class PostgresHistory(History):
         self._address = address
         self._count_blocks = settings.count_blocks
         self._clock = clock
-        self._connection: PatientConnection | None = None
+        self._connection: TimedConnection | None = None
         self._pause = FIRST_PAUSE
         self._again_at = 0.0
         self._problem = PostgresUnavailable("PostgreSQL was not asked yet")
@@ -55,7 +53,7 @@ class PostgresHistory(History):
             self._leave(connection)
             raise
 
-    def _connected(self) -> PatientConnection:
+    def _connected(self) -> TimedConnection:
         if self._connection is not None:
             return self._connection
         if self._clock() < self._again_at:
@@ -63,21 +61,17 @@ class PostgresHistory(History):
         try:
             made = connect(self._address, ANSWER_SECONDS, "ledgerd api", CONNECT_SECONDS)
             try:
-                require_schema(made)
+                attempted(lambda: require_schema(made))
             except BaseException:
                 made.close()
                 raise
-        except psycopg.Error as problem:
-            self._fail(unavailable(problem))
-            raise self._problem from problem
         except PostgresUnavailable as problem:
             self._fail(problem)
             raise
         self._connection, self._pause = made, FIRST_PAUSE
         return made
 
-    def _leave(self, connection: PatientConnection) -> None:
-        """End the transaction of a request that failed for a reason of its own."""
+    def _leave(self, connection: TimedConnection) -> None:
         try:
             connection.execute(END)
         except psycopg.Error as problem:
@@ -89,7 +83,6 @@ class PostgresHistory(History):
         self._pause = min(2 * self._pause, LONGEST_PAUSE)
 
     def close(self) -> None:
-        """Close the connection."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from typing import Any
 
 from psycopg import ServerCursor, sql
 
 from ledgerd.history.columns.rows import COLUMNS, ENTRY, BlockRows, TableRow
-from ledgerd.history.kept_facts import KeptFacts
-from ledgerd.history.postgres.connection import PatientConnection, attempted, connect
-from ledgerd.history.postgres.errors import PostgresRefused
-from ledgerd.history.postgres.feeder import INDEX_SECONDS, KeptSource, is_full
+from ledgerd.history.kept_facts import KeptFacts, KeptSource
+from ledgerd.history.postgres.connection import TimedConnection, attempted, connect
+from ledgerd.history.postgres.feeder import INDEX_SECONDS, is_full
 from ledgerd.history.postgres.migrations import require_schema
+from ledgerd.history.postgres.status import PostgresRefused
 from ledgerd.history.settings import HistorySettings
 
 BLOCKS_AT_ONCE = 500
@@ -31,7 +31,6 @@ ORDERS = {
     "penalties": ("block", "validator"),
     "votes": ("block", "place"),
 }
-"""The order in which the rows of each table are compared."""
 
 _FEED = "SELECT chain_id, first, head, head_id, irreversible FROM feed"
 
@@ -47,17 +46,9 @@ class StoreComparison:
         self._following: defaultdict[str, int] = defaultdict(int)
         self._first = 0
         self.compared = 0
-        """Operations that were compared."""
         self.head = 0
-        """The last block that was compared."""
 
     def differences(self, progress: Callable[[int], None] = lambda _block: None) -> Iterator[str]:
-        """What differs, each with its table and block.
-
-        Raises:
-            PostgresUnavailable: The database cannot be read.
-            PostgresRefused: It has the history of another chain.
-        """
         with attempted(lambda: connect(self._address, INDEX_SECONDS, "ledgerd verify")) as connection:
             require_schema(connection)
             connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -77,41 +68,34 @@ class StoreComparison:
             yield from self._counts(connection, irreversible)
 
     def _compared(
-        self, connection: PatientConnection, first: int, head: int, progress: Callable[[int], None]
-    ) -> Iterator[str]:
-        with ExitStack() as cursors:
-            stored = {table: cursors.enter_context(closing(_Stored(connection, table, head))) for table in COLUMNS}
-            yield from self._compared_with(stored, first, head, progress)
-
-    def _compared_with(
-        self, stored: Mapping[str, _Stored], first: int, head: int, progress: Callable[[int], None]
+        self, connection: TimedConnection, first: int, head: int, progress: Callable[[int], None]
     ) -> Iterator[str]:
         self._following.clear()
         self._first = first
         end = first - 1
-        while end < head:
-            with self._source() as facts:
-                expected, end = self._rows(facts, end + 1, min(head, end + BLOCKS_AT_ONCE))
-            for table, rows in expected.tables.items():
-                yield from _difference(table, _sorted(table, rows), stored[table].up_to(end))
-            self.head = end
-            self.compared += expected.operations
-            progress(end)
+        with ExitStack() as cursors:
+            stored = {table: cursors.enter_context(closing(_Stored(connection, table, head))) for table in COLUMNS}
+            while end < head:
+                with self._source() as facts:
+                    expected, end = self._rows(facts, end + 1, min(head, end + BLOCKS_AT_ONCE))
+                for table, rows in expected.tables.items():
+                    yield from _difference(table, _sorted(table, rows), stored[table].up_to(end))
+                self.head = end
+                self.compared += expected.operations
+                progress(end)
 
     def _rows(self, facts: KeptFacts, first: int, last: int) -> tuple[BlockRows, int]:
-        """The rows of some blocks up to this one, and the last of them."""
         rows, end = BlockRows(self._settings), first - 1
         while end < last and not is_full(rows):
             end = number = end + 1
             rows.add(facts.block(number))
-            standing = facts.balances_stand_at
-            if standing is not None and (number == standing or standing < number == self._first):
+            begins = facts.balances.begins
+            if begins is not None and (number == begins or begins < number == self._first):
                 rows.add_standing(facts)
         rows.number_entries(self._following)
         return rows, end
 
-    def _counts(self, connection: PatientConnection, irreversible: int) -> Iterator[str]:
-        """Whether the number of each account's entries is that of its last irreversible one."""
+    def _counts(self, connection: TimedConnection, irreversible: int) -> Iterator[str]:
         wanted = (
             "SELECT account, entries, last FROM accounts FULL JOIN (SELECT account, max(sequence) + 1 AS last "
             "FROM account_operations GROUP BY account) AS counted USING (account) WHERE entries IS DISTINCT FROM last"
@@ -123,7 +107,7 @@ class StoreComparison:
 class _Stored:
     """The rows of a table in order, of irreversible and reversible blocks."""
 
-    def __init__(self, connection: PatientConnection, table: str, head: int) -> None:
+    def __init__(self, connection: TimedConnection, table: str, head: int) -> None:
         columns = sql.SQL(", ").join(map(sql.Identifier, COLUMNS[table]))
         command = sql.SQL(
             "SELECT {columns} FROM {table} UNION ALL SELECT {columns} FROM {reversible} WHERE block <= {head} "
@@ -143,11 +127,9 @@ class _Stored:
         self._next = next(self._rows, None)
 
     def close(self) -> None:
-        """Close the cursor."""
         self._cursor.close()
 
     def up_to(self, block: int) -> list[TableRow]:
-        """The next rows, of blocks up to this one."""
         found: list[TableRow] = []
         while self._next is not None and self._next[self._place] <= block:
             found.append(self._next)
@@ -161,7 +143,6 @@ def _sorted(table: str, rows: list[TableRow]) -> list[TableRow]:
 
 
 def _difference(table: str, expected: list[TableRow], stored: list[TableRow]) -> Iterator[str]:
-    """The first row of a table that differs."""
     if table == "operations":
         body = COLUMNS[table].index("body")
         expected = [(*row[:body], json.loads(str(row[body])), *row[body + 1 :]) for row in expected]
@@ -193,5 +174,4 @@ def _cut(row: TableRow, entry: int, bare: set[object]) -> TableRow:
 
 
 def _is_bare(entry: object) -> bool:
-    """Whether an entry does not repeat its operation."""
     return isinstance(entry, bytes) and len(entry) == ENTRY.size

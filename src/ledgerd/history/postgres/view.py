@@ -1,8 +1,4 @@
-"""The history in PostgreSQL at one commit: queries for blocks, transactions and accounts.
-
-The answers are made from the packed operations.
-Each query names the column by which its table is distributed, or is a fan-out (docs/history-at-scale.md).
-"""
+"""The history in PostgreSQL at one commit: queries for blocks, transactions and accounts, from packed operations."""
 
 from __future__ import annotations
 
@@ -26,11 +22,10 @@ from ledgerd.codec import codec_of
 from ledgerd.codec.kinds import Reading
 from ledgerd.history.block_rows import TRANSCRIBERS, members_of
 from ledgerd.history.columns.rows import BLOCKS_A_RANGE, ENTRY
-from ledgerd.history.columns.texts import name_text
-from ledgerd.history.columns.typed_columns import units_of
+from ledgerd.history.columns.typed_columns import name_text, units_of
 from ledgerd.history.errors import HistoryDamaged
-from ledgerd.history.postgres.errors import PostgresUnavailable
 from ledgerd.history.postgres.queries import QUERIES
+from ledgerd.history.postgres.status import PostgresUnavailable
 from ledgerd.history.selection import Selection
 from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.protocol.names import AccountName
@@ -55,7 +50,6 @@ class StoredOperation(NamedTuple):
 
     @classmethod
     def of_entry(cls, raw: bytes) -> StoredOperation:
-        """The operation of an entry of an account."""
         return cls._make((*ENTRY.unpack_from(raw), raw[ENTRY.size :]))
 
     @property
@@ -72,7 +66,6 @@ class PostgresView(HistoryView):
         self._ranges: dict[str, tuple[int, int]] = {}
 
     def _begun(self) -> tuple[int, int]:
-        """The last block and the last irreversible one, of the transaction."""
         if self._reached is None:
             self._cursor.execute(BEGIN, binary=False)  # both at once: a command costs as much as ten entries
             self._cursor.nextset()
@@ -84,7 +77,6 @@ class PostgresView(HistoryView):
         return self._reached
 
     def end(self) -> None:
-        """End the transaction."""
         if self._reached is not None:
             self._cursor.execute(END)
 
@@ -101,7 +93,6 @@ class PostgresView(HistoryView):
         return self._begun()[1]
 
     def _query_of(self, query: str, block: int) -> str:
-        """A query of the tables in which a block is."""
         return f"{query}, reversible" if block > self.irreversible_number else query
 
     @property
@@ -156,7 +147,6 @@ class PostgresView(HistoryView):
         return SequenceRange(0, following - 1) if following else None
 
     def _range(self, account: str) -> tuple[int, int]:
-        """How many entries of an account are irreversible, and how many there are."""
         known = self._ranges.get(account)
         if known is None:
             name = name_text(account)
@@ -184,7 +174,6 @@ class PostgresView(HistoryView):
         return EntryPage(known, first, texts_of_entries(self._whole(found)))
 
     def _entries(self, account: str, first: int, last: int, tags: Sequence[int] | None) -> list[tuple[Any, ...]]:
-        """The numbers and entries of a part of an account's history, of some kinds of operations or of all."""
         final, _ = self._range(account)
         name, found = name_text(account), list[tuple[Any, ...]]()
         kind = "entries" if tags is None else "entries of kinds"
@@ -238,24 +227,24 @@ class PostgresView(HistoryView):
     def find_operations(self, first: int, last: int, wanted: Wanted, most: int) -> FoundOperations:
         is_forward, low, high = first <= last, min(first, last), max(first, last)
         counts = self._rows("counts up" if is_forward else "counts down", low, high, low, high, most + 1)
-        looked_at, reached = 0, last
+        examined, reached = 0, last
         for block, count in counts:
-            if looked_at >= most:
+            if examined >= most:
                 reached = block - 1 if is_forward else block + 1
                 break
-            looked_at += count
+            examined += count
         low, high = (first, reached) if is_forward else (reached, first)
         tags = None if wanted.tags is None else list(wanted.tags)
         found = map(StoredOperation._make, self._rows("between", low, high, tags, tags, low, high, tags, tags))
-        return FoundOperations(texts_of(_taken(found, Selection(wanted), wanted)), reached)
+        return FoundOperations(texts_of(_matching(found, Selection(wanted), wanted)), reached)
 
     def find_entries(self, account: AccountName, first: int, last: int, wanted: Wanted) -> list[tuple[int, str]]:
         tags = None if wanted.tags is None else list(wanted.tags)
         entries = self._entries(account, first, last, tags)
         whole = self._whole([raw for _, raw in entries])
         rows = {StoredOperation.of_entry(raw): number for raw, (number, _) in zip(whole, entries, strict=True)}
-        taken = list(_taken(rows, Selection(wanted, account), wanted))
-        return list(zip([rows[each] for each in taken], texts_of(taken), strict=True))
+        matching = list(_matching(rows, Selection(wanted, account), wanted))
+        return list(zip([rows[each] for each in matching], texts_of(matching), strict=True))
 
 
 def _empty() -> PostgresUnavailable:
@@ -272,18 +261,16 @@ def _require_all(account: str, first: int, last: int, found: int) -> None:
         raise HistoryDamaged(f"entries of {account} are missing in PostgreSQL")
 
 
-def _taken(operations: Iterable[StoredOperation], selection: Selection, wanted: Wanted) -> Iterable[StoredOperation]:
-    """Those that a filter selects, of operations of the wanted kinds."""
+def _matching(operations: Iterable[StoredOperation], selection: Selection, wanted: Wanted) -> Iterable[StoredOperation]:
     decode = codec_of(Operation).decode_exactly
     for each in operations:
         if wanted.since <= each.time < wanted.until and (
-            not selection.needs_operations or selection.takes(decode(each.packed), each.place)
+            not selection.needs_operations or selection.matches(decode(each.packed), each.place)
         ):
             yield each
 
 
 def texts_of(operations: Iterable[StoredOperation]) -> list[str]:
-    """The JSON texts of operations for clients, each a `RecordedOperation`."""
     transcribers, reading, nobody = TRANSCRIBERS, Reading(), NO_TRANSACTION
     found = []
     for block, transaction, number, virtual, time, identifier, packed in operations:

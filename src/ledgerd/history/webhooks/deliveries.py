@@ -1,6 +1,5 @@
-"""Cuts the history into deliveries for one receiver: pure decisions on a position, without a network or a clock.
-
-An event has the same id each time: it is made of the block that the operation is in, so that it differs on a branch.
+"""Cuts the history into deliveries for one receiver, without a network or a clock. The id of an event is made of its
+block, so that it is the same each time, and differs on a branch.
 """
 
 from __future__ import annotations
@@ -14,11 +13,9 @@ from msgspec.structs import replace
 from ledgerd.chain.log.histories import History, HistoryView, Wanted
 from ledgerd.history.webhooks.position import HookPosition
 
-LOOKED_AT = 250
-"""Operations that are examined at a time."""
+EXAMINED = 250
 
 MOST_EVENTS = 100
-"""Operations of one delivery."""
 
 MOST_BYTES = 1 << 20
 """Bytes of one delivery, unless a single operation has more."""
@@ -68,11 +65,7 @@ class Deliveries:
         self.position = position
 
     def next(self) -> Delivery | None:
-        """What is to be sent next; None while there is nothing.
-
-        Raises:
-            QueueFull: Too much waits.
-        """
+        """What is to be sent next; None while there is nothing. `QueueFull` if too much waits."""
         with self._history.reading() as view:
             last = view.head_number if self._is_reversible else view.irreversible_number
             if not self.position.next_block:
@@ -97,7 +90,7 @@ class Deliveries:
     def _cut(self, view: HistoryView, last: int) -> Delivery | None:
         """The selected operations of the next blocks; where there are none the position moves on by itself."""
         before = self.position
-        texts, reached = view.find_operations(before.next_block, last, self._wanted, LOOKED_AT)
+        texts, reached = view.find_operations(before.next_block, last, self._wanted, EXAMINED)
         found = [(each.encode("utf-8", "surrogateescape").decode("utf-8", "replace").encode()) for each in texts]
         places = [msgspec.json.decode(each, type=_Place) for each in found]
         known = before.events if places and places[0].block == before.next_block else 0
@@ -106,29 +99,29 @@ class Deliveries:
         if end < len(found):
             reached = places[end].block
             after = (reached, sum(each.block == reached for each in places[:end]))
-        told = places[known:end]
-        attempted = self._with_marks(view, reached, {each.block for each in told})
+        selected = places[known:end]
+        attempted = self._with_marks(view, reached, {each.block for each in selected})
         acknowledged = replace(attempted, next_block=after[0], events=after[1], failures=0)
-        if not told:
+        if not selected:
             self.position = acknowledged
             return None
         events = [
             b'{"id":"%b","operation":%b}' % (_id_of(view, place), text)
-            for place, text in zip(told, found[known:end], strict=True)
+            for place, text in zip(selected, found[known:end], strict=True)
         ]
         return Delivery(_body(view.irreversible_number, events), attempted, acknowledged)
 
-    def _with_marks(self, view: HistoryView, reached: int, told: set[int]) -> HookPosition:
-        """The position with what distinguishes the reversible blocks up to one, some of which are told."""
+    def _with_marks(self, view: HistoryView, reached: int, selected: set[int]) -> HookPosition:
+        """The position with what distinguishes the reversible blocks up to one, some of which are sent."""
         before, final = self.position, view.irreversible_number
         if not self._is_reversible:
             return before
         marks = {number: _digest(view, number) for number in range(max(before.next_block, final + 1), reached + 1)}
-        sent = {*before.sent, *(number for number in told if number > final)}
+        sent = {*before.sent, *(number for number in selected if number > final)}
         return replace(before, marks=before.marks | marks, sent=tuple(sorted(sent)))
 
     def _undone(self, view: HistoryView) -> Delivery | None:
-        """What is to be told of blocks that a fork switch has undone; forgets marks of blocks that are final."""
+        """What is to be sent of blocks that a fork switch has undone; forgets marks of blocks that are final."""
         position, final = self.position, view.irreversible_number
         if not position.marks:
             return None

@@ -18,8 +18,7 @@ from ledgerd.history.webhooks.settings import Webhook
 
 log = logging.getLogger(__name__)
 
-LOOK_SECONDS = 0.25
-"""Between two looks at the history."""
+POLL_SECONDS = 0.25
 
 LONGEST_PAUSE = 300.0
 """Between two attempts; the first is a second, each is twice the one before."""
@@ -52,7 +51,6 @@ class HookFollower:
         )
 
     async def run(self) -> None:
-        """Send what there is and what comes, until too much waits."""
         while not self._stored.ended:
             await self._sleep(await self.step())
         log.error(
@@ -73,7 +71,7 @@ class HookFollower:
             is_far = now.next_block - stored.next_block >= STORED_EVERY or not stored.next_block
             if is_far or now.behind != stored.behind:  # the operator reads there that nothing waits any more
                 self._store(now)
-            return LOOK_SECONDS
+            return POLL_SECONDS
         if delivery.attempted.sent != self._stored.sent:
             self._store(delivery.attempted)
         try:

@@ -1,7 +1,4 @@
-"""How far a receiver has been told, in a small file that survives a kill at any moment.
-
-The history itself is the queue: of what is still to be sent nothing else is stored.
-"""
+"""How far a receiver is, in a small file that survives a kill; the history itself is the queue."""
 
 from __future__ import annotations
 
@@ -22,25 +19,22 @@ class HookPosition(msgspec.Struct, frozen=True):
     events: int = 0
     """How many selected operations of that block it has acknowledged."""
     marks: dict[int, str] = {}
-    """What distinguishes the reversible blocks that were looked at."""
+    """What distinguishes the reversible blocks that were examined."""
     sent: tuple[int, ...] = ()
     """Those of them of which something was sent, whether or not that was acknowledged."""
     failures: int = 0
     """Attempts in a row that have failed."""
     behind: int = 0
-    """Blocks that wait."""
     ended: str = ""
-    """Why nothing is sent any more."""
 
 
 def position_file(folder: Path, hook: Webhook) -> Path:
     """The file of a hook: another URL or filter is another hook."""
-    told = msgspec.json.encode([hook.url, hook.types, hook.accounts, hook.direction, hook.reversible])
-    return folder / f"{hashlib.sha256(told).hexdigest()[:16]}.json"
+    identity = msgspec.json.encode([hook.url, hook.types, hook.accounts, hook.direction, hook.reversible])
+    return folder / f"{hashlib.sha256(identity).hexdigest()[:16]}.json"
 
 
 def read_position(file: Path) -> HookPosition:
-    """The position in a file; the first one where there is none."""
     try:
         return msgspec.json.decode(file.read_bytes(), type=HookPosition)
     except FileNotFoundError:

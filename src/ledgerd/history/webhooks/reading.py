@@ -1,4 +1,4 @@
-"""Reads a webhook as an option gives it, and what it is sent as a history takes it."""
+"""Reads a webhook as an option gives it, and what it is sent as a filter of the history."""
 
 from __future__ import annotations
 
@@ -15,11 +15,7 @@ TAGS = {name_of(each): tag_of(each) for each in OPERATIONS}
 
 
 def read_webhook(text: str) -> Webhook:
-    """A webhook as an option gives it: `URL secret=FILE`, and further `name=value` behind it.
-
-    Raises:
-        WebhookFault: It cannot be read.
-    """
+    """A webhook as an option gives it: `URL secret=FILE`, and further `name=value` behind it."""
     url, *words = text.split() or [""]
     target_of(url)
     given: dict[str, str] = {}
@@ -34,7 +30,6 @@ def read_webhook(text: str) -> Webhook:
 
 
 def written_webhook(hook: Webhook) -> str:
-    """The text from which a webhook is read, without what it would be anyway."""
     words = [hook.url, f"secret={hook.secret}"]
     words += [f"types={','.join(hook.types)}"] if hook.types else []
     words += [f"accounts={','.join(hook.accounts)}"] if hook.accounts else []

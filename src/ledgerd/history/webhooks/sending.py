@@ -6,18 +6,18 @@ import asyncio
 import hashlib
 import hmac
 import os
-import ssl
 import stat
 from collections.abc import Callable
 from pathlib import Path
 
-from ledgerd.history.webhooks.settings import Target
+from ledgerd.client.address import NodeAddress
+from ledgerd.client.exchange import AnswerPart, AnswerReader, request_of
+from ledgerd.client.pool import HttpLink
 
 SECONDS = 10.0
 """From the connection to the first line of the answer."""
 
 ANSWER_BYTES = 4096
-"""Of the first line of an answer."""
 
 LONGEST_SECRET = 4096
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
@@ -28,11 +28,7 @@ class NotDelivered(Exception):
 
 
 def read_secret(file: Path) -> bytes:
-    """The secret in a file, which only its owner may read.
-
-    Raises:
-        NotDelivered: It is missing, empty, too long, or others may read it.
-    """
+    """The secret in a file; `NotDelivered` if it is missing, empty, too long, or readable by others."""
     try:
         with file.open("rb") as opened:
             mode, secret = os.fstat(opened.fileno()).st_mode, opened.read(LONGEST_SECRET + 1).strip()
@@ -53,12 +49,11 @@ def signature(secret: bytes, time: int, body: bytes) -> str:
 class Sender:
     """Sends to one receiver."""
 
-    def __init__(self, target: Target, secret: Path, clock: Callable[[], float], seconds: float = SECONDS) -> None:
+    def __init__(self, target: NodeAddress, secret: Path, clock: Callable[[], float], seconds: float = SECONDS) -> None:
         self._target = target
         self._secret = secret
         self._clock = clock
         self._seconds = seconds
-        self._encryption = ssl.create_default_context() if target.is_encrypted else None
 
     async def send(self, body: bytes) -> None:
         """Send, on a connection of its own; a redirect is not followed.
@@ -66,37 +61,17 @@ class Sender:
         Raises:
             NotDelivered: The receiver has not answered with a status of 200 to 299.
         """
-        head = self._head(read_secret(self._secret), body)
+        now = int(self._clock())
+        signed = f"t={now},v1={signature(read_secret(self._secret), now, body)}"
+        headers = {"User-Agent": "ledgerd", "Connection": "close", "Ledgerd-Signature": signed}
+        answer = AnswerReader(0, AnswerPart.STATUS, ANSWER_BYTES)
         try:
             async with asyncio.timeout(self._seconds):
-                status = await self._exchange(head + body)
+                link = await HttpLink.to(self._target)
+                await link.ask(request_of("POST", self._target, self._target.path, body, headers), answer)
         except TimeoutError:
             raise NotDelivered(f"no answer within {self._seconds:g} seconds") from None
-        except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, ValueError) as problem:
+        except OSError as problem:
             raise NotDelivered(f"{type(problem).__name__}: {problem}") from problem
-        if not 200 <= status < 300:
-            raise NotDelivered(f"it answered {status}")
-
-    def _head(self, secret: bytes, body: bytes) -> bytes:
-        target, now = self._target, int(self._clock())
-        host = f"[{target.host}]" if ":" in target.host else target.host
-        return (
-            f"POST {target.path} HTTP/1.1\r\nHost: {host}:{target.port}\r\nUser-Agent: ledgerd\r\nConnection: close\r\n"
-            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
-            f"Ledgerd-Signature: t={now},v1={signature(secret, now, body)}\r\n\r\n"
-        ).encode("ascii")
-
-    async def _exchange(self, request: bytes) -> int:
-        target = self._target
-        reader, writer = await asyncio.open_connection(
-            target.host, target.port, ssl=self._encryption, limit=ANSWER_BYTES
-        )
-        try:
-            writer.write(request)
-            await writer.drain()
-            words = (await reader.readuntil(b"\r\n")).split(None, 2)
-            if len(words) < 2 or not words[0].startswith(b"HTTP/1."):
-                raise ValueError("the answer is no HTTP")
-            return int(words[1])
-        finally:
-            writer.transport.abort()
+        if not 200 <= answer.status < 300:
+            raise NotDelivered(f"it answered {answer.status}")

@@ -1,35 +1,20 @@
-"""The settings of webhooks: where operations are sent, and which.
-
-It is loaded with every configuration, so it knows operations by their names alone.
-"""
+"""The settings of webhooks. Loaded with every configuration, they know operations by their names alone."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import msgspec
 
+from ledgerd.client.address import SECURE_WEB, WEB, NodeAddress
 from ledgerd.protocol.names import AccountName
 
 MOST_BEHIND = 1_000_000
 """Blocks that wait for a receiver at most, by default: five weeks."""
 
-DEFAULT_PORTS = {"http": 80, "https": 443}
-
 
 class WebhookFault(Exception):
     """What is wrong with the text of a webhook."""
-
-
-class Target(NamedTuple):
-    """Where a URL leads."""
-
-    host: str
-    port: int
-    is_encrypted: bool
-    path: str
-    """With the query."""
 
 
 class Webhook(msgspec.Struct, frozen=True):
@@ -46,7 +31,7 @@ class Webhook(msgspec.Struct, frozen=True):
     """The first block; 0 for the one after the last, when the hook first runs."""
 
     @property
-    def target(self) -> Target:
+    def target(self) -> NodeAddress:
         return target_of(self.url)
 
 
@@ -57,8 +42,8 @@ class WebhookSettings(msgspec.Struct, frozen=True):
     most_behind: int = MOST_BEHIND
 
 
-def target_of(url: str) -> Target:
-    """Where a URL leads.
+def target_of(url: str) -> NodeAddress:
+    """Where a URL leads; its path has the query.
 
     Raises:
         WebhookFault: It is none that can be sent to.
@@ -68,9 +53,9 @@ def target_of(url: str) -> Target:
         host, port = parts.hostname, parts.port
     except ValueError as fault:
         raise WebhookFault(f"the URL cannot be read: {fault}") from None
-    if parts.scheme not in DEFAULT_PORTS or not host:
+    if parts.scheme not in (WEB, SECURE_WEB) or not host:
         raise WebhookFault("the URL begins with http://HOST or https://HOST")
     if parts.username is not None or parts.fragment or not url.isascii() or not url.isprintable():
         raise WebhookFault("the URL has no user, no fragment, and ASCII characters only")
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    return Target(host, port or DEFAULT_PORTS[parts.scheme], parts.scheme == "https", path)
+    return NodeAddress(parts.scheme, host, port, path)

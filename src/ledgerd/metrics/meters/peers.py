@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
+import socket
+import struct
+import sys
+
 from ledgerd.metrics.cells import Cells, CounterCell
 from ledgerd.metrics.table import peers
 
+MICRO = 1_000_000
+UP_TO_ROUND_TRIP = 72
+"""Bytes of the kernel's record up to the smoothed round trip, a number of microseconds at byte 68."""
+_ROUND_TRIP = struct.Struct("=68xI")
+
+
+def round_trip(connection: socket.socket) -> float | None:
+    if sys.platform != "linux":
+        return None
+    try:
+        record = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, UP_TO_ROUND_TRIP)
+        (measured,) = _ROUND_TRIP.unpack(record)
+    except (OSError, struct.error):
+        return None
+    return measured / MICRO if measured else None
+
+
 HEADER = 8
-"""Bytes of a message besides its payload."""
 
 
 class PeerMeter:
@@ -21,7 +41,6 @@ class PeerMeter:
         self._delay = cells.histogram(peers.BLOCK_DELAY)
 
     def received(self, number: int, payload: int) -> None:
-        """A message has arrived, with so many bytes of payload."""
         _count(self._received, number, HEADER + payload)
 
     def sent(self, number: int, size: int) -> None:
@@ -34,7 +53,6 @@ class PeerMeter:
         self._bans[reason].add()
 
     def block(self, outcome: str) -> None:
-        """A block of a peer was pushed to the chain."""
         self._blocks[outcome].add()
 
     def pushed_late_by(self, seconds: float) -> None:

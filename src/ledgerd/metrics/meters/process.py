@@ -15,7 +15,6 @@ from ledgerd.metrics.table import process
 
 OWN = Path("/proc/self")
 SECOND = 1.0
-"""Seconds between two samples, and between two measurements of an event loop."""
 
 
 class ProcessMeter:
@@ -35,13 +34,9 @@ class ProcessMeter:
         self._processor.reach(time.process_time())
         self._threads.set(threading.active_count())
         if sys.platform == "linux":
-            self._memory.set(_resident())
+            pages = (OWN / "statm").read_bytes().split()[1]
+            self._memory.set(int(pages) * os.sysconf("SC_PAGE_SIZE"))
             self._descriptors.set(len(os.listdir(OWN / "fd")))  # noqa: PTH208 - counted once a second: no paths are made
-
-
-def _resident() -> int:
-    pages = (OWN / "statm").read_bytes().split()[1]
-    return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
 
 def _most_descriptors() -> int:
@@ -53,7 +48,6 @@ def _most_descriptors() -> int:
 
 
 async def every_second(delays: HistogramCell, sample: Callable[[], None]) -> None:
-    """Call a function once a second for ever, and measure by how much the event loop is late."""
     while True:
         due = time.monotonic() + SECOND
         await asyncio.sleep(SECOND)

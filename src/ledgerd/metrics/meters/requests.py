@@ -27,7 +27,7 @@ class RequestMeter:
         known = self._counts.get(method)
         self._numbers[(self._counts[OTHER_METHOD] if known is None else known) + outcome] += by
 
-    def took(self, method: str, seconds: float) -> None:
+    def observe(self, method: str, seconds: float) -> None:
         numbers, at = self._numbers, self._times.get(method)
         if at is None:
             at = self._times[OTHER_METHOD]
@@ -38,7 +38,7 @@ class RequestMeter:
         self.count(method, AT_CACHED, count)
 
 
-class RequestNote:
+class RequestTiming:
     """One request while it is answered; without a meter it counts nothing."""
 
     __slots__ = ("_began", "_meter", "method")
@@ -52,4 +52,4 @@ class RequestNote:
         if self._meter is not None:
             self._meter.count(self.method, outcome)
             if is_timed:
-                self._meter.took(self.method, time.perf_counter() - self._began)
+                self._meter.observe(self.method, time.perf_counter() - self._began)

@@ -1,24 +1,25 @@
-"""Every metric family of the node, by topic, in the order in which they are shown."""
+"""Every metric family of the node, by topic, in the order in which they are declared and shown."""
 
 from __future__ import annotations
 
+from types import ModuleType
+
 from ledgerd.metrics.families import Family
-from ledgerd.metrics.table.chain import CHAIN_FAMILIES
-from ledgerd.metrics.table.peers import PEER_FAMILIES
-from ledgerd.metrics.table.process import PROCESS_FAMILIES
-from ledgerd.metrics.table.requests import REQUEST_FAMILIES
-from ledgerd.metrics.table.storage import STORAGE_FAMILIES
-from ledgerd.metrics.table.validators import VALIDATOR_FAMILIES
-from ledgerd.metrics.table.webhooks import WEBHOOK_FAMILIES
+from ledgerd.metrics.table import chain, peers, process, requests, storage, validators, webhooks
+
+
+def declared_in(topic: ModuleType) -> tuple[Family, ...]:
+    return tuple(each for each in vars(topic).values() if isinstance(each, Family))
+
 
 TOPICS: dict[str, tuple[Family, ...]] = {
-    "Chain": CHAIN_FAMILIES,
-    "Validators": VALIDATOR_FAMILIES,
-    "Peers": PEER_FAMILIES,
-    "JSON-RPC": REQUEST_FAMILIES,
-    "Storage": STORAGE_FAMILIES,
-    "Webhooks": WEBHOOK_FAMILIES,
-    "Processes": PROCESS_FAMILIES,
+    "Chain": declared_in(chain),
+    "Validators": declared_in(validators),
+    "Peers": declared_in(peers),
+    "JSON-RPC": declared_in(requests),
+    "Storage": declared_in(storage),
+    "Webhooks": declared_in(webhooks),
+    "Processes": declared_in(process),
 }
 
 FAMILIES: tuple[Family, ...] = tuple(family for families in TOPICS.values() for family in families)

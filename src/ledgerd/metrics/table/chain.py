@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ledgerd.metrics.families import MetricLabel, counter, gauge, histogram
-from ledgerd.protocol.hardforks import MAINNET_HARDFORKS
+from ledgerd.protocol.parameters import MAINNET_HARDFORKS
 
 UNKNOWN = "unknown"
 
@@ -68,27 +68,4 @@ CLIENT_TRANSACTIONS = gauge(
 UNHEARD_TRANSACTIONS = gauge(
     "ledgerd_mempool_unheard_transactions",
     "Of these, those that no peer has heard of: sent over no connection that still stands, and received over none.",
-)
-
-CHAIN_FAMILIES = (
-    HEAD,
-    IRREVERSIBLE,
-    HEAD_TIME,
-    HEAD_AGE,
-    BLOCKS_APPLIED,
-    TRANSACTIONS_APPLIED,
-    OPERATIONS_APPLIED,
-    APPLY_TIME,
-    COMMIT_TIME,
-    REORGANISATIONS,
-    MISSED_SLOTS,
-    PARTICIPATION,
-    EMERGENCY,
-    HARDFORK_NOW,
-    HARDFORK_VOTES,
-    HARDFORKS_RUNNING,
-    POOL_TRANSACTIONS,
-    POOL_BYTES,
-    CLIENT_TRANSACTIONS,
-    UNHEARD_TRANSACTIONS,
 )

@@ -72,18 +72,3 @@ SYNCING = gauge("ledgerd_p2p_syncing", "1 while missing blocks are requested in 
 MINORITY = gauge(
     "ledgerd_p2p_minority_fork", "1 while most validators build on another branch than the node's, else 0."
 )
-
-PEER_FAMILIES = (
-    PEERS,
-    PEER_HEADS,
-    ROUND_TRIPS,
-    MESSAGES,
-    MESSAGE_BYTES,
-    SEND_BUFFERS,
-    STRIKES,
-    BANS,
-    PEER_BLOCKS,
-    BLOCK_DELAY,
-    SYNCING,
-    MINORITY,
-)

@@ -50,20 +50,3 @@ REPLICA_SERVED = gauge(
     "it is too far behind.",
     writer=Writer.READER,
 )
-
-PROCESS_FAMILIES = (
-    BUILD,
-    MEMORY,
-    PROCESSOR,
-    DESCRIPTORS,
-    MOST_DESCRIPTORS,
-    THREADS,
-    STARTED,
-    LOOP_DELAY,
-    SCRAPES,
-    SCRAPE_TIME,
-    EXPLORER_RUNNING,
-    EXPLORER_STARTS,
-    REPLICA_BEHIND,
-    REPLICA_SERVED,
-)

@@ -76,17 +76,3 @@ LIMITS_REACHED = counter(
 )
 WORKERS_RUNNING = gauge("ledgerd_rpc_workers", "API workers that run.")
 WORKER_STARTS = counter("ledgerd_rpc_worker_starts_total", "Starts of API workers: more than there are means restarts.")
-
-REQUEST_FAMILIES = (
-    REQUESTS,
-    REQUEST_TIME,
-    RPC_BYTES,
-    CONNECTIONS,
-    CONNECTIONS_MADE,
-    UNANSWERED,
-    HELD_BYTES,
-    CACHED_ANSWERS,
-    LIMITS_REACHED,
-    WORKERS_RUNNING,
-    WORKER_STARTS,
-)

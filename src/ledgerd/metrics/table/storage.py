@@ -18,5 +18,3 @@ DISK_BYTES = gauge("ledgerd_storage_disk_bytes", "Size of the disk on which it l
 SNAPSHOT_COUNT = gauge("ledgerd_snapshots", "Snapshots in the directory.")
 SNAPSHOT_BLOCK = gauge("ledgerd_snapshot_last_block", "Block of the newest snapshot in the directory.")
 HISTORY_BLOCK = gauge("ledgerd_history_last_block", "Number of the last block in the history of operations.")
-
-STORAGE_FAMILIES = (STORED_BYTES, FREE_BYTES, DISK_BYTES, SNAPSHOT_COUNT, SNAPSHOT_BLOCK, HISTORY_BLOCK)

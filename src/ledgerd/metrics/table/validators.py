@@ -64,16 +64,3 @@ LOST_SLOTS = counter(
     "them: its signer was away (`signer_away`) or refused (`signer_refused`), its block is on a `branch`, or `other`.",
     CAUSE,
 )
-
-VALIDATOR_FAMILIES = (
-    VALIDATOR_BLOCKS,
-    VALIDATOR_MISSED,
-    VALIDATOR_LAST,
-    WATCHED_SLOTS,
-    WATCHED_DELAY,
-    WATCHED_VOTES,
-    WATCHED_PENALTY,
-    WATCHED_REWARD,
-    WATCHED_KEY,
-    LOST_SLOTS,
-)

@@ -1,7 +1,4 @@
-"""The configuration of a node: a typed record for each part, read from command line and file.
-
-The command line overrides the file, and the file the defaults (spec 06, sections 4.4 and 4.5).
-"""
+"""The configuration of a node: command line before file before defaults (spec 06, sections 4.4 and 4.5)."""
 
 from __future__ import annotations
 
@@ -16,9 +13,7 @@ from msgspec.structs import replace
 from ledgerd.explorer.settings import ExplorerOptions
 from ledgerd.history.settings import HistorySettings
 from ledgerd.history.webhooks.settings import WebhookSettings
-from ledgerd.metrics.settings import MetricsSettings
-from ledgerd.node.config.environment import add_environment
-from ledgerd.node.config.given import ConfigurationError, gather
+from ledgerd.node.config.given import ConfigurationError, add_environment, gather
 from ledgerd.node.config.ini import IniEntry, InvalidLine, parse_ini
 from ledgerd.node.config.logging.sections import Logging, read_logging
 from ledgerd.node.config.options import SECTIONS
@@ -29,13 +24,13 @@ from ledgerd.node.config.options.application import (
     TESTNET_PLUGIN,
     Application,
 )
+from ledgerd.node.config.options.beside import MetricsSettings, MonitorSettings
 from ledgerd.node.config.options.chain import ChainOptions, TestnetOptions
 from ledgerd.node.config.options.history import CustomProtocolOptions, MarketRecordOptions
 from ledgerd.node.config.options.invocation import INVOCATION, Invocation
-from ledgerd.node.config.options.monitoring import MonitorSettings
 from ledgerd.node.config.options.validator import EMERGENCY_VALIDATOR
 from ledgerd.node.config.reading import OptionReader, Setting
-from ledgerd.node.config.text import default_file
+from ledgerd.node.config.templates import default_file
 from ledgerd.p2p.shared.settings import Settings as P2PSettings
 from ledgerd.producer.settings import GuardSettings, ProducerSettings
 from ledgerd.protocol.errors import OperatorError
@@ -71,41 +66,32 @@ class Configuration(msgspec.Struct, frozen=True):
     logging: Logging | None
     """None if the file has no logging section."""
     file: Path
-    """The configuration file, whether or not it exists."""
     settings: tuple[Setting, ...]
     without_meaning: tuple[str, ...]
     """Given options of the reference that have no effect in this node."""
     remarks: tuple[str, ...]
-    """Warnings, a log line each."""
 
 
 def read_invocation(command_line: Mapping[str, Sequence[str]], current_dir: Path) -> Invocation:
     problems: list[str] = []
-    given = gather({name: command_line.get(name, ()) for name in _invocation_names()}, (), None, problems)
-    return OptionReader(given.options, problems).section(INVOCATION, current_dir, current_dir)
-
-
-def _invocation_names() -> list[str]:
-    return [option.name for option in INVOCATION.with_meaning]
+    given = {option.name: command_line.get(option.name, ()) for option in INVOCATION.with_meaning}
+    options, _ = gather(given, (), None, problems)
+    return OptionReader(options, problems).section(INVOCATION, current_dir, current_dir)
 
 
 def read_configuration(
     command_line: Mapping[str, Sequence[str]], current_dir: Path, environment: Mapping[str, str] | None = None
 ) -> Configuration:
-    """Read the configuration; raises `ConfigurationError` with all errors.
-
-    `command_line` has the texts given for each option. The environment is read if `--environment` is given. No file is
-    written.
-    """
+    """Read it from both; the environment only with `--environment`. Raises `ConfigurationError` with all errors."""
     invocation = read_invocation(command_line, current_dir)
     file = configuration_file(invocation)
     problems: list[str] = []
-    given = gather(command_line, _entries(file, problems), file, problems)
-    reading = OptionReader(given.options, problems)
+    options, sections = gather(command_line, _entries(file, problems), file, problems)
+    reading = OptionReader(options, problems)
     if invocation.environment:
-        add_environment(environment or {}, given.options, reading.remarks)
+        add_environment(environment or {}, options, reading.remarks)
     reading.remarks.extend(_open_to_others(file))
-    logging = read_logging(given.sections, file, problems)
+    logging = read_logging(sections, file, problems)
     faults: list[str] = []
     records: dict[str, Any] = {}
     for name, section in SECTIONS.items():
@@ -116,9 +102,8 @@ def read_configuration(
             reading.problems.clear()
     if faults:
         raise ConfigurationError(faults)
-    _require_one_holder(records)
-    _require_history(records)
-    _require_what_is_asked(records)
+    if fault := next(_faults_together(records), ""):
+        raise ConfigurationError([fault])
     _fill_in_from_others(records)
     return Configuration(
         **records,
@@ -141,32 +126,25 @@ def _open_to_others(file: Path) -> Iterator[str]:
         yield f"{file} holds a private key, and others than its owner may open it: chmod 600 {file}"
 
 
-def _require_one_holder(records: dict[str, Any]) -> None:
-    """With a signer the node holds no signing key, not even that of the guard."""
+def _faults_together(records: dict[str, Any]) -> Iterator[str]:
+    """What one section needs of another, or forbids it."""
+    plugins = records["application"].plugins
     if records["validator"].is_signed_elsewhere and records["validator_guard"].watched:
-        problem = "validator-signer and validator-guard-validator: the guard needs the signing key, which is at the "
-        raise ConfigurationError([f"{problem}signer: remove one of the two"])
-
-
-def _require_history(records: dict[str, Any]) -> None:
-    """Webhooks are sent from the history."""
-    if records["webhooks"].hooks and OPERATION_HISTORY not in records["application"].plugins:
-        raise ConfigurationError(["history-webhook: there is no history to send from: add plugin = operation_history"])
-
-
-def _require_what_is_asked(records: dict[str, Any]) -> None:
-    """The explorer asks the node, over HTTP."""
-    if records["explorer"].endpoint is None:
-        return
-    missing = [name for name in EXPLORER_NEEDS if name not in records["application"].plugins]
-    if missing:
-        raise ConfigurationError([f"explorer-endpoint: its pages need them: add plugin = {' '.join(missing)}"])
-    if records["webserver"].http_endpoint is None:
-        raise ConfigurationError(["explorer-endpoint: the explorer asks this node: add webserver-http-endpoint"])
+        yield (
+            "validator-signer and validator-guard-validator: the guard needs the signing key, which is at the signer: "
+            "remove one of the two"
+        )
+    if records["webhooks"].hooks and OPERATION_HISTORY not in plugins:
+        yield "history-webhook: there is no history to send from: add plugin = operation_history"
+    if records["explorer"].endpoint is not None:
+        missing = [name for name in EXPLORER_NEEDS if name not in plugins]
+        if missing:
+            yield f"explorer-endpoint: its pages need them: add plugin = {' '.join(missing)}"
+        if records["webserver"].http_endpoint is None:
+            yield "explorer-endpoint: the explorer asks this node: add webserver-http-endpoint"
 
 
 def _fill_in_from_others(records: dict[str, Any]) -> None:
-    """Complete records with values that depend on options of other parts."""
     plugins, producer = records["application"].plugins, records["validator"]
     filled: dict[str, dict[str, object]] = {
         "history": {
@@ -186,7 +164,6 @@ def _fill_in_from_others(records: dict[str, Any]) -> None:
 
 
 def configuration_file(invocation: Invocation) -> Path:
-    """The file to read; that of `--config-file` must exist."""
     if invocation.config_file is None:
         return invocation.config
     if not invocation.config_file.is_file():

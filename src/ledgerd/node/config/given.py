@@ -1,10 +1,8 @@
-"""The texts given for each option on the command line and in the file (spec 06, section 4.4).
-
-Also the checks that come before any value is parsed, and `ConfigurationError`.
-"""
+"""What is given for options: command line, then environment (spec 06, section 19, R2.4), then file (section 4.4)."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -34,11 +32,9 @@ class Given(NamedTuple):
     """None for the command line."""
     line: int = 0
     variable: str = ""
-    """The environment variable that it comes from, if any."""
 
     @property
     def where(self) -> str:
-        """Its source, as text for people."""
         if self.variable:
             return "environment"
         return "command line" if self.file is None else f"{self.file}:{self.line}"
@@ -54,17 +50,10 @@ class Given(NamedTuple):
         return f"--{name} {text}".rstrip() if self.file is None else f"{name} = {text}".rstrip()
 
 
-class AllGiven(NamedTuple):
-    """All texts given for options, by name, command line first; and the keys of the logging sections."""
-
-    options: dict[str, list[Given]]
-    sections: list[IniEntry]
-
-
 def gather(
     command_line: Mapping[str, Sequence[str]], entries: Iterable[IniEntry], file: Path | None, problems: list[str]
-) -> AllGiven:
-    """Group the given texts by option; errors are added to the problems."""
+) -> tuple[dict[str, list[Given]], list[IniEntry]]:
+    """The texts by option, those of the command line first; and the keys of the logging sections."""
     given = {name: [Given(text, None) for text in texts] for name, texts in command_line.items() if texts}
     in_file: dict[str, list[Given]] = {}
     sections = []
@@ -82,11 +71,10 @@ def gather(
             given.setdefault(name, []).extend(more)
         else:
             given.setdefault(name, more)
-    return AllGiven(given, sections)
+    return given, sections
 
 
 def _fault(entry: IniEntry) -> str:
-    """Why a key of the file is invalid; None if it is valid."""
     option = BY_NAME.get(entry.key)
     if option is None and entry.section:
         return f"there is no section [{entry.section}]; there are [log.console_appender.NAME] and [logger.NAME]"
@@ -108,3 +96,34 @@ def _check_single(layer: Mapping[str, list[Given]], problems: list[str]) -> None
             problems.append(
                 f"{second.where}: option '{name}' cannot be specified more than once{also}: keep one of them"
             )
+
+
+SEEDS = "NODE_SEED_NODES"
+WITNESS = "NODE_WITNESS"
+PRIVATE_KEY = "NODE_PRIVATE_KEY"
+
+SEED_OPTIONS = ("p2p-seed-node", "seed-node")
+PLUGIN = "validator"
+"""The plugin that makes blocks; no other plugin depends on it."""
+
+_BETWEEN_WORDS = re.compile(r"[\s,]+")
+
+
+def add_environment(environment: Mapping[str, str], options: dict[str, list[Given]], remarks: list[str]) -> None:
+    """Add the values of the variables to the given ones; seeds replace those of the file."""
+    seeds = _words(environment.get(SEEDS, ""))
+    if seeds:
+        for name in SEED_OPTIONS:
+            options[name] = [given for given in options.get(name, ()) if given.file is None]
+        options[SEED_OPTIONS[0]] += [Given(each, None, variable=SEEDS) for each in seeds]
+    makes_blocks = any(PLUGIN in _words(given.text) for given in options.get("plugin", ()))
+    for variable, option in ((WITNESS, "validator"), (PRIVATE_KEY, "private-key")):
+        text = environment.get(variable, "").strip()
+        if text and makes_blocks:
+            options.setdefault(option, []).append(Given(text, None, variable=variable))
+        elif text:
+            remarks.append(f"environment: {variable} is not used: the plugin {PLUGIN} is not among those that run")
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in _BETWEEN_WORDS.split(text) if word]

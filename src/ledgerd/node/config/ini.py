@@ -1,7 +1,4 @@
-"""The grammar of configuration files (spec 06, section 4.1): from text to keys and values with their lines.
-
-The keys and their values are declared in `options`.
-"""
+"""The grammar of configuration files (spec 06, section 4.1): from text to keys and values with their lines."""
 
 from __future__ import annotations
 

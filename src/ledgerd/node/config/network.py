@@ -1,28 +1,19 @@
-"""The network of a node: the configured one, with the initial distribution of the data directory if that has one."""
+"""The network of a data directory: the configured one, with the initial distribution in a file there if it has one."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from msgspec.structs import replace
 
+from ledgerd.node.config.configuration import Configuration
 from ledgerd.protocol.chain_file import parameters_of
 from ledgerd.protocol.genesis_accounts import read_genesis
-
-if TYPE_CHECKING:
-    from ledgerd.node.config.configuration import Configuration
-    from ledgerd.protocol.parameters import ChainParameters
+from ledgerd.protocol.parameters import ChainParameters
 
 GENESIS_FILE = "snapshot.json"
 """In the data directory, as in the reference's (spec 06, section 16.4); without it, that of the network counts."""
 
 
 def network_of(configuration: Configuration) -> ChainParameters:
-    """The network of a data directory.
-
-    Raises:
-        OperatorError: The file of the network, or that of its initial distribution, is wrong.
-    """
     network = parameters_of(configuration.application.chain)
     file = configuration.invocation.data_dir / GENESIS_FILE
     return replace(network, genesis=read_genesis(file)) if file.exists() else network

@@ -37,7 +37,6 @@ class OptionReader:
     remarks: list[str] = field(default_factory=list)
 
     def section(self, section: OptionSection[R], data_dir: Path, current_dir: Path) -> R:
-        """The record of a section; raises an error with all problems found so far if there are any."""
         values = {name: self._option(section.title, option) for name, option in section.fields.items()}
         for option in section.without_meaning:
             self._unused(option)
@@ -91,10 +90,7 @@ class OptionReader:
 
 
 def _sound(text: str) -> str:
-    """The text, if no byte of it is out of place; a file may have any.
-
-    No path and no address has a NUL character, and the orders of processes, in which values stand, are UTF-8.
-    """
+    """No path and no address has a NUL character, and the orders of processes, in which values are, are UTF-8."""
     if "\0" in text:
         raise WrongValue("holds a NUL character")
     try:

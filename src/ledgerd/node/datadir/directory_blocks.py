@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ledgerd.archive.sealed import ArchivedBlocks, merged, sealed_files
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.rolling import RollingBlockLogReader
-from ledgerd.chain.log.standing import StateBlocks
+from ledgerd.chain.log.state_blocks import StateBlocks
 from ledgerd.codec import codec_of
 from ledgerd.protocol.block import SignedHeader
 from ledgerd.protocol.errors import OperatorError

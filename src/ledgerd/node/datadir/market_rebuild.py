@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
-from ledgerd.chain.offline.reapply import reapply
+from ledgerd.chain.offline.replay import reapply
 from ledgerd.history.rebuild import ChainSource
 from ledgerd.node.datadir.projections import project_for_plugins
 from ledgerd.protocol.errors import OperatorError

@@ -15,7 +15,7 @@ from ledgerd.node.datadir.state_import import import_state, set_used
 from ledgerd.node.datadir.verified_copy import VerifiedCopy
 from ledgerd.snapshot.directory import newest_in
 from ledgerd.snapshot.errors import SnapshotError
-from ledgerd.snapshot.terms import Terms
+from ledgerd.snapshot.settings import Terms
 from ledgerd.state.disk import Space
 from ledgerd.state.errors import StorageError, StoreCorrupt, StoreOutdated, unreadable
 

@@ -20,8 +20,8 @@ from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.forks.trunk import PopEmptyChain
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip
 from ledgerd.chain.log.files import sync_folder
-from ledgerd.chain.log.standing import IMPORTED, LOG_KEPT
-from ledgerd.chain.offline.reapply import reapply
+from ledgerd.chain.log.state_blocks import IMPORTED, LOG_KIND
+from ledgerd.chain.offline.replay import reapply
 from ledgerd.node.config.network import GENESIS_FILE
 from ledgerd.node.config.options.application import PREDICTION_MARKET_API
 from ledgerd.node.datadir.opening import space_of
@@ -33,7 +33,7 @@ from ledgerd.snapshot.build import build_state, read_snapshot
 from ledgerd.snapshot.directory import SUFFIXES, kept_in
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.import_progress import ImportProgress
-from ledgerd.snapshot.terms import Terms
+from ledgerd.snapshot.settings import Terms
 from ledgerd.state.disk import DATA_FILE, taken_bytes
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.store import Store
@@ -255,7 +255,7 @@ class PastState:
             shutil.rmtree(self._folder)
             return
         with Store.open(self._files.folder, STORED_TABLES, space=self._space) as store:
-            store.set_meta(LOG_KEPT, IMPORTED)  # who opens it next must not think that its blocks are lost
+            store.set_meta(LOG_KIND, IMPORTED)  # who opens it next must not think that its blocks are lost
             store.commit()
         self._write_configuration()
         (self._folder / NOTE).unlink()

@@ -19,7 +19,7 @@ from ledgerd.state.errors import StorageError
 from ledgerd.state.lock import lock_writer, swapping
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
-from ledgerd.state.objects.reversible import REVERSIBLE_BY_NUMBER
+from ledgerd.state.objects.transactions import REVERSIBLE_BY_NUMBER
 from ledgerd.state.store import Store
 
 LOCKS = "lock.mdb"

@@ -18,7 +18,7 @@ from ledgerd.snapshot.build import build_state, read_snapshot
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.import_progress import ImportProgress
 from ledgerd.snapshot.read import Snapshot
-from ledgerd.snapshot.terms import ANY, Terms
+from ledgerd.snapshot.settings import ANY, Terms
 
 if TYPE_CHECKING:
     from ledgerd.protocol.parameters import ChainParameters

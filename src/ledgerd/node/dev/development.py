@@ -1,35 +1,42 @@
-"""The development chain: a testnet with a clock that can be moved, and snapshots to go back to.
-
-It is an ordinary node except for production, which keeps no signing record: after going back, the same slots are signed
-again, with keys that are published anyway.
-"""
+"""A testnet with a clock that can be moved, and snapshots to go back to: then the same slots are signed again."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
-from ledgerd.node.dev.block_lines import BlockLines
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.events import BlockApplied, BlocksUndone
+from ledgerd.chain.interface.observer import Observer
+from ledgerd.chain.log.block_log import FULL_LOG
+from ledgerd.chain.log.files import paths_of
+from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.dev.founding import FOUNDING_BLOCKS, equip
-from ledgerd.node.dev.snapshots import DevSnapshots
 from ledgerd.node.part_table import PARTS, Condition, PartSpec
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.context import PartContext
-from ledgerd.node.parts.past.records import HistoryPart
+from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.production import ProductionPart
+from ledgerd.node.parts.records import HistoryPart
 from ledgerd.node.parts.watching.stuck import StuckPart
 from ledgerd.node.runtime import Runtime
 from ledgerd.node.time_source import MICRO
 from ledgerd.producer.loop import Producer, run
+from ledgerd.protocol.block import Block
 from ledgerd.protocol.constants import BLOCK_INTERVAL, BLOCKS_PER_YEAR
 from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.errors import RuleViolation, require
+from ledgerd.protocol.operations.base import name_of
+from ledgerd.protocol.transaction import Transaction
 from ledgerd.rpc.api.dev_api import (
     CHAIN_HEAD,
     FORGET_PENDING,
@@ -41,15 +48,76 @@ from ledgerd.rpc.api.dev_api import (
     Head,
     TakenSnapshot,
 )
+from ledgerd.rpc.link.switchboard import Handler
 from ledgerd.rpc.link.topics import packed_topic, unpacked
-from ledgerd.supervision.part import Part
+from ledgerd.state.copying import copy_state, put_back
+from ledgerd.supervision.progress import many
 
-if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
-    from ledgerd.node.config.configuration import Configuration
-    from ledgerd.protocol.block import Block
-    from ledgerd.protocol.transaction import Transaction
-    from ledgerd.rpc.link.switchboard import Handler
+log = logging.getLogger(__name__)
+
+
+class DevSnapshot(NamedTuple):
+    """One snapshot."""
+
+    number: int
+    folder: Path
+    head: int
+    log_sizes: tuple[int, ...]
+    shift: int
+
+
+class DevSnapshots:
+    """The snapshots of one run of the node."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._kept: dict[int, DevSnapshot] = {}
+        self._last = 0
+
+    def keep(self, folder: Path, head: int, shift: int) -> int:
+        self._last += 1
+        target = self._folder / str(self._last)
+        copy_state(folder, target)
+        sizes = tuple(path.stat().st_size for path in paths_of(folder, FULL_LOG))
+        self._kept[self._last] = DevSnapshot(self._last, target, head, sizes, shift)
+        return self._last
+
+    def find(self, number: int) -> DevSnapshot:
+        require(number in self._kept, "there is no snapshot ${number}", number=number)
+        return self._kept[number]
+
+    def put_back(self, kept: DevSnapshot, folder: Path) -> None:
+        for number in [each for each in self._kept if each > kept.number]:
+            shutil.rmtree(self._kept.pop(number).folder, ignore_errors=True)
+        put_back(folder, kept.folder)
+        for path, size in zip(paths_of(folder, FULL_LOG), kept.log_sizes, strict=True):
+            os.truncate(path, size)
+
+
+MOST_NAMED = 5
+
+
+class BlockLines(Observer):
+    """Logs each block."""
+
+    def applied(self, event: BlockApplied) -> None:
+        block = event.block
+        fields = {"block": block.number, "validator": block.validator, "content": content_of(block)}
+        log.info("block %(block)d by %(validator)s: %(content)s", fields)
+
+    def undone(self, event: BlocksUndone) -> None:
+        log.info("back at block %(block)d", {"block": event.head_number})
+
+
+def content_of(block: Block) -> str:
+    if not block.transactions:
+        return "empty"
+    counts = Counter(name_of(type(each)) for transaction in block.transactions for each in transaction.operations)
+    named = [name if count == 1 else f"{count} {name}" for name, count in counts.most_common(MOST_NAMED)]
+    if len(counts) > MOST_NAMED:
+        named.append("…")
+    return f"{many(len(block.transactions), 'transaction')} ({', '.join(named)})"
+
 
 MOST_BLOCKS = 100_000
 MOST_SLOTS = 10 * BLOCKS_PER_YEAR
@@ -65,7 +133,6 @@ class DevOptions(msgspec.Struct, frozen=True):
     fast_forward: int = 0
     """Seconds by which the clock is moved forward at the start."""
     explorer: Endpoint | None = None
-    """Where pages about the chain are served."""
 
 
 class NoRecord:
@@ -81,14 +148,12 @@ class NoRecord:
         return None
 
 
-class Development(Part):
+class Development(NodePart):
     """Block production on demand. Methods that use the chain run on its thread."""
 
     def __init__(self, context: PartContext, chain: ChainPart, history: HistoryPart, options: DevOptions) -> None:
-        super().__init__(context.work)
-        self._configuration = context.configuration
+        super().__init__(context)
         self._chain, self._history = chain, history
-        self._time = context.time
         self._options = options
         folder = context.configuration.invocation.data_dir / SNAPSHOT_FOLDER
         shutil.rmtree(folder, ignore_errors=True)
@@ -116,10 +181,7 @@ class Development(Part):
     async def _answer(self, job: Callable[[], Head | TakenSnapshot]) -> bytes:
         return packed_topic(await self._chain.run(job))
 
-    # -- as a part of the node
-
     async def start(self) -> None:
-        """Found the chain if it is new, and start production."""
         await self._chain.attach(self._begin)
         await self._chain.run(self._found)
         if self._options.block_time == BLOCK_INTERVAL:
@@ -151,14 +213,8 @@ class Development(Part):
             await asyncio.sleep(self._options.block_time)
             await self._chain.on_chain(partial(self.mine, 1))
 
-    # -- requests of a developer
-
     def mine_at_once(self, transaction: Transaction) -> None:
-        """Make a block for an accepted transaction if the block time is 0.
-
-        Each block moves the clock one slot ahead, so it may be ahead of the clock by which a client has chosen the
-        expiration of its transaction.
-        """
+        """Each block moves the clock a slot ahead, perhaps ahead of the one that an expiration was chosen by."""
         if self._options.block_time == 0:
             self.mine(1)
             chain = self._chain.chain
@@ -175,7 +231,6 @@ class Development(Part):
         return self._head()
 
     def move_time(self, seconds: int) -> Head:
-        """Move the clock, and make a block with the new time."""
         require(seconds <= MOST_SLOTS * BLOCK_INTERVAL, f"seconds <= {MOST_SLOTS * BLOCK_INTERVAL}: ten years of slots")
         return self._move_time(seconds)
 
@@ -184,7 +239,6 @@ class Development(Part):
         return self.mine(1)
 
     def snapshot(self) -> TakenSnapshot:
-        """Copy the state and note where the log ends; pending transactions stay."""
         waiting, head = self._chain.chain.waiting, self._chain.chain.head_number
         numbers: list[int] = []
         self._chain.reopen(lambda: numbers.append(self._snapshots.keep(self._chain.folder, head, self._time.shift)))
@@ -211,7 +265,6 @@ class Development(Part):
         return self._time.wall() // MICRO
 
     def _catch_up_with_head(self) -> None:
-        """Move the clock to the head's time if it is behind."""
         head = self.producer.chain.head_time
         self._time.shift += max(0, head * MICRO - self._time.wall())
 
@@ -242,7 +295,6 @@ class DevRuntime(Runtime):
         webserver.offer("dev_api", development.handlers)
         self._explorer = options.explorer
         self.explorer_addresses: list[tuple[str, int]] = []
-        """Where pages about the chain are served."""
 
     async def start(self) -> None:
         """Start, and log each block from then on: what the operator is told first are addresses and keys."""
@@ -252,7 +304,6 @@ class DevRuntime(Runtime):
             await self._show(self._explorer)
 
     async def _show(self, listen: Endpoint) -> None:
-        """Serve pages about the chain, from the endpoints of this node as any explorer would."""
         from ledgerd.explorer.process import ExplorerPart  # noqa: PLC0415 - templates are loaded where they are wanted
         from ledgerd.explorer.settings import ExplorerSettings  # noqa: PLC0415
 

@@ -1,8 +1,4 @@
-"""Starting from a trusted peer's snapshot if there is no state yet (spec 06, section 14.4).
-
-A snapshot file is checked by building its state beside the present one: a file that fails is deleted and not asked for
-again.
-"""
+"""Starting from a trusted peer's snapshot, which is checked by building its state (spec 06, section 14.4)."""
 
 from __future__ import annotations
 
@@ -10,13 +6,15 @@ import asyncio
 import logging
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ledgerd.basics.durations import MINUTE
+from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.datadir.opening import space_of
 from ledgerd.node.datadir.state_files import StateFiles
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.context import NodePart, PartContext
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.snapshot.agreement import Agreed, RefusedSources, fetch_agreed
 from ledgerd.snapshot.client import Fetched
@@ -24,24 +22,17 @@ from ledgerd.snapshot.directory import make_directory
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.job import Done, Import
 from ledgerd.snapshot.jobs import done
-from ledgerd.snapshot.terms import Terms
-from ledgerd.supervision.part import Part
+from ledgerd.snapshot.settings import Terms
 from ledgerd.supervision.threads import in_thread
 from ledgerd.supervision.work import Sleep, Working
-
-if TYPE_CHECKING:
-    from ledgerd.node.config.configuration import Configuration
-    from ledgerd.protocol.endpoint import Endpoint
 
 log = logging.getLogger(__name__)
 
 PLUGIN = "snapshot"
 MOST_REFUSED = 10
-"""An attempt ends after so many snapshots that cannot be loaded."""
 
 
 def ready_directory(directory: Path) -> None:
-    """Make the snapshot directory if it is missing, and delete unfinished files in it."""
     try:
         make_directory(directory)
     except OSError as problem:
@@ -51,11 +42,10 @@ def ready_directory(directory: Path) -> None:
         ) from problem
 
 
-class BootstrapPart(Part):
+class BootstrapPart(NodePart):
     """Fetches the first state, right after the chain was opened and before any part is attached to it.
 
-    The start waits for one attempt. If it fails, the node starts without a state, so that it answers clients, and
-    retries in the background until a block has come from elsewhere.
+    If that fails, the node starts without one, and retries in the background until a block has come from elsewhere.
     """
 
     def __init__(
@@ -65,15 +55,12 @@ class BootstrapPart(Part):
         *,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
-        super().__init__(context.work)
-        self._configuration = context.configuration
+        super().__init__(context)
         self._options = context.configuration.snapshot
         self._chain = chain
-        self._newer_state = context.newer_state
         self._sleep = sleep
 
     async def start(self) -> None:
-        """Load a snapshot if the options ask for one and there is no block yet."""
         await in_thread(self._chain.files.drop_new)
         if not (self._is_asked and await self._chain.run(self._is_empty)):
             return
@@ -100,7 +87,6 @@ class BootstrapPart(Part):
         return PLUGIN in plugins and self._options.sync_from_trusted_peer and bool(self._options.trusted_peers)
 
     def _is_empty(self) -> bool:
-        """Whether there is neither a block in the state nor a block log to replay."""
         chain = self._chain.chain
         return chain.head_number == 0 and chain.block_log.head_number == 0
 
@@ -133,7 +119,6 @@ class WantedState(NamedTuple):
     """What a fetched state has to be."""
 
     above: int = 0
-    """Its head must be above this block."""
     needed_block: tuple[int, str] | None = None
     """A block that must be in its chain: number and id in hex."""
     audits_later: bool = False
@@ -159,10 +144,7 @@ async def fetched_state(
     wanted: WantedState = ANY_STATE,
     refused: RefusedSources | None = None,
 ) -> FetchedState | None:
-    """Fetch the newest snapshot of what is wanted, and build its state beside the present one.
-
-    Files that are refused on the way are added to those that were before.
-    """
+    """Build the state of the newest snapshot that is wanted; files that are refused are added to those before."""
     async with chain.building:
         await in_thread(ready_directory, configuration.snapshot.directory)
         return await _newest_state(configuration, chain.files, peers, wanted, refused or RefusedSources.none())

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 import os
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
+from contextlib import suppress
+from enum import IntEnum
+from functools import partial
+from queue import Empty, PriorityQueue
 from typing import TypeVar
 
 from ledgerd.archive.sealed import ArchivedBlocks
@@ -16,31 +21,120 @@ from ledgerd.node.datadir.opening import Opening, assumption_in, files_of
 from ledgerd.node.datadir.origin import StateOrigin
 from ledgerd.node.datadir.projections import project_for_plugins
 from ledgerd.node.datadir.verified_copy import VerifiedCopy
-from ledgerd.node.parts.chain_thread import ChainThread, Rank
-from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.watching.unknown_hardforks import HardforkWarning
 from ledgerd.node.time_source import MICRO
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.state.change_log import CHANGES_FOLDER, RUN_BYTES, ChangeLog
-from ledgerd.supervision.part import Part
+from ledgerd.supervision.threads import on_loop
+from ledgerd.supervision.work import Ended, Work
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
 Attachment = Callable[[Chain], None]
+Job = Callable[[], None]
 
 
-class ChainPart(Part):
-    """The chain of a data directory, on its own thread.
+class Rank(IntEnum):
+    """The order in which jobs run."""
 
-    Call its methods on the main thread's loop, unless they say otherwise.
-    """
+    PRODUCTION = 0
+    OTHER = 1
+
+
+TURN_SECONDS = 0.02
+"""Seconds of jobs between two looks at the events of the loop."""
+
+
+class ChainThread:
+    """A priority queue of jobs, and the loop of the thread that runs them."""
+
+    def __init__(self, work: Work) -> None:
+        self._queue: PriorityQueue[tuple[Rank, int, Job]] = PriorityQueue()
+        self._numbers = itertools.count()
+        self._loop = asyncio.new_event_loop()
+        self._is_stopping = False
+        self._is_awake = False
+        self._thread = work.thread("chain", self._work, may_end=True)
+
+    def submit(self, job: Callable[[], T], rank: Rank = Rank.OTHER) -> Future[T]:
+        future: Future[T] = Future()
+        self._queue.put((rank, next(self._numbers), partial(_run, job, future)))
+        self._loop.call_soon_threadsafe(self._wake)
+        return future
+
+    async def run(self, job: Callable[[], T], rank: Rank = Rank.OTHER) -> T:
+        return await asyncio.wrap_future(self.submit(job, rank))
+
+    async def run_coroutine(self, coroutine: Coroutine[object, object, T]) -> T:
+        return await asyncio.wrap_future(on_loop(self._loop, coroutine))
+
+    def call_soon(self, call: Callable[[], object]) -> None:
+        """Call a very short function between two jobs; from any thread. It is dropped if the thread stops first."""
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(call)
+
+    def stop(self) -> None:
+        self._loop.call_soon_threadsafe(self._stop)
+        self._thread.join()
+
+    def _stop(self) -> None:
+        self._is_stopping = True
+        while self._run_next():
+            pass
+        self._loop.stop()
+
+    def _wake(self) -> None:
+        if not self._is_awake:
+            self._is_awake = True
+            self._loop.call_soon(self._turn)
+
+    def _turn(self) -> None:
+        """Run jobs for so long, those of the highest rank first; what is left has its turn after others."""
+        self._is_awake = False
+        end = self._loop.time() + TURN_SECONDS
+        while self._run_next():
+            if self._loop.time() >= end:
+                self._wake()
+                return
+
+    def _run_next(self) -> bool:
+        try:
+            _, _, job = self._queue.get_nowait()
+        except Empty:
+            return False
+        job()
+        return True
+
+    def _work(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._loop.run_forever()
+            if not self._is_stopping:
+                raise Ended("the loop of the chain's thread has ended")
+        finally:
+            self._loop.close()
+
+
+def _run(job: Callable[[], T], future: Future[T]) -> None:
+    if not future.set_running_or_notify_cancel():
+        return
+    try:
+        future.set_result(job())
+    except BaseException as error:  # noqa: BLE001 - the caller gets it from the future
+        future.set_exception(error)
+        # The error holds this frame: if the frame held the error, what the job used would stay in memory.
+        del future
+
+
+class ChainPart(NodePart):
+    """The chain of a data directory, on its own thread. Call it on the main loop, unless it says otherwise."""
 
     def __init__(self, context: PartContext) -> None:
-        super().__init__(context.work)
-        self._configuration = configuration = context.configuration
-        self._time = context.time
+        super().__init__(context)
+        configuration = context.configuration
         self._thread = ChainThread(self.work)
         self._attachments: list[Attachment] = []
         self._chain: Chain | None = None
@@ -54,8 +148,7 @@ class ChainPart(Part):
         self.building = asyncio.Lock()
         """Held while a state that is to replace this one is being built: there is one folder for it."""
         self._is_trying = False
-        """Whether another piece of a branch is to be applied beside the trunk."""
-        self.is_made_anew = False
+        self.is_reopening = False
         """Whether the chain is being reopened, so that its thread does not answer the watchdog for a while."""
 
     @property
@@ -66,7 +159,6 @@ class ChainPart(Part):
         return self._chain
 
     async def start(self) -> None:
-        """Open the chain, and make its state first if that is needed."""
         options = self._configuration.chain
         log.info("Starting chain with shared_file_size: %(size)d bytes", {"size": options.shared_file_size})
         log.info("Opening shared memory from %(folder)s", {"folder": self.files.folder})
@@ -103,11 +195,9 @@ class ChainPart(Part):
         self._attachments.append(attachment)
 
     async def run(self, job: Callable[[], T]) -> T:
-        """Run a job on the chain's thread."""
         return await self._thread.run(job)
 
     def submit(self, job: Callable[[], T]) -> Future[T]:
-        """Have a job run on the chain's thread, without waiting for its end."""
         return self._thread.submit(job)
 
     async def on_chain(self, job: Callable[[], T]) -> T:
@@ -115,16 +205,14 @@ class ChainPart(Part):
         return await self._thread.run(job, Rank.PRODUCTION)
 
     async def run_coroutine(self, coroutine: Coroutine[object, object, T]) -> T:
-        """Run a coroutine on the loop of the chain's thread."""
         return await self._thread.run_coroutine(coroutine)
 
     def call_soon(self, call: Callable[[], object]) -> None:
-        """Call a very short function on the chain's thread."""
         self._thread.call_soon(call)
 
     def reopen(self, between: Callable[[], object]) -> None:
         """Close the chain, change its files, and open it again; on the chain's thread."""
-        self.is_made_anew = True
+        self.is_reopening = True
         try:
             self.chain.close()
             self._chain = None
@@ -133,10 +221,9 @@ class ChainPart(Part):
             for attachment in self._attachments:
                 attachment(self._chain)
         finally:
-            self.is_made_anew = False
+            self.is_reopening = False
 
     async def stop(self) -> None:
-        """Close the chain after the jobs that have begun."""
         await self.run(self._close)
         self._thread.stop()
 
@@ -170,7 +257,6 @@ class ChainPart(Part):
         return chain
 
     def _change_log(self) -> ChangeLog | None:
-        """Where replicas find what each commit has changed; none where nobody may follow."""
         if self._configuration.state_stream.place is None:
             return None
         return ChangeLog(self.folder / CHANGES_FOLDER, os.urandom(RUN_BYTES))

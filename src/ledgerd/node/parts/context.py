@@ -3,25 +3,52 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
-from ledgerd.node.parts.validators.signing import SigningPermit
+from ledgerd.node.config.configuration import Configuration
+from ledgerd.node.time_source import TimeSource
+from ledgerd.protocol.parameters import ChainParameters
+from ledgerd.supervision.part import Part
+from ledgerd.supervision.work import Work
 
-if TYPE_CHECKING:
-    from ledgerd.node.config.configuration import Configuration
-    from ledgerd.node.time_source import TimeSource
-    from ledgerd.protocol.parameters import ChainParameters
-    from ledgerd.supervision.work import Work
+
+class SigningPermit:
+    """Parts that start before production may forbid it; from any thread."""
+
+    def __init__(self) -> None:
+        self._forbidden: dict[str, str] = {}
+        self.seconds_to_our_slot: Callable[[], int | None] = lambda: None
+        """For the thread of the chain; None where this node signs nothing. Set by production."""
+
+    def forbid(self, name: str, reason: str) -> None:
+        self._forbidden = {**self._forbidden, name: reason}
+
+    def allow(self, name: str) -> None:
+        self._forbidden = {each: reason for each, reason in self._forbidden.items() if each != name}
+
+    @property
+    def refusal(self) -> str:
+        return "; ".join(self._forbidden.values())
 
 
 class PartContext(NamedTuple):
     """The same for all parts of a node, except for `work`."""
 
     work: Work
-    """Runs the tasks of the part, named and restarted as the table of parts says."""
     configuration: Configuration
     network: ChainParameters
     time: TimeSource
     signing: SigningPermit
     newer_state: asyncio.Event
     """Set when there is another state to use: every part stops, it is put in place, and the node starts again."""
+
+
+class NodePart(Part):
+    """A part that keeps what it was made with."""
+
+    def __init__(self, context: PartContext) -> None:
+        super().__init__(context.work)
+        self._configuration, self._time = context.configuration, context.time
+        self._signing, self._newer_state = context.signing, context.newer_state
+        self._data_dir = context.configuration.invocation.data_dir

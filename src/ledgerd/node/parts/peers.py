@@ -1,7 +1,4 @@
-"""The peers as a part of the node.
-
-They run on the loop of the chain's thread, so they call the chain directly; other parts call them on that thread too.
-"""
+"""The peers as a part of the node. They run on the loop of the chain's thread, and other parts call them there."""
 
 from __future__ import annotations
 
@@ -9,16 +6,20 @@ import asyncio
 import logging
 import secrets
 import shutil
+from collections import Counter as Tally
+from collections.abc import Callable, Iterable
 from random import SystemRandom
-from typing import TYPE_CHECKING
+from statistics import median
 
 import msgspec
 
+from ledgerd.metrics.cells import Cells, GaugeCell
 from ledgerd.metrics.meters.peers import PeerMeter
+from ledgerd.metrics.table import chain as chain_table
+from ledgerd.metrics.table import peers as table
 from ledgerd.node.datadir.verified_copy import read_banned_once
-from ledgerd.node.metering.peer_gauges import PeerGauges
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.watching.meters import Meters, MeterSample, MetersPart
 from ledgerd.node.time_source import MICRO
 from ledgerd.node.workers.precompute_pool import PrecomputePool, spare_processors
@@ -28,23 +29,82 @@ from ledgerd.p2p.report import peer_report
 from ledgerd.p2p.shared.bans import BAN_SECONDS
 from ledgerd.p2p.shared.chain_access import ChainAccess
 from ledgerd.p2p.shared.modes import Mode
+from ledgerd.p2p.shared.peer import Life
 from ledgerd.p2p.sync.survey import NetworkSight
 from ledgerd.p2p.wire.messages import NodeId
+from ledgerd.protocol.block import Block
 from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.protocol.identifiers import BlockId
 from ledgerd.protocol.keys import PrivateKey
+from ledgerd.protocol.transaction import Transaction
 from ledgerd.rpc.api.node_api import PEER_NETWORK, PeerNetwork
-from ledgerd.supervision.part import Part
+from ledgerd.rpc.link.switchboard import Handler
 from ledgerd.supervision.work import Working
 
-if TYPE_CHECKING:
-    from ledgerd.protocol.block import Block
-    from ledgerd.protocol.identifiers import BlockId
-    from ledgerd.protocol.transaction import Transaction
-    from ledgerd.rpc.link.switchboard import Handler
+log = logging.getLogger(__name__)
+
+STATES = {
+    Life.CONNECTING: "connecting",
+    Life.HANDSHAKING: "handshaking",
+    Life.ACTIVE: "active",
+    Life.SYNCING: "syncing",
+}
+MINORITY = 2
+"""The fork status of a node that stands on a branch of few."""
+
+
+class PeerGauges:
+    """Writes what the connections to peers are like."""
+
+    def __init__(self, cells: Cells) -> None:
+        self._peers = {
+            (direction, state): cells.gauge(table.PEERS, direction, state)
+            for direction in table.CONNECTED_BY.values
+            for state in table.STATE.values
+        }
+        self._heads = [cells.gauge(table.PEER_HEADS, each) for each in table.STATISTIC.values]
+        self._round_trips = [cells.gauge(table.ROUND_TRIPS, each) for each in table.STATISTIC.values]
+        self._buffers = cells.gauge(table.SEND_BUFFERS)
+        self._syncing, self._minority = cells.gauge(table.SYNCING), cells.gauge(table.MINORITY)
+        self._relayed = cells.gauge(chain_table.POOL_TRANSACTIONS, "relay")
+        self._relayed_bytes = cells.gauge(chain_table.POOL_BYTES)
+        self._of_clients = cells.gauge(chain_table.CLIENT_TRANSACTIONS)
+        self._unheard = cells.gauge(chain_table.UNHEARD_TRANSACTIONS)
+
+    def sample(self, driver: Driver) -> None:
+        core, mempool = driver.network.core, driver.network.intake.mempool
+        peers = core.peers()
+        tally = Tally(
+            (table.CONNECTED_BY.values[not peer.is_incoming], STATES[peer.life])
+            for peer in peers
+            if peer.life in STATES
+        )
+        for place, gauge in self._peers.items():
+            gauge.set(tally[place])
+        _set_statistics(self._heads, (peer.head_number for peer in peers if peer.is_live))
+        _set_statistics(self._round_trips, (seconds for _, seconds in driver.round_trips()))
+        self._buffers.set(driver.queued)
+        self._syncing.set(core.mode is Mode.SYNC)
+        self._minority.set(core.fork_status == MINORITY)
+        self._relayed.set(len(mempool))
+        self._relayed_bytes.set(mempool.size)
+        offers = driver.network.intake.offers
+        self._of_clients.set(offers.pending)
+        self._unheard.set(offers.unconfirmed)
+
+
+def _set_statistics(gauges: list[GaugeCell], values: Iterable[float]) -> None:
+    known = sorted(values)
+    if known:
+        for gauge, value in zip(gauges, (known[0], median(known), known[-1]), strict=True):
+            gauge.set(value)
+    else:
+        for gauge in gauges:
+            gauge.forget()
+
 
 FORK_STATUS = ("normal", "looking", "minority")
 
-log = logging.getLogger(__name__)
 
 LEAST_AVERAGE = 250
 """Bytes of a block: that the last ones were nearly empty says nothing of those to come."""
@@ -54,24 +114,20 @@ FEW_PEERS = 2
 """With fewer peers, the seeds are dialled again after each produced block."""
 
 
-class PeersPart(Part):
+class PeersPart(NodePart):
     """The connections to peers, as the other parts use them."""
 
     def __init__(self, context: PartContext, chain: ChainPart, meters: MetersPart) -> None:
-        super().__init__(context.work)
+        super().__init__(context)
         self._settings = context.configuration.p2p
         self._log_format = context.configuration.application.log_format
         self._chain = chain
-        self._time = context.time
         self._driver: Driver | None = None
         self._meters = meters
         meters.on_chain.append(self._sample)
         self._precompute: PrecomputePool | None = None
 
-    # -- as a part of the node
-
     async def start(self) -> None:
-        """Listen on the configured endpoint, and dial the seeds."""
         if self._settings.endpoint is not None or self._settings.seeds:
             driver = await self._chain.run_coroutine(self._start())
             self._chain.verified.banned = lambda: self.banned
@@ -115,7 +171,6 @@ class PeersPart(Part):
         self.work.warn(ROOM, text)
 
     async def _report(self, working: Working) -> None:
-        """Log a report on the peers at each interval."""
         while True:
             await asyncio.sleep(self._settings.stats_interval_sec)
             for line in await self._chain.run(self._report_lines):
@@ -126,7 +181,6 @@ class PeersPart(Part):
         return [] if self._driver is None else list(peer_report(self._driver.network.core, self._now()))
 
     async def stop(self) -> None:
-        """Close all connections."""
         await self.work.stop()
         driver, self._driver = self._driver, None
         if driver is not None:
@@ -144,7 +198,6 @@ class PeersPart(Part):
 
     @property
     def handlers(self) -> dict[str, Handler]:
-        """The handlers of what `node_api` asks the main process."""
         return {PEER_NETWORK: self._answer_network_status}
 
     async def _answer_network_status(self, _payload: bytes) -> bytes:
@@ -159,21 +212,17 @@ class PeersPart(Part):
 
     @property
     def count(self) -> int:
-        """How many connections are open."""
         return 0 if self._driver is None else self._driver.network.core.connections
 
     @property
     def has_inbound(self) -> bool:
-        """Whether a peer is there that has dialled this node."""
         return self._driver is not None and any(peer.is_incoming for peer in self._driver.network.core.live())
 
     @property
     def catches_up_to(self) -> int:
-        """The block that the node catches up to; 0 while it does not."""
         return 0 if self._driver is None else self._driver.network.core.catches_up_to
 
     def network_status(self) -> PeerNetwork:
-        """The answer to `node_api.network`."""
         if self._driver is None:
             return PeerNetwork("alone", 0, 0, FORK_STATUS[0])
         network = self._driver.network
@@ -181,27 +230,24 @@ class PeersPart(Part):
         return PeerNetwork(mode, network.live_count, network.core.connections, FORK_STATUS[network.core.fork_status])
 
     def broadcast_block(self, block: Block) -> None:
-        """Send a block that this node produced; with few peers, dial the seeds again.
+        """An isolated node dials the seeds again too, unlike the reference: it has no other peers."""
 
-        An isolated node dials too, unlike the reference: it has no other peers.
-        """
-        if self._driver is not None:
-            self._driver.network.broadcast_block(self._now(), block)
+        def send(network: NetworkState, now: float) -> None:
+            network.broadcast_block(now, block)
             if self.count < FEW_PEERS:
-                self._driver.network.reconnect_seeds(self._now())
-            self._driver.run_actions()
+                network.reconnect_seeds(now)
+
+        self._act(send)
+
+    def broadcast_transaction(self, transaction: Transaction) -> None:
+        self._act(lambda network, now: network.broadcast_transaction(now, transaction))
 
     def resync(self) -> None:
-        """Ask all peers again for the blocks after the last irreversible one."""
-        if self._driver is not None:
-            self._driver.network.resync_from_lib(self._now())
-            self._driver.run_actions()
+        self._act(NetworkState.resync_from_lib)
 
     def announce(self) -> None:
         """Send a hello to all peers; they answer with theirs."""
-        if self._driver is not None:
-            self._driver.network.trigger_resync(self._now())
-            self._driver.run_actions()
+        self._act(NetworkState.trigger_resync)
 
     def sight(self) -> NetworkSight | None:
         """What is seen of the network against where we stand; nothing where there are no peers to follow."""
@@ -209,12 +255,9 @@ class PeersPart(Part):
 
     def ask_again(self) -> None:
         """Forget what peers did wrong, and ask again for the blocks after the irreversible one."""
-        if self._driver is not None:
-            self._driver.network.ask_again(self._now())
-            self._driver.run_actions()
+        self._act(NetworkState.ask_again)
 
     def confirm(self, number: int, block_id: BlockId) -> None:
-        """Ask peers from now on whether a block is part of the network's chain."""
         if self._driver is not None:
             self._driver.network.intake.survey.confirm(number, block_id)
 
@@ -225,11 +268,9 @@ class PeersPart(Part):
 
     @property
     def banned(self) -> tuple[str, ...]:
-        """The addresses that are banned now."""
         return () if self._driver is None else self._driver.network.core.bans.banned(self._now())
 
-    def broadcast_transaction(self, transaction: Transaction) -> None:
-        """Send a client's transaction to the peers."""
+    def _act(self, call: Callable[[NetworkState, float], None]) -> None:
         if self._driver is not None:
-            self._driver.network.broadcast_transaction(self._now(), transaction)
+            call(self._driver.network, self._now())
             self._driver.run_actions()

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
+from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING
 
+from ledgerd.chain.chain import Chain
+from ledgerd.metrics.cells import Cells
+from ledgerd.metrics.table import validators as table
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.options.declaration import WrongTogether
 from ledgerd.node.config.options.validator import keys_of_file
-from ledgerd.node.metering.lost_slots import LostSlots
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.peers import PeersPart
 from ledgerd.node.parts.watching.meters import Meters, MeterSample, MetersPart
 from ledgerd.node.time_source import TimeSource
@@ -20,56 +23,71 @@ from ledgerd.producer.doppelganger import Doppelganger, WatchState, is_doppelgan
 from ledgerd.producer.double_sign import LastSigned
 from ledgerd.producer.loop import Producer, run
 from ledgerd.producer.ntp_client import NtpClient
+from ledgerd.producer.outcome import TickOutcome
 from ledgerd.producer.settings import LOADED_KEYS
 from ledgerd.producer.signer_link import SignerLink
 from ledgerd.protocol.keys import public_key_text
-from ledgerd.supervision.part import Part
-
-if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
 
 log = logging.getLogger(__name__)
+
+OTHER = "other"
+CAUSES = {
+    TickOutcome.ASKED: "signer_away",
+    TickOutcome.SIGNER_AWAY: "signer_away",
+    TickOutcome.SIGNER_REFUSED: "signer_refused",
+    TickOutcome.SIGNED_BY_ANOTHER: "branch",
+    TickOutcome.ALREADY_SIGNED: "branch",
+}
+"""By the last outcome for a slot; one that was signed and is not in the chain is on a branch."""
+
+
+class LostSlots:
+    """Writes them."""
+
+    def __init__(self, cells: Cells) -> None:
+        self._counters = {cause: cells.counter(table.LOST_SLOTS, cause) for cause in table.CAUSE.values}
+
+    def sample(self, lost: Mapping[TickOutcome, int]) -> None:
+        counts = Counter[str]()
+        for outcome, count in lost.items():
+            counts[CAUSES.get(outcome, OTHER)] += count
+        for cause, counter in self._counters.items():
+            counter.rise_to(counts[cause])
+
 
 NTP_OPTION = "ntp-server"
 
 
 def asks_for_time(configuration: Configuration, *, is_network_of_one: bool) -> bool:
-    """Whether NTP servers are asked: only by producers, which must agree on the time.
-
-    A network of one node asks only if servers are configured.
-    """
+    """Only producers must agree on the time; a network of one node asks only if servers are configured."""
     if not configuration.validator.names or not configuration.validator.ntp.servers:
         return False
     is_given = any(each.option.name == NTP_OPTION and each.where for each in configuration.settings)
     return is_given or not is_network_of_one
 
 
-class ProductionPart(Part):
+class ProductionPart(NodePart):
     """Makes the blocks of this node's validators."""
 
     def __init__(self, context: PartContext, chain: ChainPart, peers: PeersPart, meters: MetersPart) -> None:
-        super().__init__(context.work)
-        self._configuration = configuration = context.configuration
+        super().__init__(context)
+        configuration = context.configuration
         self._chain = chain
         self._peers = peers
-        self._signing = context.signing
-        self._time = time = context.time
+        time = context.time
         meters.on_chain.append(self._sample)
         self._ntp = self._time_servers(time)
-        self.clock = SteadyClock(time.monotonic, time.wall, self._offset)
+        self.clock = SteadyClock(time.monotonic, time.wall, lambda: self.clock_offset or 0)
         self.producer: Producer | None = None
         self._doppelganger: Doppelganger | None = None
         self._settings = configuration.validator
         access = configuration.validator.signer
         place = access.place
-        self._signer = None if place is None else SignerLink(place, access.files, self._signer_changed)
+        self._signer = None if place is None else SignerLink(place, access.files, partial(self.work.warn, "signer"))
 
     def _sample(self, meters: Meters) -> MeterSample:
         lost = LostSlots(meters.cells)
         return lambda: None if self.producer is None else lost.sample(self.producer.streaks.lost)
-
-    def _offset(self) -> int:
-        return 0 if self._ntp is None else self._ntp.offset
 
     @property
     def clock_offset(self) -> int | None:
@@ -85,7 +103,6 @@ class ProductionPart(Part):
         return NtpClient(self._configuration.validator.ntp, time.wall)
 
     async def start(self) -> None:
-        """Start the production timer."""
         if self._ntp is not None:
             ntp = self._ntp
             self.work.keep("time servers", lambda _: ntp.run(self.work))
@@ -134,7 +151,7 @@ class ProductionPart(Part):
             return
         self._settings = settings = self._settings.with_keys_of_files(found)
         if self.producer is not None:
-            await self._chain.run(partial(self.producer.take_settings, settings))
+            await self._chain.run(partial(self.producer.set_settings, settings))
         self._write_loaded_keys()
 
     def _write_loaded_keys(self) -> None:
@@ -153,6 +170,3 @@ class ProductionPart(Part):
         if state.stopped:
             self.work.set_down("signing", state.stopped)
         self.work.warn("doppelganger", state.watching)
-
-    def _signer_changed(self, problem: str) -> None:
-        self.work.warn("signer", problem)

@@ -1,7 +1,4 @@
-"""The replay at the start: blocks of the node's own log above the head of its state are applied.
-
-So an interrupted replay continues. After a complete one the blocks that only the old state had are applied as well.
-"""
+"""The replay at the start: blocks of the node's own log above the head, and those that only an old state had."""
 
 from __future__ import annotations
 
@@ -15,11 +12,10 @@ from ledgerd.chain.offline.replay import replay
 from ledgerd.codec import codec_of
 from ledgerd.node.datadir.origin import StateOrigin
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.state.errors import StorageError
-from ledgerd.supervision.part import Part
 from ledgerd.supervision.progress import ProgressLine, shown
 
 log = logging.getLogger(__name__)
@@ -31,17 +27,16 @@ ORIGINS = {
 }
 
 
-class ReplayPart(Part):
+class ReplayPart(NodePart):
     """Applies the blocks of the log above the head of the state. Stopped at a block, it continues at the next start."""
 
     def __init__(self, context: PartContext, chain: ChainPart) -> None:
-        super().__init__(context.work)
+        super().__init__(context)
         self._chain = chain
         self._seconds = context.time.seconds
         self._is_stopped = threading.Event()
 
     async def start(self) -> None:
-        """Apply the log's blocks until the state is at the log's head."""
         try:
             await self._chain.run(self._replay)
         except asyncio.CancelledError:
@@ -54,7 +49,6 @@ class ReplayPart(Part):
         )
 
     def _replay(self) -> None:
-        """Replay on the chain's thread."""
         chain = self._chain.chain
         if chain.block_log.head_number > chain.head_number:
             self._replay_log(chain)
@@ -85,10 +79,7 @@ class ReplayPart(Part):
             )
 
     def _put_back(self, chain: Chain) -> None:
-        """Apply the latest blocks of the old state, some of which are in no log: only peers might still have them.
-
-        What cannot be applied, because the log ends too far below, is kept until the chain is past it.
-        """
+        """Blocks that are in no log only peers might still have; those that do not fit yet are kept until they do."""
         files = self._chain.files
         try:
             kept = [codec_of(Block).decode_exactly(packed) for packed in files.blocks_set_aside()]

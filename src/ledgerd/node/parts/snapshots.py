@@ -1,8 +1,5 @@
-"""Snapshots as a part of the node: it writes them when due, serves the newest, and fetches a newer one when the chain
-receives no blocks for long.
-
-Child processes read and build the state, so the chain never waits. To use a newer state, every part is stopped and
-started again, by the code of an ordinary start.
+"""Snapshots as a part of the node. Child processes read and build the state, so the chain never waits; to use a newer
+one, every part is stopped and started again, by the code of an ordinary start.
 """
 
 from __future__ import annotations
@@ -11,14 +8,15 @@ import asyncio
 import logging
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ledgerd.basics.durations import MINUTE
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.events import BlockApplied
 from ledgerd.chain.interface.observer import Observer
 from ledgerd.node.datadir.state_export import ExportResult, write_snapshot
 from ledgerd.node.parts.bootstrap import WantedState, fetched_state, ready_directory
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.peers import PeersPart
 from ledgerd.node.time_source import MICRO
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
@@ -28,33 +26,24 @@ from ledgerd.snapshot.directory import drop_old, name_of, newest_in
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.job import Done, Export
 from ledgerd.snapshot.jobs import done
-from ledgerd.snapshot.served_file import ServedSnapshot
-from ledgerd.snapshot.server import SnapshotServer
+from ledgerd.snapshot.server import ServedSnapshot, SnapshotServer
 from ledgerd.snapshot.serving import AdmissionControl
 from ledgerd.snapshot.stalls import CHECK_SECONDS, StallVerdict, StallWatch
 from ledgerd.snapshot.triggers import Triggers
-from ledgerd.supervision.part import Part
 from ledgerd.supervision.threads import in_thread
 from ledgerd.supervision.work import Working
-
-if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
-    from ledgerd.chain.events import BlockApplied
 
 log = logging.getLogger(__name__)
 
 
-class SnapshotsPart(Part, Observer):
+class SnapshotsPart(NodePart, Observer):
     """Writes, serves and fetches snapshots while the node runs."""
 
     def __init__(self, context: PartContext, chain: ChainPart, peers: PeersPart) -> None:
-        super().__init__(context.work)
-        self._configuration = context.configuration
+        super().__init__(context)
         self._options = context.configuration.snapshot
         self._chain = chain
-        self._time = context.time
         self._peers = peers
-        self._signing = context.signing
         self._triggers = Triggers(self._options.at_block, self._options.every_n_blocks)
         self._served = ServedSnapshot(self._options.directory)
         self._server: SnapshotServer | None = None
@@ -62,12 +51,8 @@ class SnapshotsPart(Part, Observer):
         self._writing: asyncio.Task[None] | None = None
         self._watch = StallWatch(self._options.stalled_sync_timeout_minutes * MINUTE, self._time.seconds())
         self._newest = 0
-        self._newer_state = context.newer_state
-
-    # -- as a part of the node
 
     async def start(self) -> None:
-        """Start serving, and attach to the chain."""
         self._loop = asyncio.get_running_loop()
         await in_thread(ready_directory, self._options.directory)
         newest = await in_thread(newest_in, self._options.directory)
@@ -120,8 +105,6 @@ class SnapshotsPart(Part, Observer):
         seconds = self._signing.seconds_to_our_slot()
         return None if seconds is None else now + seconds
 
-    # -- writing
-
     def _begin(self, number: int) -> None:
         if self._writing is not None and not self._writing.done():
             log.warning("no snapshot of block %(block)d: another one is being written", {"block": number})
@@ -146,15 +129,11 @@ class SnapshotsPart(Part, Observer):
         except (SnapshotError, OSError) as problem:
             log.error("no snapshot of block %(block)d: %(reason)s", {"block": number, "reason": problem})  # noqa: TRY400 - it says it all
             return
-        seconds = self._time.seconds() - began
-        log.info(
-            "Snapshot created successfully: %(file)s (%(size)d bytes compressed, %(seconds).1f sec)",
-            {"file": path, "size": written.size, "seconds": seconds},
-        )
+        _log_created(path, written.size, self._time.seconds() - began)
         _warn_of_obstacles(written)
         try:
             await in_thread(self._drop_old)
-            offered = await self._served.take()
+            offered = await self._served.open()
         except OSError as problem:
             log.warning("no older snapshot is deleted: %(reason)s", {"reason": problem})
             return
@@ -166,8 +145,6 @@ class SnapshotsPart(Part, Observer):
             log.info(
                 "%(file)s is older than %(days)d days, and deleted", {"file": path, "days": self._options.max_age_days}
             )
-
-    # -- stalls
 
     async def _keep_watching(self, working: Working) -> None:
         while True:
@@ -186,7 +163,6 @@ class SnapshotsPart(Part, Observer):
                 await asyncio.Event().wait()
 
     def _is_master(self) -> bool:
-        """Whether this node makes the blocks of an emergency."""
         chain = self._chain.chain
         return (
             chain.is_emergency
@@ -195,7 +171,6 @@ class SnapshotsPart(Part, Observer):
         )
 
     async def _fetch_newer_state(self) -> bool:
-        """Fetch and build a newer state while all else runs."""
         head = await self._chain.run(lambda: self._chain.chain.head_number)
         log.warning("the chain stands still at block %(block)d: looking for a newer snapshot", {"block": head})
         state = await fetched_state(
@@ -209,8 +184,14 @@ class SnapshotsPart(Part, Observer):
         return True
 
 
+def _log_created(path: Path, size: int, seconds: float) -> None:
+    log.info(
+        "Snapshot created successfully: %(file)s (%(size)d bytes compressed, %(seconds).1f sec)",
+        {"file": path, "size": size, "seconds": seconds},
+    )
+
+
 def _warn_of_obstacles(written: Done) -> None:
-    """Warn the operator of values in the state that reference nodes cannot load."""
     if written.obstacle_count:
         shown = "; ".join(written.obstacles)
         log.warning(
@@ -224,25 +205,21 @@ def _warn_of_obstacles(written: Done) -> None:
         )
 
 
-class CreateSnapshotPart(Part):
+class CreateSnapshotPart(NodePart):
     """Writes the snapshot of `--create-snapshot`; no part runs that would serve or produce."""
 
     def __init__(self, context: PartContext, chain: ChainPart) -> None:
-        super().__init__(context.work)
+        super().__init__(context)
         self._chain, self._time = chain, context.time
         self._path = context.configuration.invocation.create_snapshot
         self._with_metadata = context.configuration.snapshot.writes_pm_meta
 
     async def start(self) -> None:
-        """Write the snapshot."""
         if self._path is None:
             return
         began = self._time.seconds()
         written = await self._chain.run(partial(self._write, self._path))
-        log.info(
-            "Snapshot created successfully: %(file)s (%(size)d bytes compressed, %(seconds).1f sec)",
-            {"file": self._path, "size": written.size, "seconds": self._time.seconds() - began},
-        )
+        _log_created(self._path, written.size, self._time.seconds() - began)
 
     def _write(self, path: Path) -> ExportResult:
         chain = self._chain.chain

@@ -1,39 +1,29 @@
-"""The first blocks of a local network, made before its nodes start: validators, their votes, the hardforks.
-
-They are valid blocks, signed by the scheduled validators, with times in the past: so the network has all hardforks when
-its nodes start, each with a copy of this chain.
-"""
+"""The first blocks of a local network, valid and in the past: so it has all hardforks when its nodes start."""
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.history.following import HISTORY_FOLDER, open_history
 from ledgerd.history.settings import HistorySettings
-from ledgerd.node.dev.founding import POCKET_MONEY
-from ledgerd.producer.testnet_start import ABOUT, LIFETIME, PUBLISHED_INITIATOR_KEY
+from ledgerd.node.dev.founding import POCKET_MONEY, new_account, send
+from ledgerd.node.testnet.plan import NetworkKeys
+from ledgerd.producer.testnet_start import ABOUT, PUBLISHED_INITIATOR_KEY
 from ledgerd.projections.key_references import KeyReferences
-from ledgerd.protocol.assets import shares, tokens
-from ledgerd.protocol.authority import authority_of
+from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.constants import BLOCK_INTERVAL, COMMITTEE_ACCOUNT, INITIATOR_ACCOUNT
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.keys import PrivateKey
-from ledgerd.protocol.names import NO_NAME, AccountName
-from ledgerd.protocol.operations.accounts import AccountCreate
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.transfers import Transfer, TransferToVesting
 from ledgerd.protocol.operations.validators import AccountValidatorVote, ValidatorUpdate
-from ledgerd.protocol.transaction import unsigned_transaction
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.state import Space
 from ledgerd.state.lock import LOCK_FILE
-
-if TYPE_CHECKING:
-    from ledgerd.node.testnet.plan import NetworkKeys
-    from ledgerd.protocol.operations import Operation
-    from ledgerd.protocol.parameters import ChainParameters
 
 ROUNDS = 18
 """One for the committee, one to make the validators known, one for each hardfork, and one more."""
@@ -44,7 +34,6 @@ SMALL = Space(initial=128 << 20, min_free=32 << 20, increment=128 << 20)
 
 
 def founding_seconds(keys: NetworkKeys) -> int:
-    """Seconds of the network's time that the founding blocks take."""
     return ROUNDS * keys.places * BLOCK_INTERVAL
 
 
@@ -60,7 +49,6 @@ class Founding:
         self._stake = tokens(min(LARGEST_STAKE.amount, ALL_STAKE.amount // (len(self._names) + 1)))
 
     def run(self, begin: int, end: int) -> None:
-        """Make a block in every slot between two times."""
         chain = self._chain
         steps = {1: self._endow, 2: self._declare}
         for number, when in enumerate(range(begin, end + 1, BLOCK_INTERVAL), start=1):
@@ -70,46 +58,25 @@ class Founding:
         chain.commit()
 
     def _endow(self) -> None:
-        """Create an account with a stake for each validator, and fund the accounts of the initial distribution."""
-        self._send(self._initiator, TransferToVesting(INITIATOR_ACCOUNT, INITIATOR_ACCOUNT, self._stake))
+        send(self._chain, self._initiator, TransferToVesting(INITIATOR_ACCOUNT, INITIATOR_ACCOUNT, self._stake))
         for name in self._names:
-            self._send(self._initiator, *self._account(name))
+            send(self._chain, self._initiator, *self._account(name))
         for each in self._chain.network.genesis_accounts:
             receiver = AccountName(each.name)
-            self._send(self._initiator, Transfer(INITIATOR_ACCOUNT, receiver, tokens(POCKET_MONEY), ""))
+            send(self._chain, self._initiator, Transfer(INITIATOR_ACCOUNT, receiver, tokens(POCKET_MONEY), ""))
 
     def _account(self, name: AccountName) -> Iterator[Operation]:
-        key = self._keys[name].public
-        authority = authority_of(key)
-        yield AccountCreate(
-            tokens(1_000),
-            shares(1_000_000_000),
-            INITIATOR_ACCOUNT,
-            name,
-            authority,
-            authority,
-            authority,
-            key,
-            "",
-            NO_NAME,
-            (),
-        )
+        yield new_account(name, self._keys[name].public)
         yield TransferToVesting(INITIATOR_ACCOUNT, name, self._stake)
 
     def _declare(self) -> None:
         for name in self._names:
             key = self._keys[name]
             vote = AccountValidatorVote(name, name, approve=True)
-            self._send(key, ValidatorUpdate(name, ABOUT, key.public), vote)
-
-    def _send(self, key: PrivateKey, *operations: Operation) -> None:
-        chain = self._chain
-        draft = unsigned_transaction(chain.head_id, chain.head_time + LIFETIME, operations)
-        chain.push_transaction(draft.signed(chain.network.chain_id, [key]))
+            send(self._chain, key, ValidatorUpdate(name, ABOUT, key.public), vote)
 
 
 def found(folder: Path, network: ChainParameters, keys: NetworkKeys, end: int) -> None:
-    """Make the chain of a new network in a data directory, up to a block at the given time."""
     with Chain.open(folder, network, clock=lambda: 0.0, space=SMALL) as chain:
         chain.project(KeyReferences())
         with open_history(chain, folder / HISTORY_FOLDER, HistorySettings(), SMALL):
@@ -118,7 +85,6 @@ def found(folder: Path, network: ChainParameters, keys: NetworkKeys, end: int) -
 
 
 def _check(chain: Chain, keys: NetworkKeys) -> None:
-    """Check that the founding has reached the last hardfork with all validators scheduled."""
     last = chain.network.last_hardfork.number - (1 if keys.hardfork_after else 0)
     scheduled = {name for name in chain.scheduled if name in keys.validators}
     absent = [name for name in keys.validators if chain.validator(AccountName(name)) is None]
@@ -130,6 +96,5 @@ def _check(chain: Chain, keys: NetworkKeys) -> None:
 
 
 def copy_chain(source: Path, target: Path) -> None:
-    """Copy state, block log and history to another node."""
     for folder in (STATE_FOLDER, HISTORY_FOLDER):
         shutil.copytree(source / folder, target / folder, ignore=shutil.ignore_patterns(LOCK_FILE, "lock.mdb"))

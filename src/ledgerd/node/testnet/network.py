@@ -1,34 +1,116 @@
-"""A local network: founded or reopened, started, watched, stopped.
-
-Used by `ledgerd testnet` and by tests: nodes can be killed and restarted, and dialled through other ports, such as
-those of a proxy.
-"""
+"""A local network: founded or reopened, started, watched, stopped; for `ledgerd testnet` and for tests."""
 
 from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import msgspec
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.history.following import HISTORY_FOLDER
-from ledgerd.node.testnet.files import chain_text, write_configurations
 from ledgerd.node.testnet.founding import SMALL, copy_chain, found
-from ledgerd.node.testnet.plan import Plan, Seeds, new_keys, plan_of, read_keys, write_keys
+from ledgerd.node.testnet.plan import (
+    HOST,
+    MAJORITY,
+    ROUND,
+    Member,
+    Plan,
+    Seeds,
+    new_keys,
+    plan_of,
+    read_keys,
+    write_keys,
+    write_secret,
+)
 from ledgerd.node.testnet.processes import MemberProcess
 from ledgerd.node.testnet.watch import NetworkMonitor
 from ledgerd.protocol.chain_file import load_parameters
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.protocol.network_clock import NetworkClock
+from ledgerd.protocol.keys import PrivateKey, public_key_text
+from ledgerd.protocol.parameters import TESTNET, ChainParameters, NetworkClock
 from ledgerd.state.lock import lock_writer
 
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
+BASE = "testnet"
+NAME = "VIZLOCAL"
+
+PLUGINS = (
+    "chain p2p webserver json_rpc database_api network_broadcast_api validator validator_guard validator_api "
+    "committee_api invite_api paid_subscription_api custom_protocol_api account_by_key raw_block operation_history "
+    "account_history prediction_market_api"
+)
+
+
+def chain_text(plan: Plan, founded: int, clock: NetworkClock) -> str:
+    """`founded` is when the last hardfork's wait began, in the network's time."""
+    keys = plan.keys
+    places = keys.places
+    lines = [
+        "# Written by `ledgerd testnet`; all its nodes read it.",
+        f'base = "{BASE}"',
+        f'name = "{NAME}"',
+        f"max_top_validators = {places - places // 2}",
+        f"max_support_validators = {places // 2}",
+        f"hardfork_required_validators = {-(-places * MAJORITY // ROUND)}",
+        f'committee_key = "{_public(keys.committee)}"',
+        f'emergency_key = "{_public(keys.emergency)}"',
+        "default_distribution_epoch_length = 100",
+    ]
+    if keys.hardfork_after:
+        last = TESTNET.last_hardfork.number
+        lines += ["", "[hardfork_times]", f"{last} = {founded + keys.hardfork_after}"]
+    lines += ["", "[clock]", f"began = {clock.began}", f"showed = {clock.showed}", f"rate = {clock.rate}"]
+    return "\n".join(lines) + "\n"
+
+
+def _public(wif: str) -> str:
+    return public_key_text(PrivateKey.from_wif(wif).public)
+
+
+def write_configurations(plan: Plan, seeds: Seeds | None = None, *, metrics: bool = False) -> None:
+    for member in plan.members:
+        member.folder.mkdir(parents=True, exist_ok=True)
+        write_secret(member.config, config_text(plan, member, seeds or {}, metrics=metrics))
+
+
+def config_text(plan: Plan, member: Member, seeds: Seeds, *, metrics: bool = False) -> str:
+    others = [each for each in plan.members if each is not member]
+    lines = [
+        f"# {member.name} of a local network. Written again by each start of `ledgerd testnet`.",
+        f"chain = {plan.chain_file}",
+        f"plugin = {PLUGINS}",
+        f"p2p-endpoint = {HOST}:{member.p2p_port}",
+        *(f"p2p-seed-node = {HOST}:{seeds.get((member.number, each.number), each.p2p_port)}" for each in others),
+        "p2p-isolated-peers = true",
+        f"webserver-http-endpoint = {HOST}:{member.http_port}",
+        f"webserver-ws-endpoint = {HOST}:{member.websocket_port}",
+        *([f"metrics-endpoint = {HOST}:{member.metrics_port}"] if metrics else []),
+        "webserver-thread-pool-size = 1",
+        "shared-file-size = 128M",
+        "inc-shared-file-size = 128M",
+        "min-free-shared-file-size = 32M",
+        *(f'validator = "{name}"' for name in member.validators),
+        *(f"private-key = {plan.keys.validators[name]}" for name in member.validators),
+        *_guarded(plan, member),
+    ]
+    if member.number == 1:
+        lines.append(f"emergency-private-key = {plan.keys.emergency}")
+    lines += ["", "[log.console_appender.stderr]", "stream = std_error", ""]
+    lines += ["[logger.default]", "level = info", "appenders = stderr"]
+    return "\n".join(lines) + "\n"
+
+
+def _guarded(plan: Plan, member: Member) -> Iterator[str]:
+    """Options that let validators return by themselves after an emergency, which removes all signing keys."""
+    for name in member.validators:
+        key = plan.keys.validators[name]
+        yield f'validator-guard-validator = ["{name}","{key}","{key}"]'
+    yield "validator-guard-disable = 0"
+    yield "validator-guard-disable-on-shutdown = false"
 
 
 class Wishes(msgspec.Struct, frozen=True):
@@ -42,7 +124,6 @@ class Wishes(msgspec.Struct, frozen=True):
     hardfork_after: int = 0
     """Seconds of the network's time until the last hardfork; 0 applies it during the founding."""
     metrics: bool = False
-    """Whether nodes serve metrics."""
 
 
 class LocalNetwork:
@@ -59,9 +140,8 @@ class LocalNetwork:
             process.start()
 
     def restart_dead(self) -> list[MemberProcess]:
-        """Restart nodes that have died, after a pause that grows with each restart; returns the restarted ones."""
-        for process, sight in zip(self.processes, self.watch.sights, strict=True):
-            if process.is_running and sight is not None:
+        for process, status in zip(self.processes, self.watch.statuses, strict=True):
+            if process.is_running and status is not None:
                 process.works()
         return [process for process in self.processes if process.restart()]
 
@@ -81,10 +161,6 @@ class LocalNetwork:
 
 
 def prepare(folder: Path, wishes: Wishes, dialling: Callable[[Plan], Seeds] | None = None) -> Plan:
-    """Found a network in a folder, or reopen the one that is there; afterwards its files are ready.
-
-    With `seeds`, nodes dial each other through other ports, such as those of a proxy.
-    """
     folder.mkdir(parents=True, exist_ok=True)
     known = read_keys(folder)
     keys = known or new_keys(wishes.nodes, wishes.validators, wishes.hardfork_after)
@@ -110,10 +186,7 @@ def _found(plan: Plan, network: ChainParameters) -> None:
 
 
 def _set_clock(plan: Plan, wishes: Wishes) -> None:
-    """Start the network's clock: at real time if the network is new, else where it was stopped.
-
-    So a stopped network misses no slots, and no emergency begins.
-    """
+    """A network that was stopped goes on where it was: so it misses no slots, and no emergency begins."""
     now, rate = int(time.time()), BLOCK_INTERVAL / wishes.block_time
     founded = showed = now
     if plan.chain_file.exists():
@@ -124,7 +197,6 @@ def _set_clock(plan: Plan, wishes: Wishes) -> None:
 
 
 def _latest(plan: Plan, network: ChainParameters) -> int:
-    """The time of the newest block of any node."""
     times = []
     for member in plan.members:
         if (member.folder / STATE_FOLDER).is_dir():

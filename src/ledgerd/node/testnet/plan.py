@@ -1,23 +1,52 @@
-"""The plan of a local network: nodes with their folders and ports, validators and their keys.
-
-Keys are made once and kept in a file that only its owner can read. Ports may differ at each start.
-"""
+"""The plan of a local network: nodes with their folders and ports, validators and their keys."""
 
 from __future__ import annotations
 
 import os
+import random
 import secrets
+import socket
 from collections.abc import Mapping
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import msgspec
 from msgspec import Meta
 
-from ledgerd.node.testnet.ports import free_ports
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.names import AccountName
+
+LOWEST = 10_000
+EPHEMERAL_RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
+USUAL_EPHEMERAL = 32_768
+LEAST_CHOICE = 1_000
+MOST_TRIES = 10_000
+
+
+def free_ports(count: int, host: str = "127.0.0.1") -> list[int]:
+    end = _first_ephemeral()
+    found: list[int] = []
+    with ExitStack() as sockets:
+        for _ in range(MOST_TRIES):
+            if len(found) == count:
+                return found
+            port = random.randrange(LOWEST, end)  # noqa: S311 - no secret
+            with suppress(OSError):
+                sockets.enter_context(socket.create_server((host, port)))
+                found.append(port)
+    raise OSError(f"no {count} ports of {host} are free between {LOWEST} and {end}")
+
+
+def _first_ephemeral() -> int:
+    """The first port that the system may give to an outgoing connection; a range that leaves too few is ignored."""
+    try:
+        first = int(EPHEMERAL_RANGE.read_text().split()[0])
+    except (OSError, ValueError, IndexError):
+        first = USUAL_EPHEMERAL
+    return first if first >= LOWEST + LEAST_CHOICE else USUAL_EPHEMERAL
+
 
 FILE = "network.json"
 CHAIN_FILE = "chain.toml"
@@ -28,9 +57,7 @@ MOST_VALIDATORS = 100
 ROUND = 21
 """Places in a round of the mainnet; a network with fewer validators has shorter rounds."""
 MAJORITY = 17
-"""How many validators must agree on a hardfork."""
 PORTS_APART = 100
-"""The distance between the first ports of P2P, HTTP, WebSocket and metrics."""
 KINDS_OF_PORTS = 4
 
 
@@ -47,12 +74,10 @@ class NetworkKeys(msgspec.Struct, frozen=True):
     """Seconds from the founding to the last hardfork; 0 where it is part of the founding."""
 
     def key_of(self, name: AccountName) -> PrivateKey:
-        """The private key of a validator, for blocks and for its account."""
         return PrivateKey.from_wif(self.validators[name])
 
     @property
     def places(self) -> int:
-        """Places in a round."""
         return min(len(self.validators), ROUND)
 
 
@@ -65,7 +90,6 @@ class Member(NamedTuple):
     http_port: int
     websocket_port: int
     metrics_port: int
-    """Where it serves metrics, if the network is to have them."""
     validators: tuple[AccountName, ...]
 
     @property
@@ -74,7 +98,6 @@ class Member(NamedTuple):
 
     @property
     def config(self) -> Path:
-        """Its configuration file, which holds its keys."""
         return self.folder / "config.ini"
 
     @property
@@ -91,7 +114,6 @@ class Plan(NamedTuple):
 
     @property
     def chain_file(self) -> Path:
-        """The parameters that all nodes share."""
         return self.folder / CHAIN_FILE
 
 
@@ -128,9 +150,11 @@ def write_secret(path: Path, text: str) -> None:
 
 
 def plan_of(folder: Path, keys: NetworkKeys, base_port: int | None = None) -> Plan:
-    """Assign validators and ports to nodes: free ports, or ports counted from a base."""
     names = [AccountName(name) for name in keys.validators]
-    ports = free_ports(KINDS_OF_PORTS * keys.nodes, HOST) if base_port is None else _ports_from(base_port, keys.nodes)
+    if base_port is None:
+        ports = free_ports(KINDS_OF_PORTS * keys.nodes, HOST)
+    else:
+        ports = [base_port + kind * PORTS_APART + at for at in range(keys.nodes) for kind in range(KINDS_OF_PORTS)]
     members = tuple(
         Member(
             number=number + 1,
@@ -144,11 +168,6 @@ def plan_of(folder: Path, keys: NetworkKeys, base_port: int | None = None) -> Pl
         for number in range(keys.nodes)
     )
     return Plan(folder, keys, members)
-
-
-def _ports_from(base: int, nodes: int) -> list[int]:
-    """Ports for P2P, HTTP, WebSocket and metrics of each node; each kind has its own block of 100."""
-    return [base + kind * PORTS_APART + number for number in range(nodes) for kind in range(KINDS_OF_PORTS)]
 
 
 Seeds = Mapping[tuple[int, int], int]

@@ -1,7 +1,5 @@
-"""The node processes of a local network: start, stop, kill.
-
-Each reads its own configuration file, so no key is on a command line. The standard input of each is a pipe from this
-process; at EOF the node stops, so none outlives this process, even if that is killed.
+"""The node processes of a local network. The standard input of each is a pipe from this process: at EOF the node
+stops, so none outlives this process, even if that is killed.
 """
 
 from __future__ import annotations
@@ -9,13 +7,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
+from ledgerd.node.testnet.plan import Member
 from ledgerd.supervision.processes import PIPE, Child
 from ledgerd.supervision.work import Ended, Work
-
-if TYPE_CHECKING:
-    from ledgerd.node.testnet.plan import Member
 
 STOP_SECONDS = 20.0
 LAST_LINES = 5
@@ -39,12 +34,10 @@ class MemberProcess:
 
     @property
     def restarts(self) -> int:
-        """How often it was started after the first time."""
         return max(0, self.starts - 1)
 
     @property
     def pid(self) -> int:
-        """The process id; 0 if there is no process."""
         return self._process.pid if self.is_running and self._process is not None else 0
 
     @property
@@ -78,11 +71,7 @@ class MemberProcess:
         self._restarts.working()
 
     def restart(self) -> bool:
-        """Restart it if it has died and the restart pause is over; returns whether it was started.
-
-        Raises:
-            PartFailed: It has failed too often.
-        """
+        """Whether it was started: it has died, and the pause is over. Raises `PartFailed` after too many failures."""
         if not self.has_died:
             return False
         if not self._is_lost:
@@ -98,13 +87,11 @@ class MemberProcess:
         return True
 
     def ask_to_stop(self) -> None:
-        """Begin a clean stop: close its standard input."""
         self.is_wanted = False
         if self._process is not None and self.is_running:
             self._process.terminate()
 
     def wait(self) -> int | None:
-        """Wait for the end of a stop; kill the process after `STOP_SECONDS`."""
         if self._process is None:
             return None
         code = self._process.wait_or_kill(STOP_SECONDS)
@@ -112,7 +99,6 @@ class MemberProcess:
         return code
 
     def kill(self) -> None:
-        """Kill it at once; it counts as dead until it is started again."""
         if self._process is not None:
             self._process.kill()
             self._process.wait_or_kill(STOP_SECONDS)
@@ -124,7 +110,6 @@ class MemberProcess:
         return ""
 
     def _turn_log_over(self) -> None:
-        """Rotate a log that has grown large; one older log is kept."""
         with suppress(FileNotFoundError):
             if self.member.log.stat().st_size > LARGEST_LOG:
                 self.member.log.replace(self.member.log.with_suffix(".log.before"))

@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from rich.table import Table
 
-if TYPE_CHECKING:
-    from ledgerd.node.testnet.network import LocalNetwork
+from ledgerd.node.testnet.network import LocalNetwork
 
 COLUMNS = ("node", "state", "head", "final", "mode", "peers", "validators", "missed", "restarts", "HTTP")
 """Short enough for a terminal of 80 columns; final is what is irreversible, HTTP the port."""
 WORDS = {"node", "state", "mode"}
-"""The columns that hold no numbers."""
 
 
 def rows(network: LocalNetwork) -> list[tuple[str, ...]]:
     watch = network.watch
     shown = []
-    for number, (process, sight) in enumerate(zip(network.processes, watch.sights, strict=True)):
+    for number, (process, status) in enumerate(zip(network.processes, watch.statuses, strict=True)):
         member = process.member
         if process.has_died:
             state = f"died ({process.exit_code})"
         elif not process.is_running:
             state = "stopped"
         else:
-            state = "starting" if sight is None else "runs"
+            state = "starting" if status is None else "runs"
         numbers = (
             ("", "", "", "")
-            if sight is None
-            else tuple(map(str, (sight.head, sight.irreversible, sight.mode, sight.peers)))
+            if status is None
+            else tuple(map(str, (status.head, status.irreversible, status.mode, status.peers)))
         )
         about = (str(len(member.validators)), str(watch.missed(number)), str(process.restarts))
         shown.append((member.name, state, *numbers, *about, str(member.http_port)))
@@ -38,7 +34,7 @@ def rows(network: LocalNetwork) -> list[tuple[str, ...]]:
 
 def headline(network: LocalNetwork) -> str:
     watch = network.watch
-    best = max((each for each in watch.sights if each is not None), key=lambda each: each.head, default=None)
+    best = max((each for each in watch.statuses if each is not None), key=lambda each: each.head, default=None)
     if best is None:
         return "no node answers yet"
     heads = len(watch.heads)
@@ -50,7 +46,6 @@ def headline(network: LocalNetwork) -> str:
 
 
 def table(network: LocalNetwork) -> Table:
-    """For a terminal."""
     grid = Table(title=headline(network), title_justify="left", box=None, pad_edge=False, padding=(0, 1, 0, 0))
     for name in COLUMNS:
         grid.add_column(name, justify="left" if name in WORDS else "right")
@@ -60,7 +55,6 @@ def table(network: LocalNetwork) -> Table:
 
 
 def line(network: LocalNetwork) -> str:
-    """For a file: the network, and each node in a word or two."""
     nodes = ", ".join(
         f"{row[0]} {row[2] or row[1]}" + (f" ({row[1]})" if row[1].startswith("died") else "") for row in rows(network)
     )

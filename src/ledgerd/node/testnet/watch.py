@@ -1,29 +1,27 @@
-"""The status of the nodes of a local network, asked from all of them concurrently over JSON-RPC.
-
-What a node has called irreversible is remembered, and must never be taken back by anybody.
-"""
+"""The status of the nodes of a local network, over JSON-RPC; what was irreversible must never be taken back."""
 
 from __future__ import annotations
 
-import http.client
-import json
 from collections.abc import Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ledgerd.client.address import WEB, NodeAddress
+from ledgerd.client.blocking import HttpClient
+from ledgerd.client.envelope import ErrorAnswer, NodeCall, NotAnAnswer, batch_of, results_of
 from ledgerd.node.testnet.plan import HOST, MOST_VALIDATORS
 from ledgerd.supervision.threads import thread_pool
 
 if TYPE_CHECKING:
     from ledgerd.node.testnet.plan import Member
 
-PATIENCE = 5.0
+ANSWER_SECONDS = 5.0
 """Seconds for an answer; a node that takes longer is shown as one that does not answer."""
+LARGEST_ANSWER = 32 << 20
 
 Question = tuple[str, str, Sequence[object]]
-"""An API, a method of it, and what it is given."""
 
 MOST_IRREVERSIBLE = 10_000
-"""Irreversible blocks that are remembered; the lowest are forgotten first."""
 MOST_FAULTS = 100
 
 QUESTIONS: tuple[Question, ...] = (
@@ -34,7 +32,7 @@ QUESTIONS: tuple[Question, ...] = (
 )
 
 
-class Sight(NamedTuple):
+class MemberStatus(NamedTuple):
     """The status of a node at one time."""
 
     head: int
@@ -46,35 +44,30 @@ class Sight(NamedTuple):
     mode: str
     peers: int
     missed: dict[str, int]
-    """Slots that each validator has missed, as this node counts them."""
 
 
-class Silent(Exception):
+class NoAnswer(Exception):
     """A node does not answer, or its answer is not valid."""
 
 
 def ask(member: Member, questions: Sequence[Question]) -> list[Any]:
     """The results of questions to a node, in one request."""
-    body = [
-        {"jsonrpc": "2.0", "id": number, "method": "call", "params": [api, method, list(arguments)]}
-        for number, (api, method, arguments) in enumerate(questions)
-    ]
-    connection = http.client.HTTPConnection(HOST, member.http_port, timeout=PATIENCE)
+    body = batch_of([NodeCall(api, method, tuple(arguments)) for api, method, arguments in questions])
     try:
-        connection.request("POST", "/", json.dumps(body))
-        answers = json.loads(connection.getresponse().read())
-        return [each["result"] for each in sorted(answers, key=lambda each: int(each["id"]))]
-    except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError) as error:
-        raise Silent(f"{member.name}: {error}") from error
-    finally:
-        connection.close()
+        with closing(HttpClient(NodeAddress(WEB, HOST, member.http_port, "/"))) as client:
+            results = results_of(client.post(body, ANSWER_SECONDS, LARGEST_ANSWER).body, len(questions))
+    except (OSError, NotAnAnswer, ErrorAnswer) as error:
+        raise NoAnswer(f"{member.name}: {error}") from error
+    for each in results:
+        if isinstance(each, ErrorAnswer):
+            raise NoAnswer(f"{member.name}: {each}")
+    return list(results)
 
 
-def inspect(member: Member) -> Sight | None:
-    """The status of a node; None if it does not answer."""
+def inspect(member: Member) -> MemberStatus | None:
     try:
         properties, network, hardfork, validators = ask(member, QUESTIONS)
-        return Sight(
+        return MemberStatus(
             head=properties["head_block_number"],
             head_id=properties["head_block_id"],
             irreversible=properties["last_irreversible_block_num"],
@@ -85,7 +78,7 @@ def inspect(member: Member) -> Sight | None:
             peers=network["peers"],
             missed={each["owner"]: int(each["total_missed"]) for each in validators},
         )
-    except (Silent, LookupError, ValueError, TypeError):
+    except (NoAnswer, LookupError, ValueError, TypeError):
         return None
 
 
@@ -96,29 +89,26 @@ class NetworkMonitor:
         self._members = members
         self._pool = thread_pool(len(members), "watch")
         self._missed_before: dict[str, int] | None = None
-        self.sights: list[Sight | None] = [None] * len(members)
+        self.statuses: list[MemberStatus | None] = [None] * len(members)
         self.irreversible: dict[int, str] = {}
-        """The ids of blocks that some node has called irreversible."""
         self.highest = [0] * len(members)
-        """The highest irreversible block of each node."""
         self.faults: list[str] = []
         """Irreversible blocks that differ between nodes, or that a node has gone back behind."""
 
     def close(self) -> None:
-        """End the threads that ask the nodes."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def inspect(self) -> list[Sight | None]:
-        self.sights = list(self._pool.map(inspect, self._members))
-        for number, sight in enumerate(self.sights):
-            if sight is not None:
-                self._remember(number, sight)
+    def inspect(self) -> list[MemberStatus | None]:
+        self.statuses = list(self._pool.map(inspect, self._members))
+        for number, status in enumerate(self.statuses):
+            if status is not None:
+                self._remember(number, status)
                 if self._missed_before is None:
-                    self._missed_before = dict(sight.missed)
-        return self.sights
+                    self._missed_before = dict(status.missed)
+        return self.statuses
 
-    def _remember(self, number: int, sight: Sight) -> None:
-        name, block, block_id = self._members[number].name, sight.irreversible, sight.irreversible_id
+    def _remember(self, number: int, status: MemberStatus) -> None:
+        name, block, block_id = self._members[number].name, status.irreversible, status.irreversible_id
         if block < self.highest[number]:
             self._blame(f"{name}: irreversible block {block} after {self.highest[number]}")
         self.highest[number] = max(block, self.highest[number])
@@ -135,9 +125,8 @@ class NetworkMonitor:
             self.faults.append(fault)
 
     def missed(self, number: int) -> int:
-        """Slots that a node's validators have missed since it was first looked."""
         before = self._missed_before or {}
-        latest = max((each for each in self.sights if each is not None), key=lambda each: each.head, default=None)
+        latest = max((each for each in self.statuses if each is not None), key=lambda each: each.head, default=None)
         if latest is None:
             return 0
         names = self._members[number].validators
@@ -145,9 +134,8 @@ class NetworkMonitor:
 
     @property
     def heads(self) -> set[str]:
-        """The different head blocks; one where all who answer agree."""
-        return {each.head_id for each in self.sights if each is not None}
+        return {each.head_id for each in self.statuses if each is not None}
 
     @property
     def head(self) -> int:
-        return max((each.head for each in self.sights if each is not None), default=0)
+        return max((each.head for each in self.statuses if each is not None), default=0)

@@ -1,13 +1,9 @@
-"""Assembles the service of an API worker, of a node and of an API node alike: the APIs of its plugins over a source.
-
-`logged_service` is called in the worker's process, by the name in its arguments.
-"""
+"""Assembles the service of an API worker, of a node and of an API node alike: the APIs of its plugins over a source."""
 
 from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -16,14 +12,21 @@ from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.histories import History, JournaledHistory
 from ledgerd.chain.log.rolling import RollingBlockLogReader
+from ledgerd.history.settings import HistorySettings
+from ledgerd.metrics.cells import Cells
+from ledgerd.metrics.layout import worker_layout
+from ledgerd.metrics.memory import SharedMemory, worker_region
+from ledgerd.metrics.meters.process import ProcessMeter, every_second
+from ledgerd.metrics.meters.requests import RequestMeter
+from ledgerd.metrics.table import process, requests
 from ledgerd.node.config.logging.setup import set_up_child_logging
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.node.workers.api_node.source import DirectorySource
 from ledgerd.node.workers.known_methods import EVERY_API, known_methods
 from ledgerd.node.workers.node_source import NodeSource
 from ledgerd.node.workers.settings import NO_METRICS, WorkerSettings
-from ledgerd.node.workers.worker_metrics import WorkerMetrics
 from ledgerd.protocol.chain_file import parameters_of
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.rpc.api.account_history import ACCOUNT_HISTORY
 from ledgerd.rpc.api.database_api.globals import Storage
 from ledgerd.rpc.api.dev_api import DEV_API
@@ -38,21 +41,63 @@ from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.blocks.records import BlockRecords
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.dispatch import Dispatcher
+from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.view import Node
+from ledgerd.rpc.http.places.connection_table import Activity
 from ledgerd.rpc.http.routes import NodeHealth, routes_of
 from ledgerd.rpc.http.service import Service
+from ledgerd.rpc.http.websocket import WebSocketConnection
+from ledgerd.rpc.link.link import Link
 from ledgerd.rpc.link.topics import HEALTH
 
-if TYPE_CHECKING:
-    from ledgerd.history.settings import HistorySettings
-    from ledgerd.protocol.parameters import ChainParameters
-    from ledgerd.rpc.call.limits import Limits
-    from ledgerd.rpc.link.link import Link
+
+class WorkerMetrics:
+    """Writes the numbers of one worker. A worker that replaces a dead one counts on from where that ended."""
+
+    def __init__(self, descriptor: int, number: int, service: Service, methods: tuple[str, ...]) -> None:
+        layout = worker_layout(methods)
+        cells = Cells(SharedMemory(descriptor).region(worker_region(number), layout.size), layout)
+        self._service = service
+        self._process = ProcessMeter(cells)
+        self._delays = cells.histogram(process.LOOP_DELAY, process.MAIN_LOOP)
+        self._bytes = [cells.counter(requests.RPC_BYTES, each) for each in ("received", "sent")]
+        self._accepted = cells.counter(requests.CONNECTIONS_MADE)
+        self._written = [0, 0, 0]
+        self._open = [cells.gauge(requests.CONNECTIONS, each) for each in ("http", "websocket")]
+        self._unanswered = cells.gauge(requests.UNANSWERED)
+        self._held = [cells.gauge(requests.HELD_BYTES, each) for each in ("requests", "answers")]
+        self._cached = cells.gauge(requests.CACHED_ANSWERS)
+        self._limits = {option: cells.counter(requests.LIMITS_REACHED, option) for option in requests.OPTION.values}
+        self._limits_written: dict[str, int] = {}
+        service.dispatcher.count_with(RequestMeter(cells, methods))
+
+    async def run(self) -> None:
+        self.sample()
+        await every_second(self._delays, self.sample)
+
+    def sample(self) -> None:
+        service = self._service
+        self._process.sample()
+        service.dispatcher.cache.tell_hits()
+        totals = [service.received, service.sent, service.accepted]
+        for counter, now, before in zip((*self._bytes, self._accepted), totals, self._written, strict=True):
+            counter.add(now - before)
+        self._written = totals
+        web_sockets = sum(isinstance(each, WebSocketConnection) for each in service.connections)
+        self._open[0].set(len(service.connections) + len(service.spare_connections) - web_sockets)
+        self._open[1].set(web_sockets)
+        self._unanswered.set(sum(each.activity is Activity.WAITING for each in service.connections))
+        self._held[0].set(service.requests_held.total)
+        self._held[1].set(service.dispatcher.held.total)
+        self._cached.set(len(service.dispatcher.cache))
+        for option, total in service.dispatcher.bounds.totals.items():
+            self._limits.get(option, self._limits["other"]).add(total - self._limits_written.get(option, 0))
+            self._limits_written[option] = total
+
 
 WorkerSource = NodeSource | DirectorySource
 
 HISTORY_APIS = frozenset({OPERATION_HISTORY.name, ACCOUNT_HISTORY.name, HISTORY_API.name, STATE_API.name})
-"""The APIs that answer from the history."""
 
 
 def logged_service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
@@ -69,7 +114,6 @@ def logged_service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
 def service(
     link: Link, limits: Limits, settings: WorkerSettings, network: ChainParameters
 ) -> tuple[Service, WorkerSource]:
-    """A worker's service, and what it answers from."""
     logs, time = Path(settings.data_dir) / STATE_FOLDER, TimeSource(network.clock)
     clock = lambda: time.wall() / MICRO  # noqa: E731 - the clock of the network, for three
     rolling = RollingBlockLogReader.open(logs)
@@ -106,7 +150,6 @@ def service(
 
 
 def _histories(source: WorkerSource, settings: WorkerSettings) -> dict[type, object]:
-    """What answers questions on the past, if a history is kept."""
     if source.history is None:
         return {}
     answering = _stored_history(settings.history) or source.history
@@ -120,7 +163,6 @@ def _histories(source: WorkerSource, settings: WorkerSettings) -> dict[type, obj
 
 
 def _stored_history(settings: HistorySettings) -> History | None:
-    """The history in PostgreSQL, if it is fed there."""
     if not settings.store:
         return None
     from ledgerd.history.postgres.reader import PostgresHistory  # noqa: PLC0415 - an extra that may be missing

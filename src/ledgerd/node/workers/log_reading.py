@@ -1,7 +1,5 @@
-"""Reads the blocks of a log ahead of the chain: other processes compute what the bytes of a block decide, so that the
-thread of the chain does only what needs the state.
-
-It has no event loop, since a replay takes the whole thread. When a process is lost, the chain computes all itself.
+"""Reads the blocks of a log ahead of the chain: other processes compute what the bytes of a block decide. It has no
+event loop, since a replay takes the whole thread. When a process is lost, the chain computes all itself.
 """
 
 from __future__ import annotations
@@ -11,16 +9,16 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
 from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import NamedTuple, Self
 
+from ledgerd.basics.frames import FrameBuffer
 from ledgerd.codec import codec_of
-from ledgerd.node.workers.precompute_pool import ENDING_SECONDS, SILENT_SECONDS, ProcessLost, start_process
-from ledgerd.node.workers.precompute_worker import SIZE, introduction, request
+from ledgerd.node.workers.precompute_pool import COMMAND, ENDING_SECONDS, SILENT_SECONDS, ProcessLost
+from ledgerd.node.workers.precompute_worker import MOST_RESULTS, introduction, request
 from ledgerd.protocol.block import Block
-from ledgerd.protocol.precomputed import take_precomputed
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
+from ledgerd.protocol.parameters import ChainParameters
+from ledgerd.protocol.precomputed import apply_precomputed
+from ledgerd.supervision.processes import Child
 
 log = logging.getLogger(__name__)
 
@@ -43,11 +41,10 @@ class _Helper:
 
     def __init__(self, network: ChainParameters, signers_above: int) -> None:
         self._signers_above = signers_above
-        self.process, self.connection = start_process("text")
-        self.connection.setblocking(False)
+        self.process, self.connection = Child.on_socket((*COMMAND, "text"))
         self.asked: deque[_Batch] = deque()
         self._unsent = bytearray(introduction(network))
-        self._received = bytearray()
+        self._frames = FrameBuffer(MOST_RESULTS)
 
     def ask(self, batch: _Batch) -> None:
         self.asked.append(batch)
@@ -58,7 +55,6 @@ class _Helper:
         return EVENT_READ | EVENT_WRITE if self._unsent else EVENT_READ
 
     def exchange(self, events: int) -> None:
-        """Send and receive as much as its socket takes and has."""
         if events & EVENT_WRITE:
             with suppress(BlockingIOError):
                 del self._unsent[: self.connection.send(self._unsent)]
@@ -66,17 +62,8 @@ class _Helper:
             data = self.connection.recv(RECEIVED_BYTES)
             if not data:
                 raise ProcessLost("a process that computes ahead has ended")
-            self._accept(data)
-
-    def _accept(self, data: bytes) -> None:
-        received = self._received
-        received += data
-        while len(received) >= SIZE.size:
-            end = SIZE.size + SIZE.unpack_from(received)[0]
-            if len(received) < end:
-                return
-            self.asked.popleft().results = bytes(received[SIZE.size : end])
-            del received[:end]
+            for results in self._frames.frames_in(data):
+                self.asked.popleft().results = results
 
     def stop(self) -> None:
         self.connection.close()
@@ -115,11 +102,7 @@ class LogReading:
         return [helper.process.pid for helper in self._helpers]
 
     def read(self, packed: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, Block]]:
-        """Blocks with their numbers, in order. Errors of the log come in order too, behind the blocks before them.
-
-        Raises:
-            DecodeError: The block of the next number cannot be decoded.
-        """
+        """Blocks with their numbers; an error of the log, or of decoding, comes behind the blocks before it."""
         waiting: deque[_Read] = deque()
         batches = _batches(packed)
         while True:
@@ -139,7 +122,7 @@ class LogReading:
         for number, packed in batch.numbered:
             block = codec_of(Block).decode(packed)
             if place < len(results):
-                place = take_precomputed(block, self._network.chain_id, results, place)
+                place = apply_precomputed(block, self._network.chain_id, results, place)
             yield number, block
 
     def _ask(self, batch: _Batch) -> None:

@@ -1,15 +1,10 @@
-"""Assembles the service of the process that answers `GET /metrics`: it reads what the other processes count.
-
-A process of its own, so that a scrape takes time neither of the chain nor of those who answer clients. `service` is
-called there, by the name in its arguments.
-"""
+"""The service of the process that answers `GET /metrics`: so a scrape takes no time of the chain or API workers."""
 
 from __future__ import annotations
 
 import time
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -27,17 +22,15 @@ from ledgerd.protocol.chain_file import parameters_of
 from ledgerd.rpc.api.node_api import OPERATOR_API
 from ledgerd.rpc.api.node_status import LatestStatus
 from ledgerd.rpc.call.dispatch import Dispatcher
+from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.view import Node, nothing_to_read
 from ledgerd.rpc.http.page.person import operator_page
 from ledgerd.rpc.http.responses import Page
 from ledgerd.rpc.http.routes import json_page
 from ledgerd.rpc.http.service import PageRoutes, Service
+from ledgerd.rpc.link.link import Link
 from ledgerd.rpc.link.topics import DETAILS
 from ledgerd.state.standing import StandingFile
-
-if TYPE_CHECKING:
-    from ledgerd.rpc.call.limits import Limits
-    from ledgerd.rpc.link.link import Link
 
 PROGRAM = "ledgerd"
 PATH = b"/metrics"
@@ -61,7 +54,6 @@ class MetricsPage:
         self._delays = cells.histogram(process.LOOP_DELAY, process.MAIN_LOOP)
 
     def page(self, accept: bytes) -> Page:
-        """All metrics of now, in the format that the client prefers."""
         began = time.perf_counter()
         followed = None if self._followed is None else self._followed.look()
         if followed is not None:
@@ -79,7 +71,6 @@ class MetricsPage:
 
 
 def logged_service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
-    """The service of a process of its own, whose lines of the log go to standard error."""
     set_up_child_logging(msgspec.json.decode(order, type=MetricsWorkerSettings).log_format)
     return service(link, limits, order)
 
@@ -91,12 +82,8 @@ def service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
     node = Node(parameters_of(settings.chain), nothing_to_read, link, {LatestStatus: board})
     page = MetricsPage(SharedMemory(settings.memory), known_methods(), settings.followed)
     link.tasks.begin(page.run())
-    routes: PageRoutes = {b"/": operator_page, b"/health": _healthy}
+    routes: PageRoutes = {b"/": operator_page, b"/health": lambda: json_page(healthy=True)}
     serves = Service(Dispatcher((OPERATOR_API,), node, time.time, limits=limits), limits, routes)
     serves.is_private, serves.open_paths = True, frozenset((PATH, b"/health"))
     serves.negotiated = {PATH: page.page}
     return serves
-
-
-def _healthy() -> Page:
-    return json_page(healthy=True)

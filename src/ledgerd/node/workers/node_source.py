@@ -1,8 +1,4 @@
-"""What a worker of a node answers from: the state that the node writes, and what its main process sends.
-
-Files are added to the archive, and a history takes the place of another, while no block comes: then answers that are
-kept until the next block are old.
-"""
+"""What a worker of a node answers from: the state that the node writes, and what its main process sends."""
 
 from __future__ import annotations
 
@@ -10,29 +6,25 @@ import asyncio
 from collections.abc import Callable, Iterable
 from contextlib import aclosing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.history.following import HISTORY_FOLDER
 from ledgerd.history.reader import EmbeddedHistory
 from ledgerd.node.config.options.application import OPERATION_HISTORY
+from ledgerd.node.workers.settings import WorkerSettings
 from ledgerd.rpc.api.dev_api import DEV_API, REVERTED
 from ledgerd.rpc.api.node_status import LatestStatus
 from ledgerd.rpc.call.cache import MAX_BYTES
+from ledgerd.rpc.http.routes import NodeHealth
+from ledgerd.rpc.http.service import PageRoutes, Service
+from ledgerd.rpc.link.link import Link
 from ledgerd.rpc.link.pending import PendingReader
 from ledgerd.rpc.link.topics import PENDING, STATUS
 from ledgerd.state.disk import DATA_FILE
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.reader import StateReader
 
-if TYPE_CHECKING:
-    from ledgerd.node.workers.settings import WorkerSettings
-    from ledgerd.rpc.http.routes import NodeHealth
-    from ledgerd.rpc.http.service import PageRoutes, Service
-    from ledgerd.rpc.link.link import Link
-
 CHECK_SECONDS = 0.25
-"""Between two checks of what is known of the past."""
 
 
 class NodeSource:
@@ -55,11 +47,9 @@ class NodeSource:
         self._is_reverted = DEV_API.name in settings.plugins
 
     def pages(self, pages: PageRoutes, _health: NodeHealth) -> PageRoutes:
-        """The pages of the worker."""
         return pages
 
     def connect(self, service: Service) -> None:
-        """Drop cached answers when what they came from has changed."""
         cache = service.dispatcher.cache
 
         def pending_changed(payload: bytes) -> None:
@@ -70,7 +60,6 @@ class NodeSource:
         self.main.on(STATUS, self.status.receive_status)
 
     def begin(self, service: Service) -> None:
-        """Watch what nobody publishes."""
         tasks, clear = self.main.tasks, service.dispatcher.cache.clear
         tasks.begin(watch_past(self._archive, self._history_file, clear))
         if self.history is not None and self._is_reverted:
@@ -83,7 +72,6 @@ class NodeSource:
 
 
 async def watch_past(archive: Path, history: Path | None, changed: Callable[[], None]) -> None:
-    """Call a function shortly after more is known of the past than before."""
     known = _marks(archive, history)
     while True:
         await asyncio.sleep(CHECK_SECONDS)

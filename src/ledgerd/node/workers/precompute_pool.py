@@ -10,16 +10,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-import socket
 import sys
 from collections import deque
 from collections.abc import Sequence
-from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from ledgerd.node.workers.precompute_worker import SIZE, introduction, request
-from ledgerd.protocol.precomputed import take_precomputed
-from ledgerd.supervision.processes import NOTHING as NO_OUTPUT
+from ledgerd.basics.frames import FrameBuffer
+from ledgerd.node.workers.precompute_worker import MOST_RESULTS, introduction, request
+from ledgerd.protocol.precomputed import apply_precomputed
 from ledgerd.supervision.processes import Child, module_command
 from ledgerd.supervision.tasks import Tasks, all_of
 from ledgerd.supervision.work import Work
@@ -46,20 +44,6 @@ def spare_processors() -> int:
     return min(MOST_PROCESSES, count - 1)
 
 
-def start_process(log_format: LogFormat) -> tuple[Child, socket.socket]:
-    """Start a process; and our end of its socket.
-
-    Raises:
-        OSError: There is no descriptor or no memory left for it.
-    """
-    ours, theirs = socket.socketpair()
-    with theirs, ExitStack() as failing:
-        failing.callback(ours.close)
-        process = Child.start((*COMMAND, log_format), stdin=theirs.fileno(), stdout=NO_OUTPUT)
-        failing.pop_all()
-    return process, ours
-
-
 class ProcessLost(Exception):
     """A process that computes ahead has ended, or hangs."""
 
@@ -74,14 +58,13 @@ class PrecomputeProcess(asyncio.Protocol):
         """Bytes of blocks without an answer yet."""
         self._network = network
         self._asked: deque[tuple[int, asyncio.Future[bytes | None]]] = deque()
-        self._buffer = bytearray()
+        self._frames = FrameBuffer(MOST_RESULTS)
         self._transport: asyncio.Transport | None = None
 
     @classmethod
     async def start(cls, network: ChainParameters, log_format: LogFormat) -> PrecomputeProcess:
         """Start the process. It answers the first request as soon as its modules are loaded."""
-        process, connection = start_process(log_format)
-        connection.setblocking(False)
+        process, connection = Child.on_socket((*COMMAND, log_format))
         _, worker = await asyncio.get_running_loop().create_connection(lambda: cls(process, network), sock=connection)
         return worker
 
@@ -93,18 +76,14 @@ class PrecomputeProcess(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Give each request its results, once all of them are here."""
-        buffer = self._buffer
-        buffer += data
-        while self._asked and len(buffer) >= SIZE.size:
-            end = SIZE.size + SIZE.unpack_from(buffer)[0]
-            if len(buffer) < end:
-                return
+        self._frames.add(data)
+        while self._asked and not self._frames.missing:
+            results = self._frames.next()
             size, future = self._asked.popleft()
             self.waiting -= size
             self.answers += 1
             if not future.done():
-                future.set_result(bytes(memoryview(buffer)[SIZE.size : end]))
-            del buffer[:end]
+                future.set_result(results)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The process has ended: no request gets an answer any more."""
@@ -195,7 +174,7 @@ class PrecomputePool:
         for part, results in zip(parts, answers, strict=True):
             place = 0
             for block in part:
-                place = take_precomputed(block, self._network.chain_id, results, place)
+                place = apply_precomputed(block, self._network.chain_id, results, place)
         self._end_later()
 
     async def _lose(self, problem: ProcessLost | OSError) -> None:

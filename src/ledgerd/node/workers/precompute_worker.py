@@ -1,8 +1,8 @@
 """A process that precomputes what the bytes of blocks decide. It ends at EOF on its socket, so also when the node dies.
 
-`precompute_pool` and `log_reading` start it with one end of a socket pair as its standard input. Every message is a
-size and so many bytes: first the constants of the network, then requests: the number of a block up to which the signers
-of transactions are not wanted, and some packed blocks one after the other. An answer has their results in that order.
+`precompute_pool` and `log_reading` start it with one end of a socket pair as its standard input. It is told
+in frames: first the constants of the network, then requests: the number of a block up to which the signers of
+transactions are not wanted, and some packed blocks one after the other. An answer has their results in that order.
 """
 
 from __future__ import annotations
@@ -12,47 +12,46 @@ import socket
 import struct
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from types import TracebackType
-from typing import BinaryIO
 
 import msgspec
 
+from ledgerd.basics.frames import CutOff, framed, read_frame
 from ledgerd.codec import DecodeError, codec_of
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.precomputed import precompute
 from ledgerd.supervision.this_process import search_rarely
 
-SIZE = struct.Struct("<I")
-"""Of a message, and the number in a request."""
 MOST_BYTES = 8 << 20
+"""Of a request. Its answer is smaller, unless nobody has signed what is in its blocks."""
+MOST_RESULTS = 4 * MOST_BYTES
 
-
-def message(content: bytes) -> bytes:
-    return SIZE.pack(len(content)) + content
+_NUMBER = struct.Struct("<I")
 
 
 def introduction(network: ChainParameters) -> bytes:
-    return message(msgspec.msgpack.encode(network))
+    return framed(msgspec.msgpack.encode(network))
 
 
 def request(packed: Sequence[bytes], signers_above: int = 0) -> bytes:
-    return message(SIZE.pack(signers_above) + b"".join(packed))
+    return framed(_NUMBER.pack(signers_above) + b"".join(packed))
 
 
 def serve(connection: socket.socket) -> None:
-    with connection, connection.makefile("rb") as requests:
-        first = _next(requests)
-        if not first:
+    with connection, suppress(CutOff):
+        first = read_frame(connection.recv, MOST_BYTES)
+        if first is None:
             return  # the node was killed before it had said which chain this is
         network = msgspec.msgpack.decode(first, type=ChainParameters)
-        while asked := _next(requests):
-            connection.sendall(message(results_for(asked, network)))
+        while (asked := read_frame(connection.recv, MOST_BYTES)) is not None:
+            connection.sendall(framed(results_for(asked, network)))
 
 
 def results_for(asked: bytes, network: ChainParameters) -> bytes:
     """The results for a request; of blocks behind one that cannot be decoded there are none."""
-    (signers_above,), place = SIZE.unpack_from(asked), SIZE.size
+    (signers_above,), place = _NUMBER.unpack_from(asked), _NUMBER.size
     read, results = codec_of(Block).decode_from, []
     while place < len(asked):
         try:
@@ -61,18 +60,6 @@ def results_for(asked: bytes, network: ChainParameters) -> bytes:
             break
         results.append(precompute(block, network, with_signers=block.number > signers_above))
     return b"".join(results)
-
-
-def _next(requests: BinaryIO) -> bytes:
-    """The next message; nothing at EOF."""
-    head = requests.read(SIZE.size)
-    if len(head) < SIZE.size:
-        return b""
-    (size,) = SIZE.unpack(head)
-    if size > MOST_BYTES:
-        raise ValueError(f"{size} bytes of blocks at once")
-    content = requests.read(size)
-    return content if len(content) == size else b""
 
 
 def main() -> None:

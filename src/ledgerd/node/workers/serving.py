@@ -6,24 +6,21 @@ import asyncio
 import logging
 import socket
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from ledgerd.metrics.memory import SharedMemory
 from ledgerd.node.workers.settings import API_PARTS, METRICS_PARTS, MetricsWorkerSettings, WorkerSettings
+from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.http.connection import Speech
 from ledgerd.rpc.link.switchboard import Handler, Switchboard
 from ledgerd.rpc.link.topics import HEALTH, HealthReport, packed_topic
+from ledgerd.rpc.settings import WebserverSettings
 from ledgerd.rpc.workers import ClientEndpoint, Workers, endpoints_of
+from ledgerd.supervision.health import HealthNews
 from ledgerd.supervision.part import Part
-
-if TYPE_CHECKING:
-    from ledgerd.metrics.memory import SharedMemory
-    from ledgerd.protocol.endpoint import Endpoint
-    from ledgerd.rpc.call.limits import Limits
-    from ledgerd.rpc.settings import WebserverSettings
-    from ledgerd.supervision.health import HealthNews
-    from ledgerd.supervision.work import Work
+from ledgerd.supervision.work import Work
 
 log = logging.getLogger(__name__)
 
@@ -46,16 +43,13 @@ class ApiWorkersPart(Part):
 
     @property
     def addresses(self) -> list[tuple[str, int]]:
-        """The address of each listening endpoint."""
         return [] if self._workers is None else self._workers.addresses
 
     def _open(self) -> None:
-        """From now on something can be published."""
         self._loop = asyncio.get_running_loop()
         self.board.publish_retained(HEALTH, self._health)
 
     async def _serve(self, memory: SharedMemory | None, listening: Sequence[list[socket.socket]] = ()) -> None:
-        """Start the workers, on these sockets where some are given; they count in the memory if there is one."""
         settings = self._settings if memory is None else replace(self._settings, metrics=memory.descriptor)
         count, limits = self._options.thread_pool_size, self._options.limits
         self._workers = Workers(
@@ -85,7 +79,6 @@ class ApiWorkersPart(Part):
         self.publish_retained(HEALTH, self._health)
 
     async def stop(self) -> None:
-        """Answer the requests in flight, then stop."""
         self._loop = None
         if self._workers is not None:
             await self._workers.stop()
@@ -95,7 +88,6 @@ class ApiWorkersPart(Part):
 def metrics_reader(
     board: Switchboard, endpoint: Endpoint, settings: MetricsWorkerSettings, limits: Limits, work: Work
 ) -> Workers:
-    """The process that answers scrapes at an endpoint, from the memory of these settings."""
     place = ClientEndpoint(endpoint.host, endpoint.port, Speech.BOTH)
     reader = Workers(board, [place], METRICS_PARTS, settings, count=1, limits=limits, work=work)
     reader.name, reader.inherited = "metrics reader", (settings.memory,)

@@ -1,7 +1,4 @@
-"""What the main process hands its workers: the function that assembles each kind of service, and its settings.
-
-The main process imports this alone, not what the workers need for their services.
-"""
+"""What the main process hands its workers: the function that assembles each service, by name, and its settings."""
 
 from __future__ import annotations
 
@@ -28,14 +25,12 @@ class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
     data_dir: str
     state: str
     archive: str
-    """The directory of the archive, which may be missing."""
     chain: str
     plugins: tuple[str, ...]
     cached_answers: int
     history: HistorySettings
     log_format: LogFormat = "text"
     metrics: int = NO_METRICS
-    """The descriptor of the memory for metrics."""
     is_api_node: bool = False
     """Whether another process writes the directory, or makes it at some time."""
     node: str = ""
@@ -43,7 +38,6 @@ class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def worker_settings(configuration: Configuration) -> WorkerSettings:
-    """The settings of every API worker of a node."""
     return WorkerSettings(
         data_dir=str(configuration.invocation.data_dir),
         state=str(configuration.chain.shared_file_dir),
@@ -61,7 +55,6 @@ class MetricsWorkerSettings(msgspec.Struct, frozen=True):
 
     chain: str
     memory: int
-    """The descriptor of the memory that all processes of the node share."""
     log_format: LogFormat = "text"
     followed: str = ""
     """The data directory of an API node, which may follow a node."""

@@ -6,7 +6,7 @@ Addresses that the operator exempts are charged by connection.
 from __future__ import annotations
 
 from ledgerd.basics.addresses import Exemption, charged_as
-from ledgerd.p2p.shared.budget import TokenBucket
+from ledgerd.basics.quotas import Quota, Recent
 
 REMEMBERED = 4096
 """The number of addresses that are remembered; the least recently active is dropped first."""
@@ -42,17 +42,17 @@ class Allowance:
     )
 
     def __init__(self, now: float) -> None:
-        self.service = TokenBucket(SERVED_BYTES, SERVED_BYTES_A_SECOND, now)
+        self.service = Quota(SERVED_BYTES, SERVED_BYTES_A_SECOND, now)
         """Bytes of blocks that it may request: far more than a node can apply."""
-        self.signatures = TokenBucket(SIGNATURES, SIGNATURES_A_SECOND, now)
+        self.signatures = Quota(SIGNATURES, SIGNATURES_A_SECOND, now)
         """Signatures of transactions: for each a key is recovered."""
-        self.unproven = TokenBucket(UNPROVEN_BLOCKS, UNPROVEN_BLOCKS_A_SECOND, now)
+        self.unproven = Quota(UNPROVEN_BLOCKS, UNPROVEN_BLOCKS_A_SECOND, now)
         """Blocks of other branches whose signature could not be verified; few of them are kept."""
-        self.pushed = TokenBucket(PUSHED_BYTES, PUSHED_BYTES_A_SECOND, now)
+        self.pushed = Quota(PUSHED_BYTES, PUSHED_BYTES_A_SECOND, now)
         """Bytes of such blocks that are decoded."""
-        self.offered = TokenBucket(OFFERED, OFFERED_A_SECOND, now)
+        self.offered = Quota(OFFERED, OFFERED_A_SECOND, now)
         """Transactions of clients that it is sent: signatures, or parts of 512 bytes (`p2p.talk.offers`)."""
-        self.repeated = TokenBucket(REPEATED, REPEATED_A_SECOND, now)
+        self.repeated = Quota(REPEATED, REPEATED_A_SECOND, now)
         """The same for those that it is sent again."""
         self.standing = 0
         """Its recently accepted transactions, less some for each refused one."""
@@ -69,20 +69,11 @@ class Allowances:
 
     def __init__(self, exemption: Exemption) -> None:
         self._exemption = exemption
-        self._kept: dict[str, Allowance] = {}
+        self._recent = Recent(Allowance, REMEMBERED)
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._recent.kept)
 
     def of(self, host: str, now: float) -> Allowance:
         """The allowance of an address; a new one each time where it is exempt."""
-        if host in self._exemption:
-            return Allowance(now)
-        return self.named(charged_as(host), now)
-
-    def named(self, name: str, now: float) -> Allowance:
-        allowance = self._kept.pop(name, None) or Allowance(now)
-        while len(self._kept) >= REMEMBERED:
-            self._kept.pop(next(iter(self._kept)))
-        self._kept[name] = allowance
-        return allowance
+        return Allowance(now) if host in self._exemption else self._recent.of(charged_as(host), now)

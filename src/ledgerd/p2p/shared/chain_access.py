@@ -8,7 +8,7 @@ from enum import Enum, auto
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.forks.outcome import AlreadyKnown, Outcome, Refused, TooOld, Unlinked
 from ledgerd.chain.log.block_log import BlockLogReader
-from ledgerd.chain.log.files import DamageNotes, LogDamaged
+from ledgerd.chain.log.files import DamageReports, LogDamaged
 from ledgerd.protocol.block import Block, SignedHeader
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.identifiers import BlockId, TransactionId
@@ -61,7 +61,7 @@ class ChainAccess:
     def __init__(self, chain: Chain, started: float) -> None:
         self._chain = chain
         self._started = started
-        self._damage = DamageNotes()
+        self._damage = DamageReports()
 
     # -- head and range
 
@@ -115,7 +115,7 @@ class ChainAccess:
         try:
             return self._chain.packed_at(number)
         except LogDamaged as problem:
-            self._damage.tell(problem)
+            self._damage.report(problem)
             return None
 
     def read_run(self, first: int, last: int) -> Iterator[tuple[int, bytes]]:
@@ -129,7 +129,7 @@ class ChainAccess:
                 if log_.decoded > enough:
                     return
         except LogDamaged as problem:
-            self._damage.tell(problem)
+            self._damage.report(problem)
         for number in range(unlogged, min(last, self.head_number) + 1):
             kept = self.read(number)
             if kept is not None:
@@ -219,6 +219,6 @@ class ChainAccess:
         return True
 
     @property
-    def members_looked_at(self) -> int:
+    def members_checked(self) -> int:
         """Keys and members of authorities, for the latest transaction that was pushed."""
-        return self._chain.members_looked_at
+        return self._chain.members_checked

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from enum import Enum, auto
 
 from ledgerd.p2p.shared.allowances import Allowance
-from ledgerd.p2p.shared.budget import Window
 from ledgerd.p2p.wire.endpoints import plain_address
 from ledgerd.p2p.wire.frames import Frame, FrameReader, FrameTooLarge, PeerFault, Undecodable, UnknownType
 from ledgerd.p2p.wire.messages import NO_NODE, NORMAL, SYNC, Hello, Message, NodeId, read_message
@@ -67,6 +66,33 @@ LIFE: dict[tuple[Life, LifeEvent], Life] = {
     (Life.SYNCING, LifeEvent.ENDED): Life.CLOSED,
 }
 """All transitions; an event without an entry for a state changes nothing."""
+
+
+class Window:
+    """A number of requests in a window of time that begins with the first (spec 04, section 16)."""
+
+    __slots__ = ("_began", "_count", "_length", "_limit")
+
+    def __init__(self, limit: int, length: int) -> None:
+        self._limit = limit
+        self._length = length
+        self._began: float | None = None
+        self._count = 0
+
+    def wait(self, now: float) -> int:
+        """The whole seconds until the next request is accepted; 0 for at once."""
+        if self._began is None or now - self._began >= self._length or self._count < self._limit:
+            return 0
+        return self._length - int(now - self._began)
+
+    def count(self, now: float) -> None:
+        if self._began is None or now - self._began >= self._length:
+            self._began, self._count = now, 0
+        self._count += 1
+
+    def close(self, now: float) -> None:
+        """Accept no request for a whole window."""
+        self._began, self._count = now, self._limit
 
 
 class Peer:

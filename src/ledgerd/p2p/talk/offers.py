@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from ledgerd.p2p.shared.budget import TokenBucket
+from ledgerd.basics.quotas import Quota
 from ledgerd.p2p.shared.core import Core
 from ledgerd.p2p.shared.peer import Peer
 from ledgerd.p2p.talk.relay import push_set
@@ -139,7 +139,7 @@ class Offers:
         progress.sent = self._send(peer, progress.sent, self._last, peer.allowance.offered, head)
         return progress
 
-    def _send(self, peer: Peer, after: int, last: int, limit: TokenBucket, since: int) -> int:
+    def _send(self, peer: Peer, after: int, last: int, limit: Quota, since: int) -> int:
         """Send the pending ones after a number, up to another, of those that came before a block; returns the number up
         to which nothing is left to send.
         """
@@ -154,7 +154,7 @@ class Offers:
                 return number - 1
         return last
 
-    def _has_sent(self, peer: Peer, offer: OfferedTransaction, limit: TokenBucket) -> bool:
+    def _has_sent(self, peer: Peer, offer: OfferedTransaction, limit: Quota) -> bool:
         """Send an offer, or leave it out where it expires; `False` if that has to wait."""
         core, transaction = self._core, offer.transaction
         if transaction.expiration <= core.now + MARGIN_SECONDS:

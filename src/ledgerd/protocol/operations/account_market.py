@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.authority import require_valid_name
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.operations.base import Fee, Operation
-from ledgerd.protocol.operations.roles import ActiveSigner, MasterSigner, Recipient, Sender, Touched
-from ledgerd.protocol.operations.words import says
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
+from ledgerd.protocol.operations.roles import ActiveSigner, MasterSigner, Recipient, Sender, Touched, words
+from ledgerd.protocol.parameters import ChainParameters
 
 
 class SetAccountPrice(Operation, frozen=True, tag=54):
     """Puts an account on sale, changes its price, or takes it off."""
 
-    EN = says(
+    EN = words(
         "Account on sale",
         "{account_seller} put the account {account} on sale for {account_offer_price}",
         no_account_on_sale="The account {account} was taken off sale",
     )
-    RU = says(
+    RU = words(
         "Цена аккаунта",
         "{account_seller} продаёт аккаунт {account} за {account_offer_price}",
         no_account_on_sale="Аккаунт {account} снят с продажи",
@@ -37,20 +32,19 @@ class SetAccountPrice(Operation, frozen=True, tag=54):
     account_on_sale: bool
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        require_valid_name(self.account)
-        require_valid_name(self.account_seller)
+        require_valid_name(self.account, self.account_seller)
         _require_account_price(self.account_offer_price)
 
 
 class SetSubaccountPrice(Operation, frozen=True, tag=55):
     """Puts the creation of subaccounts on sale, changes its price, or takes it off."""
 
-    EN = says(
+    EN = words(
         "Subaccounts on sale",
         "{subaccount_seller} sells subaccounts of {account} for {subaccount_offer_price}",
         no_subaccount_on_sale="Subaccounts of {account} were taken off sale",
     )
-    RU = says(
+    RU = words(
         "Цена субаккаунтов",
         "{subaccount_seller} продаёт субаккаунты {account} по {subaccount_offer_price}",
         no_subaccount_on_sale="Субаккаунты {account} сняты с продажи",
@@ -63,8 +57,7 @@ class SetSubaccountPrice(Operation, frozen=True, tag=55):
     subaccount_on_sale: bool
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        require_valid_name(self.account)
-        require_valid_name(self.subaccount_seller)
+        require_valid_name(self.account, self.subaccount_seller)
         require(
             self.subaccount_offer_price.is_token,
             "is_asset_type(subaccount_offer_price, TOKEN_SYMBOL): Subaccount offer price must be TOKEN_SYMBOL",
@@ -78,8 +71,8 @@ class SetSubaccountPrice(Operation, frozen=True, tag=55):
 class BuyAccount(Operation, frozen=True, tag=56):
     """Buys an account that is on sale, or bids for it, or has a subaccount created."""
 
-    EN = says("Account purchase", "{buyer} bought, or bid for, the account {account} at {account_offer_price}")
-    RU = says("Покупка аккаунта", "{buyer} покупает аккаунт {account} или делает ставку: {account_offer_price}")
+    EN = words("Account purchase", "{buyer} bought, or bid for, the account {account} at {account_offer_price}")
+    RU = words("Покупка аккаунта", "{buyer} покупает аккаунт {account} или делает ставку: {account_offer_price}")
 
     buyer: ActiveSigner
     account: Touched
@@ -88,8 +81,7 @@ class BuyAccount(Operation, frozen=True, tag=56):
     tokens_to_shares: Asset
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        require_valid_name(self.buyer)
-        require_valid_name(self.account)
+        require_valid_name(self.buyer, self.account)
         require(
             self.account_offer_price.is_token,
             "is_asset_type(account_offer_price, TOKEN_SYMBOL): Account offer price must be TOKEN_SYMBOL",
@@ -111,12 +103,12 @@ class BuyAccount(Operation, frozen=True, tag=56):
 class TargetAccountSale(Operation, frozen=True, tag=61):
     """Puts an account on sale for one buyer alone."""
 
-    EN = says(
+    EN = words(
         "Sale to one buyer",
         "{account_seller} put the account {account} on sale for {target_buyer} at {account_offer_price}",
         no_account_on_sale="The sale of the account {account} to {target_buyer} was called off",
     )
-    RU = says(
+    RU = words(
         "Адресная продажа",
         "{account_seller} продаёт аккаунт {account} только для {target_buyer} за {account_offer_price}",
         no_account_on_sale="Продажа аккаунта {account} для {target_buyer} отменена",
@@ -130,9 +122,7 @@ class TargetAccountSale(Operation, frozen=True, tag=61):
     account_on_sale: bool
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        require_valid_name(self.account)
-        require_valid_name(self.account_seller)
-        require_valid_name(self.target_buyer)
+        require_valid_name(self.account, self.account_seller, self.target_buyer)
         _require_account_price(self.account_offer_price)
 
 

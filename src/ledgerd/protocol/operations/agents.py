@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from ledgerd.codec import sorted_by
+from ledgerd.protocol import constants
 from ledgerd.protocol.authority import require_valid_name
-from ledgerd.protocol.constants import (
-    MAX_AGENT_ADDON_LENGTH,
-    MAX_AGENT_ADDONS,
-    MAX_AGENT_OPERATION_NAME_LENGTH,
-)
 from ledgerd.protocol.errors import require
-from ledgerd.protocol.extensions import Extensions
 from ledgerd.protocol.keys import NULL_KEY, PublicKey
 from ledgerd.protocol.names import AccountName, text_order
-from ledgerd.protocol.operations.base import Operation
-from ledgerd.protocol.operations.roles import ActiveSigner, Meaning
+from ledgerd.protocol.operations.base import Extensions, Operation
+from ledgerd.protocol.operations.roles import ActiveSigner, Meaning, words
 from ledgerd.protocol.operations.variant import OLD_NAMES, names_that_can_be_sent
-from ledgerd.protocol.operations.words import says
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.texts import byte_length
 from ledgerd.protocol.times import Time
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
 
 TextSet = Annotated[tuple[str, ...], sorted_by(text_order)]
 """Texts in the order of their bytes, each once."""
@@ -53,13 +45,13 @@ NEVER_DELEGABLE = frozenset(
 class SetAgentPermission(Operation, frozen=True, tag=105):
     """Lets a key sign these operations for an account until a time; without operations and addons, ends that."""
 
-    EN = says(
+    EN = words(
         "Agent's rights",
         "{account} lets the agent “{agent_name}” act for it until {expiration}",
         is_revocation="{account} removed the agent “{agent_name}”",
         no_expiration="{account} lets the agent “{agent_name}” act for it, without an end",
     )
-    RU = says(
+    RU = words(
         "Права агента",
         "{account} разрешает агенту «{agent_name}» действовать от своего имени до {expiration}",
         is_revocation="{account} убирает агента «{agent_name}»",
@@ -76,7 +68,6 @@ class SetAgentPermission(Operation, frozen=True, tag=105):
 
     @property
     def is_revocation(self) -> bool:
-        """Whether it takes back what the agent may do."""
         return not self.operations and not self.addons
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
@@ -95,9 +86,9 @@ class SetAgentPermission(Operation, frozen=True, tag=105):
                 "agent_key != public_key_type(): agent_key is required when granting",
             )
         require(
-            len(self.addons) <= MAX_AGENT_ADDONS,
+            len(self.addons) <= constants.MAX_AGENT_ADDONS,
             "addons.size() <= AGENT_MAX_ADDONS: at most ${c} addons",
-            c=MAX_AGENT_ADDONS,
+            c=constants.MAX_AGENT_ADDONS,
         )
         for addon in self.addons:
             _check_addon(addon)
@@ -108,10 +99,10 @@ class SetAgentPermission(Operation, frozen=True, tag=105):
 def _check_addon(addon: str) -> None:
     require(addon, "!a.empty(): empty addon")
     require(
-        byte_length(addon) <= MAX_AGENT_ADDON_LENGTH,
+        byte_length(addon) <= constants.MAX_AGENT_ADDON_LENGTH,
         "a.size() <= AGENT_MAX_ADDON_LEN: addon ${a} is longer than ${c} bytes",
         a=addon,
-        c=MAX_AGENT_ADDON_LENGTH,
+        c=constants.MAX_AGENT_ADDON_LENGTH,
     )
     require(SEPARATOR not in addon, "a.find(',') == string::npos: addon ${a} must not contain ','", a=addon)
 
@@ -119,10 +110,10 @@ def _check_addon(addon: str) -> None:
 def _check_operation_name(raw: str) -> None:
     require(raw, "!raw.empty(): empty operation name in the permission list")
     require(
-        byte_length(raw) <= MAX_AGENT_OPERATION_NAME_LENGTH,
+        byte_length(raw) <= constants.MAX_AGENT_OPERATION_NAME_LENGTH,
         "raw.size() <= AGENT_MAX_OPERATION_NAME_LEN: operation name ${n} is longer than ${c} bytes",
         n=raw,
-        c=MAX_AGENT_OPERATION_NAME_LENGTH,
+        c=constants.MAX_AGENT_OPERATION_NAME_LENGTH,
     )
     require(
         OPERATION_NAME.issuperset(raw),

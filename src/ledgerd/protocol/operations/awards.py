@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.codec.numbers import UInt64
@@ -11,12 +11,9 @@ from ledgerd.protocol.authority import require_valid_name
 from ledgerd.protocol.beneficiary import Beneficiary, require_beneficiaries
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.operations.base import Operation
-from ledgerd.protocol.operations.roles import Meaning, Memo, Percent, Recipient, RegularSigner, Role
-from ledgerd.protocol.operations.words import says
+from ledgerd.protocol.operations.roles import Meaning, Memo, Percent, Recipient, RegularSigner, Role, words
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.texts import require_memo
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
 
 MAX_CUSTOM_SEQUENCE = 2**63 - 1
 
@@ -24,8 +21,8 @@ MAX_CUSTOM_SEQUENCE = 2**63 - 1
 class Award(Operation, frozen=True, tag=47):
     """Awards an account with the worth of a percentage of the initiator's energy."""
 
-    EN = says("Award", "{initiator} awarded {receiver} with {energy} of energy")
-    RU = says("Награда", "{initiator} награждает {receiver}, тратя {energy} энергии")
+    EN = words("Award", "{initiator} awarded {receiver} with {energy} of energy")
+    RU = words("Награда", "{initiator} награждает {receiver}, тратя {energy} энергии")
 
     initiator: Annotated[RegularSigner, Role.SENDER]
     receiver: Annotated[Recipient, Role.ABSENT]
@@ -35,8 +32,7 @@ class Award(Operation, frozen=True, tag=47):
     beneficiaries: tuple[Beneficiary, ...]
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        require_valid_name(self.initiator)
-        require_valid_name(self.receiver)
+        require_valid_name(self.initiator, self.receiver)
         require(self.energy <= HUNDRED_PERCENT, "energy <= CHAIN_100_PERCENT: ")
         _require_note(self.custom_sequence, self.memo)
         require_beneficiaries(self.beneficiaries)
@@ -45,8 +41,8 @@ class Award(Operation, frozen=True, tag=47):
 class FixedAward(Operation, frozen=True, tag=60):
     """Awards an account with a set amount, for as much energy as it takes."""
 
-    EN = says("Fixed award", "{initiator} awarded {receiver} with {reward_amount}")
-    RU = says("Точная награда", "{initiator} награждает {receiver} на {reward_amount}")
+    EN = words("Fixed award", "{initiator} awarded {receiver} with {reward_amount}")
+    RU = words("Точная награда", "{initiator} награждает {receiver} на {reward_amount}")
 
     initiator: Annotated[RegularSigner, Role.SENDER]
     receiver: Annotated[Recipient, Role.ABSENT]
@@ -57,8 +53,7 @@ class FixedAward(Operation, frozen=True, tag=60):
     beneficiaries: tuple[Beneficiary, ...]
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        require_valid_name(self.initiator)
-        require_valid_name(self.receiver)
+        require_valid_name(self.initiator, self.receiver)
         require(
             self.reward_amount.symbol == TOKEN_SYMBOL,
             "is_asset_type(reward_amount, TOKEN_SYMBOL): Reward amount must be TOKEN_SYMBOL",

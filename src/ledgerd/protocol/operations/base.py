@@ -1,22 +1,30 @@
-"""What every operation has: a tag, a name, checks that need no state, and the required authorities."""
+"""What every operation has: tag, name, stateless checks, authorities, extensions (none exist yet; spec 01, 2.7)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 from operator import attrgetter
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import msgspec
 
+from ledgerd.codec import Void, one_of, sorted_by
 from ledgerd.protocol.authority import Authority
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.roles import Role, fields_marked
-from ledgerd.protocol.operations.words import Words
+from ledgerd.protocol.operations.roles import Role, Words, fields_marked
+from ledgerd.protocol.parameters import ChainParameters
 
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
+
+def by_alternative(value: object) -> str:
+    """Variants are ordered, and equal, by their alternative alone; of equals the first stays (spec 01, section 2.7)."""
+    return type(value).__name__
+
+
+FutureExtension = Annotated[Void, one_of(memory=8)]
+
+Extensions = Annotated[tuple[FutureExtension, ...], sorted_by(by_alternative)]
 
 
 class Authorities(NamedTuple):
@@ -29,22 +37,18 @@ class Authorities(NamedTuple):
 
     @property
     def names(self) -> tuple[AccountName, ...]:
-        """All accounts, some of them perhaps twice."""
         return self.active + self.master + self.regular
 
 
 def active(*names: AccountName) -> Authorities:
-    """The active authority of each."""
     return _made(Authorities, (names, (), (), ()))
 
 
 def master(*names: AccountName) -> Authorities:
-    """The master authority of each."""
     return _made(Authorities, ((), names, (), ()))
 
 
 def regular(*names: AccountName) -> Authorities:
-    """The regular authority of each."""
     return _made(Authorities, ((), (), names, ()))
 
 
@@ -119,7 +123,6 @@ class VirtualOperation(Operation, frozen=True):
 
 
 def tag_of(operation: type[Operation]) -> int:
-    """The number of an operation on the wire."""
     tag = operation.__struct_config__.tag
     if not isinstance(tag, int):
         raise TypeError(f"{operation.__name__} has no tag")

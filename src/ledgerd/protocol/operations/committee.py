@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.codec.numbers import Int16, UInt32
+from ledgerd.protocol import constants
 from ledgerd.protocol.assets import TOKEN_SYMBOL, Asset
-from ledgerd.protocol.constants import (
-    COMMITTEE_MAX_DURATION,
-    COMMITTEE_MAX_REQUIRED_AMOUNT,
-    MAX_URL_LENGTH,
-)
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.base import Fee, Operation
-from ledgerd.protocol.operations.roles import Meaning, RegularSigner, RequestId, Url, VoteOn
-from ledgerd.protocol.operations.words import says
+from ledgerd.protocol.operations.roles import Meaning, RegularSigner, RequestId, Url, VoteOn, words
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.texts import byte_length
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
 
 
 class CommitteeWorkerCreateRequest(Operation, frozen=True, tag=35):
     """Asks the committee fund to pay a worker between two amounts, as far as voters agree."""
 
-    EN = says(
+    EN = words(
         "Committee request",
         "{creator} asked the committee for {required_amount_min} to {required_amount_max} for {worker}",
     )
-    RU = says(
+    RU = words(
         "Заявка в комитет", "{creator} просит у комитета от {required_amount_min} до {required_amount_max} для {worker}"
     )
     COMMAND = "request-funds"
@@ -48,7 +41,7 @@ class CommitteeWorkerCreateRequest(Operation, frozen=True, tag=35):
         least, most = self.required_amount_min, self.required_amount_max
         require(self.url, "url.size() > 0: URL size must be greater than 0")
         require(
-            byte_length(self.url) < MAX_URL_LENGTH,
+            byte_length(self.url) < constants.MAX_URL_LENGTH,
             "url.size() < CHAIN_MAX_URL_LENGTH: URL size must be lesser than 256",
         )
         require(least.amount >= 0, "required_amount_min.amount >= 0: ")
@@ -56,9 +49,9 @@ class CommitteeWorkerCreateRequest(Operation, frozen=True, tag=35):
         require(most.amount > least.amount, "required_amount_max.amount > required_amount_min.amount: ")
         require(most.symbol == TOKEN_SYMBOL, "required_amount_max.symbol == TOKEN_SYMBOL: ")
         require(self.duration >= network.committee_min_duration, "duration >= COMMITTEE_MIN_DURATION: ")
-        require(self.duration <= COMMITTEE_MAX_DURATION, "duration <= COMMITTEE_MAX_DURATION: ")
+        require(self.duration <= constants.COMMITTEE_MAX_DURATION, "duration <= COMMITTEE_MAX_DURATION: ")
         require(
-            most.amount <= COMMITTEE_MAX_REQUIRED_AMOUNT,
+            most.amount <= constants.COMMITTEE_MAX_REQUIRED_AMOUNT,
             "required_amount_max.amount <= COMMITTEE_MAX_REQUIRED_AMOUNT: ",
         )
 
@@ -66,8 +59,8 @@ class CommitteeWorkerCreateRequest(Operation, frozen=True, tag=35):
 class CommitteeWorkerCancelRequest(Operation, frozen=True, tag=36):
     """Takes a request back."""
 
-    EN = says("Request cancelled", "{creator} cancelled committee request {request_id}")
-    RU = says("Отмена заявки", "{creator} отменяет заявку комитета {request_id}")
+    EN = words("Request cancelled", "{creator} cancelled committee request {request_id}")
+    RU = words("Отмена заявки", "{creator} отменяет заявку комитета {request_id}")
     COMMAND = "cancel-request"
 
     creator: RegularSigner
@@ -80,8 +73,8 @@ class CommitteeWorkerCancelRequest(Operation, frozen=True, tag=36):
 class CommitteeVoteRequest(Operation, frozen=True, tag=37):
     """Votes on a request: how much of the largest amount it should get, below zero against it."""
 
-    EN = says("Committee vote", "{voter} voted {vote_percent} on committee request {request_id}")
-    RU = says("Голос в комитете", "{voter} голосует {vote_percent} по заявке комитета {request_id}")
+    EN = words("Committee vote", "{voter} voted {vote_percent} on committee request {request_id}")
+    RU = words("Голос в комитете", "{voter} голосует {vote_percent} по заявке комитета {request_id}")
     COMMAND = "vote-for-request"
 
     voter: RegularSigner

@@ -5,7 +5,7 @@ They ended with hardfork 4; the blocks of before still hold them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import msgspec
 
@@ -15,15 +15,11 @@ from ledgerd.codec.numbers import Int16
 from ledgerd.protocol.authority import require_valid_name
 from ledgerd.protocol.beneficiary import Beneficiary, require_ordered_beneficiaries
 from ledgerd.protocol.errors import require
-from ledgerd.protocol.extensions import by_alternative
 from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.base import Operation
-from ledgerd.protocol.operations.roles import Meaning, RegularSigner, Role, Touched, VoteOn
-from ledgerd.protocol.operations.words import says
+from ledgerd.protocol.operations.base import Operation, by_alternative
+from ledgerd.protocol.operations.roles import Meaning, RegularSigner, Role, Touched, VoteOn, words
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.texts import byte_length, is_json, is_utf8, require_permlink
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
 
 MAX_TITLE_LENGTH = 256
 
@@ -43,8 +39,8 @@ ContentExtension = Annotated[ContentPayoutBeneficiaries, one_of(memory=28)]
 class Vote(Operation, frozen=True, tag=0):
     """Says how much of a voter's energy goes for, or against, a post."""
 
-    EN = says("Post vote", "{voter} voted {weight} on a post of {author}")
-    RU = says("Голос за запись", "{voter} голосует {weight} по записи {author}")
+    EN = words("Post vote", "{voter} voted {weight} on a post of {author}")
+    RU = words("Голос за запись", "{voter} голосует {weight} по записи {author}")
     DEPRECATED = True
 
     voter: RegularSigner
@@ -53,8 +49,7 @@ class Vote(Operation, frozen=True, tag=0):
     weight: Annotated[Int16, Meaning.HUNDREDTHS, Meaning.WEIGHT]
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        require_valid_name(self.voter)
-        require_valid_name(self.author)
+        require_valid_name(self.voter, self.author)
         require(abs(self.weight) <= HUNDRED_PERCENT, "abs(weight) <= CHAIN_100_PERCENT: Weight is not a percentage")
         require_permlink(self.permlink)
 
@@ -62,10 +57,12 @@ class Vote(Operation, frozen=True, tag=0):
 class Content(Operation, frozen=True, tag=1):
     """Writes or rewrites a post, or a comment on one."""
 
-    EN = says(
+    EN = words(
         "Post", "{author} commented on a post of {parent_author}", no_parent_author="{author} published “{title}”"
     )
-    RU = says("Запись", "{author} комментирует запись {parent_author}", no_parent_author="{author} публикует «{title}»")
+    RU = words(
+        "Запись", "{author} комментирует запись {parent_author}", no_parent_author="{author} публикует «{title}»"
+    )
     DEPRECATED = True
 
     parent_author: Annotated[AccountName, Role.TOUCHED_IF_NAMED]
@@ -81,8 +78,7 @@ class Content(Operation, frozen=True, tag=1):
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
         self._check_texts()
         if self.parent_author:
-            require_valid_name(self.parent_author)
-        require_valid_name(self.author)
+            require_valid_name(self.parent_author, self.author)
         require_permlink(self.parent_permlink)
         require_permlink(self.permlink)
         require(self.curation_percent >= 0, "curation_percent >= 0: ")
@@ -102,8 +98,8 @@ class Content(Operation, frozen=True, tag=1):
 class DeleteContent(Operation, frozen=True, tag=9):
     """Takes a post away."""
 
-    EN = says("Post deleted", "{author} deleted the post “{permlink}”")
-    RU = says("Удаление записи", "{author} удаляет запись «{permlink}»")
+    EN = words("Post deleted", "{author} deleted the post “{permlink}”")
+    RU = words("Удаление записи", "{author} удаляет запись «{permlink}»")
     DEPRECATED = True
 
     author: RegularSigner

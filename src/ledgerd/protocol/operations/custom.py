@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from ledgerd.codec import sorted_by
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.names import AccountName, word_order
 from ledgerd.protocol.operations.base import Authorities, Operation
-from ledgerd.protocol.operations.roles import Remark
-from ledgerd.protocol.operations.words import says
+from ledgerd.protocol.operations.roles import Remark, words
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.texts import byte_length, is_json, is_utf8
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
 
 MAX_ID_LENGTH = 32
 
@@ -21,8 +18,8 @@ MAX_ID_LENGTH = 32
 class Custom(Operation, frozen=True, tag=10):
     """JSON that some accounts sign, with the id of the program that it is for."""
 
-    EN = says("Protocol data", "{signers} sent data of the protocol “{id}”")
-    RU = says("Данные протокола", "{signers} отправляет данные протокола «{id}»")
+    EN = words("Protocol data", "{signers} sent data of the protocol “{id}”")
+    RU = words("Данные протокола", "{signers} отправляет данные протокола «{id}»")
     CARRIES_DATA = True
 
     required_active_auths: Annotated[tuple[AccountName, ...], sorted_by(word_order)]
@@ -43,7 +40,6 @@ class Custom(Operation, frozen=True, tag=10):
 
     @property
     def signers(self) -> tuple[AccountName, ...]:
-        """All named accounts."""
         return self.required_active_auths + self.required_regular_auths
 
     def authorities(self) -> Authorities:

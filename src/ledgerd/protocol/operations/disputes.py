@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.codec import missing
@@ -11,26 +11,31 @@ from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.authority import require_valid_name
 from ledgerd.protocol.constants import MAX_PM_DISPUTE_REASON_LENGTH
 from ledgerd.protocol.errors import require
-from ledgerd.protocol.extensions import Extensions
 from ledgerd.protocol.market_rules import require_object_id, require_text, require_token
-from ledgerd.protocol.operations.base import Operation
-from ledgerd.protocol.operations.roles import ActiveSigner, MarketId, Meaning, RegularSigner, Remark, Touched, VoteOn
-from ledgerd.protocol.operations.words import says
+from ledgerd.protocol.operations.base import Extensions, Operation
+from ledgerd.protocol.operations.roles import (
+    ActiveSigner,
+    MarketId,
+    Meaning,
+    RegularSigner,
+    Remark,
+    Touched,
+    VoteOn,
+    words,
+)
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.times import Time
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
 
 
 class PmDisputeCreate(Operation, frozen=True, tag=78):
     """Disputes an oracle's decision and names the right outcome; `-1` means that the market cannot be decided."""
 
-    EN = says(
+    EN = words(
         "Dispute",
         "{disputer} disputed market {market_id}: it should be outcome {proposed_outcome}",
         no_proposed_outcome="{disputer} disputed market {market_id}: it cannot be decided",
     )
-    RU = says(
+    RU = words(
         "Спор",
         "{disputer} оспаривает рынок {market_id}: верен исход {proposed_outcome}",
         no_proposed_outcome="{disputer} оспаривает рынок {market_id}: исход нельзя определить",
@@ -52,10 +57,10 @@ class PmDisputeCreate(Operation, frozen=True, tag=78):
 class PmDisputeVote(Operation, frozen=True, tag=79):
     """Votes on a dispute: how much for an outcome, below zero against it."""
 
-    EN = says(
+    EN = words(
         "Dispute vote", "{voter} voted {vote_percent} for outcome {vote_outcome} in the dispute of market {market_id}"
     )
-    RU = says("Голос в споре", "{voter} голосует {vote_percent} за исход {vote_outcome} в споре по рынку {market_id}")
+    RU = words("Голос в споре", "{voter} голосует {vote_percent} за исход {vote_outcome} в споре по рынку {market_id}")
 
     voter: RegularSigner
     market_id: Annotated[MarketId, VoteOn("dispute")]
@@ -76,12 +81,12 @@ class PmDisputeVote(Operation, frozen=True, tag=79):
 class PmDisputeResolve(Operation, frozen=True, tag=80):
     """The account that a market names for it decides a dispute, with a penalty and with bans."""
 
-    EN = says(
+    EN = words(
         "Dispute decision",
         "{resolver} decided the dispute of market {market_id}: outcome {correct_outcome}",
         no_correct_outcome="{resolver} decided the dispute of market {market_id}: no contest",
     )
-    RU = says(
+    RU = words(
         "Решение спора",
         "{resolver} решает спор по рынку {market_id}: исход {correct_outcome}",
         no_correct_outcome="{resolver} решает спор по рынку {market_id}: рынок не состоялся",
@@ -98,7 +103,7 @@ class PmDisputeResolve(Operation, frozen=True, tag=80):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, market, outcome, penalty. The times of bans are not checked."""
+        """The times of bans are not checked."""
         require_valid_name(self.resolver)
         require_object_id(self.market_id, "market_id")
         require(self.correct_outcome >= -1, "correct_outcome >= -1: correct_outcome must be >= -1")
@@ -109,8 +114,8 @@ class PmDisputeResolve(Operation, frozen=True, tag=80):
 class PmDisputeOracleRespond(Operation, frozen=True, tag=98):
     """The oracle answers a dispute."""
 
-    EN = says("Oracle's answer", "The oracle {oracle} answered the dispute of market {market_id}")
-    RU = says("Ответ оракула", "Оракул {oracle} отвечает в споре по рынку {market_id}")
+    EN = words("Oracle's answer", "The oracle {oracle} answered the dispute of market {market_id}")
+    RU = words("Ответ оракула", "Оракул {oracle} отвечает в споре по рынку {market_id}")
 
     oracle: ActiveSigner
     market_id: MarketId
@@ -118,7 +123,6 @@ class PmDisputeOracleRespond(Operation, frozen=True, tag=98):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, market, text, which may not be empty."""
         require_valid_name(self.oracle)
         require_object_id(self.market_id, "market_id")
         require(self.response, "response.size() > 0: response cannot be empty")
@@ -128,8 +132,8 @@ class PmDisputeOracleRespond(Operation, frozen=True, tag=98):
 class PmUnban(Operation, frozen=True, tag=99):
     """Lifts a ban that this account has placed on an oracle, on a creator, or on both."""
 
-    EN = says("Ban lifted", "{resolver} lifted a market ban of {target}")
-    RU = says("Снятие запрета", "{resolver} снимает запрет на рынки с {target}")
+    EN = words("Ban lifted", "{resolver} lifted a market ban of {target}")
+    RU = words("Снятие запрета", "{resolver} снимает запрет на рынки с {target}")
 
     resolver: ActiveSigner
     target: Touched
@@ -138,8 +142,7 @@ class PmUnban(Operation, frozen=True, tag=99):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        require_valid_name(self.resolver)
-        require_valid_name(self.target)
+        require_valid_name(self.resolver, self.target)
         require(
             self.unban_oracle or self.unban_creator,
             "unban_oracle || unban_creator: nothing to unban: set unban_oracle and/or unban_creator",

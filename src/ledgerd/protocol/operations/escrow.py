@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from msgspec import field
 
@@ -11,7 +11,6 @@ from ledgerd.codec.numbers import UInt32
 from ledgerd.protocol.assets import TOKEN_SYMBOL, Asset
 from ledgerd.protocol.authority import require_valid_name
 from ledgerd.protocol.errors import require
-from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.base import Operation
 from ledgerd.protocol.operations.roles import (
     ActiveSigner,
@@ -22,13 +21,11 @@ from ledgerd.protocol.operations.roles import (
     Role,
     Sender,
     Touched,
+    words,
 )
-from ledgerd.protocol.operations.words import says
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.texts import require_json_metadata
 from ledgerd.protocol.times import Time
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
 
 EscrowId = Annotated[UInt32, missing(30), IdOf.ESCROW]
 """The sender's own number for an escrow."""
@@ -37,8 +34,8 @@ EscrowId = Annotated[UInt32, missing(30), IdOf.ESCROW]
 class EscrowTransfer(Operation, frozen=True, tag=15):
     """Puts tokens, and the agent's fee, aside until recipient and agent agree."""
 
-    EN = says("Escrow", "{from} put {token_amount} into escrow {escrow_id} for {to}, with the agent {agent}")
-    RU = says("Эскроу", "{from} помещает {token_amount} в эскроу {escrow_id} для {to}, агент — {agent}")
+    EN = words("Escrow", "{from} put {token_amount} into escrow {escrow_id} for {to}, with the agent {agent}")
+    RU = words("Эскроу", "{from} помещает {token_amount} в эскроу {escrow_id} для {to}, агент — {agent}")
     CARRIES_DATA = True
 
     sender: Annotated[ActiveSigner, Role.SENDER, Role.PAYER] = field(name="from")
@@ -52,7 +49,7 @@ class EscrowTransfer(Operation, frozen=True, tag=15):
     escrow_expiration: Time
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        _require_valid_names(self.sender, self.recipient, self.agent)
+        require_valid_name(self.sender, self.recipient, self.agent)
         require(self.fee.amount >= 0, "fee.amount >= 0: fee cannot be negative")
         require(self.token_amount.amount >= 0, "token_amount.amount >= 0: tokens amount cannot be negative")
         require(
@@ -71,8 +68,8 @@ class EscrowTransfer(Operation, frozen=True, tag=15):
 class EscrowDispute(Operation, frozen=True, tag=16):
     """Leaves the decision to the agent."""
 
-    EN = says("Escrow dispute", "{who} disputed escrow {escrow_id}: the agent {agent} decides")
-    RU = says("Спор по эскроу", "{who} оспаривает эскроу {escrow_id}: решает агент {agent}")
+    EN = words("Escrow dispute", "{who} disputed escrow {escrow_id}: the agent {agent} decides")
+    RU = words("Спор по эскроу", "{who} оспаривает эскроу {escrow_id}: решает агент {agent}")
 
     sender: Sender = field(name="from")
     recipient: Recipient = field(name="to")
@@ -81,7 +78,7 @@ class EscrowDispute(Operation, frozen=True, tag=16):
     escrow_id: EscrowId
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        _require_valid_names(self.sender, self.recipient, self.agent, self.who)
+        require_valid_name(self.sender, self.recipient, self.agent, self.who)
         require(
             self.who in (self.sender, self.recipient),
             "who == from || who == to: who must be from or to",
@@ -91,8 +88,8 @@ class EscrowDispute(Operation, frozen=True, tag=16):
 class EscrowRelease(Operation, frozen=True, tag=17):
     """Pays tokens out of an escrow, to the recipient or back to the sender."""
 
-    EN = says("Escrow payment", "{who} released {token_amount} from escrow {escrow_id} to {receiver}")
-    RU = says("Выплата эскроу", "{who} выплачивает {token_amount} из эскроу {escrow_id} аккаунту {receiver}")
+    EN = words("Escrow payment", "{who} released {token_amount} from escrow {escrow_id} to {receiver}")
+    RU = words("Выплата эскроу", "{who} выплачивает {token_amount} из эскроу {escrow_id} аккаунту {receiver}")
 
     sender: Sender = field(name="from")
     recipient: Touched = field(name="to")
@@ -103,7 +100,7 @@ class EscrowRelease(Operation, frozen=True, tag=17):
     token_amount: Asset
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        _require_valid_names(self.sender, self.recipient, self.agent, self.who, self.receiver)
+        require_valid_name(self.sender, self.recipient, self.agent, self.who, self.receiver)
         require(
             self.who in (self.sender, self.recipient, self.agent),
             "who == from || who == to || who == agent: who must be from or to or agent",
@@ -120,12 +117,12 @@ class EscrowRelease(Operation, frozen=True, tag=17):
 class EscrowApprove(Operation, frozen=True, tag=18):
     """Agrees to an escrow, or refuses it."""
 
-    EN = says(
+    EN = words(
         "Escrow answer",
         "{who} agreed to escrow {escrow_id} from {from} to {to}",
         no_approve="{who} refused escrow {escrow_id} from {from} to {to}",
     )
-    RU = says(
+    RU = words(
         "Ответ по эскроу",
         "{who} подтверждает эскроу {escrow_id} от {from} для {to}",
         no_approve="{who} отклоняет эскроу {escrow_id} от {from} для {to}",
@@ -139,16 +136,11 @@ class EscrowApprove(Operation, frozen=True, tag=18):
     approve: Annotated[bool, missing(True)]
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        _require_valid_names(self.sender, self.recipient, self.agent, self.who)
+        require_valid_name(self.sender, self.recipient, self.agent, self.who)
         require(
             self.who in (self.recipient, self.agent),
             "who == to || who == agent: to or agent must approve escrow",
         )
-
-
-def _require_valid_names(*names: AccountName) -> None:
-    for name in names:
-        require_valid_name(name)
 
 
 def _require_token_amount(amount: Asset) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from ledgerd.protocol.assets import TOKEN_SYMBOL, Asset
 from ledgerd.protocol.authority import require_valid_name
@@ -10,18 +10,15 @@ from ledgerd.protocol.errors import require
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.operations.accounts import require_domain
 from ledgerd.protocol.operations.base import Operation
-from ledgerd.protocol.operations.roles import ActiveSigner, Meaning, Recipient, Role
-from ledgerd.protocol.operations.words import says
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
+from ledgerd.protocol.operations.roles import ActiveSigner, Meaning, Recipient, Role, words
+from ledgerd.protocol.parameters import ChainParameters
 
 
 class CreateInvite(Operation, frozen=True, tag=43):
     """Creates an invite: tokens that the secret of a key can claim."""
 
-    EN = says("New invite", "{creator} created an invite of {balance}")
-    RU = says("Создание инвайта", "{creator} создаёт инвайт на {balance}")
+    EN = words("New invite", "{creator} created an invite of {balance}")
+    RU = words("Создание инвайта", "{creator} создаёт инвайт на {balance}")
 
     creator: Annotated[ActiveSigner, Role.PAYER]
     balance: Asset
@@ -42,23 +39,22 @@ class CreateInvite(Operation, frozen=True, tag=43):
 class ClaimInviteBalance(Operation, frozen=True, tag=44):
     """Pays the tokens of an invite out."""
 
-    EN = says("Invite paid out", "{initiator} paid out an invite to {receiver}")
-    RU = says("Погашение инвайта", "{initiator} погашает инвайт в пользу {receiver}")
+    EN = words("Invite paid out", "{initiator} paid out an invite to {receiver}")
+    RU = words("Погашение инвайта", "{initiator} погашает инвайт в пользу {receiver}")
 
     initiator: Annotated[ActiveSigner, Role.SENDER, Role.ABSENT]
     receiver: Recipient
     invite_secret: Annotated[str, Meaning.SECRET]
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        require_valid_name(self.initiator)
-        require_valid_name(self.receiver)
+        require_valid_name(self.initiator, self.receiver)
 
 
 class InviteRegistration(Operation, frozen=True, tag=45):
     """Creates an account, whose shares are the tokens of an invite."""
 
-    EN = says("Account by invite", "{initiator} created the account {new_account_name} by an invite")
-    RU = says("Аккаунт по инвайту", "{initiator} создаёт аккаунт {new_account_name} по инвайту")
+    EN = words("Account by invite", "{initiator} created the account {new_account_name} by an invite")
+    RU = words("Аккаунт по инвайту", "{initiator} создаёт аккаунт {new_account_name} по инвайту")
 
     initiator: Annotated[ActiveSigner, Role.SENDER, Role.ABSENT]
     new_account_name: Annotated[Recipient, Meaning.NEW_NAME]
@@ -67,21 +63,19 @@ class InviteRegistration(Operation, frozen=True, tag=45):
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
         """Names, and who may create one with a dot. Two bytes suffice here."""
-        require_valid_name(self.initiator)
-        require_valid_name(self.new_account_name)
+        require_valid_name(self.initiator, self.new_account_name)
         require_domain(self.new_account_name, self.initiator)
 
 
 class UseInviteBalance(Operation, frozen=True, tag=58):
     """Turns the tokens of an invite into shares."""
 
-    EN = says("Invite into shares", "{initiator} turned an invite into shares of {receiver}")
-    RU = says("Инвайт в долю", "{initiator} превращает инвайт в долю {receiver}")
+    EN = words("Invite into shares", "{initiator} turned an invite into shares of {receiver}")
+    RU = words("Инвайт в долю", "{initiator} превращает инвайт в долю {receiver}")
 
     initiator: Annotated[ActiveSigner, Role.SENDER, Role.ABSENT]
     receiver: Recipient
     invite_secret: Annotated[str, Meaning.SECRET]
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        require_valid_name(self.initiator)
-        require_valid_name(self.receiver)
+        require_valid_name(self.initiator, self.receiver)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from ledgerd.codec.numbers import Int16, ShareAmount, UInt16
 from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.authority import require_valid_name
 from ledgerd.protocol.errors import require
-from ledgerd.protocol.extensions import Extensions
-from ledgerd.protocol.operations.base import Operation
-from ledgerd.protocol.operations.roles import ActiveSigner, MarketId, Meaning, PositionId, Role
-from ledgerd.protocol.operations.words import says
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
+from ledgerd.protocol.operations.base import Extensions, Operation
+from ledgerd.protocol.operations.roles import ActiveSigner, MarketId, Meaning, PositionId, Role, words
+from ledgerd.protocol.parameters import ChainParameters
 
 WHOLE_PERCENT = 100
 """Leverage counts in whole percents."""
@@ -23,11 +19,11 @@ WHOLE_PERCENT = 100
 class PmLeverageOpen(Operation, frozen=True, tag=91):
     """Bets with own tokens and borrowed ones."""
 
-    EN = says(
+    EN = words(
         "Leveraged bet",
         "{account} bet {collateral} and borrowed {loan} on outcome {outcome_index} of market {market_id}",
     )
-    RU = says(
+    RU = words(
         "Ставка с плечом", "{account} ставит {collateral} и занимает {loan} на исход {outcome_index} рынка {market_id}"
     )
 
@@ -41,7 +37,7 @@ class PmLeverageOpen(Operation, frozen=True, tag=91):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, outcome, amounts, limits. The market is not checked."""
+        """The market is not checked."""
         require_valid_name(self.account)
         require(
             self.outcome_index in {0, 1},
@@ -61,8 +57,8 @@ class PmLeverageOpen(Operation, frozen=True, tag=91):
 class PmLeverageClose(Operation, frozen=True, tag=92):
     """Sells the position, pays the loan back, and keeps the rest, but not less than asked."""
 
-    EN = says("Leverage closed", "{account} closed leveraged position {position_id}")
-    RU = says("Закрытие плеча", "{account} закрывает позицию с плечом {position_id}")
+    EN = words("Leverage closed", "{account} closed leveraged position {position_id}")
+    RU = words("Закрытие плеча", "{account} закрывает позицию с плечом {position_id}")
 
     account: ActiveSigner
     position_id: PositionId
@@ -70,7 +66,7 @@ class PmLeverageClose(Operation, frozen=True, tag=92):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, the least amount. The position is not checked."""
+        """The position is not checked."""
         require_valid_name(self.account)
         require(self.min_return >= 0, "min_return >= 0: min_return cannot be negative")
 
@@ -78,8 +74,8 @@ class PmLeverageClose(Operation, frozen=True, tag=92):
 class PmLeverageConvert(Operation, frozen=True, tag=93):
     """Turns the position into a bet without a loan, which the profit pays back."""
 
-    EN = says("Leverage converted", "{account} turned leveraged position {position_id} into a plain bet")
-    RU = says("Плечо стало ставкой", "{account} превращает позицию с плечом {position_id} в обычную ставку")
+    EN = words("Leverage converted", "{account} turned leveraged position {position_id} into a plain bet")
+    RU = words("Плечо стало ставкой", "{account} превращает позицию с плечом {position_id} в обычную ставку")
 
     account: ActiveSigner
     position_id: PositionId
@@ -87,7 +83,7 @@ class PmLeverageConvert(Operation, frozen=True, tag=93):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, cost. The position is not checked."""
+        """The position is not checked."""
         require_valid_name(self.account)
         require(
             self.conversion_profit_cost <= WHOLE_PERCENT,

@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.codec import missing
 from ledgerd.codec.numbers import Int16, ShareAmount, UInt8, UInt32
+from ledgerd.protocol import constants
 from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.authority import require_valid_name
-from ledgerd.protocol.constants import (
-    MAX_PM_DECISION_URL_LENGTH,
-    MAX_PM_DISPUTE_REASON_LENGTH,
-    MAX_PM_MARKET_TITLE_LENGTH,
-    MAX_PM_OUTCOME_LABEL_LENGTH,
-    MAX_PM_OUTCOMES_PER_MARKET,
-)
 from ledgerd.protocol.errors import require
-from ledgerd.protocol.extensions import Extensions
-from ledgerd.protocol.market_rules import (
-    require_fixed_fee,
-    require_object_id,
-    require_positive_token,
-    require_text,
-)
+from ledgerd.protocol.market_rules import require_fixed_fee, require_object_id, require_positive_token, require_text
 from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.base import Operation
-from ledgerd.protocol.operations.roles import ActiveSigner, MarketId, Meaning, Percent, Remark, Role, Touched, Url
-from ledgerd.protocol.operations.words import says
+from ledgerd.protocol.operations.base import Extensions, Operation
+from ledgerd.protocol.operations.roles import (
+    ActiveSigner,
+    MarketId,
+    Meaning,
+    Percent,
+    Remark,
+    Role,
+    Touched,
+    Url,
+    words,
+)
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.times import Time
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
 
 BINARY = 0
 MULTI = 1
@@ -45,8 +40,8 @@ BY_ACCOUNT = 1
 class PmCreateMarket(Operation, frozen=True, tag=68):
     """Creates a market: its outcomes, oracle, first liquidity, and rules, which cannot be changed later."""
 
-    EN = says("New market", "{creator} opened a market with the outcomes {outcomes}, oracle {oracle}")
-    RU = says("Новый рынок", "{creator} открывает рынок с исходами {outcomes}, оракул — {oracle}")
+    EN = words("New market", "{creator} opened a market with the outcomes {outcomes}, oracle {oracle}")
+    RU = words("Новый рынок", "{creator} открывает рынок с исходами {outcomes}, оракул — {oracle}")
 
     creator: ActiveSigner
     oracle: Touched
@@ -80,10 +75,9 @@ class PmCreateMarket(Operation, frozen=True, tag=68):
 
         Neither the metadata nor the time penalty is checked, and the creator may be the oracle.
         """
-        require_valid_name(self.creator)
-        require_valid_name(self.oracle)
+        require_valid_name(self.creator, self.oracle)
         self._check_outcomes()
-        require_text(self.url, "url", MAX_PM_MARKET_TITLE_LENGTH)
+        require_text(self.url, "url", constants.MAX_PM_MARKET_TITLE_LENGTH)
         require_positive_token(self.liquidity, "liquidity", "liquidity")
         require(
             self.result_expiration > self.betting_expiration,
@@ -120,10 +114,10 @@ class PmCreateMarket(Operation, frozen=True, tag=68):
             require(self.lmsr_b == 0, "lmsr_b == 0: lmsr_b must be 0 for binary markets")
         else:
             require(
-                3 <= count <= MAX_PM_OUTCOMES_PER_MARKET,
+                3 <= count <= constants.MAX_PM_OUTCOMES_PER_MARKET,
                 "outcomes.size() >= 3 && outcomes.size() <= MAX_PM_OUTCOMES_PER_MARKET: "
                 "multi market must have 3..${m} outcomes",
-                m=MAX_PM_OUTCOMES_PER_MARKET,
+                m=constants.MAX_PM_OUTCOMES_PER_MARKET,
             )
             require(self.lmsr_b > 0, "lmsr_b > 0: lmsr_b must be positive for multi markets")
             require(
@@ -132,7 +126,7 @@ class PmCreateMarket(Operation, frozen=True, tag=68):
             )
         for label in self.outcomes:
             require(label, "label.size() > 0: outcome label cannot be empty")
-            require_text(label, "outcome label", MAX_PM_OUTCOME_LABEL_LENGTH)
+            require_text(label, "outcome label", constants.MAX_PM_OUTCOME_LABEL_LENGTH)
 
     def _check_fees(self) -> None:
         fees = (self.oracle_fee_percent, self.creator_fee_percent, self.liquidity_fee_percent)
@@ -164,8 +158,8 @@ class PmCreateMarket(Operation, frozen=True, tag=68):
 class PmResolveMarket(Operation, frozen=True, tag=76):
     """The oracle says which outcome came true."""
 
-    EN = says("Market resolved", "The oracle {oracle} resolved market {market_id}: outcome {winning_outcome}")
-    RU = says("Итог рынка", "Оракул {oracle} объявляет итог рынка {market_id}: исход {winning_outcome}")
+    EN = words("Market resolved", "The oracle {oracle} resolved market {market_id}: outcome {winning_outcome}")
+    RU = words("Итог рынка", "Оракул {oracle} объявляет итог рынка {market_id}: исход {winning_outcome}")
 
     oracle: ActiveSigner
     market_id: MarketId
@@ -178,15 +172,15 @@ class PmResolveMarket(Operation, frozen=True, tag=76):
         require_valid_name(self.oracle)
         require_object_id(self.market_id, "market_id")
         require(self.winning_outcome >= -1, "winning_outcome >= -1: winning_outcome must be >= -1")
-        require_text(self.decision_url, "decision_url", MAX_PM_DECISION_URL_LENGTH)
-        require_text(self.decision_reason, "decision_reason", MAX_PM_DISPUTE_REASON_LENGTH)
+        require_text(self.decision_url, "decision_url", constants.MAX_PM_DECISION_URL_LENGTH)
+        require_text(self.decision_reason, "decision_reason", constants.MAX_PM_DISPUTE_REASON_LENGTH)
 
 
 class PmNoContest(Operation, frozen=True, tag=77):
     """The oracle says that the market cannot be decided: all get their stakes back."""
 
-    EN = says("No contest", "The oracle {oracle} declared no contest in market {market_id}")
-    RU = says("Рынок не состоялся", "Оракул {oracle} объявляет рынок {market_id} несостоявшимся")
+    EN = words("No contest", "The oracle {oracle} declared no contest in market {market_id}")
+    RU = words("Рынок не состоялся", "Оракул {oracle} объявляет рынок {market_id} несостоявшимся")
 
     oracle: ActiveSigner
     market_id: MarketId
@@ -196,4 +190,4 @@ class PmNoContest(Operation, frozen=True, tag=77):
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
         require_valid_name(self.oracle)
         require_object_id(self.market_id, "market_id")
-        require_text(self.reason, "reason", MAX_PM_DISPUTE_REASON_LENGTH)
+        require_text(self.reason, "reason", constants.MAX_PM_DISPUTE_REASON_LENGTH)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from ledgerd.codec import missing
 from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.authority import require_valid_name
 from ledgerd.protocol.constants import MAX_PM_PROFILE_URL_LENGTH
 from ledgerd.protocol.errors import require
-from ledgerd.protocol.extensions import Extensions
 from ledgerd.protocol.market_rules import (
     require_fixed_fee,
     require_object_id,
@@ -18,19 +17,16 @@ from ledgerd.protocol.market_rules import (
     require_text,
 )
 from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.base import Fee, Operation
-from ledgerd.protocol.operations.roles import ActiveSigner, MarketId, Meaning, Percent, Role, Url
-from ledgerd.protocol.operations.words import says
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
+from ledgerd.protocol.operations.base import Extensions, Fee, Operation
+from ledgerd.protocol.operations.roles import ActiveSigner, MarketId, Meaning, Percent, Role, Url, words
+from ledgerd.protocol.parameters import ChainParameters
 
 
 class PmOracleRegister(Operation, frozen=True, tag=66):
     """Makes an account an oracle: its fees, its insurance, and the markets that it takes on without being asked."""
 
-    EN = says("New oracle", "{owner} became an oracle with an insurance of {insurance}")
-    RU = says("Новый оракул", "{owner} становится оракулом со страховкой {insurance}")
+    EN = words("New oracle", "{owner} became an oracle with an insurance of {insurance}")
+    RU = words("Новый оракул", "{owner} становится оракулом со страховкой {insurance}")
     FEE = Fee("pm_oracle_registration_fee")
 
     owner: ActiveSigner
@@ -44,7 +40,7 @@ class PmOracleRegister(Operation, frozen=True, tag=66):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, insurance, fees, page. The names of accepted creators are not checked."""
+        """The names of accepted creators are not checked."""
         require_valid_name(self.owner)
         require_positive_token(self.insurance, "insurance", "insurance")
         require_fixed_fee(self.fixed_fee, "fixed_fee")
@@ -55,8 +51,8 @@ class PmOracleRegister(Operation, frozen=True, tag=66):
 class PmOracleUpdate(Operation, frozen=True, tag=67):
     """Changes the terms of an oracle; fields that are left out stay."""
 
-    EN = says("Oracle's terms", "{owner} changed its terms as an oracle")
-    RU = says("Условия оракула", "{owner} меняет свои условия оракула")
+    EN = words("Oracle's terms", "{owner} changed its terms as an oracle")
+    RU = words("Условия оракула", "{owner} меняет свои условия оракула")
 
     owner: ActiveSigner
     insurance_delta: Asset | None
@@ -69,7 +65,7 @@ class PmOracleUpdate(Operation, frozen=True, tag=67):
     extensions: Extensions
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Name, and the given fields. A change of only the accepted creators is refused (spec 07, section 4)."""
+        """A change of only the accepted creators is refused (spec 07, section 4)."""
         require_valid_name(self.owner)
         changes = (self.insurance_delta, self.fee_percent, self.fixed_fee, self.rules_url)
         require(
@@ -90,12 +86,12 @@ class PmOracleUpdate(Operation, frozen=True, tag=67):
 class PmOracleAcceptMarket(Operation, frozen=True, tag=69):
     """The oracle's answer to a market that names it: it takes it on for these fees, or does not."""
 
-    EN = says(
+    EN = words(
         "Oracle's reply",
         "The oracle {oracle} took on market {market_id}",
         no_accept="The oracle {oracle} declined market {market_id}",
     )
-    RU = says(
+    RU = words(
         "Оракул о рынке",
         "Оракул {oracle} берётся за рынок {market_id}",
         no_accept="Оракул {oracle} отказывается от рынка {market_id}",

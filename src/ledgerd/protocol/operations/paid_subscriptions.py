@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from ledgerd.codec import missing
 from ledgerd.codec.numbers import UInt16
@@ -11,23 +11,20 @@ from ledgerd.protocol.authority import require_valid_name
 from ledgerd.protocol.constants import PAID_SUBSCRIPTION_MAX_LEVEL, PAID_SUBSCRIPTION_MAX_PERIOD_DAYS
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.operations.base import Fee, Operation
-from ledgerd.protocol.operations.roles import ActiveSigner, Recipient, Role, Url
-from ledgerd.protocol.operations.words import says
+from ledgerd.protocol.operations.roles import ActiveSigner, Recipient, Role, Url, words
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.texts import MAX_MEMO_LENGTH, byte_length, is_utf8
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
 
 
 class SetPaidSubscription(Operation, frozen=True, tag=50):
     """Offers a subscription of some levels at a price per level and period."""
 
-    EN = says(
+    EN = words(
         "Subscription offer",
         "{account} offers a subscription of {levels} levels, {amount} each for {period} days",
         no_levels="{account} ended its subscription offer",
     )
-    RU = says(
+    RU = words(
         "Предложение подписки",
         "{account} предлагает подписку: уровней {levels}, {amount} за уровень на {period} дн.",
         no_levels="{account} закрывает свою подписку",
@@ -51,8 +48,8 @@ class SetPaidSubscription(Operation, frozen=True, tag=50):
 class PaidSubscribe(Operation, frozen=True, tag=51):
     """Takes an offer at some level."""
 
-    EN = says("Subscription", "{subscriber} subscribed to {account} at level {level} for {amount}")
-    RU = says("Подписка", "{subscriber} подписывается на {account}: уровень {level}, {amount}")
+    EN = words("Subscription", "{subscriber} subscribed to {account} at level {level} for {amount}")
+    RU = words("Подписка", "{subscriber} подписывается на {account}: уровень {level}, {amount}")
 
     subscriber: Annotated[ActiveSigner, Role.SENDER]
     account: Annotated[Recipient, Role.ABSENT]
@@ -62,8 +59,7 @@ class PaidSubscribe(Operation, frozen=True, tag=51):
     auto_renewal: Annotated[bool, missing(True)]
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        require_valid_name(self.subscriber)
-        require_valid_name(self.account)
+        require_valid_name(self.subscriber, self.account)
         require(self.level <= PAID_SUBSCRIPTION_MAX_LEVEL, "level <= PAID_SUBSCRIPTION_MAX_LEVEL: ")
         _require_price(self.amount, self.period)
 

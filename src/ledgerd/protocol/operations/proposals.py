@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import msgspec
 
 from ledgerd.codec import sorted_by
 from ledgerd.protocol.authority import Authority, key_order, require_valid_name
 from ledgerd.protocol.errors import require
-from ledgerd.protocol.extensions import Extensions
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.names import AccountName, word_order
-from ledgerd.protocol.operations.base import Authorities, Operation
-from ledgerd.protocol.operations.roles import ActiveSigner, Memo
-from ledgerd.protocol.operations.words import says
+from ledgerd.protocol.operations.base import Authorities, Extensions, Operation
+from ledgerd.protocol.operations.roles import ActiveSigner, Memo, words
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.texts import byte_length, is_utf8
 from ledgerd.protocol.times import Time
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
 
 MAX_TITLE_LENGTH = 256
 MAX_MEMO_LENGTH = 4_096
@@ -38,8 +34,8 @@ class OperationWrapper(msgspec.Struct, frozen=True):
 class ProposalCreate(Operation, frozen=True, tag=22):
     """Proposes operations, under a title that is the author's own."""
 
-    EN = says("Proposal", "{author} proposed “{title}”")
-    RU = says("Предложение", "{author} предлагает «{title}»")
+    EN = words("Proposal", "{author} proposed “{title}”")
+    RU = words("Предложение", "{author} предлагает «{title}»")
 
     author: ActiveSigner
     title: str
@@ -65,8 +61,8 @@ class ProposalCreate(Operation, frozen=True, tag=22):
 class ProposalUpdate(Operation, frozen=True, tag=23):
     """Adds approvals to a proposal, or takes them back; each needs the authority that it stands for."""
 
-    EN = says("Approval", "The proposal “{title}” of {author} gained or lost approvals")
-    RU = says("Подпись предложения", "Изменены подтверждения предложения «{title}» автора {author}")
+    EN = words("Approval", "The proposal “{title}” of {author} gained or lost approvals")
+    RU = words("Подпись предложения", "Изменены подтверждения предложения «{title}» автора {author}")
 
     author: AccountName
     title: str
@@ -113,8 +109,8 @@ class ProposalUpdate(Operation, frozen=True, tag=23):
 class ProposalDelete(Operation, frozen=True, tag=24):
     """Withdraws a proposal, or vetoes it."""
 
-    EN = says("Proposal deleted", "{requester} deleted the proposal “{title}” of {author}")
-    RU = says("Удаление предложения", "{requester} удаляет предложение «{title}» автора {author}")
+    EN = words("Proposal deleted", "{requester} deleted the proposal “{title}” of {author}")
+    RU = words("Удаление предложения", "{requester} удаляет предложение «{title}» автора {author}")
 
     author: AccountName
     title: str

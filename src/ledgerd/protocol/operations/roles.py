@@ -1,11 +1,11 @@
-"""What the fields of an operation mean, as marks on their declarations.
-
-History, tables in SQL, the wallet and the explorer follow from them, so that none of these lists operations.
+"""What the fields of an operation mean, as marks on their declarations, and what people read of it: a title and a
+sentence of a language, with places for its fields. History, tables in SQL, the wallet and the explorer follow from
+them, so that none of these lists operations.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import Enum, auto
 from typing import Annotated
 
@@ -112,12 +112,10 @@ RequestId = Annotated[UInt32, IdOf.REQUEST]
 
 
 def fields_marked(record: type[msgspec.Struct], *marks: object) -> Iterator[Field]:
-    """The fields with any of these marks, in the order of the wire."""
     return (field for field in record_kind(record).fields if any(mark in field.marks for mark in marks))
 
 
 def field_marked(record: type[msgspec.Struct], mark: object) -> Field | None:
-    """The first field with a mark."""
     return next(fields_marked(record, mark), None)
 
 
@@ -129,3 +127,23 @@ def amount_field(record: type[msgspec.Struct]) -> Field | None:
 def _holds_asset(field: Field) -> bool:
     kind = field.kind.inner if isinstance(field.kind, Optional) else field.kind
     return isinstance(kind, RecordKind) and kind.record is Asset
+
+
+NO = "no_"
+"""How the name of a case begins that holds where nothing is in a field: no amount, false, or its default."""
+
+
+class Words(msgspec.Struct, frozen=True):
+    """An operation in one language."""
+
+    title: str
+    """In a word or two."""
+    sentence: str
+    """`{name}` stands for the field of this name in JSON, or for a property of the operation."""
+    cases: Mapping[str, str]
+    """Sentences for operations of which something holds; the first one that fits is taken."""
+
+
+def words(title: str, sentence: str, **cases: str) -> Words:
+    """A case is named by a property of the operation, or `no_FIELD`: where nothing is in the field."""
+    return Words(title, sentence, cases)

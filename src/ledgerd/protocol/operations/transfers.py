@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from msgspec import field
 
@@ -11,19 +11,16 @@ from ledgerd.protocol.assets import SHARES_SYMBOL, Asset
 from ledgerd.protocol.authority import require_valid_name
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.operations.base import Authorities, Operation, active, master
-from ledgerd.protocol.operations.roles import ActiveSigner, Memo, PaidRecipient, Percent, Recipient, Role, Sender
-from ledgerd.protocol.operations.words import says
+from ledgerd.protocol.operations.roles import ActiveSigner, Memo, PaidRecipient, Percent, Recipient, Role, Sender, words
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.texts import require_memo
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
 
 
 class Transfer(Operation, frozen=True, tag=2):
     """Moves tokens from one account to another."""
 
-    EN = says("Transfer", "{from} sent {amount} to {to}")
-    RU = says("Перевод", "{from} переводит {amount} аккаунту {to}")
+    EN = words("Transfer", "{from} sent {amount} to {to}")
+    RU = words("Перевод", "{from} переводит {amount} аккаунту {to}")
 
     sender: Annotated[Sender, Role.PAYER] = field(name="from")
     recipient: Annotated[PaidRecipient, Role.TAKER] = field(name="to")
@@ -31,8 +28,7 @@ class Transfer(Operation, frozen=True, tag=2):
     memo: Memo
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        require_valid_name(self.sender)
-        require_valid_name(self.recipient)
+        require_valid_name(self.sender, self.recipient)
         require(
             self.amount.symbol != SHARES_SYMBOL,
             "amount.symbol != SHARES_SYMBOL: transferring of SHARES is not allowed.",
@@ -48,8 +44,8 @@ class Transfer(Operation, frozen=True, tag=2):
 class TransferToVesting(Operation, frozen=True, tag=3):
     """Turns tokens into shares, one's own or another's."""
 
-    EN = says("Staking", "{from} turned {amount} into shares of {to}", is_own="{from} turned {amount} into shares")
-    RU = says("В долю", "{from} превращает {amount} в долю {to}", is_own="{from} превращает {amount} в свою долю")
+    EN = words("Staking", "{from} turned {amount} into shares of {to}", is_own="{from} turned {amount} into shares")
+    RU = words("В долю", "{from} превращает {amount} в долю {to}", is_own="{from} превращает {amount} в свою долю")
     COMMAND = "vest"
 
     sender: Annotated[ActiveSigner, Role.SENDER, Role.PAYER] = field(name="from")
@@ -57,7 +53,6 @@ class TransferToVesting(Operation, frozen=True, tag=3):
     amount: Asset
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """Names, of which the recipient's may be empty; amount."""
         require_valid_name(self.sender)
         require(self.amount.is_token, "is_asset_type(amount, TOKEN_SYMBOL): Amount must be TOKEN_SYMBOL")
         if self.recipient:
@@ -66,19 +61,18 @@ class TransferToVesting(Operation, frozen=True, tag=3):
 
     @property
     def is_own(self) -> bool:
-        """Whether the shares are the sender's."""
         return self.recipient in {"", self.sender}
 
 
 class WithdrawVesting(Operation, frozen=True, tag=4):
     """Starts to turn shares back into tokens, or stops it with zero."""
 
-    EN = says(
+    EN = words(
         "Withdrawal",
         "{account} started to withdraw {vesting_shares}",
         no_vesting_shares="{account} stopped withdrawing shares",
     )
-    RU = says(
+    RU = words(
         "Вывод доли", "{account} начинает вывод {vesting_shares}", no_vesting_shares="{account} прекращает вывод доли"
     )
     COMMAND = "withdraw"
@@ -101,8 +95,8 @@ class WithdrawVesting(Operation, frozen=True, tag=4):
 class SetWithdrawVestingRoute(Operation, frozen=True, tag=11):
     """Sends a part of what is withdrawn to another account, as tokens or as shares again."""
 
-    EN = says("Withdrawal route", "{from_account} sends {percent} of its withdrawals to {to_account}")
-    RU = says("Маршрут вывода", "{from_account} направляет {percent} вывода аккаунту {to_account}")
+    EN = words("Withdrawal route", "{from_account} sends {percent} of its withdrawals to {to_account}")
+    RU = words("Маршрут вывода", "{from_account} направляет {percent} вывода аккаунту {to_account}")
     COMMAND = "route-withdrawal"
 
     from_account: Annotated[ActiveSigner, Role.SENDER]
@@ -111,8 +105,7 @@ class SetWithdrawVestingRoute(Operation, frozen=True, tag=11):
     auto_vest: bool
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        require_valid_name(self.from_account)
-        require_valid_name(self.to_account)
+        require_valid_name(self.from_account, self.to_account)
         require(
             self.percent <= HUNDRED_PERCENT,
             "0 <= percent && percent <= CHAIN_100_PERCENT: Percent must be valid percent",
@@ -122,12 +115,12 @@ class SetWithdrawVestingRoute(Operation, frozen=True, tag=11):
 class DelegateVestingShares(Operation, frozen=True, tag=19):
     """Lends shares to another account, or takes them back."""
 
-    EN = says(
+    EN = words(
         "Delegation",
         "{delegator} delegated {vesting_shares} to {delegatee}",
         no_vesting_shares="{delegator} took back what it had delegated to {delegatee}",
     )
-    RU = says(
+    RU = words(
         "Делегирование",
         "{delegator} делегирует {vesting_shares} аккаунту {delegatee}",
         no_vesting_shares="{delegator} отзывает делегирование у {delegatee}",
@@ -139,8 +132,7 @@ class DelegateVestingShares(Operation, frozen=True, tag=19):
     vesting_shares: Asset
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        require_valid_name(self.delegator)
-        require_valid_name(self.delegatee)
+        require_valid_name(self.delegator, self.delegatee)
         require(
             self.delegator != self.delegatee,
             "delegator != delegatee: You cannot delegate SHARES to yourself",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import Annotated, ClassVar
 
 from ledgerd.codec import missing
 from ledgerd.protocol.authority import require_valid_name
@@ -10,21 +10,17 @@ from ledgerd.protocol.constants import MAX_VALIDATOR_URL_LENGTH, VALIDATOR_MAX_S
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.operations.base import Fee, Operation
-from ledgerd.protocol.operations.roles import ActiveSigner, Meaning, Percent, Touched, Url, VoteOn
-from ledgerd.protocol.operations.words import says
-from ledgerd.protocol.properties import ChainPropertiesInit
-from ledgerd.protocol.property_versions import VersionedChainProperties
+from ledgerd.protocol.operations.roles import ActiveSigner, Meaning, Percent, Touched, Url, VoteOn, words
+from ledgerd.protocol.parameters import ChainParameters
+from ledgerd.protocol.properties import ChainPropertiesInit, VersionedChainProperties
 from ledgerd.protocol.texts import byte_length, is_utf8
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
 
 
 class ValidatorUpdate(Operation, frozen=True, tag=6):
     """Declares an account as validator, or changes its page and signing key; a null key retires it."""
 
-    EN = says("Validator", "{owner} updated its validator", no_block_signing_key="{owner} retired its validator")
-    RU = says(
+    EN = words("Validator", "{owner} updated its validator", no_block_signing_key="{owner} retired its validator")
+    RU = words(
         "Валидатор",
         "{owner} обновляет своего валидатора",
         no_block_signing_key="{owner} останавливает своего валидатора",
@@ -49,12 +45,12 @@ class ValidatorUpdate(Operation, frozen=True, tag=6):
 class AccountValidatorVote(Operation, frozen=True, tag=7):
     """Votes for a validator, or takes the vote back."""
 
-    EN = says(
+    EN = words(
         "Validator vote",
         "{account} voted for the validator {validator}",
         no_approve="{account} took back its vote for the validator {validator}",
     )
-    RU = says(
+    RU = words(
         "Голос за валидатора",
         "{account} голосует за валидатора {validator}",
         no_approve="{account} отзывает голос за валидатора {validator}",
@@ -68,19 +64,18 @@ class AccountValidatorVote(Operation, frozen=True, tag=7):
     approve: Annotated[bool, missing(True), Meaning.WEIGHT]
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        require_valid_name(self.account)
-        require_valid_name(self.validator)
+        require_valid_name(self.account, self.validator)
 
 
 class AccountValidatorProxy(Operation, frozen=True, tag=8):
     """Lets another account vote with this one's shares; the empty name takes that back."""
 
-    EN = says(
+    EN = words(
         "Voting proxy",
         "{account} lets {proxy} vote for validators with its shares",
         no_proxy="{account} votes for validators by itself again",
     )
-    RU = says(
+    RU = words(
         "Прокси голосования",
         "{account} доверяет {proxy} голосовать за валидаторов своей долей",
         no_proxy="{account} снова голосует за валидаторов самостоятельно",
@@ -100,8 +95,8 @@ class AccountValidatorProxy(Operation, frozen=True, tag=8):
 class ChainPropertiesUpdate(Operation, frozen=True, tag=25):
     """Votes on the chain properties of the first version."""
 
-    EN = says("Vote on properties", "{owner} voted on the chain's properties")
-    RU = says("Голос за параметры", "{owner} голосует за параметры сети")
+    EN = words("Vote on properties", "{owner} voted on the chain's properties")
+    RU = words("Голос за параметры", "{owner} голосует за параметры сети")
 
     owner: ActiveSigner
     props: ChainPropertiesInit
@@ -114,8 +109,8 @@ class ChainPropertiesUpdate(Operation, frozen=True, tag=25):
 class VersionedChainPropertiesUpdate(Operation, frozen=True, tag=46):
     """Votes on the chain properties of any version."""
 
-    EN = says("Vote on properties", "{owner} voted on the chain's properties")
-    RU = says("Голос за параметры", "{owner} голосует за параметры сети")
+    EN = words("Vote on properties", "{owner} voted on the chain's properties")
+    RU = words("Голос за параметры", "{owner} голосует за параметры сети")
 
     owner: ActiveSigner
     props: VersionedChainProperties
@@ -129,8 +124,8 @@ class VersionedChainPropertiesUpdate(Operation, frozen=True, tag=46):
 class SetRewardSharing(Operation, frozen=True, tag=64):
     """Sets the part of its rewards that a validator shares with those who vote for it."""
 
-    EN = says("Reward sharing", "{owner} shares {sharing_rate} of its validator rewards with its voters")
-    RU = says("Доля избирателям", "{owner} делится {sharing_rate} наград валидатора со своими избирателями")
+    EN = words("Reward sharing", "{owner} shares {sharing_rate} of its validator rewards with its voters")
+    RU = words("Доля избирателям", "{owner} делится {sharing_rate} наград валидатора со своими избирателями")
 
     owner: ActiveSigner
     sharing_rate: Percent

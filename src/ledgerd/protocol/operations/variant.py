@@ -1,14 +1,22 @@
-"""Any operation, as a variant by tag on the wire and by name in JSON (spec 01, section 3.5)."""
+"""Any operation, as a variant by tag on the wire and by name in JSON (spec 01, section 3.5); found by family."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
+from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 
 from ledgerd.codec import declare, kind_of, record_kind
 from ledgerd.codec.variants import NamedVariant
 from ledgerd.protocol.operations.base import Operation, name_of, tag_of
+
+
+def modules_of(package: str, folder: str) -> list[ModuleType]:
+    names = [each.stem for each in Path(folder).iterdir() if each.suffix == ".py"]
+    return [import_module(f"{package}.{name}") for name in sorted(names) if name != "__init__"]
+
 
 OLD_NAMES = {
     "witness_update": "validator_update",
@@ -27,7 +35,6 @@ Which hardforks are in force does not matter for it.
 
 
 def declared_in(family: ModuleType) -> tuple[type[Operation], ...]:
-    """The operations that a module declares, in the order in which they stand there."""
     return tuple(
         each
         for each in vars(family).values()

@@ -21,16 +21,16 @@ from ledgerd.protocol.operations.roles import (
     Role,
     Sender,
     Touched,
+    words,
 )
-from ledgerd.protocol.operations.words import says
 from ledgerd.protocol.times import Time
 
 
 class AuthorReward(VirtualOperation, frozen=True, tag=26):
     """What a post earned its author."""
 
-    EN = says("Author reward", "{author} earned {token_payout} and {vesting_payout} for “{permlink}”")
-    RU = says("Награда автору", "{author} получает {token_payout} и {vesting_payout} за «{permlink}»")
+    EN = words("Author reward", "{author} earned {token_payout} and {vesting_payout} for “{permlink}”")
+    RU = words("Награда автору", "{author} получает {token_payout} и {vesting_payout} за «{permlink}»")
 
     author: Recipient
     permlink: str
@@ -41,8 +41,8 @@ class AuthorReward(VirtualOperation, frozen=True, tag=26):
 class CurationReward(VirtualOperation, frozen=True, tag=27):
     """What a vote for a post earned the voter."""
 
-    EN = says("Curation reward", "{curator} earned {reward} for a vote on a post of {content_author}")
-    RU = says("Кураторская награда", "{curator} получает {reward} за голос по записи {content_author}")
+    EN = words("Curation reward", "{curator} earned {reward} for a vote on a post of {content_author}")
+    RU = words("Кураторская награда", "{curator} получает {reward} за голос по записи {content_author}")
 
     curator: Recipient
     reward: Asset
@@ -53,8 +53,8 @@ class CurationReward(VirtualOperation, frozen=True, tag=27):
 class ContentReward(VirtualOperation, frozen=True, tag=28):
     """What a post earned in all."""
 
-    EN = says("Post reward", "A post of {author} earned {payout} in all")
-    RU = says("Награда записи", "Запись {author} всего заработала {payout}")
+    EN = words("Post reward", "A post of {author} earned {payout} in all")
+    RU = words("Награда записи", "Запись {author} всего заработала {payout}")
 
     author: AccountName
     permlink: str
@@ -64,8 +64,8 @@ class ContentReward(VirtualOperation, frozen=True, tag=28):
 class FillVestingWithdraw(VirtualOperation, frozen=True, tag=29):
     """One part of a withdrawal of shares, paid to the account or to one of its routes."""
 
-    EN = says("Withdrawal paid", "{withdrawn} of {from_account} became {deposited} for {to_account}")
-    RU = says("Выплата вывода доли", "{withdrawn} аккаунта {from_account} превращены в {deposited} для {to_account}")
+    EN = words("Withdrawal paid", "{withdrawn} of {from_account} became {deposited} for {to_account}")
+    RU = words("Выплата вывода доли", "{withdrawn} аккаунта {from_account} превращены в {deposited} для {to_account}")
 
     from_account: Annotated[Sender, Role.ACTOR]
     to_account: Annotated[PaidRecipient, Role.TAKER]
@@ -76,8 +76,8 @@ class FillVestingWithdraw(VirtualOperation, frozen=True, tag=29):
 class ShutdownValidator(VirtualOperation, frozen=True, tag=30):
     """A validator that missed too many blocks lost its signing key."""
 
-    EN = says("Validator shut down", "The validator {owner} missed too many blocks and lost its signing key")
-    RU = says("Остановка валидатора", "Валидатор {owner} пропустил слишком много блоков и потерял ключ подписи")
+    EN = words("Validator shut down", "The validator {owner} missed too many blocks and lost its signing key")
+    RU = words("Остановка валидатора", "Валидатор {owner} пропустил слишком много блоков и потерял ключ подписи")
 
     owner: Touched
 
@@ -85,8 +85,8 @@ class ShutdownValidator(VirtualOperation, frozen=True, tag=30):
 class Hardfork(VirtualOperation, frozen=True, tag=31):
     """New rules came into force."""
 
-    EN = says("Hardfork", "Hardfork {hardfork_id} came into force")
-    RU = says("Хардфорк", "Вступил в силу хардфорк {hardfork_id}")
+    EN = words("Hardfork", "Hardfork {hardfork_id} came into force")
+    RU = words("Хардфорк", "Вступил в силу хардфорк {hardfork_id}")
 
     hardfork_id: UInt32
 
@@ -94,8 +94,8 @@ class Hardfork(VirtualOperation, frozen=True, tag=31):
 class ContentPayoutUpdate(VirtualOperation, frozen=True, tag=32):
     """A post was paid out."""
 
-    EN = says("Post paid out", "A post of {author} was paid out")
-    RU = says("Выплата по записи", "По записи {author} сделана выплата")
+    EN = words("Post paid out", "A post of {author} was paid out")
+    RU = words("Выплата по записи", "По записи {author} сделана выплата")
 
     author: AccountName
     permlink: str
@@ -104,8 +104,8 @@ class ContentPayoutUpdate(VirtualOperation, frozen=True, tag=32):
 class ContentBenefactorReward(VirtualOperation, frozen=True, tag=33):
     """What a post earned one of its beneficiaries."""
 
-    EN = says("Beneficiary reward", "{benefactor} earned {reward} as beneficiary of a post of {author}")
-    RU = says("Бенефициару записи", "{benefactor} получает {reward} как бенефициар записи {author}")
+    EN = words("Beneficiary reward", "{benefactor} earned {reward} as beneficiary of a post of {author}")
+    RU = words("Бенефициару записи", "{benefactor} получает {reward} как бенефициар записи {author}")
 
     benefactor: Recipient
     author: Annotated[Sender, Role.ACTOR]
@@ -116,8 +116,8 @@ class ContentBenefactorReward(VirtualOperation, frozen=True, tag=33):
 class ReturnVestingDelegation(VirtualOperation, frozen=True, tag=34):
     """Shares that were lent came back."""
 
-    EN = says("Delegation returned", "Delegated {vesting_shares} came back to {account}")
-    RU = says("Возврат делегирования", "Делегированные {vesting_shares} вернулись к {account}")
+    EN = words("Delegation returned", "Delegated {vesting_shares} came back to {account}")
+    RU = words("Возврат делегирования", "Делегированные {vesting_shares} вернулись к {account}")
 
     account: Recipient
     vesting_shares: Asset
@@ -126,8 +126,8 @@ class ReturnVestingDelegation(VirtualOperation, frozen=True, tag=34):
 class CommitteeCancelRequest(VirtualOperation, frozen=True, tag=38):
     """A request to the committee ended without a payment: too few voted, or not for it."""
 
-    EN = says("Request ended", "Committee request {request_id} ended without a payment: too few votes")
-    RU = says("Заявка завершена", "Заявка комитета {request_id} завершилась без выплаты: не хватило голосов")
+    EN = words("Request ended", "Committee request {request_id} ended without a payment: too few votes")
+    RU = words("Заявка завершена", "Заявка комитета {request_id} завершилась без выплаты: не хватило голосов")
 
     request_id: RequestId
 
@@ -135,8 +135,8 @@ class CommitteeCancelRequest(VirtualOperation, frozen=True, tag=38):
 class CommitteeApproveRequest(VirtualOperation, frozen=True, tag=39):
     """A request to the committee was approved."""
 
-    EN = says("Request approved", "Committee request {request_id} was approved")
-    RU = says("Заявка одобрена", "Заявка комитета {request_id} одобрена")
+    EN = words("Request approved", "Committee request {request_id} was approved")
+    RU = words("Заявка одобрена", "Заявка комитета {request_id} одобрена")
 
     request_id: RequestId
 
@@ -144,8 +144,8 @@ class CommitteeApproveRequest(VirtualOperation, frozen=True, tag=39):
 class CommitteePayoutRequest(VirtualOperation, frozen=True, tag=40):
     """A request to the committee was paid in full."""
 
-    EN = says("Request paid in full", "Committee request {request_id} was paid in full")
-    RU = says("Заявка выплачена", "Заявка комитета {request_id} выплачена полностью")
+    EN = words("Request paid in full", "Committee request {request_id} was paid in full")
+    RU = words("Заявка выплачена", "Заявка комитета {request_id} выплачена полностью")
 
     request_id: RequestId
 
@@ -153,8 +153,8 @@ class CommitteePayoutRequest(VirtualOperation, frozen=True, tag=40):
 class CommitteePayRequest(VirtualOperation, frozen=True, tag=41):
     """One payment of the committee to a worker."""
 
-    EN = says("Committee payment", "The committee paid {tokens} to {worker} for request {request_id}")
-    RU = says("Выплата комитета", "Комитет выплачивает {tokens} аккаунту {worker} по заявке {request_id}")
+    EN = words("Committee payment", "The committee paid {tokens} to {worker} for request {request_id}")
+    RU = words("Выплата комитета", "Комитет выплачивает {tokens} аккаунту {worker} по заявке {request_id}")
 
     worker: PaidRecipient
     request_id: RequestId
@@ -164,8 +164,8 @@ class CommitteePayRequest(VirtualOperation, frozen=True, tag=41):
 class ValidatorReward(VirtualOperation, frozen=True, tag=42):
     """What a block earned its validator."""
 
-    EN = says("Block reward", "The validator {validator} earned {shares}")
-    RU = says("Награда за блок", "Валидатор {validator} получает {shares}")
+    EN = words("Block reward", "The validator {validator} earned {shares}")
+    RU = words("Награда за блок", "Валидатор {validator} получает {shares}")
 
     validator: PaidRecipient
     shares: Asset
@@ -174,8 +174,8 @@ class ValidatorReward(VirtualOperation, frozen=True, tag=42):
 class ReceiveAward(VirtualOperation, frozen=True, tag=48):
     """What an award gave its receiver."""
 
-    EN = says("Award received", "{receiver} received an award of {shares} from {initiator}")
-    RU = says("Получение награды", "{receiver} получает награду {shares} от {initiator}")
+    EN = words("Award received", "{receiver} received an award of {shares} from {initiator}")
+    RU = words("Получение награды", "{receiver} получает награду {shares} от {initiator}")
 
     initiator: Annotated[Sender, Role.ABSENT]
     receiver: PaidRecipient
@@ -187,10 +187,10 @@ class ReceiveAward(VirtualOperation, frozen=True, tag=48):
 class BenefactorAward(VirtualOperation, frozen=True, tag=49):
     """What an award gave one of its beneficiaries."""
 
-    EN = says(
+    EN = words(
         "Beneficiary award", "{benefactor} received {shares} as beneficiary of an award from {initiator} to {receiver}"
     )
-    RU = says(
+    RU = words(
         "Награда бенефициару", "{benefactor} получает {shares} как бенефициар награды от {initiator} для {receiver}"
     )
 
@@ -205,8 +205,8 @@ class BenefactorAward(VirtualOperation, frozen=True, tag=49):
 class PaidSubscriptionAction(VirtualOperation, frozen=True, tag=52):
     """A subscription was paid for; how long it lasts in seconds is not told (spec 01, section 7.8)."""
 
-    EN = says("Subscription payment", "{subscriber} paid {summary_amount} to {account} for a subscription")
-    RU = says("Оплата подписки", "{subscriber} платит {summary_amount} аккаунту {account} за подписку")
+    EN = words("Subscription payment", "{subscriber} paid {summary_amount} to {account} for a subscription")
+    RU = words("Оплата подписки", "{subscriber} платит {summary_amount} аккаунту {account} за подписку")
 
     subscriber: Annotated[Sender, Role.ACTOR, Role.PAYER]
     account: PaidRecipient
@@ -219,8 +219,8 @@ class PaidSubscriptionAction(VirtualOperation, frozen=True, tag=52):
 class CancelPaidSubscription(VirtualOperation, frozen=True, tag=53):
     """A subscription ended."""
 
-    EN = says("Subscription ended", "The subscription of {subscriber} to {account} ended")
-    RU = says("Конец подписки", "Подписка {subscriber} на {account} закончилась")
+    EN = words("Subscription ended", "The subscription of {subscriber} to {account} ended")
+    RU = words("Конец подписки", "Подписка {subscriber} на {account} закончилась")
 
     subscriber: Touched
     account: Touched
@@ -229,8 +229,8 @@ class CancelPaidSubscription(VirtualOperation, frozen=True, tag=53):
 class AccountSale(VirtualOperation, frozen=True, tag=57):
     """An account, or a subaccount, was sold."""
 
-    EN = says("Account sold", "{buyer} bought the account {account} from {seller} for {price}")
-    RU = says("Продажа аккаунта", "{buyer} покупает аккаунт {account} у {seller} за {price}")
+    EN = words("Account sold", "{buyer} bought the account {account} from {seller} for {price}")
+    RU = words("Продажа аккаунта", "{buyer} покупает аккаунт {account} у {seller} за {price}")
 
     account: Touched
     price: Asset
@@ -241,8 +241,8 @@ class AccountSale(VirtualOperation, frozen=True, tag=57):
 class ExpireEscrowRatification(VirtualOperation, frozen=True, tag=59):
     """An escrow that was not agreed to in time was returned."""
 
-    EN = says("Escrow expired", "Escrow {escrow_id} was not agreed to in time: {token_amount} returned to {from}")
-    RU = says("Эскроу истёк", "Эскроу {escrow_id} не подтверждён вовремя: {token_amount} возвращены {from}")
+    EN = words("Escrow expired", "Escrow {escrow_id} was not agreed to in time: {token_amount} returned to {from}")
+    RU = words("Эскроу истёк", "Эскроу {escrow_id} не подтверждён вовремя: {token_amount} возвращены {from}")
 
     sender: Annotated[Sender, Role.PAYEE] = field(name="from")
     recipient: Recipient = field(name="to")
@@ -256,8 +256,8 @@ class ExpireEscrowRatification(VirtualOperation, frozen=True, tag=59):
 class Bid(VirtualOperation, frozen=True, tag=62):
     """A bid for an account was placed."""
 
-    EN = says("Bid for an account", "{bidder} bid {bid} for the account {account}")
-    RU = says("Ставка за аккаунт", "{bidder} предлагает {bid} за аккаунт {account}")
+    EN = words("Bid for an account", "{bidder} bid {bid} for the account {account}")
+    RU = words("Ставка за аккаунт", "{bidder} предлагает {bid} за аккаунт {account}")
 
     account: Touched
     bidder: Annotated[AccountName, Role.ACTOR, Role.PAYER]
@@ -267,8 +267,8 @@ class Bid(VirtualOperation, frozen=True, tag=62):
 class Outbid(VirtualOperation, frozen=True, tag=63):
     """A bid for an account was returned, for a higher one came."""
 
-    EN = says("Outbid", "The bid of {bidder} for the account {account}, {bid}, was outbid and returned")
-    RU = says("Ставка перебита", "Ставка {bidder} за аккаунт {account}, {bid}, перебита и возвращена")
+    EN = words("Outbid", "The bid of {bidder} for the account {account}, {bid}, was outbid and returned")
+    RU = words("Ставка перебита", "Ставка {bidder} за аккаунт {account}, {bid}, перебита и возвращена")
 
     account: Touched
     bidder: Payee
@@ -278,8 +278,8 @@ class Outbid(VirtualOperation, frozen=True, tag=63):
 class StakeholderReward(VirtualOperation, frozen=True, tag=65):
     """What a validator shared with one that voted for it."""
 
-    EN = says("Voter's reward", "{stakeholder} received {shares} as a voter of the validator {validator}")
-    RU = says("Награда избирателю", "{stakeholder} получает {shares} как избиратель валидатора {validator}")
+    EN = words("Voter's reward", "{stakeholder} received {shares} as a voter of the validator {validator}")
+    RU = words("Награда избирателю", "{stakeholder} получает {shares} как избиратель валидатора {validator}")
 
     validator: Annotated[Sender, Role.ACTOR]
     stakeholder: PaidRecipient

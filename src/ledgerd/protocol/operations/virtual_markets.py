@@ -21,15 +21,15 @@ from ledgerd.protocol.operations.roles import (
     Recipient,
     Role,
     Touched,
+    words,
 )
-from ledgerd.protocol.operations.words import says
 
 
 class PmBatchSettle(VirtualOperation, frozen=True, tag=84):
     """The bets that a market had gathered in an epoch were carried out."""
 
-    EN = says("Batch of bets", "Market {market_id} carried out {settled_bets} bets of a batch")
-    RU = says("Пакет ставок", "На рынке {market_id} исполнен пакет ставок: {settled_bets}")
+    EN = words("Batch of bets", "Market {market_id} carried out {settled_bets} bets of a batch")
+    RU = words("Пакет ставок", "На рынке {market_id} исполнен пакет ставок: {settled_bets}")
 
     market_id: MarketId
     epoch: UInt32
@@ -39,11 +39,11 @@ class PmBatchSettle(VirtualOperation, frozen=True, tag=84):
 class PmCommitForfeit(VirtualOperation, frozen=True, tag=85):
     """A hidden bet was not shown in time: a part of its tokens is gone."""
 
-    EN = says(
+    EN = words(
         "Hidden bet lost",
         "A hidden bet of {account} on market {market_id} was not revealed: {penalty} lost, {refund} returned",
     )
-    RU = says(
+    RU = words(
         "Ставка не раскрыта",
         "Скрытая ставка {account} на рынке {market_id} не раскрыта: {penalty} потеряно, {refund} возвращено",
     )
@@ -58,8 +58,8 @@ class PmCommitForfeit(VirtualOperation, frozen=True, tag=85):
 class PmAutoPayout(VirtualOperation, frozen=True, tag=86):
     """A market is settled. The account is the oracle, the payout all that was bet; nothing is paid by it."""
 
-    EN = says("Market settled", "Market {market_id} of the oracle {account} was settled: {payout} had been bet")
-    RU = says("Рынок рассчитан", "Рынок {market_id} оракула {account} рассчитан: всего ставок {payout}")
+    EN = words("Market settled", "Market {market_id} of the oracle {account} was settled: {payout} had been bet")
+    RU = words("Рынок рассчитан", "Рынок {market_id} оракула {account} рассчитан: всего ставок {payout}")
 
     account: Recipient
     market_id: MarketId
@@ -70,14 +70,14 @@ class PmAutoPayout(VirtualOperation, frozen=True, tag=86):
 class PmDisputeFinalize(VirtualOperation, frozen=True, tag=87):
     """The votes on a dispute were counted."""
 
-    EN = says(
+    EN = words(
         "Dispute decided",
         "The votes on the dispute of market {market_id} were counted: outcome "
         "{winning_outcome}; the oracle {oracle} lost {oracle_penalty}",
         no_winning_outcome="The votes on the dispute of market {market_id} were counted: no "
         "contest; the oracle {oracle} lost {oracle_penalty}",
     )
-    RU = says(
+    RU = words(
         "Спор решён",
         "Голоса в споре по рынку {market_id} подсчитаны: исход "
         "{winning_outcome}; оракул {oracle} теряет {oracle_penalty}",
@@ -94,11 +94,11 @@ class PmDisputeFinalize(VirtualOperation, frozen=True, tag=87):
 class PmDisputeAutoClose(VirtualOperation, frozen=True, tag=88):
     """A dispute that nobody decided in time was closed."""
 
-    EN = says(
+    EN = words(
         "Dispute closed",
         "The dispute of market {market_id} was closed without a decision; the oracle {oracle} lost {oracle_penalty}",
     )
-    RU = says("Спор закрыт", "Спор по рынку {market_id} закрыт без решения; оракул {oracle} теряет {oracle_penalty}")
+    RU = words("Спор закрыт", "Спор по рынку {market_id} закрыт без решения; оракул {oracle} теряет {oracle_penalty}")
 
     oracle: Touched
     market_id: MarketId
@@ -108,11 +108,11 @@ class PmDisputeAutoClose(VirtualOperation, frozen=True, tag=88):
 class PmOracleMissedPenalty(VirtualOperation, frozen=True, tag=89):
     """An oracle that did not say in time how a market ended lost a part of its insurance."""
 
-    EN = says(
+    EN = words(
         "Oracle's penalty",
         "The oracle {oracle} missed the result of market {market_id} and lost {slashed} of its insurance",
     )
-    RU = says("Штраф оракула", "Оракул {oracle} не объявил итог рынка {market_id} и теряет {slashed} страховки")
+    RU = words("Штраф оракула", "Оракул {oracle} не объявил итог рынка {market_id} и теряет {slashed} страховки")
 
     oracle: Touched
     market_id: MarketId
@@ -122,8 +122,8 @@ class PmOracleMissedPenalty(VirtualOperation, frozen=True, tag=89):
 class PmLazyRecall(VirtualOperation, frozen=True, tag=90):
     """The lazy pool took tokens out of a market."""
 
-    EN = says("Pool recall", "The lazy pool took {recalled} out of market {market_id}")
-    RU = says("Отзыв средств пула", "Ленивый пул забирает {recalled} из рынка {market_id}")
+    EN = words("Pool recall", "The lazy pool took {recalled} out of market {market_id}")
+    RU = words("Отзыв средств пула", "Ленивый пул забирает {recalled} из рынка {market_id}")
 
     market_id: MarketId
     recalled: Asset
@@ -132,12 +132,12 @@ class PmLazyRecall(VirtualOperation, frozen=True, tag=90):
 class PmLeverageLiquidate(VirtualOperation, frozen=True, tag=94):
     """A position with a loan was closed before its market ended; the reason is a number (spec 07, section 6)."""
 
-    EN = says(
+    EN = words(
         "Liquidation",
         "Leveraged position {position_id} of {account} on market {market_id} was "
         "liquidated: {pool_received} to the pool, {bettor_received} back",
     )
-    RU = says(
+    RU = words(
         "Ликвидация",
         "Позиция с плечом {position_id} аккаунта {account} на рынке {market_id} "
         "ликвидирована: {pool_received} пулу, {bettor_received} возвращено",
@@ -155,11 +155,11 @@ class PmLeverageLiquidate(VirtualOperation, frozen=True, tag=94):
 class PmLeverageResolve(VirtualOperation, frozen=True, tag=95):
     """A position with a loan was closed as its market was settled."""
 
-    EN = says(
+    EN = words(
         "Leverage settled",
         "Leveraged position {position_id} of {account} on market {market_id} was settled: {bettor_received} paid",
     )
-    RU = says(
+    RU = words(
         "Расчёт плеча",
         "Позиция с плечом {position_id} аккаунта {account} на рынке {market_id} "
         "рассчитана: выплачено {bettor_received}",
@@ -178,8 +178,8 @@ class PmLeverageResolve(VirtualOperation, frozen=True, tag=95):
 class PmMarketAccepted(VirtualOperation, frozen=True, tag=96):
     """An oracle took a market on, so that it is open for bets."""
 
-    EN = says("Market accepted", "The oracle {oracle} accepted market {market_id} of {creator}")
-    RU = says("Рынок принят", "Оракул {oracle} принимает рынок {market_id} от {creator}")
+    EN = words("Market accepted", "The oracle {oracle} accepted market {market_id} of {creator}")
+    RU = words("Рынок принят", "Оракул {oracle} принимает рынок {market_id} от {creator}")
 
     oracle: Annotated[AccountName, Role.ACTOR]
     creator: Touched
@@ -192,12 +192,12 @@ class PmMarketAccepted(VirtualOperation, frozen=True, tag=96):
 class PmPayout(VirtualOperation, frozen=True, tag=97):
     """What a bet brought when its market was settled: nothing, if it lost."""
 
-    EN = says(
+    EN = words(
         "Bet settled",
         "{account} won {payout} with a bet of {amount} on market {market_id}",
         no_payout="{account} lost a bet of {amount} on market {market_id}",
     )
-    RU = says(
+    RU = words(
         "Расчёт ставки",
         "{account} выигрывает {payout} ставкой {amount} на рынке {market_id}",
         no_payout="{account} проигрывает ставку {amount} на рынке {market_id}",
@@ -215,8 +215,8 @@ class PmPayout(VirtualOperation, frozen=True, tag=97):
 class PmBanExpired(VirtualOperation, frozen=True, tag=100):
     """A ban of an oracle, or of a creator, is over."""
 
-    EN = says("Ban over", "A market ban of {account} is over")
-    RU = says("Запрет снят по сроку", "Запрет на рынки для {account} закончился")
+    EN = words("Ban over", "A market ban of {account} is over")
+    RU = words("Запрет снят по сроку", "Запрет на рынки для {account} закончился")
 
     account: Touched
     oracle: bool
@@ -226,10 +226,10 @@ class PmBanExpired(VirtualOperation, frozen=True, tag=100):
 class PmMarketExpired(VirtualOperation, frozen=True, tag=101):
     """A market that its oracle did not take on in time was closed."""
 
-    EN = says(
+    EN = words(
         "Market expired", "Market {market_id} of {creator} was closed: the oracle {oracle} did not answer in time"
     )
-    RU = says("Рынок не принят", "Рынок {market_id} от {creator} закрыт: оракул {oracle} не ответил вовремя")
+    RU = words("Рынок не принят", "Рынок {market_id} от {creator} закрыт: оракул {oracle} не ответил вовремя")
 
     oracle: Touched
     creator: Touched
@@ -240,8 +240,8 @@ class PmMarketExpired(VirtualOperation, frozen=True, tag=101):
 class PmDisputeOpened(VirtualOperation, frozen=True, tag=102):
     """A dispute began."""
 
-    EN = says("Dispute opened", "{disputer} opened a dispute of market {market_id} against the oracle {oracle}")
-    RU = says("Спор открыт", "{disputer} открывает спор по рынку {market_id} против оракула {oracle}")
+    EN = words("Dispute opened", "{disputer} opened a dispute of market {market_id} against the oracle {oracle}")
+    RU = words("Спор открыт", "{disputer} открывает спор по рынку {market_id} против оракула {oracle}")
 
     oracle: Touched
     disputer: Annotated[AccountName, Role.ACTOR]
@@ -252,8 +252,8 @@ class PmDisputeOpened(VirtualOperation, frozen=True, tag=102):
 class PmEarlyExitClaimPaid(VirtualOperation, frozen=True, tag=103):
     """Who left a market early got more of what that was worth, once the market was settled."""
 
-    EN = says("Early exit paid", "{account} got {paid} more for leaving market {market_id} early")
-    RU = says("Доплата за выход", "{account} получает ещё {paid} за ранний выход из рынка {market_id}")
+    EN = words("Early exit paid", "{account} got {paid} more for leaving market {market_id} early")
+    RU = words("Доплата за выход", "{account} получает ещё {paid} за ранний выход из рынка {market_id}")
 
     account: PaidRecipient
     market_id: MarketId
@@ -266,10 +266,12 @@ class PmEarlyExitClaimPaid(VirtualOperation, frozen=True, tag=103):
 class PmLpPayout(VirtualOperation, frozen=True, tag=104):
     """What liquidity brought its provider."""
 
-    EN = says(
+    EN = words(
         "Liquidity payout", "{account} got {principal} of liquidity and {income} of income from market {market_id}"
     )
-    RU = says("Выплата ликвидности", "{account} получает {principal} ликвидности и {income} дохода с рынка {market_id}")
+    RU = words(
+        "Выплата ликвидности", "{account} получает {principal} ликвидности и {income} дохода с рынка {market_id}"
+    )
 
     account: Annotated[AccountName, Role.TOUCHED_IF_NAMED]
     market_id: MarketId

@@ -13,7 +13,7 @@ from ledgerd.codec import array_of, record_kind
 from ledgerd.codec.json_text import quote
 from ledgerd.codec.kinds import Reading
 from ledgerd.codec.numbers import ShareAmount
-from ledgerd.codec.pieces import Pieces, pieces_of
+from ledgerd.codec.partial import Pieces, pieces_of
 from ledgerd.codec.records import RecordKind
 from ledgerd.protocol.authority import Authority
 from ledgerd.protocol.names import AccountName, text_order

@@ -9,9 +9,9 @@ import msgspec
 from ledgerd.chain.log.histories import History, RecordedOperation
 from ledgerd.codec.numbers import UInt16, UInt32
 from ledgerd.protocol.errors import RuleViolation, require
-from ledgerd.protocol.extensions import Extensions
 from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.protocol.operations import Operation
+from ledgerd.protocol.operations.base import Extensions
 from ledgerd.protocol.signatures import Signature
 from ledgerd.protocol.times import Time
 from ledgerd.rpc.api.kinds import Printed, existing, record_of

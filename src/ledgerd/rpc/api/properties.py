@@ -16,7 +16,7 @@ from ledgerd.protocol.properties import (
     ChainPropertiesHf13,
     ChainPropertiesInit,
 )
-from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES
+from ledgerd.state.objects.globals import HARDFORK_PROPERTIES
 from ledgerd.state.view import View
 
 VERSIONS: Sequence[tuple[int, type[ChainPropertiesInit]]] = (

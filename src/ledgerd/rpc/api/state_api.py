@@ -8,7 +8,7 @@ from ledgerd.chain.events import Held
 from ledgerd.chain.ledger.holdings import FIELDS
 from ledgerd.chain.log.histories import History, JournaledHistory
 from ledgerd.codec.numbers import UInt32
-from ledgerd.protocol.amounts import Shares, Tokens
+from ledgerd.protocol.assets import Shares, Tokens
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.names import AccountName
 from ledgerd.rpc.api.account_record import AccountText, past_account_text

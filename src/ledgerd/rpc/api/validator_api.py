@@ -12,8 +12,8 @@ import msgspec
 from ledgerd.codec import codec_of
 from ledgerd.codec.numbers import UInt8, UInt32, UInt64, UInt128
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.market_properties import ChainPropertiesHf14
 from ledgerd.protocol.names import AccountName, cut_name
+from ledgerd.protocol.properties import ChainPropertiesHf14
 from ledgerd.protocol.versions import Version
 from ledgerd.rpc.api.kinds import Names, Printed, answer_record, record_of, require_limit
 from ledgerd.rpc.api.properties import ShownProperties, hardfork_of_properties, shown

@@ -14,9 +14,9 @@ from ledgerd.codec.numbers import UInt16, UInt32
 from ledgerd.codec.partial import bytes_before
 from ledgerd.codec.varint import pack_varint, read_varint
 from ledgerd.protocol.block import SignedHeader
-from ledgerd.protocol.extensions import Extensions
 from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.protocol.operations import Operation
+from ledgerd.protocol.operations.base import Extensions
 from ledgerd.protocol.signatures import Signature
 from ledgerd.protocol.times import Time
 from ledgerd.protocol.transaction import SIGNATURE_SIZE, Transaction

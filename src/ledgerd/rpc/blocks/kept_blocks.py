@@ -6,7 +6,7 @@ from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.codec import codec_of
 from ledgerd.protocol.block import Block
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
-from ledgerd.state.objects.reversible import REVERSIBLE_BY_NUMBER
+from ledgerd.state.objects.transactions import REVERSIBLE_BY_NUMBER
 from ledgerd.state.view import View
 
 

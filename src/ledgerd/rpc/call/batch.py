@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from io import BytesIO
 
+from ledgerd.basics.quotas import HeldAmounts
 from ledgerd.codec.json_text import Json
 from ledgerd.rpc.call.bounds import RequestBudget
-from ledgerd.rpc.shares.held_amounts import HeldAmounts
 
 
 class BatchAnswers:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from ledgerd.basics.quotas import HeldAmounts
 from ledgerd.codec.json_text import Json
 from ledgerd.rpc.call.errors import INVALID_REQUEST, PlainError
 from ledgerd.rpc.call.limits import Limits
-from ledgerd.rpc.shares.held_amounts import HeldAmounts
 
 SECONDS_BETWEEN_LINES = 60.0
 

@@ -9,11 +9,12 @@ from contextlib import aclosing
 from functools import lru_cache, partial
 from typing import cast
 
-from ledgerd.chain.log.files import DamageNotes
+from ledgerd.basics.quotas import HeldAmounts
+from ledgerd.chain.log.files import DamageReports
 from ledgerd.codec.errors import DecodeError
 from ledgerd.codec.json_scalars import as_object
 from ledgerd.codec.json_text import Json
-from ledgerd.metrics.meters.requests import AT_FAILED, AT_OK, AT_REFUSED, RequestMeter, RequestNote
+from ledgerd.metrics.meters.requests import AT_FAILED, AT_OK, AT_REFUSED, RequestMeter, RequestTiming
 from ledgerd.protocol.errors import OperatorError, RuleViolation
 from ledgerd.protocol.properties import json_defaults_of
 from ledgerd.rpc.call.asker import NOBODY, Asker
@@ -26,7 +27,6 @@ from ledgerd.rpc.call.errors import INVALID_REQUEST, OTHER, ErrorObject, PlainEr
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.reading import LARGE, LargeBatch, read_large_request, read_request
 from ledgerd.rpc.call.view import ApiView, Node
-from ledgerd.rpc.shares.held_amounts import HeldAmounts
 from ledgerd.rpc.shares.loop_turns import LoopTurns
 from ledgerd.supervision.threads import in_thread
 
@@ -96,7 +96,7 @@ class Dispatcher:
         self.turns = LoopTurns()
         self.charge_batch: Callable[[str, int], None] = lambda _address, _requests: None
         """Called with the address that sends a batch, and the number of its requests."""
-        self._damage = DamageNotes()
+        self._damage = DamageReports()
         self._reading = asyncio.Lock()
         self._meter: RequestMeter | None = None
 
@@ -160,7 +160,7 @@ class Dispatcher:
 
     def _unread(self, error: UnreadError) -> bytes:
         """The answer to what is no request: errors of the reference's all get the same code."""
-        RequestNote(self._meter).end(AT_REFUSED, is_timed=False)
+        RequestTiming(self._meter).end(AT_REFUSED, is_timed=False)
         fault = self._fault(error)
         return error_answer(fault if isinstance(error, PlainError) else fault._replace(code=OTHER), NO_ID)
 
@@ -169,7 +169,7 @@ class Dispatcher:
 
     def _single(self, request: Json, budget: RequestBudget, body: bytes = b"") -> bytes | Later:
         """Answer one request; `body` if it came outside of a batch, so that the answer can be cached."""
-        identity, note = NO_ID, RequestNote(self._meter)
+        identity, note = NO_ID, RequestTiming(self._meter)
         try:
             members = as_object(request)
             identity = identifier(members)
@@ -190,7 +190,7 @@ class Dispatcher:
             return self._refused(error, identity, budget)
         except OperatorError as damage:
             note.end(AT_FAILED)
-            self._damage.tell(damage)
+            self._damage.report(damage)
             return error_answer(INTERNAL, identity)
         except Exception:
             note.end(AT_FAILED)
@@ -230,7 +230,7 @@ class Dispatcher:
             view.close()
 
     async def _answers(
-        self, method: Method, arguments: list[object], identity: str, budget: RequestBudget, note: RequestNote
+        self, method: Method, arguments: list[object], identity: str, budget: RequestBudget, note: RequestTiming
     ) -> AsyncGenerator[AnswerMaker, None]:
         outcome = AT_OK
         try:
@@ -248,7 +248,7 @@ class Dispatcher:
             yield partial(error_answer, self._fault(error), identity)
         except OperatorError as damage:
             outcome = AT_FAILED
-            self._damage.tell(damage)
+            self._damage.report(damage)
             yield partial(error_answer, INTERNAL, identity)
         except Exception:
             outcome = AT_FAILED

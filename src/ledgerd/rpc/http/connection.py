@@ -5,8 +5,6 @@ If the endpoint serves WebSocket too, a handshake passes the connection on to `w
 
 from __future__ import annotations
 
-import asyncio
-from collections import deque
 from contextlib import aclosing
 from enum import Enum
 from functools import partial
@@ -18,11 +16,10 @@ from ledgerd.rpc.call.dispatch import AnswerMaker, Later
 from ledgerd.rpc.http import responses
 from ledgerd.rpc.http.event_stream import EventStreamConnection
 from ledgerd.rpc.http.gate import Gate
-from ledgerd.rpc.http.places.connection_table import Activity
-from ledgerd.rpc.http.reader import BETWEEN, Arrival, ContinueExpected, Handshake, Refusal, Request, RequestReader
+from ledgerd.rpc.http.reader import Arrival, ContinueExpected, Handshake, Refusal, Request, RequestReader
+from ledgerd.rpc.http.requests import RequestConnection
 from ledgerd.rpc.http.responses import Page
-from ledgerd.rpc.http.service import Connection, Service
-from ledgerd.rpc.http.unread import PARSED_BYTES, PART_BYTES
+from ledgerd.rpc.http.service import Service
 from ledgerd.rpc.http.websocket import WebSocketConnection, accept_key
 
 HEALTH = b"/health"
@@ -39,44 +36,30 @@ class Speech(Enum):
     BOTH = "both"
 
 
-class HttpConnection(Connection):
-    """One HTTP connection."""
+class HttpConnection(RequestConnection):
+    """One HTTP connection of the API."""
+
+    service: Service
 
     def __init__(self, service: Service, speech: Speech = Speech.BOTH, gate: Gate | None = None) -> None:
-        super().__init__(service)
-        self._gate = gate
         limits = service.limits
-        self._speech = speech
-        self._reader = RequestReader(
+        reader = RequestReader(
             header_bytes=limits.header_bytes,
             body_bytes=limits.body_bytes,
             takes_handshakes=speech is not Speech.HTTP,
         )
-        self._waiting: deque[Request | Refusal] = deque()
-        self._waiting_bytes = self._later_bytes = 0
-        self._later: asyncio.Task[None] | None = None
-        self._is_polling = False
-        """Whether the client waits for an event, which has no deadline."""
-        self._has_asked = False
-        self._is_ending = False
-        """Whether nothing more is taken, and the connection is closed after the answers."""
-        self._has_left = False
-
-    # -- from the transport
+        super().__init__(service, reader)
+        self._gate = gate
+        self._speech = speech
 
     def data_received(self, data: bytes) -> None:
-        if self._is_ending:
-            self.read_in_turns(len(data))
-            return
         # What clients send most is a request with the known head while nothing else is to be done or checked: this is
         # its short way.
         known, service = None, self.service
-        if not (self.unread.size or self._waiting) and service.is_open and self._may_go_on():
+        if not (self.unread.size or self._waiting or self._is_ending) and service.is_open and self._may_go_on():
             known = self._reader.repeated(data)
         if known is None:
-            self.unread.add(data)
-            self.go_on()
-            self.read_in_turns(len(data))
+            super().data_received(data)
             return
         answer = service.dispatcher.answer(self._reader.repeated_body(data), self._client(known))
         if known.says_so or isinstance(answer, Later):
@@ -89,52 +72,9 @@ class HttpConnection(Connection):
             service.sent += len(whole)
             self.transport.write(whole)
 
-    def _may_go_on(self) -> bool:
-        return self._later is None and not self.is_congested and self.turns.has_time()
-
-    def _account(self) -> None:
-        waiting = self._waiting_bytes + len(self._waiting) * PART_BYTES
-        self.hold(self._reader.held + len(self.unread) + waiting + self._later_bytes)
-
-    def give_way(self, reason: str) -> None:  # noqa: ARG002 - a refusal has no text
-        if self._later is not None:
-            self._later.cancel()
-            self._later, self._later_bytes = None, 0
-        if not self._is_ending:
-            self._end_after(responses.refusal(503))
-        self.hold(0)
-
-    def _drop(self) -> None:
-        self._is_ending = True
-        self._reader.end()
-        self.unread.clear()
-        self._waiting.clear()
-        self._waiting_bytes = 0
-
-    def eof_received(self) -> bool:
-        """EOF: a client may half-close and wait for its answers."""
-        if self._later is None and not self._waiting and not self.unread:
-            return False
-        self._has_left = True
-        self.steps += 1
-        return True
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        super().connection_lost(exc)
-        self._is_ending = True
-        self._waiting.clear()
-        if self._later is not None:
-            self._later.cancel()
-
-    def resume_writing(self) -> None:
-        super().resume_writing()
-        self.go_on()
-
     # -- requests
 
-    def _take(self, arrival: Arrival) -> None:
-        if self._is_ending:
-            return
+    def _arrive(self, arrival: Arrival) -> None:
         if isinstance(arrival, ContinueExpected):
             self.transport.write(responses.CONTINUE)
         elif not isinstance(arrival, Refusal) and self._is_foreign(arrival):
@@ -143,8 +83,7 @@ class HttpConnection(Connection):
         elif isinstance(arrival, Handshake):
             self._hand_over(arrival)
         else:
-            self._waiting.append(arrival)
-            self._waiting_bytes += len(arrival.body) if isinstance(arrival, Request) else 0
+            self._await(arrival)
 
     def _is_foreign(self, arrival: Request | Handshake) -> bool:
         """Whether the gate refuses it: as a web page's, or as sent to a name that is not known to be this machine's."""
@@ -154,12 +93,9 @@ class HttpConnection(Connection):
             return True
         return arrival.path.partition(b"?")[0] not in self._gate.open_paths
 
-    def _answer(self, request: Request | Refusal) -> None:
-        self._has_asked = True
+    def _answer(self, request: Request) -> None:
         service = self.service
-        if isinstance(request, Refusal):
-            self._end_after(responses.refusal(request.status))
-        elif self._is_for_health(request):
+        if self._is_for_health(request):
             self._show(request, service.routes[HEALTH]())
         elif self.is_spare:
             self._show(request, responses.FULL)
@@ -226,32 +162,6 @@ class HttpConnection(Connection):
         route = self.service.routes.get(path) if request.method in {b"GET", b"HEAD"} else None
         return responses.EMPTY_BODY if route is None else route()
 
-    @property
-    def arrived_bytes(self) -> int:
-        return self._waiting_bytes
-
-    def go_on(self) -> None:
-        reader = self._reader
-        while not self._is_ending and self._may_go_on():
-            if self._waiting:
-                request = self._waiting.popleft()
-                self._waiting_bytes -= len(request.body) if isinstance(request, Request) else 0
-                self._answer(request)
-            elif self.unread.size:
-                for arrival in reader.feed(self.unread.take(max(PARSED_BYTES, reader.body_to_come))):
-                    self._take(arrival)
-            else:
-                break
-        self._account()
-        if self._later is not None or self.is_congested or self.transport.is_closing():
-            return
-        if self._waiting or self.unread:
-            self.go_on_later()
-        elif self._has_left or (self.service.is_stopping and reader.place is BETWEEN):
-            self._close()
-        else:
-            self.read_on()
-
     # -- answers
 
     def _header(self, request: Request) -> bytes:
@@ -272,63 +182,6 @@ class HttpConnection(Connection):
             self.service.sent += len(head)
             self.transport.write(head)
             self._send(request, body)
-
-    def _send(self, request: Request, response: bytes) -> None:
-        self.steps += 1
-        self.service.sent += len(response)
-        self.transport.write(response)
-        self.keep_untaken()
-        if not request.keeps_open or self.service.is_stopping or self.is_spare:
-            self._close()
-
-    # -- ends
-
-    def _end_after(self, last_words: bytes) -> None:
-        """Send a last answer, then discard received bytes until the client closes or a timeout: closing at once
-        would reset the connection, and the client might lose the answer.
-        """
-        self._drop()
-        self.steps += 1
-        self.service.sent += len(last_words)
-        self.transport.write(last_words)
-        self.transport.write_eof()
-
-    def _close(self) -> None:
-        self._drop()
-        self.transport.close()
-
-    @property
-    def activity(self) -> Activity:
-        if self._later is not None or self._waiting or self.unread or self.is_congested:
-            return Activity.WAITING
-        return Activity.IDLE if self._reader.place is BETWEEN else Activity.SENDING
-
-    def progress(self) -> int:
-        return self.steps + self._reader.steps
-
-    def patience(self) -> float | None:
-        limits, place = self.service.limits, self._reader.place
-        if self._later is not None:
-            # A half-closed client may have disconnected, which only a write shows.
-            return limits.idle_seconds if self._has_left else None
-        if self._waiting or self.unread:
-            return None
-        if place is BETWEEN and self._has_asked and not self._is_ending:
-            return limits.idle_seconds
-        return limits.request_seconds
-
-    def expire(self) -> None:
-        if self.is_congested or self._is_ending or self._has_left:
-            self.transport.abort()
-        else:
-            self._close()
-
-    def finish(self) -> None:
-        if self._later is not None and self._is_polling:
-            self._later.cancel()
-            self._close()
-        elif self._reader.place is BETWEEN and self._later is None and not self._waiting and not self.unread:
-            self._close()
 
     # -- what follows in other protocols
 

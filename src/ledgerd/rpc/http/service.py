@@ -11,20 +11,23 @@ import logging
 import socket
 from abc import abstractmethod
 from collections.abc import AsyncGenerator, Callable, Mapping
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from ledgerd.basics.addresses import Exemption, charged_as, is_loopback
+from ledgerd.basics.quotas import HeldAmounts, Quotas
 from ledgerd.rpc.call.asker import NOBODY, Asker
-from ledgerd.rpc.call.dispatch import Dispatcher
+from ledgerd.rpc.call.bounds import BoundsMet
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.http.gate import Gate, Proxies
-from ledgerd.rpc.http.places.addresses import Addresses
 from ledgerd.rpc.http.places.connection_table import Activity, ConnectionTable
 from ledgerd.rpc.http.places.given_up import GivenUpAnswers
+from ledgerd.rpc.http.reader import Unread
 from ledgerd.rpc.http.responses import Page
-from ledgerd.rpc.http.unread import Unread
-from ledgerd.rpc.shares.held_amounts import HeldAmounts
+from ledgerd.rpc.shares.loop_turns import LoopTurns
 from ledgerd.supervision.tasks import Tasks
+
+if TYPE_CHECKING:
+    from ledgerd.rpc.call.dispatch import Dispatcher
 
 log = logging.getLogger(__name__)
 
@@ -58,9 +61,9 @@ class Connection(asyncio.Protocol):
 
     transport: asyncio.Transport
 
-    def __init__(self, service: Service, asker: Asker = NOBODY) -> None:
+    def __init__(self, service: Server, asker: Asker = NOBODY) -> None:
         self.service = service
-        self.turns = service.dispatcher.turns
+        self.turns = service.turns
         """Whose work is done next."""
         self.asker = asker
         self.host = ""
@@ -72,7 +75,7 @@ class Connection(asyncio.Protocol):
         """Whether the send buffer is full, because the client does not read."""
         self.steps = 0
         """Counts the client's progress, for the check of deadlines."""
-        self.seen = (-1, 0.0)
+        self.seen: tuple[object, float] = (None, 0.0)
         self.unread = Unread()
         self.held = 0
         """Buffered bytes of requests, without those that are always allowed."""
@@ -195,7 +198,7 @@ class Connection(asyncio.Protocol):
             self.service.relieve()
 
     def keep(self, size: int) -> None:
-        self.service.dispatcher.held.change(self.asker.share, size - self._untaken)
+        self.service.held.change(self.asker.share, size - self._untaken)
         self._untaken = size
 
     def wait_for(self, answers: int) -> None:
@@ -215,27 +218,17 @@ class Connection(asyncio.Protocol):
         """Take no more requests, and close after the answers to those in flight."""
 
 
-class Service:
-    """One worker's side of all its connections."""
+class Server:
+    """One process's side of all its connections: API, explorer or metrics."""
 
-    def __init__(self, dispatcher: Dispatcher, limits: Limits, routes: PageRoutes | None = None) -> None:
-        self.dispatcher = dispatcher
-        self.limits = limits
-        self.routes: PageRoutes = dict(routes or {})
-        self.negotiated: NegotiatedRoutes = {}
-        self.event_streams: Mapping[bytes, Callable[[bytes, bytes], AsyncGenerator[bytes, None]]] = {}
-        """Paths that answer a GET with events, by its query and its `Last-Event-ID`."""
-        self.refusal = b""
-        """The answer to every request, with status 503, while there is no state (spec 05, section 2.2)."""
+    spare_places = SPARE_PLACES
+
+    def __init__(self, limits: Limits, turns: LoopTurns, held: HeldAmounts, bounds: BoundsMet) -> None:
+        self.limits, self.turns, self.bounds = limits, turns, bounds
+        self.held = held
+        """Bytes of answers that wait for their clients."""
         self.is_stopping = False
-        self.is_private = False
-        """Whether clients can do more than read, or read more than others, so that web pages are refused unless their
-        origin is allowed.
-        """
-        self.open_paths: frozenset[bytes] = frozenset()
-        """Pages for programs: where others than this machine can connect, they are given under any name of it."""
-        self.addresses = Addresses(limits.address_rate)
-        dispatcher.charge_batch = self._charge_batch
+        self.addresses = Quotas(limits.address_rate)
         self.proxies = Proxies(limits.trusted_proxies)
         self.exemption = Exemption(limits.exempt)
         self._connections: ConnectionTable[Connection] = ConnectionTable(limits.connections, limits.address_connections)
@@ -265,24 +258,20 @@ class Service:
     def spare_connections(self) -> dict[Connection, None]:
         return self._spare.all
 
-    def gate(self, address: str, host: str) -> Gate | None:
-        if not (self.is_private or is_loopback(address)):
-            return None
-        open_paths = frozenset[bytes]() if is_loopback(address) else self.open_paths
-        return Gate((address, host), self.limits.allowed_origins, open_paths)
-
     def admit(self, connection: Connection) -> bool:
-        """Accept a connection; above the limits it is served `/health` only."""
+        """Accept a connection; above the limits it is served `/health` only, where there are places for that."""
         if self.is_stopping:
             return False
         if not self._has_room(connection.charged):
+            if not self.spare_places:
+                return False
             connection.is_spare = True
-            if len(self._spare.all) >= SPARE_PLACES:
+            if len(self._spare.all) >= self.spare_places:
                 self._dismiss(self._spare.oldest_of_largest())
             self._spare.add(connection)
         else:
             self._connections.add(connection)
-        connection.seen = (-1, self.loop.time())
+        connection.seen = (None, self.loop.time())
         self.accepted += 1
         self._watch_on()
         return True
@@ -306,7 +295,7 @@ class Service:
 
     def relieve(self) -> None:
         """While too many answers are kept, close the largest connection of those for whom most is kept."""
-        held = self.dispatcher.held
+        held = self.held
         while held.is_too_much:
             share = held.largest
             own = [each for each in self.connections if each.asker.share == share and each.untaken]
@@ -357,21 +346,14 @@ class Service:
         self._connections.add(other)
         return True
 
-    @property
-    def is_open(self) -> bool:
-        return not (self.refusal or self.is_stopping or self.limits.address_rate)
-
     def may_ask(self, address: str) -> bool:
-        if not self.limits.address_rate or self.addresses.allows(address, self.loop.time()):
+        if self.addresses.allows(address, self.loop.time()):
             return True
         self.note("webserver-max-requests-per-second", address)
         return False
 
-    def _charge_batch(self, address: str, requests: int) -> None:
-        self.addresses.charge(address, requests - 1, self.loop.time())
-
     def note(self, option: str, address: str) -> None:
-        self.dispatcher.bounds.note(option, address)
+        self.bounds.note(option, address)
         self._watch_on()
 
     @property
@@ -385,17 +367,17 @@ class Service:
         self.look(now)
         self.addresses.forget(now)
         self._watch = None
-        if self.connections or self.spare_connections or self.dispatcher.bounds.are_untold:
+        if self.connections or self.spare_connections or self.bounds.are_untold:
             self._watch_on()
 
     def look(self, now: float) -> None:
-        line = self.dispatcher.bounds.line(now)
+        line = self.bounds.line(now)
         if line:
             log.warning("limits reached by clients: %(limits)s", {"limits": line})
         for connection in [*self.connections, *self.spare_connections]:
             step, since = connection.seen
             connection.keep_untaken()
-            if connection.is_spare and step >= 0 and now - since >= SPARE_SECONDS:
+            if connection.is_spare and step is not None and now - since >= SPARE_SECONDS:
                 connection.transport.abort()
                 continue
             progress = connection.progress()
@@ -421,6 +403,40 @@ class Service:
         if self._watch is not None:
             self._watch.cancel()
             self._watch = None
+
+
+class Service(Server):
+    """The server of JSON-RPC and of pages beside it."""
+
+    def __init__(self, dispatcher: Dispatcher, limits: Limits, routes: PageRoutes | None = None) -> None:
+        super().__init__(limits, dispatcher.turns, dispatcher.held, dispatcher.bounds)
+        self.dispatcher = dispatcher
+        dispatcher.charge_batch = self._charge_batch
+        self.routes: PageRoutes = dict(routes or {})
+        self.negotiated: NegotiatedRoutes = {}
+        self.event_streams: Mapping[bytes, Callable[[bytes, bytes], AsyncGenerator[bytes, None]]] = {}
+        """Paths that answer a GET with events, by its query and its `Last-Event-ID`."""
+        self.refusal = b""
+        """The answer to every request, with status 503, while there is no state (spec 05, section 2.2)."""
+        self.is_private = False
+        """Whether clients can do more than read, or read more than others, so that web pages are refused unless their
+        origin is allowed.
+        """
+        self.open_paths: frozenset[bytes] = frozenset()
+        """Pages for programs: where others than this machine can connect, they are given under any name of it."""
+
+    def gate(self, address: str, host: str) -> Gate | None:
+        if not (self.is_private or is_loopback(address)):
+            return None
+        open_paths = frozenset[bytes]() if is_loopback(address) else self.open_paths
+        return Gate((address, host), self.limits.allowed_origins, open_paths)
+
+    @property
+    def is_open(self) -> bool:
+        return not (self.refusal or self.is_stopping or self.limits.address_rate)
+
+    def _charge_batch(self, address: str, requests: int) -> None:
+        self.addresses.charge(address, requests - 1, self.loop.time())
 
 
 def _tell_fault(problem: BaseException) -> None:

@@ -23,8 +23,8 @@ from websockets.utils import accept_key as accepted
 from ledgerd.rpc.call.asker import Asker
 from ledgerd.rpc.call.dispatch import AnswerMaker, Later
 from ledgerd.rpc.http.places.connection_table import Activity
+from ledgerd.rpc.http.reader import PARSED_BYTES, PART_BYTES
 from ledgerd.rpc.http.service import Connection, Service
-from ledgerd.rpc.http.unread import PARSED_BYTES, PART_BYTES
 
 VERSIONS = frozenset((b"7", b"8", b"13"))
 """The versions whose frames are those of the standard."""
@@ -50,6 +50,8 @@ def accept_key(headers: Mapping[bytes, bytes]) -> bytes | None:
 
 class WebSocketConnection(Connection):
     """One WebSocket connection, after its handshake."""
+
+    service: Service
 
     def __init__(self, service: Service, transport: asyncio.Transport, asker: Asker) -> None:
         super().__init__(service, asker)

@@ -1,23 +1,21 @@
 """Messages between an API worker and the main process, and their frames on a stream socket. No I/O.
 
-A frame is a length of four bytes and a message in MessagePack. Both ends run the same version, and still limit sizes;
+A frame holds a message in MessagePack. Both ends run the same version, and still limit sizes;
 invalid data closes the link.
 """
 
 from __future__ import annotations
 
 import json
-import struct
 from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from ledgerd.basics.frames import FrameBuffer, FrameFault, framed
 from ledgerd.codec.json_errors import Layer
 
 MAX_FRAME = 16 * 1024 * 1024
 """More than the largest block, and than the largest request body that is passed on."""
-
-_LENGTH = struct.Struct(">I")
 
 
 class Ask(msgspec.Struct, frozen=True, tag="ask", array_like=True):
@@ -86,7 +84,7 @@ _encoder = msgspec.msgpack.Encoder()
 _decoder: msgspec.msgpack.Decoder[LinkMessage] = msgspec.msgpack.Decoder(LinkMessage)
 
 
-class LinkFault(Exception):
+class LinkFault(FrameFault):
     """Data on the link is not a message, or too large."""
 
 
@@ -94,36 +92,18 @@ def frame(message: LinkMessage) -> bytes:
     payload = _encoder.encode(message)
     if len(payload) > MAX_FRAME:
         raise LinkFault(f"a message of {len(payload)} bytes")
-    return _LENGTH.pack(len(payload)) + payload
+    return framed(payload)
 
 
 class LinkReader:
     """Splits the bytes of a link into messages."""
 
     def __init__(self) -> None:
-        self._buffer = bytearray()
+        self._frames = FrameBuffer(MAX_FRAME)
 
     def feed(self, data: bytes) -> Iterator[LinkMessage]:
         """Add received bytes, and yield the messages that are complete."""
-        self._buffer += data
-        start = 0
         try:
-            while len(self._buffer) - start >= _LENGTH.size:
-                (size,) = _LENGTH.unpack_from(self._buffer, start)
-                if size > MAX_FRAME:
-                    raise LinkFault(f"a frame of {size} bytes")
-                end = start + _LENGTH.size + size
-                if len(self._buffer) < end:
-                    break
-                payload = bytes(self._buffer[start + _LENGTH.size : end])
-                start = end
-                yield _message(payload)
-        finally:
-            del self._buffer[:start]
-
-
-def _message(payload: bytes) -> LinkMessage:
-    try:
-        return _decoder.decode(payload)
-    except msgspec.DecodeError as error:
-        raise LinkFault(str(error)) from error
+            yield from map(_decoder.decode, self._frames.frames_in(data))
+        except msgspec.DecodeError as error:
+            raise LinkFault(str(error)) from error

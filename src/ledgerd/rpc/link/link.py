@@ -7,6 +7,7 @@ import logging
 from collections.abc import AsyncGenerator, Callable
 from typing import cast
 
+from ledgerd.basics.frames import FrameFault
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.link.frames import (
@@ -120,7 +121,7 @@ class Link(asyncio.Protocol):
         try:
             for message in self._reader.feed(data):
                 self._receive(message)
-        except LinkFault:
+        except FrameFault:
             if self._transport is not None:
                 self._transport.abort()
             raise

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import cast
 
+from ledgerd.basics.frames import FrameFault
 from ledgerd.codec.json_errors import Layer
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.rpc.call.errors import PlainError
@@ -69,7 +70,7 @@ class WorkerLink(asyncio.Protocol):
         try:
             for message in self._reader.feed(data):
                 self._receive(message)
-        except LinkFault as fault:
+        except FrameFault as fault:
             log.error("the link to an API worker is cut: %(reason)s", {"reason": fault})  # noqa: TRY400 - a traceback does not help the operator
             self.close()
 

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ledgerd.state.objects.accounts import ACCOUNT_AUTHORITIES, ACCOUNT_METADATA, ACCOUNTS
-from ledgerd.state.objects.agents import AGENT_PERMISSIONS
-from ledgerd.state.objects.awards import AWARD_SHARES_EXPIRE
+from ledgerd.state.objects.accounts import (
+    ACCOUNT_AUTHORITIES,
+    ACCOUNT_METADATA,
+    ACCOUNTS,
+    AGENT_PERMISSIONS,
+    KEY_HISTORY,
+)
 from ledgerd.state.objects.bets import PM_BETS
 from ledgerd.state.objects.commitments import PM_COMMITS
 from ledgerd.state.objects.committee import COMMITTEE_REQUESTS, COMMITTEE_VOTES
@@ -18,10 +22,8 @@ from ledgerd.state.objects.custom_protocols import CUSTOM_PROTOCOLS
 from ledgerd.state.objects.discrepancies import DISCREPANCIES
 from ledgerd.state.objects.disputes import PM_CREATOR_BANS, PM_DISPUTE_VOTES, PM_DISPUTES
 from ledgerd.state.objects.escrow import ESCROWS
-from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
-from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES
+from ledgerd.state.objects.globals import AWARD_SHARES_EXPIRE, DYNAMIC_GLOBAL_PROPERTIES, HARDFORK_PROPERTIES
 from ledgerd.state.objects.invites import INVITES
-from ledgerd.state.objects.key_history import KEY_HISTORY
 from ledgerd.state.objects.key_references import KEY_REFERENCES
 from ledgerd.state.objects.lazy_pool import (
     PM_LAZY_ALLOCATIONS,
@@ -29,8 +31,7 @@ from ledgerd.state.objects.lazy_pool import (
     PM_LAZY_POOLS,
     PM_LAZY_WITHDRAW_REQUESTS,
 )
-from ledgerd.state.objects.leverage import PM_LEVERAGE_POSITIONS
-from ledgerd.state.objects.leverage_ends import LEVERAGE_ENDS
+from ledgerd.state.objects.leverage import LEVERAGE_ENDS, PM_LEVERAGE_POSITIONS
 from ledgerd.state.objects.liquidity import PM_LIQUIDITY
 from ledgerd.state.objects.market_records import (
     PM_KLINE_CHUNKS,
@@ -50,9 +51,8 @@ from ledgerd.state.objects.recovery import (
     CHANGE_RECOVERY_ACCOUNT_REQUESTS,
     MASTER_AUTHORITY_HISTORY,
 )
-from ledgerd.state.objects.reversible import REVERSIBLE_BLOCKS
 from ledgerd.state.objects.settlements import PM_DEFERRED_CLAIMS, PM_SETTLEMENTS
-from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, KNOWN_TRANSACTIONS
+from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, KNOWN_TRANSACTIONS, REVERSIBLE_BLOCKS
 from ledgerd.state.objects.validators import (
     VALIDATOR_CONFIRMATIONS,
     VALIDATOR_PENALTIES,

@@ -1,22 +1,24 @@
-"""Accounts, who may sign for them, and what they say of themselves (spec 02, sections 3.1 to 3.3; spec 07, 11.1).
-
-How a lost account is recovered is in `recovery`; whom its votes go to is in `validators`.
+"""Accounts, who may sign for them, and what they say of themselves (spec 02, sections 3.1 to 3.3; spec 07, 11.1);
+their agents (spec 07, section 10.17; spec 10, section 3), and what once could sign for them (spec 07, section 10.18;
+spec 10, section 6). How a lost account is recovered is in `recovery`; whom its votes go to is in `validators`.
 """
 
 from __future__ import annotations
 
+from enum import IntEnum
+from operator import attrgetter
 from typing import ClassVar
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
-from ledgerd.codec.numbers import Int16, ShareAmount, UInt16, UInt32, UInt64
-from ledgerd.protocol.amounts import Shares, Tokens
-from ledgerd.protocol.assets import fits_int64
+from ledgerd.codec.numbers import Int16, ShareAmount, UInt8, UInt16, UInt32, UInt64
+from ledgerd.protocol.assets import Shares, Tokens, fits_int64
 from ledgerd.protocol.authority import Authority
 from ledgerd.protocol.errors import require
-from ledgerd.protocol.keys import NULL_KEY, PublicKey
+from ledgerd.protocol.keys import KEY_SIZE, NULL_KEY, PublicKey
 from ledgerd.protocol.names import NO_NAME, AccountName
+from ledgerd.protocol.operations.agents import SEPARATOR
 from ledgerd.protocol.times import LATEST, Time
-from ledgerd.state.keys import BOOL, NAME_TEXT, NAME_WORD, OWN_ID, TIME
+from ledgerd.state.keys import BOOL, NAME_TEXT, NAME_WORD, OWN_ID, TIME, UINT8, fixed_bytes
 from ledgerd.state.objects.arrays import PROXY_DEPTH, ProxiedShares
 from ledgerd.state.tables import Entity, Table, ordered, unique
 
@@ -95,7 +97,6 @@ class Account(Entity):
 
     @property
     def available_shares(self) -> int:
-        """The shares that can be delegated."""
         return fits_int64(self.vesting_shares - self.delegated_vesting_shares)
 
     @property
@@ -154,26 +155,17 @@ class AccountMetadata(Entity):
 ACCOUNTS = Table(Account, number=1)
 ACCOUNT_BY_NAME = unique(ACCOUNTS, "by_name", lambda account: (account.name,), (NAME_TEXT,))
 ACCOUNT_BY_NEXT_WITHDRAWAL = unique(
-    ACCOUNTS,
-    "by_next_vesting_withdrawal",
-    lambda account: (account.next_vesting_withdrawal, account.id),
-    (TIME, OWN_ID),
+    ACCOUNTS, "by_next_vesting_withdrawal", attrgetter("next_vesting_withdrawal", "id"), (TIME, OWN_ID)
 )
 ACCOUNT_BY_ON_SALE = ordered(ACCOUNTS, "by_account_on_sale", lambda account: (account.account_on_sale,), (BOOL,))
 ACCOUNT_BY_SUBACCOUNT_ON_SALE = ordered(
     ACCOUNTS, "by_subaccount_on_sale", lambda account: (account.subaccount_on_sale,), (BOOL,)
 )
 ACCOUNT_BY_AUCTION_START = ordered(
-    ACCOUNTS,
-    "by_auction_start",
-    lambda account: (account.account_on_auction, account.account_on_sale_start_time),
-    (BOOL, TIME),
+    ACCOUNTS, "by_auction_start", attrgetter("account_on_auction", "account_on_sale_start_time"), (BOOL, TIME)
 )
 ACCOUNT_BY_LAST_BANDWIDTH_UPDATE = unique(
-    ACCOUNTS,
-    "by_last_bandwidth_update",
-    lambda account: (account.last_bandwidth_update, account.id),
-    (TIME, OWN_ID),
+    ACCOUNTS, "by_last_bandwidth_update", attrgetter("last_bandwidth_update", "id"), (TIME, OWN_ID)
 )
 """Ours: the accounts of the last days, without a walk over all there are (spec 02, section 4.13)."""
 
@@ -182,3 +174,60 @@ AUTHORITY_BY_ACCOUNT = unique(ACCOUNT_AUTHORITIES, "by_account", lambda authorit
 
 ACCOUNT_METADATA = Table(AccountMetadata, number=21)
 METADATA_BY_ACCOUNT = unique(ACCOUNT_METADATA, "by_account", lambda text: (text.account,), (NAME_WORD,))
+
+
+FOR_EVER = 0
+"""Of an agent that does not expire."""
+
+
+class AgentPermission(Entity):
+    """What a key may sign for an account. Keys may be the same, names of an account's agents may not."""
+
+    account: AccountName = NO_NAME
+    agent_name: AccountName = NO_NAME
+    agent_key: PublicKey = NULL_KEY
+    operations: str = ""
+    expiration: Time = FOR_EVER
+    addons: str = ""
+
+    def may_sign(self, operation: str) -> bool:
+        wanted = f"{SEPARATOR}{operation}{SEPARATOR}"
+        return bool(operation) and wanted in f"{SEPARATOR}{self.operations}{SEPARATOR}"
+
+    def is_live(self, now: int) -> bool:
+        return self.expiration == FOR_EVER or self.expiration > now
+
+
+AGENT_PERMISSIONS = Table(AgentPermission, number=48)
+AGENT_BY_ACCOUNT = unique(
+    AGENT_PERMISSIONS, "by_permission_account", attrgetter("account", "agent_name"), (NAME_TEXT, NAME_TEXT)
+)
+
+
+class Role(IntEnum):
+    """What a key is for."""
+
+    MASTER = 0
+    ACTIVE = 1
+    REGULAR = 2
+    MEMO = 3
+
+
+class KeyHistory(Entity):
+    """A member of an authority until this block: a key or an account, or neither where there was none."""
+
+    account: AccountName = NO_NAME
+    role: UInt8 = Role.MASTER
+    key: PublicKey = NULL_KEY
+    auth_account: AccountName = NO_NAME
+    weight: UInt16 = 0
+    weight_threshold: UInt32 = 0
+    valid_until_block: UInt32 = 0
+    valid_until_time: Time = 0
+
+
+KEY_HISTORY = Table(KeyHistory, number=49)
+KEY_HISTORY_BY_ROLE = unique(
+    KEY_HISTORY, "by_account_role", attrgetter("account", "role", "id"), (NAME_TEXT, UINT8, OWN_ID)
+)
+KEY_HISTORY_BY_KEY = unique(KEY_HISTORY, "by_key", lambda entry: (entry.key, entry.id), (fixed_bytes(KEY_SIZE), OWN_ID))

@@ -1,7 +1,4 @@
-"""Arrays that the reference shows as the bytes of its memory: hex in JSON, plain tuples here (spec 03, section 27.2).
-
-How many names a schedule holds depends on the network, so those arrays are vectors, whose length the chain keeps.
-"""
+"""Arrays that the reference shows as the bytes of its memory: hex in JSON, tuples here (spec 03, section 27.2)."""
 
 from __future__ import annotations
 
@@ -43,7 +40,6 @@ class SharesInMemory(FixedArray):
         self._packed = struct.Struct(f"<{count}q")
 
     def text(self, source: Source, value: str) -> str:
-        """The little-endian numbers one after the other."""
         return f"{source.bind(_hex_of_shares)}({value})"
 
     def parse(self, value: object) -> tuple[int, ...]:
@@ -59,11 +55,9 @@ class NamesInMemory(Vector):
         super().__init__(NAME_KIND)
 
     def text(self, source: Source, value: str) -> str:
-        """The names one after the other."""
         return f"{source.bind(_hex_of_names)}({value})"
 
     def parse(self, value: object) -> tuple[AccountName, ...]:
-        """As many names as there are bytes for."""
         raw = hex_bytes(value)
         if len(raw) % MAX_NAME_BYTES:
             raise DecodeError(f"{len(raw)} bytes are no row of names of {MAX_NAME_BYTES} bytes each")
@@ -80,7 +74,6 @@ class FlagsInMemory(Vector):
         super().__init__(Boolean())
 
     def text(self, source: Source, value: str) -> str:
-        """The bytes one after the other."""
         return f"{source.bind(_hex_of_flags)}({value})"
 
     def parse(self, value: object) -> tuple[bool, ...]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from msgspec import field
 
 from ledgerd.codec.numbers import UInt32
-from ledgerd.protocol.amounts import Tokens
+from ledgerd.protocol.assets import Tokens
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.times import Time
 from ledgerd.state.keys import BOOL, NAME_WORD, OWN_ID, TIME, UINT32
@@ -29,7 +31,6 @@ class Escrow(Entity):
 
     @property
     def is_approved(self) -> bool:
-        """Whether both have agreed to it."""
         return self.to_approved and self.agent_approved
 
 
@@ -38,8 +39,5 @@ ESCROW_BY_SENDER = unique(ESCROWS, "by_from_id", lambda escrow: (escrow.sender, 
 ESCROW_BY_RECIPIENT = unique(ESCROWS, "by_to", lambda escrow: (escrow.recipient, escrow.id), (NAME_WORD, OWN_ID))
 ESCROW_BY_AGENT = unique(ESCROWS, "by_agent", lambda escrow: (escrow.agent, escrow.id), (NAME_WORD, OWN_ID))
 ESCROW_BY_DEADLINE = unique(
-    ESCROWS,
-    "by_ratification_deadline",
-    lambda escrow: (escrow.is_approved, escrow.ratification_deadline, escrow.id),
-    (BOOL, TIME, OWN_ID),
+    ESCROWS, "by_ratification_deadline", attrgetter("is_approved", "ratification_deadline", "id"), (BOOL, TIME, OWN_ID)
 )

@@ -1,15 +1,19 @@
-"""The global properties of the chain: its head, its funds, its load (spec 02, section 3.14; spec 07, section 11.2)."""
+"""The global properties of the chain: its head, its funds, its load (spec 02, section 3.14; spec 07, section 11.2).
+
+Beside them its hardforks (spec 02, section 3.13), and the shares of awards in the reward fund (spec 02, section 3.15).
+"""
 
 from __future__ import annotations
 
-from ledgerd.codec.numbers import Int16, UInt8, UInt16, UInt32, UInt64, UInt128
-from ledgerd.protocol.amounts import Shares, Tokens
-from ledgerd.protocol.assets import Price, shares, tokens, worth_of
+from ledgerd.codec.numbers import Int16, ShareAmount, UInt8, UInt16, UInt32, UInt64, UInt128
+from ledgerd.protocol.assets import Price, Shares, Tokens, shares, tokens, worth_of
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.times import Time
-from ledgerd.state.tables import Entity, Table
+from ledgerd.protocol.versions import HardforkVersion
+from ledgerd.state.keys import TIME
+from ledgerd.state.tables import Entity, Table, ordered
 
 FIRST_PRICE = 1_000_000, 1_000
 """So many shares cost so many tokens while there are none."""
@@ -82,3 +86,30 @@ class DynamicGlobalProperty(Entity):
 
 
 DYNAMIC_GLOBAL_PROPERTIES = Table(DynamicGlobalProperty, number=0)
+
+
+class HardforkProperty(Entity):
+    """There is one."""
+
+    processed_hardforks: tuple[Time, ...] = ()
+    last_hardfork: UInt32 = 0
+    current_hardfork_version: HardforkVersion = 0
+    next_hardfork: HardforkVersion = 0
+    next_hardfork_time: Time = 0
+
+    def has(self, number: int) -> bool:
+        return len(self.processed_hardforks) > number
+
+
+HARDFORK_PROPERTIES = Table(HardforkProperty, number=11)
+
+
+class AwardSharesExpire(Entity):
+    """Shares of an award that leave the sum of all again."""
+
+    expires: Time = 0
+    rshares: ShareAmount = 0
+
+
+AWARD_SHARES_EXPIRE = Table(AwardSharesExpire, number=27)
+AWARD_SHARES_BY_EXPIRATION = ordered(AWARD_SHARES_EXPIRE, "by_expiration", lambda shares: (shares.expires,), (TIME,))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ledgerd.codec.numbers import UInt16
-from ledgerd.protocol.amounts import Tokens
+from ledgerd.protocol.assets import Tokens
 from ledgerd.protocol.keys import KEY_SIZE, NULL_KEY, PublicKey
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.times import Time

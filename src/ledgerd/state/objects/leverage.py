@@ -1,10 +1,14 @@
-"""Bets with tokens that the lazy pool has lent (spec 07, section 10.12)."""
+"""Bets with tokens that the lazy pool has lent (spec 07, section 10.12); and when the positions of a market are
+closed at the latest, which is ours, not consensus: the reference looks at every position.
+"""
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from ledgerd.codec.numbers import Int16, ShareAmount, UInt8
 from ledgerd.protocol.names import NO_NAME, AccountName
-from ledgerd.protocol.times import Time
+from ledgerd.protocol.times import LATEST, Time
 from ledgerd.state.keys import NAME_TEXT, OBJECT_ID, OWN_ID, TIME, UINT8
 from ledgerd.state.tables import Entity, ObjectId, Table, unique
 
@@ -44,20 +48,26 @@ class PmLeveragePosition(Entity):
 
 PM_LEVERAGE_POSITIONS = Table(PmLeveragePosition, number=43)
 LEVERAGE_BY_MARKET_STATUS = unique(
-    PM_LEVERAGE_POSITIONS,
-    "by_lev_market_status",
-    lambda position: (position.market, position.status, position.id),
-    (OBJECT_ID, UINT8, OWN_ID),
+    PM_LEVERAGE_POSITIONS, "by_lev_market_status", attrgetter("market", "status", "id"), (OBJECT_ID, UINT8, OWN_ID)
 )
-LEVERAGE_BY_ACCOUNT = unique(
-    PM_LEVERAGE_POSITIONS,
-    "by_lev_account",
-    lambda position: (position.account, position.id),
-    (NAME_TEXT, OWN_ID),
-)
+LEVERAGE_BY_ACCOUNT = unique(PM_LEVERAGE_POSITIONS, "by_lev_account", attrgetter("account", "id"), (NAME_TEXT, OWN_ID))
 LEVERAGE_BY_FUNDING_DUE = unique(
-    PM_LEVERAGE_POSITIONS,
-    "by_lev_funding_due",
-    lambda position: (position.status, position.funding_due_time, position.id),
-    (UINT8, TIME, OWN_ID),
+    PM_LEVERAGE_POSITIONS, "by_lev_funding_due", attrgetter("status", "funding_due_time", "id"), (UINT8, TIME, OWN_ID)
 )
+
+
+AT_ONCE = 0
+NEVER = LATEST
+"""Beside the end of betting: the market is resolved already, or takes bets until it is."""
+
+
+class LeverageEnd(Entity):
+    """A market that has, or had, positions which stand: from this time on they do not."""
+
+    market: ObjectId = 0
+    time: Time = NEVER
+
+
+LEVERAGE_ENDS = Table(LeverageEnd, number=104)
+LEVERAGE_END_BY_MARKET = unique(LEVERAGE_ENDS, "by_market", lambda end: (end.market,), (OBJECT_ID,))
+LEVERAGE_END_BY_TIME = unique(LEVERAGE_ENDS, "by_time", lambda end: (end.time, end.market), (TIME, OBJECT_ID))

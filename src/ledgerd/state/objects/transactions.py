@@ -1,10 +1,13 @@
-"""Transactions that have not expired, and the ids of the last blocks (spec 02, section 3.13)."""
+"""Transactions that have not expired, the ids of the last blocks (spec 02, section 3.13), and the blocks that may
+still be taken back: kept in the state, so that a restart loses none of them; those are ours, not consensus.
+"""
 
 from __future__ import annotations
 
+from ledgerd.codec.numbers import UInt32
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId, TransactionId
 from ledgerd.protocol.times import Time
-from ledgerd.state.keys import TIME, fixed_bytes
+from ledgerd.state.keys import TIME, UINT32, fixed_bytes
 from ledgerd.state.tables import Entity, Table, ordered, unique
 
 TRANSACTION_ID_SIZE = 20
@@ -40,3 +43,14 @@ TRANSACTION_BY_EXPIRATION = ordered(
 )
 
 BLOCK_SUMMARIES = Table(BlockSummary, number=5)
+
+
+class ReversibleBlock(Entity):
+    """A block of the trunk that has not gone to the block log yet."""
+
+    number: UInt32 = 0
+    packed: bytes = b""
+
+
+REVERSIBLE_BLOCKS = Table(ReversibleBlock, number=100)
+REVERSIBLE_BY_NUMBER = unique(REVERSIBLE_BLOCKS, "by_number", lambda block: (block.number,), (UINT32,))

@@ -1,50 +1,72 @@
-"""Validators, the votes for them, their schedule, and what they confirm (spec 02, sections 3.10 to 3.13).
-
-The reference's index of validators by work is left out: the work is never written, and nothing walks it.
+"""Validators, the votes for them, their schedule, and what they confirm (spec 02, sections 3.10 to 3.13). The
+reference's index of validators by work is left out: the work is never written, and nothing walks it. Chain properties
+are stored as they are, but made and packed once for all that hold the same: there are eighty of them, and most want
+the same; to remember costs a tenth.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from enum import IntEnum
+from functools import lru_cache, partial
+from operator import attrgetter
 from typing import Annotated, NoReturn
 
 import msgspec
 
+from ledgerd.codec import codec_of, record_kind
+from ledgerd.codec.annotations import fields_of
 from ledgerd.codec.errors import DecodeError
 from ledgerd.codec.json_scalars import as_string
-from ledgerd.codec.numbers import (
-    Int16,
-    ShareAmount,
-    UInt8,
-    UInt16,
-    UInt32,
-    UInt64,
-    UInt128,
-    Unsigned,
-)
+from ledgerd.codec.numbers import Int16, ShareAmount, UInt8, UInt16, UInt32, UInt64, UInt128, Unsigned
 from ledgerd.codec.partial import fields_reader
-from ledgerd.codec.source import Source
+from ledgerd.codec.records import RecordKind
+from ledgerd.codec.source import Source, packing
 from ledgerd.codec.strings import FixedBytes
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
 from ledgerd.protocol.keys import NULL_KEY, PublicKey
 from ledgerd.protocol.names import NO_NAME, AccountName
+from ledgerd.protocol.properties import ChainPropertiesHf14
 from ledgerd.protocol.times import Time
 from ledgerd.protocol.versions import HardforkVersion, Version
-from ledgerd.state.keys import (
-    BOOL,
-    INT64,
-    NAME_TEXT,
-    NAME_WORD,
-    OBJECT_ID,
-    OWN_ID,
-    TIME,
-    UINT128,
-    descending,
-)
+from ledgerd.state.keys import BOOL, INT64, NAME_TEXT, NAME_WORD, OBJECT_ID, OWN_ID, TIME, UINT128, descending
 from ledgerd.state.objects.arrays import FlagRow, NameRow
-from ledgerd.state.objects.chain_properties import Properties
 from ledgerd.state.tables import Entity, ObjectId, Table, ordered, unique
+
+REMEMBERED = 1024
+SIZE = packing(record_kind(ChainPropertiesHf14).letters).size
+"""Bytes of them all: none is of a size of its own."""
+
+
+@lru_cache(REMEMBERED)
+def _packed(properties: ChainPropertiesHf14) -> bytes:
+    return codec_of(ChainPropertiesHf14).encode(properties)
+
+
+@lru_cache(REMEMBERED)
+def _unpacked(raw: bytes) -> ChainPropertiesHf14:
+    return codec_of(ChainPropertiesHf14).decode_exactly(raw)
+
+
+class StoredProperties(RecordKind):
+    """The bytes and the JSON of the record."""
+
+    letters = ""
+    """None, so that nobody takes the fields apart."""
+
+    def read(self, source: Source, target: str) -> None:
+        source.add(f"{target} = {source.bind(_unpacked)}(buf[pos:pos + {SIZE}])")
+        source.add(f"pos += {SIZE}")
+
+    def write(self, source: Source, value: str) -> None:
+        source.add(f"w({source.bind(_packed)}({value}))")
+
+
+Properties = Annotated[
+    ChainPropertiesHf14, StoredProperties(ChainPropertiesHf14, partial(fields_of, ChainPropertiesHf14))
+]
+"""All properties that there are."""
+
 
 NEVER_SCHEDULED = (1 << 128) - 1
 """The virtual time of a validator whose turn never comes."""
@@ -68,15 +90,12 @@ class PlaceKind(Unsigned):
         super().__init__(8, "place in the schedule")
 
     def build(self, parts: list[str], source: Source) -> str:
-        """One of the three, or none of this type."""
         return f"{source.bind({place.value: place for place in SchedulePlace})}[{parts[0]}]"
 
     def text(self, source: Source, value: str) -> str:
-        """`"top"`."""
         return f"{source.bind({place: chr(34) + place.name.lower() + chr(34) for place in SchedulePlace})}[{value}]"
 
     def parse(self, value: object) -> SchedulePlace:
-        """The word."""
         word = as_string(value)
         for place in SchedulePlace:
             if place.name.lower() == word:
@@ -121,7 +140,6 @@ class Validator(Entity):
 
     @property
     def is_active(self) -> bool:
-        """Whether it has a key to sign with."""
         return self.signing_key != NULL_KEY
 
 
@@ -175,27 +193,21 @@ class ValidatorConfirmation(Entity):
 VALIDATORS = Table(Validator, number=3)
 VALIDATOR_BY_NAME = unique(VALIDATORS, "by_name", lambda validator: (validator.owner,), (NAME_WORD,))
 VALIDATOR_BY_VOTES = unique(
-    VALIDATORS,
-    "by_vote_name",
-    lambda validator: (validator.votes, validator.owner, validator.id),
-    (descending(INT64), NAME_TEXT, OWN_ID),
+    VALIDATORS, "by_vote_name", attrgetter("votes", "owner", "id"), (descending(INT64), NAME_TEXT, OWN_ID)
 )
 VALIDATOR_BY_COUNTED_VOTES = unique(
     VALIDATORS,
     "by_counted_vote_name",
-    lambda validator: (validator.counted_votes, validator.owner, validator.id),
+    attrgetter("counted_votes", "owner", "id"),
     (descending(INT64), NAME_TEXT, OWN_ID),
 )
 VALIDATOR_BY_SCHEDULE_TIME = unique(
-    VALIDATORS,
-    "by_schedule_time",
-    lambda validator: (validator.virtual_scheduled_time, validator.id),
-    (UINT128, OWN_ID),
+    VALIDATORS, "by_schedule_time", attrgetter("virtual_scheduled_time", "id"), (UINT128, OWN_ID)
 )
 VALIDATOR_BY_ACTIVE_COUNTED_VOTES = unique(
     VALIDATORS,
     "by_active_counted_vote_name",
-    lambda validator: (validator.is_active, validator.counted_votes, validator.owner, validator.id),
+    attrgetter("is_active", "counted_votes", "owner", "id"),
     (BOOL, descending(INT64), NAME_TEXT, OWN_ID),
 )
 """Ours: those who can be scheduled, without a walk over those who have no key."""
@@ -209,16 +221,10 @@ VALIDATOR_BY_PENDING_REWARD = unique(
 
 VALIDATOR_VOTES = Table(ValidatorVote, number=10)
 VALIDATOR_VOTE_BY_ACCOUNT = unique(
-    VALIDATOR_VOTES,
-    "by_account_validator",
-    lambda vote: (vote.account, vote.validator),
-    (OBJECT_ID, OBJECT_ID),
+    VALIDATOR_VOTES, "by_account_validator", attrgetter("account", "validator"), (OBJECT_ID, OBJECT_ID)
 )
 VALIDATOR_VOTE_BY_VALIDATOR = unique(
-    VALIDATOR_VOTES,
-    "by_validator_account",
-    lambda vote: (vote.validator, vote.account, vote.id),
-    (OBJECT_ID, OBJECT_ID, OWN_ID),
+    VALIDATOR_VOTES, "by_validator_account", attrgetter("validator", "account", "id"), (OBJECT_ID, OBJECT_ID, OWN_ID)
 )
 
 VALIDATOR_SCHEDULES = Table(ValidatorSchedule, number=6)

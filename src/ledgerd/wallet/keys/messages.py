@@ -7,10 +7,10 @@ it reads by itself.
 from __future__ import annotations
 
 import socket
-import struct
 
 import msgspec
 
+from ledgerd.basics.frames import LENGTH, FrameFault, framed, read_frame
 from ledgerd.wallet.errors import WalletError
 
 READY = b"ready\n"
@@ -21,7 +21,6 @@ SECRET_SECONDS = 120.0
 ROLES = ("master", "active", "regular", "memo")
 """Of the keys that are made of an account's password."""
 LARGEST_FRAME = 4 << 20
-_LENGTH = struct.Struct(">I")
 
 
 class KeeperRequest(msgspec.Struct, tag=True, forbid_unknown_fields=True):
@@ -188,8 +187,7 @@ AnyAnswer = WasDone | RefusedRequest | KeeperStatus | Keys | Signatures | MemoTe
 
 def send_frame(connection: socket.socket, message: KeeperRequest | KeeperAnswer, descriptor: int | None = None) -> None:
     """Send a message, and a descriptor along with its first byte."""
-    body = msgspec.json.encode(message)
-    frame = _LENGTH.pack(len(body)) + body
+    frame = framed(msgspec.json.encode(message))
     if descriptor is not None:
         sent = socket.send_fds(connection, [frame], [descriptor])
         frame = frame[sent:]
@@ -203,20 +201,11 @@ def receive_frame(connection: socket.socket) -> tuple[bytes, int | None]:
     Raises:
         WalletError: The other end has closed the socket, or sends what is no frame.
     """
-    head, descriptors, _, _ = socket.recv_fds(connection, _LENGTH.size, 1)
-    descriptor = descriptors[0] if descriptors else None
-    head += _receive(connection, _LENGTH.size - len(head))
-    (length,) = _LENGTH.unpack(head)
-    if length > LARGEST_FRAME:
-        raise WalletError(f"a message of {length} bytes, where {LARGEST_FRAME} are the most")
-    return _receive(connection, length), descriptor
-
-
-def _receive(connection: socket.socket, count: int) -> bytes:
-    parts = bytearray()
-    while len(parts) < count:
-        part = connection.recv(count - len(parts))
-        if not part:
-            raise WalletError("the process that holds the keys has closed the connection")
-        parts += part
-    return bytes(parts)
+    begun, descriptors, _, _ = socket.recv_fds(connection, LENGTH.size, 1)
+    try:
+        body = read_frame(connection.recv, LARGEST_FRAME, begun)
+    except FrameFault as fault:
+        raise WalletError(f"a message that is none: {fault}") from None
+    if body is None:
+        raise WalletError("the process that holds the keys has closed the connection")
+    return body, descriptors[0] if descriptors else None

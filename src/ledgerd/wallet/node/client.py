@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import http.client
 import itertools
-import ssl
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Self
 
 from ledgerd.basics.printable import printable
 from ledgerd.client.address import SECURE_SOCKET, SECURE_WEB, SOCKET, WEB, NodeAddress, read_address
+from ledgerd.client.blocking import HttpClient
 from ledgerd.client.envelope import ErrorAnswer, NodeCall, NotAnAnswer, packed, parsed, request_of, result_of
-from ledgerd.client.timely import Deadline, TimelyHTTPConnection, TimelyHTTPSConnection
+from ledgerd.client.exchange import TooLarge
 from ledgerd.codec.errors import CodecError
 from ledgerd.protocol.errors import OperatorError, RuleViolation
 from ledgerd.wallet.errors import NodeRefused, NodeUnreachable, WalletError
@@ -32,8 +32,7 @@ class NodeClient:
         self._seconds = seconds
         self._address = _address_of(url)
         self._numbers = itertools.count(1)
-        self._http: TimelyHTTPConnection | TimelyHTTPSConnection | None = None
-        self._deadline = Deadline()
+        self._http = HttpClient(self._address)
         self._socket: ClientConnection | None = None
         self._open = ExitStack()
 
@@ -53,7 +52,7 @@ class NodeClient:
         body = packed(request_of(number, NodeCall(api, method, arguments)))
         try:
             raw = self._by_socket(body) if self._address.scheme in (SOCKET, SECURE_SOCKET) else self._by_http(body)
-        except (OSError, http.client.HTTPException, ssl.SSLError) as problem:
+        except OSError as problem:
             self.close()
             raise NodeUnreachable(f"{self.url} does not answer: {printable(str(problem))}") from problem
         except NodeUnreachable:
@@ -76,24 +75,17 @@ class NodeClient:
 
     def close(self) -> None:
         """Close the connection; the next request makes a new one."""
-        if self._http is not None:
-            self._http.close()
-        self._http = self._socket = None
+        self._http.close()
+        self._socket = None
         self._open.close()
 
     def _by_http(self, body: bytes) -> bytes:
-        if self._http is None:
-            kind = TimelyHTTPSConnection if self._address.scheme == SECURE_WEB else TimelyHTTPConnection
-            self._http = kind(self._address.host, self._address.given_port)
-            self._http.deadline = self._deadline
-        self._deadline.set(self._seconds)
-        self._http.request("POST", self._address.path, body, {"Content-Type": "application/json"})
-        response = self._http.getresponse()
-        raw = response.read(LARGEST_ANSWER + 1)
-        if len(raw) > LARGEST_ANSWER:
-            raise NodeUnreachable(f"{self.url} answers more than {LARGEST_ANSWER >> 20} MB")
-        if response.status != http.HTTPStatus.OK and not raw.startswith(b"{"):
-            raise NodeUnreachable(f"{self.url} answers {response.status} {printable(response.reason)}")
+        try:
+            status, reason, raw = self._http.post(body, self._seconds, LARGEST_ANSWER)
+        except TooLarge:
+            raise NodeUnreachable(f"{self.url} answers more than {LARGEST_ANSWER >> 20} MB") from None
+        if status != HTTPStatus.OK and not raw.startswith(b"{"):
+            raise NodeUnreachable(f"{self.url} answers {status} {printable(reason)}")
         return raw
 
     def _by_socket(self, body: bytes) -> bytes:

@@ -10,17 +10,16 @@ from typing import Any
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.rules.accounts.agents import agents_of
-from ledgerd.chain.steps.auctions import end_auctions
+from ledgerd.chain.rules.accounts.authorities import agents_of
+from ledgerd.chain.steps.payments import end_auctions
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.authority import Authority, authority_of
 from ledgerd.protocol.keys import NULL_KEY, PublicKey
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.operations.account_market import BuyAccount
-from ledgerd.protocol.operations.accounts import AccountUpdate
+from ledgerd.protocol.operations.accounts import AccountUpdate, RecoverAccount
 from ledgerd.protocol.operations.agents import SetAgentPermission
-from ledgerd.protocol.operations.recovery import RecoverAccount
-from ledgerd.state.objects.key_history import KEY_HISTORY, KEY_HISTORY_BY_KEY, Role
+from ledgerd.state.objects.accounts import KEY_HISTORY, KEY_HISTORY_BY_KEY, Role
 from ledgerd.state.objects.recovery import (
     ACCOUNT_RECOVERY_REQUESTS,
     MASTER_AUTHORITY_HISTORY,

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from ledgerd.chain.rules.markets.commitments import commitment_of
+from ledgerd.chain.evaluators.bets import commitment_of
 from ledgerd.codec import codec_of
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.names import MAX_NAME_BYTES, AccountName
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.commitments import PmCommitBet, PmRevealBet
+from ledgerd.protocol.operations.bets import PmCommitBet, PmRevealBet
 from tests.recorded import recorded_blocks
 
 COMMITTED = {"open-pm2": 79, "open-main15": 126}

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.rules.markets.gauges import (
+from ledgerd.chain.rules.markets.oracles import (
     AWAITING_DECISION,
     AWAITING_RESPONSE,
     CLASS_ENDS,

@@ -23,8 +23,18 @@ from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.virtual_markets import PmLeverageLiquidate, PmLeverageResolve
 from ledgerd.state.objects.lazy_pool import PM_LAZY_WITHDRAW_REQUESTS, PmLazyWithdrawRequest
-from ledgerd.state.objects.leverage import ACTIVE, CLOSED, CONVERTED, LIQUIDATED, LOST, WON, PmLeveragePosition
-from ledgerd.state.objects.leverage_ends import LEVERAGE_END_BY_MARKET, LEVERAGE_ENDS, LeverageEnd
+from ledgerd.state.objects.leverage import (
+    ACTIVE,
+    CLOSED,
+    CONVERTED,
+    LEVERAGE_END_BY_MARKET,
+    LEVERAGE_ENDS,
+    LIQUIDATED,
+    LOST,
+    WON,
+    LeverageEnd,
+    PmLeveragePosition,
+)
 from ledgerd.state.objects.markets import PmMarket
 from ledgerd.state.objects.settlements import CLOSED_LEVERAGE, PM_DEFERRED_CLAIMS, PmDeferredClaim
 from tests.chain.ledgers import BOB, CAROL, NOW, change, set_median

@@ -11,9 +11,7 @@ from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.operations import (
     Operation,
     bets,
-    commitments,
     disputes,
-    lazy_pool,
     leverage,
     liquidity,
     markets,
@@ -23,7 +21,7 @@ from ledgerd.protocol.operations.variant import declared_in
 from tests.chain.ledgers import refuses
 from tests.chain.market_scenes import NOT_ENABLED, market_ledger
 
-FAMILIES = (oracles, markets, bets, commitments, disputes, liquidity, lazy_pool, leverage)
+FAMILIES = (oracles, markets, bets, disputes, liquidity, leverage)
 OPERATIONS = [kind for family in FAMILIES for kind in declared_in(family)]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.rules.markets.pool_votes import NO_POOL_VOTES, pool_votes, voting_weight
+from ledgerd.chain.rules.markets.lazy_pool import NO_POOL_VOTES, pool_votes, voting_weight
 from ledgerd.state.objects.lazy_pool import PM_LAZY_DEPOSITS, PM_LAZY_POOLS, PmLazyDeposit, PmLazyPool
 from tests.chain.ledgers import ALICE, CAROL, change, create_account
 

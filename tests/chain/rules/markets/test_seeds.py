@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.rules.markets.leverage_ends import ends_due
+from ledgerd.chain.rules.markets.liquidation import ends_due
 from ledgerd.chain.rules.markets.seeds import (
     COUNTERS,
     GAUGES,
     FrozenTally,
-    note_leverage_ends,
+    record_leverage_ends,
     recount_accounts,
     recount_oracles,
 )
@@ -23,8 +23,7 @@ from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.accounts import ACCOUNTS
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
-from ledgerd.state.objects.leverage import ACTIVE, PM_LEVERAGE_POSITIONS
-from ledgerd.state.objects.leverage_ends import LEVERAGE_ENDS
+from ledgerd.state.objects.leverage import ACTIVE, LEVERAGE_ENDS, PM_LEVERAGE_POSITIONS
 from ledgerd.state.objects.markets import PM_MARKETS, RESOLVED, PmMarket
 from ledgerd.state.objects.oracles import PM_ORACLES
 from tests.chain.imported import imported_state
@@ -57,7 +56,7 @@ def tally_of_rows(store: Store) -> FrozenTally:
     tally = FrozenTally()
     for table in STORED_TABLES:
         for row in store.scan(table):
-            tally.take(row)
+            tally.add(row)
     return tally
 
 
@@ -125,7 +124,7 @@ def test_a_file_that_has_counted_nothing_is_counted_when_it_is_loaded(tmp_path: 
 
 def test_markets_with_positions_have_their_ends(tmp_path: Path) -> None:
     with imported_state("open-pm", 1200, tmp_path) as ledger:
-        note_leverage_ends(ledger)
+        record_leverage_ends(ledger)
 
         standing = {row.market for row in ledger.store.scan(PM_LEVERAGE_POSITIONS) if row.status == ACTIVE}
         assert standing

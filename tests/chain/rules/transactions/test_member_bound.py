@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from ledgerd.chain.pending.pending import MEMBERS_OF_REFUSED
-from ledgerd.chain.rules.transactions.member_bound import BeyondMemberBound
+from ledgerd.chain.rules.transactions.bounds import BeyondMemberBound
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.authority_check import MissingActive
+from ledgerd.protocol.authority_web import MOST_MEMBERS
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.lookups import MOST_MEMBERS
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.proposals import OperationWrapper, ProposalCreate, ProposalUpdate
 from ledgerd.protocol.operations.transfers import Transfer
@@ -44,7 +44,7 @@ def test_a_web_beyond_the_bound_is_refused_after_so_many_members(network: Networ
     for key in (STRANGER, MASTER, key_in_web(FIRST)):
         with pytest.raises(BeyondMemberBound, match=TOLD):
             network.send(gift(), key=key)
-        assert MOST_MEMBERS < network.chain.members_looked_at < MOST_MEMBERS + 2 * COUNT
+        assert MOST_MEMBERS < network.chain.members_checked < MOST_MEMBERS + 2 * COUNT
     assert network.chain.waiting == ()
 
 
@@ -53,10 +53,10 @@ def test_the_same_is_law_in_a_block_and_each_account_is_looked_at_once(network: 
     with pytest.raises(BeyondMemberBound):
         network.chain.push_transaction(transaction)
 
-    before = network.chain.parts.ledger.lookups.looked
+    before = network.chain.parts.ledger.lookups.checked
     network.chain.push_block(block_of(network, [transaction])).or_raise()
 
-    assert network.chain.parts.ledger.lookups.looked - before < COUNT * (COUNT + 5)
+    assert network.chain.parts.ledger.lookups.checked - before < COUNT * (COUNT + 5)
 
 
 def test_what_waits_is_applied_again_within_the_bound(network: Network, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,7 +82,7 @@ def test_what_is_too_late_is_refused_for_that_where_its_authorities_would_take_l
 
     with pytest.raises(RuleViolation, match=r"now < trx\.expiration"):
         network.chain.push_transaction(late)
-    assert network.chain.members_looked_at <= MEMBERS_OF_REFUSED + COUNT + 2
+    assert network.chain.members_checked <= MEMBERS_OF_REFUSED + COUNT + 2
 
 
 def test_what_is_too_late_is_refused_for_its_authority_where_that_is_soon_known(network: Network) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from ledgerd.chain.events import NO_TRANSACTION
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.rules.transactions.proposal_execution import UNSIGNED
+from ledgerd.chain.rules.transactions.proposals import UNSIGNED
 from ledgerd.chain.rules.transactions.transactions import apply_transaction
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.operations import Operation

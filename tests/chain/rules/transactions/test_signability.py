@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.rules.transactions.signability import IDLE, require_usable
+from ledgerd.chain.rules.transactions.bounds import IDLE, require_usable
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.authority import Authority
 from ledgerd.protocol.authority_check import IrrelevantSignature
@@ -18,7 +18,7 @@ from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.accounts import AccountUpdate
 from ledgerd.protocol.operations.transfers import Transfer
 from ledgerd.protocol.transaction import Transaction
-from ledgerd.state.objects.agents import AGENT_PERMISSIONS, AgentPermission
+from ledgerd.state.objects.accounts import AGENT_PERMISSIONS, AgentPermission
 from tests.chain.ledgers import ALICE, BOB, create_account, key_of
 from tests.chain.networks import VIZ, VIZ_KEY, Network
 from tests.p2p.noise import noise

@@ -8,13 +8,12 @@ import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import Skip
-from ledgerd.chain.rules.accounts import agents
-from ledgerd.chain.rules.accounts.agents import agents_of
-from ledgerd.chain.rules.transactions.signers import check_signers
-from ledgerd.chain.rules.transactions.transactions import apply_transaction
+from ledgerd.chain.rules.accounts import authorities
+from ledgerd.chain.rules.accounts.authorities import agents_of
+from ledgerd.chain.rules.transactions.transactions import apply_transaction, check_signers
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.authority import Authority, authority_of
-from ledgerd.protocol.block_exceptions import EXCEPTED_BLOCKS
+from ledgerd.protocol.block import EXCEPTED_BLOCKS
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.hashing import sha256
 from ledgerd.protocol.keys import NULL_KEY, PrivateKey
@@ -27,7 +26,7 @@ from ledgerd.protocol.operations.custom import Custom
 from ledgerd.protocol.operations.proposals import OperationWrapper, ProposalCreate
 from ledgerd.protocol.operations.transfers import Transfer
 from ledgerd.protocol.transaction import Transaction
-from ledgerd.state.objects.agents import AGENT_PERMISSIONS, AgentPermission
+from ledgerd.state.objects.accounts import AGENT_PERMISSIONS, AgentPermission
 from ledgerd.state.objects.proposals import PROPOSALS
 from ledgerd.state.view import View
 from tests.chain.ledgers import (
@@ -238,9 +237,9 @@ def test_the_agents_of_an_account_are_read_once_for_all_operations_of_a_transact
         read.append(principal)
         return agents_of(state, principal)
 
-    monkeypatch.setattr(agents, "agents_of", counted)
+    monkeypatch.setattr(authorities, "agents_of", counted)
     transaction = Transaction(0, 0, NOW + 60, tuple(pay() for _ in range(50)), (), ())
     left = check_signers(ledger, transaction, {key_of(G)})
     assert (len(left), read) == (50, [ALICE])
-    left[49].ask_again(ledger)
+    left[49].check_again(ledger)
     assert read == [ALICE, ALICE], "as they are by now"

@@ -10,9 +10,8 @@ import pytest
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.validators.medians import VOTED_SINCE, update_medians
 from ledgerd.protocol.assets import Asset, tokens
-from ledgerd.protocol.market_properties import ChainPropertiesHf14
 from ledgerd.protocol.parameters import MAINNET
-from ledgerd.protocol.property_versions import default_properties
+from ledgerd.protocol.properties import ChainPropertiesHf14, default_properties
 from tests.chain.empty_blocks import schedule
 from tests.chain.ledgers import ALICE, change, create_validator
 

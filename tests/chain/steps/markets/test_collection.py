@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.steps.markets.collection import PARTS
+from ledgerd.chain.steps.markets.expirations import PARTS
 from ledgerd.protocol.names import AccountName
 from ledgerd.state.objects.bets import RESOLVED as PAID_BET
 from ledgerd.state.objects.commitments import PM_COMMITS, PmCommit

@@ -18,7 +18,7 @@ from ledgerd.snapshot.read import Snapshot
 from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.markets import PAID, PM_MARKETS
-from ledgerd.state.objects.reversible import REVERSIBLE_BLOCKS, ReversibleBlock
+from ledgerd.state.objects.transactions import REVERSIBLE_BLOCKS, ReversibleBlock
 from tests.chain.ledgers import CAROL, change, run, set_median
 from tests.chain.market_scenes import create_liquidity, create_oracle, market_ledger
 from tests.chain.recorded_chains import (

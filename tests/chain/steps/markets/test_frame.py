@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.migrations.hardforks import process_hardforks
 from ledgerd.chain.steps.applying import STEPS
-from ledgerd.chain.steps.hardforks import process_hardforks
 from ledgerd.chain.steps.markets.frame import SECTIONS, process_markets
-from ledgerd.chain.steps.subscriptions import renew_subscriptions
+from ledgerd.chain.steps.payments import renew_subscriptions
 from ledgerd.state.objects.bets import QUEUED
 from ledgerd.state.objects.lazy_pool import PM_LAZY_POOLS, PM_LAZY_WITHDRAW_REQUESTS, PmLazyWithdrawRequest
 from ledgerd.state.objects.markets import RESOLVED, TO_BE_PAID, WAITING
@@ -45,20 +45,20 @@ def test_from_hardfork_14_on_the_step_runs(ledger_at: Callable[[int], Ledger]) -
 
 
 def test_there_are_thirteen_sections() -> None:
-    assert [section.__module__.rpartition(".")[2] for section in SECTIONS] == [
-        "forfeits",
-        "missed_resolution",
-        "acceptance",
-        "positions",
-        "positions",
-        "dispute_close",
-        "dispute_finish",
-        "settlement",
-        "collection",
-        "batches",
-        "recalls",
-        "bans",
-        "frame",
+    assert [section.__name__ for section in SECTIONS] == [
+        "forfeit_commits",
+        "refund_unresolved",
+        "drop_unaccepted",
+        "charge_funding",
+        "close_after_betting",
+        "close_undecided",
+        "finish_voted",
+        "settle_resolved",
+        "collect_ended",
+        "carry_out_batches",
+        "recall_idle",
+        "lift_bans",
+        "pay_withdrawals",
     ]
 
 

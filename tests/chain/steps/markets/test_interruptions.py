@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.offline.tokens import tally_of
+from ledgerd.chain.offline.audit import tally_of
 from ledgerd.chain.steps.markets.frame import process_markets
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
 from ledgerd.protocol.operations import Operation

@@ -10,10 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.rules.markets.leverage_ends import bring_end, expect_end
+from ledgerd.chain.rules.markets.liquidation import bring_end, expect_end
 from ledgerd.protocol.operations.virtual_markets import PmLeverageLiquidate, PmLeverageResolve
-from ledgerd.state.objects.leverage import ACTIVE, LIQUIDATED, LOST, PM_LEVERAGE_POSITIONS, WON, PmLeveragePosition
-from ledgerd.state.objects.leverage_ends import LEVERAGE_ENDS
+from ledgerd.state.objects.leverage import (
+    ACTIVE,
+    LEVERAGE_ENDS,
+    LIQUIDATED,
+    LOST,
+    PM_LEVERAGE_POSITIONS,
+    WON,
+    PmLeveragePosition,
+)
 from ledgerd.state.objects.markets import PM_MARKETS, RESOLVED, PmMarket
 from tests.chain.ledgers import NOW, change, close_all, set_median
 from tests.chain.market_scenes import create_market, create_position, market_ledger

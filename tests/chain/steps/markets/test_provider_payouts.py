@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.steps.markets.provider_payouts import pay_providers
+from ledgerd.chain.steps.markets.settlement import pay_providers
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.virtual_markets import PmLpPayout
 from ledgerd.state.objects.lazy_pool import PM_LAZY_POOLS

@@ -177,7 +177,7 @@ def visits(rows: list[tuple[int, int]], cap: int, monkeypatch: pytest.MonkeyPatc
             with ledger.editing(row):
                 row.last_check_time = ledger.now
 
-        monkeypatch.setattr(recalls, "_look_at", look_at)
+        monkeypatch.setattr(recalls, "_inspect", look_at)
         set_median(ledger, pm_processing_cap_per_block=cap)
         budget = MarketBudget(ledger.median)
         recalls.recall_idle(ledger, budget)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from ledgerd.node.config.logging.console import CLEAR, Console
+from ledgerd.node.config.logging.handlers import CLEAR, Console
 from ledgerd.node.config.logging.lines import EventLine, PersonLine
 from ledgerd.supervision.progress import ProgressLine, shown
 from tests.logs import made

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.node.config.logging.hourly_file import HourlyFile
+from ledgerd.node.config.logging.handlers import HourlyFile
 
 ONE_O_CLOCK = 1_795_179_600.0
 """2026-11-20, 13:00 UTC."""

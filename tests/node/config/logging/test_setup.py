@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.node.config.logging.hourly_file import HourlyFile
-from ledgerd.node.config.logging.limited import Limited
+from ledgerd.node.config.logging.handlers import HourlyFile, Limited
 from ledgerd.node.config.logging.sections import Appender, Logger, Logging
 from ledgerd.node.config.logging.setup import set_up_for_person, set_up_logging
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ledgerd.node.config.options.monitoring import MOST_WATCHED
+from ledgerd.node.config.options.beside import MOST_WATCHED
 from tests.node.configurations import problems, read
 
 

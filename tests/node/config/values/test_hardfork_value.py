@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ledgerd.node.config.values.hardfork_value import HARDFORK, LAST
 from ledgerd.node.config.values.kind import WrongValue
-from ledgerd.protocol.hardforks import MAINNET_HARDFORKS
+from ledgerd.node.config.values.values import HARDFORK, LAST
+from ledgerd.protocol.parameters import MAINNET_HARDFORKS
 from ledgerd.protocol.versions import version_text
 
 

@@ -136,7 +136,7 @@ def test_members_that_are_looked_at_are_charged_as_signatures_are(
 ) -> None:
     """Each is refused for its authority; those who send others' transactions are not charged for it."""
     broadcasts, looks = broadcasts_of(network), 100
-    monkeypatch.setattr(Chain, "members_looked_at", looks * MEMBERS_OF_A_SIGNATURE)
+    monkeypatch.setattr(Chain, "members_checked", looks * MEMBERS_OF_A_SIGNATURE)
     false = network.signed(Transfer(VIZ, VIZ, tokens(1), ""), key=PrivateKey(b"\1" * 32))
     answers = flood(broadcasts, false, "203.0.113.1", 5)
 

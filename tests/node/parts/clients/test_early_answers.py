@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ledgerd.node.config.configuration import Configuration, read_configuration
-from ledgerd.node.parts.clients.early_answers import EarlyAnswers
+from ledgerd.node.parts.clients.webserver import EarlyAnswers
 from ledgerd.node.parts.replaying import ReplayPart
 from ledgerd.node.runtime import Runtime
 from ledgerd.protocol.errors import OperatorError

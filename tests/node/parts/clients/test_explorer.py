@@ -14,7 +14,7 @@ import pytest
 
 from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.config.given import ConfigurationError
-from ledgerd.node.parts.clients.explorer import PROCESS, ExplorerProcessPart
+from ledgerd.node.parts.clients.beside import EXPLORER, ExplorerProcessPart
 from ledgerd.node.parts.clients.webserver import WebserverPart
 from ledgerd.rpc.http.listeners import listen
 from tests.node.contexts import context_of
@@ -28,7 +28,7 @@ APIS = "webserver database_api validator_api"
 def process_of(node: NodeProcess) -> int:
     """The process of its explorer."""
     children = Path(f"/proc/{node.process.pid}/task/{node.process.pid}/children").read_text(encoding="ascii").split()
-    (found,) = [int(each) for each in children if PROCESS.encode() in Path(f"/proc/{each}/cmdline").read_bytes()]
+    (found,) = [int(each) for each in children if EXPLORER.encode() in Path(f"/proc/{each}/cmdline").read_bytes()]
     return found
 
 

@@ -62,7 +62,7 @@ def time(monkeypatch: pytest.MonkeyPatch) -> PassingTime:
 
 
 def simulations(network: Network, time: TimeSource, *, is_on: bool = True) -> Simulations:
-    return Simulations(cast("ChainPart", OnThisThread(network.chain)), time, patience=0, is_on=is_on)
+    return Simulations(cast("ChainPart", OnThisThread(network.chain)), time, timeout=0, is_on=is_on)
 
 
 def draft(network: Network, amount: int = 1, memo: str = "") -> Transaction:

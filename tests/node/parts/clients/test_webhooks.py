@@ -18,7 +18,7 @@ from ledgerd.history.webhooks.settings import MOST_BEHIND
 from ledgerd.metrics.table import webhooks as table
 from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.config.given import ConfigurationError
-from ledgerd.node.parts.clients.webhooks import MANY_FAILURES, WebhooksPart
+from ledgerd.node.parts.clients.beside import MANY_FAILURES, WebhooksPart
 from ledgerd.supervision.part import Supervisor
 from tests.metrics.memories import node_memory
 from tests.node.contexts import context_of

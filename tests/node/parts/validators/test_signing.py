@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ledgerd.node.parts.validators.signing import SigningPermit
+from ledgerd.node.parts.context import SigningPermit
 
 
 def test_nothing_is_signed_until_all_who_forbade_it_allow_it_again() -> None:

@@ -71,7 +71,7 @@ def test_a_block_is_counted_with_its_lateness_and_its_reward() -> None:
 
     assert watch.settled() == [WatchedSlot(ALICE, START + 3, 101, 101, 0.25)]
     counts = watch.tracker.counts[ALICE]
-    assert (counts.made, counts.reward, counts.timed, counts.late_sum, counts.last_block) == (1, 7, 1, 0.25, 101)
+    assert (counts.made, counts.reward, counts.timed, counts.late_sum) == (1, 7, 1, 0.25)
 
 
 def test_a_reward_counts_in_whichever_block_it_is_paid() -> None:

@@ -7,8 +7,7 @@ from msgspec.structs import replace
 from ledgerd.metrics.names import ValidatorPlaces
 from ledgerd.metrics.table import validators as table
 from ledgerd.node.parts.validators.tracker import MissCause
-from ledgerd.node.parts.validators.watched import Lateness, WatchedValidator
-from ledgerd.node.parts.validators.watched_gauges import RESULTS, WatchedGauges
+from ledgerd.node.parts.validators.watched import RESULTS, Lateness, WatchedGauges, WatchedValidator
 from ledgerd.protocol.names import AccountName
 from tests.metrics.memories import node_memory
 
@@ -18,8 +17,6 @@ ALICE = WatchedValidator(
     made=4,
     missed={**dict.fromkeys(MissCause, 0), MissCause.LATE: 2},
     lateness=Lateness(blocks=4, mean=0.5, most=2.0, last=0.25),
-    last_block=17,
-    last_seen=0,
     reward=3_500_000,
     votes=8_000_000,
     counted_votes=6_000_000,

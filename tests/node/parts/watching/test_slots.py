@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ledgerd.chain.events import BlockApplied, Event
-from ledgerd.node.parts.watching.slots import KEPT, LATEST_DELAY, SlotRecord
+from ledgerd.node.parts.watching.status import LATEST_DELAY, SLOTS_KEPT, SlotRecord
 from ledgerd.rpc.api.node_status import UNKNOWN, SlotFacts
 from tests.chain.networks import Network, start_seven
 from tests.chain.observing import observe
@@ -64,8 +64,8 @@ def test_slots_missed_on_another_branch_are_of_its_schedule(followed: Followed) 
 def test_a_long_gap_fills_the_record_and_no_more(followed: Followed) -> None:
     followed.network.produce(skipped=500)
 
-    assert len(followed.record.slots) == KEPT
-    assert [slot.block for slot in followed.record.slots[:-1]] == [0] * (KEPT - 1)
+    assert len(followed.record.slots) == SLOTS_KEPT
+    assert [slot.block for slot in followed.record.slots[:-1]] == [0] * (SLOTS_KEPT - 1)
 
 
 def test_a_delay_that_only_a_sync_explains_is_not_told(followed: Followed) -> None:

@@ -50,7 +50,7 @@ def test_an_unreadable_restarts_file_is_ignored(tmp_path: Path) -> None:
 class DeadChain:
     """A chain whose thread answers nothing."""
 
-    is_made_anew = False
+    is_reopening = False
 
     def call_soon(self, _call: object) -> None:
         pass

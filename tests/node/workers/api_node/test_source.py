@@ -16,8 +16,7 @@ from ledgerd.history.following import open_history
 from ledgerd.history.settings import HistorySettings
 from ledgerd.node.workers.api_node.directory import NO_STATE
 from ledgerd.node.workers.api_node.following import DirectoryFollower
-from ledgerd.node.workers.api_node.past import NO_HISTORY
-from ledgerd.node.workers.api_node.source import MOST_BEHIND, REFUSED
+from ledgerd.node.workers.api_node.source import MOST_BEHIND, NO_HISTORY, REFUSED
 from ledgerd.node.workers.api_worker import service
 from ledgerd.node.workers.known_methods import EVERY_API
 from ledgerd.node.workers.settings import WorkerSettings

@@ -1,24 +1,15 @@
-"""What all sales of accounts share: returning bids, ending sales (spec 02, section 4.14).
-
-Whether an account may sell, bid or buy is decided in `evaluators.account_market`; when an auction is over, in
-`steps.auctions`.
-"""
+"""What all sales of accounts share: returning bids, ending sales (spec 02, section 4.14)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ledgerd.chain.rules.accounts.agents import wipe_agents
-from ledgerd.chain.rules.accounts.authorities import hand_over
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.rules.accounts.authorities import hand_over, wipe_agents
 from ledgerd.chain.rules.accounts.key_history import held_keys, record_changes
 from ledgerd.protocol.assets import fits_int64, tokens
 from ledgerd.protocol.keys import NULL_KEY, PublicKey
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.operations.virtual import Outbid
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.state.objects.accounts import Account
+from ledgerd.state.objects.accounts import Account
 
 
 def reserve_bid(ledger: Ledger, bidder: Account, bid: int) -> None:
@@ -52,10 +43,7 @@ def close_offer(ledger: Ledger, account: Account) -> None:
 
 
 def give_to_buyer(ledger: Ledger, account: Account, buyer: AccountName, key: PublicKey) -> None:
-    """Make an account its buyer's: nothing of it is for sale any more, and the buyer's key is its only one.
-
-    The seller's agents go with the seller's keys.
-    """
+    """Nothing of the account is for sale any more, its agents go, and the buyer's key is its only one."""
     before = held_keys(ledger, account.name)
     with ledger.editing(account):
         account.account_seller = NO_NAME

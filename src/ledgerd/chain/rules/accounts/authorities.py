@@ -1,40 +1,59 @@
-"""Changing who may sign for an account (spec 02, sections 4.9, 4.14); whether signatures suffice is not asked here."""
+"""Who may sign for an account: its agents (spec 10, sections 3 and 5), its authorities (spec 02, 4.9 and 4.14)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from ledgerd.chain.rules.accounts.agents import wipe_agents
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.protocol.authority import Authority, authority_of
-from ledgerd.state.objects.accounts import AUTHORITY_BY_ACCOUNT
+from ledgerd.protocol.keys import PublicKey
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.operation_authority import AgentKeys
+from ledgerd.state.objects.accounts import AGENT_BY_ACCOUNT, AUTHORITY_BY_ACCOUNT, AgentPermission
 from ledgerd.state.objects.recovery import MASTER_AUTHORITY_HISTORY, MasterAuthorityHistory
+from ledgerd.state.view import View
 
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.protocol.keys import PublicKey
-    from ledgerd.protocol.names import AccountName
+
+def agents_of(state: View, principal: AccountName) -> Iterator[AgentPermission]:
+    """All agents of an account in the order of their names, also those that have expired."""
+    return state.scan(AGENT_BY_ACCOUNT, lower=(principal,), upper=(principal,))
+
+
+def agent_keys(state: View, now: int) -> AgentKeys:
+    """Where a check of signatures looks agents up, at the time of the head block; those of an account are read once."""
+    known: dict[AccountName, tuple[AgentPermission, ...]] = {}
+
+    def keys(principal: AccountName, operation: str) -> Iterator[PublicKey]:
+        agents = known.get(principal)
+        if agents is None:
+            agents = known[principal] = tuple(agents_of(state, principal))
+        return (each.agent_key for each in agents if each.is_live(now) and each.may_sign(operation))
+
+    return keys
+
+
+def wipe_agents(ledger: Ledger, principal: AccountName) -> None:
+    """Remove all agents of an account: who has come to own it, or to sign for it, has not chosen them."""
+    if not ledger.hardfork(15):
+        return
+    for agent in agents_of(ledger.store, principal):
+        ledger.store.remove(agent)
 
 
 def require_members(ledger: Ledger, *authorities: Authority) -> None:
-    """Every account that an authority names exists; keys are taken as they are."""
     for authority in authorities:
         for name in authority.account_auths:
             ledger.account(name)
 
 
 def update_master_authority(ledger: Ledger, name: AccountName, master: Authority) -> None:
-    """Replace the master authority of an account, and remember the one before, by which it can be recovered.
-
-    The same authority again counts as a new one, also for the account's agents.
-    """
+    """The one before is kept for recovery. The same authority again counts as new, also for the account's agents."""
     authority = ledger.store.at(AUTHORITY_BY_ACCOUNT, name)
     if ledger.head_number >= 1:
-        ledger.store.create(
-            MASTER_AUTHORITY_HISTORY,
-            MasterAuthorityHistory(
-                account=name, previous_master_authority=authority.master, last_valid_time=ledger.now
-            ),
+        previous = MasterAuthorityHistory(
+            account=name, previous_master_authority=authority.master, last_valid_time=ledger.now
         )
+        ledger.store.create(MASTER_AUTHORITY_HISTORY, previous)
     with ledger.editing(authority):
         authority.master = master
         authority.last_master_update = ledger.now
@@ -42,9 +61,7 @@ def update_master_authority(ledger: Ledger, name: AccountName, master: Authority
 
 
 def hand_over(ledger: Ledger, name: AccountName, key: PublicKey) -> None:
-    """Make one key all authorities of an account that was sold.
-
-    The master authority of before is not remembered: a seller cannot recover what was sold (spec 02, section 4.14,
+    """The master authority of before is not kept: a seller cannot recover what was sold (spec 02, section 4.14,
     quirk).
     """
     authority = ledger.store.at(AUTHORITY_BY_ACCOUNT, name)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.arithmetic import int16, truncated
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.state.objects.accounts import Account
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.state.objects.accounts import Account
 
 
 def energy_now(ledger: Ledger, account: Account) -> int:
@@ -20,11 +16,7 @@ def energy_now(ledger: Ledger, account: Account) -> int:
 
 
 def spend_energy_with_shares(ledger: Ledger, account: Account, shares: int) -> None:
-    """Shares that leave an account take their part of its energy with them; call it before they leave.
-
-    For no shares it still writes down the energy of now, which drops the part of a point that was coming back
-    (spec 02, section 4.2, quirk).
-    """
+    """Call it before they leave. For no shares it still drops a part of a point (spec 02, section 4.2, quirk)."""
     effective = account.effective_shares
     if effective <= 0:
         return

@@ -1,21 +1,15 @@
-"""Which keys and accounts could sign for an account until when (spec 10, section 6).
-
-From it comes how soon an authority may be changed again. Before hardfork 15 nothing is kept.
-"""
+"""Which keys and accounts could sign for an account until when, kept since hardfork 15 (spec 10, section 6)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.protocol.authority import Authority
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.keys import NULL_KEY, PublicKey
 from ledgerd.protocol.names import NO_NAME, AccountName
-from ledgerd.state.objects.accounts import AUTHORITY_BY_ACCOUNT
-from ledgerd.state.objects.key_history import KEY_HISTORY, KEY_HISTORY_BY_ROLE, KeyHistory, Role
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.protocol.authority import Authority
+from ledgerd.state.objects.accounts import AUTHORITY_BY_ACCOUNT, KEY_HISTORY, KEY_HISTORY_BY_ROLE, KeyHistory, Role
 
 NO_MEMBER = ((NULL_KEY, NO_NAME, 0),)
 """Of an authority without members one row is kept all the same: what its threshold was, and until when."""
@@ -31,7 +25,6 @@ class HeldKeys(NamedTuple):
 
 
 def held_keys(ledger: Ledger, name: AccountName) -> HeldKeys:
-    """What an account has now."""
     authority = ledger.store.at(AUTHORITY_BY_ACCOUNT, name)
     return HeldKeys(authority.master, authority.active, authority.regular, ledger.account(name).memo_key)
 
@@ -49,9 +42,9 @@ def record_changes(ledger: Ledger, name: AccountName, before: HeldKeys) -> None:
     for role, old, new in roles:
         if old != new:
             for key, account, weight in _members(old):
-                _keep(ledger, name, role, key, account, weight, old.weight_threshold)
+                _record(ledger, name, role, key, account, weight, old.weight_threshold)
     if before.memo != now.memo:
-        _keep(ledger, name, Role.MEMO, before.memo)
+        _record(ledger, name, Role.MEMO, before.memo)
 
 
 def _members(authority: Authority) -> tuple[tuple[PublicKey, AccountName, int], ...]:
@@ -60,7 +53,7 @@ def _members(authority: Authority) -> tuple[tuple[PublicKey, AccountName, int], 
     return keys + accounts or NO_MEMBER
 
 
-def _keep(
+def _record(
     ledger: Ledger,
     name: AccountName,
     role: Role,
@@ -69,19 +62,17 @@ def _keep(
     weight: int = 0,
     threshold: int = 0,
 ) -> None:
-    ledger.store.create(
-        KEY_HISTORY,
-        KeyHistory(
-            account=name,
-            role=role,
-            key=key,
-            auth_account=account,
-            weight=weight,
-            weight_threshold=threshold,
-            valid_until_block=ledger.head_number,
-            valid_until_time=ledger.now,
-        ),
+    entry = KeyHistory(
+        account=name,
+        role=role,
+        key=key,
+        auth_account=account,
+        weight=weight,
+        weight_threshold=threshold,
+        valid_until_block=ledger.head_number,
+        valid_until_time=ledger.now,
     )
+    ledger.store.create(KEY_HISTORY, entry)
 
 
 def require_pause(ledger: Ledger, name: AccountName, role: Role, what: str) -> None:

@@ -1,23 +1,17 @@
-"""Prices as rules ask for them: from a market to the numbers of `ledgerd.pricing`, and from its faults to ours.
-
-Spec 08, sections 3.4 to 3.6.
-"""
+"""Prices as rules ask for them: from a market to the numbers of `ledgerd.pricing` (spec 08, sections 3.4 to 3.6)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 from ledgerd.chain.ledger.arithmetic import DivideByZero
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.pricing.constant_product import Reserves
 from ledgerd.pricing.errors import DivisionByZero, PricingError
-from ledgerd.pricing.time_penalty import PenaltyTerms, time_penalty
+from ledgerd.pricing.parimutuel import PenaltyTerms, time_penalty
 from ledgerd.protocol.errors import RuleViolation, require
-from ledgerd.state.objects.markets import OUTCOME_BY_MARKET, PM_OUTCOMES, PmOutcome
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.state.objects.markets import PmMarket
+from ledgerd.state.objects.markets import OUTCOME_BY_MARKET, PM_OUTCOMES, PmMarket, PmOutcome
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -57,9 +51,7 @@ def find_outcome(ledger: Ledger, market: PmMarket, place: int) -> PmOutcome | No
 
 
 def outcomes_of(ledger: Ledger, market: PmMarket) -> list[PmOutcome]:
-    """All outcomes of a market in order; each must be there (spec 08, section 5.1, step 8).
-
-    They were made one after the other, so that the ids follow that of the first. Only where they do not, each is
+    """In order; each must be there (spec 08, 5.1, step 8). Their ids mostly follow the first one's, else each is
     looked up.
     """
     first = find_outcome(ledger, market, 0)

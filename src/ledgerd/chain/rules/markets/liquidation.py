@@ -1,33 +1,52 @@
-"""Positions with a loan that fall: funding, liquidation, and which fall when prices move (spec 08, 3.12 to 3.15)."""
+"""Positions with a loan that fall: funding, liquidation, and which fall when prices move (spec 08, 3.12 to 3.15).
+Each market with positions has a row with the time from which they are closed because betting is over; the reference
+walks every position in each block (spec 09, section 5.5).
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ledgerd.chain.ledger.discrepancies import note
-from ledgerd.chain.rules.markets.claims import defer_claim
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.curve import priced, reserves_of
-from ledgerd.chain.rules.markets.frozen import COLLATERAL, adjust_frozen
 from ledgerd.chain.rules.markets.lazy_pool import credit, find_pool, serve_queue
-from ledgerd.chain.rules.markets.leverage_ends import forget_end
+from ledgerd.chain.rules.markets.market import COLLATERAL, adjust_frozen, defer_claim
 from ledgerd.chain.rules.money.balances import adjust_balance
 from ledgerd.pricing.leverage import Division, cancel_value, divide, funding, leverage_of, unwind
 from ledgerd.protocol.assets import fits_int64, tokens
 from ledgerd.protocol.operations.virtual_markets import PmLeverageLiquidate, PmLeverageResolve
+from ledgerd.state.objects import leverage
 from ledgerd.state.objects.discrepancies import Sum
-from ledgerd.state.objects.leverage import (
-    ACTIVE,
-    LEVERAGE_BY_MARKET_STATUS,
-    LIQUIDATED,
-    LOST,
-    WON,
-    PmLeveragePosition,
-)
+from ledgerd.state.objects.markets import PmMarket
 from ledgerd.state.objects.settlements import CLOSED_LEVERAGE
 
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.state.objects.markets import PmMarket
+
+def expect_end(ledger: Ledger, market: PmMarket) -> None:
+    """A position opens: it stands until betting ends, where it ends by itself."""
+    if ledger.store.lookup(leverage.LEVERAGE_END_BY_MARKET, market.id) is None:
+        ledger.store.create(
+            leverage.LEVERAGE_ENDS,
+            leverage.LeverageEnd(market=market.id, time=market.betting_expiration or leverage.NEVER),
+        )
+
+
+def bring_end(ledger: Ledger, market: PmMarket) -> None:
+    """A market was resolved, by whomever: what positions it has do not stand any longer."""
+    end = ledger.store.lookup(leverage.LEVERAGE_END_BY_MARKET, market.id)
+    if end is not None:
+        with ledger.editing(end):
+            end.time = leverage.AT_ONCE
+
+
+def ends_due(ledger: Ledger) -> list[leverage.LeverageEnd]:
+    return list(ledger.store.scan(leverage.LEVERAGE_END_BY_TIME, upper=(ledger.now,)))
+
+
+def forget_end(ledger: Ledger, market_id: int) -> None:
+    """A market has no positions that stand, and gets none any more."""
+    end = ledger.store.lookup(leverage.LEVERAGE_END_BY_MARKET, market_id)
+    if end is not None:
+        ledger.store.remove(end)
+
 
 BY_OPPOSING_BET = 0
 BY_CANCELLED_BET = 1
@@ -39,10 +58,10 @@ BY_VOID = 4
 ANY_SIDE = -1
 
 
-def accrue_funding(ledger: Ledger, position: PmLeveragePosition) -> None:
-    """Add the price of the loan for all days begun since it was due (spec 08, section 3.12)."""
+def accrue_funding(ledger: Ledger, position: leverage.PmLeveragePosition) -> None:
+    """Spec 08, section 3.12."""
     due = position.funding_due_time
-    if position.status != ACTIVE or due == 0 or due > ledger.now:
+    if position.status != leverage.ACTIVE or due == 0 or due > ledger.now:
         return
     rate = ledger.median.pm_leverage_funding_rate_ppm_per_day
     added, next_due = priced(funding, position.loan, rate, due, ledger.now)
@@ -52,25 +71,24 @@ def accrue_funding(ledger: Ledger, position: PmLeveragePosition) -> None:
         position.last_update = ledger.now
 
 
-def obligation_of(position: PmLeveragePosition) -> int:
+def obligation_of(position: leverage.PmLeveragePosition) -> int:
     """What a position owes the pool: its threshold, and the funding that has been added so far."""
     return fits_int64(position.liquidation_threshold + position.funding_paid)
 
 
-def value_of(position: PmLeveragePosition, market: PmMarket) -> int:
+def value_of(position: leverage.PmLeveragePosition, market: PmMarket) -> int:
     """What a position would give at the prices of now."""
     return priced(cancel_value, reserves_of(market), position.tokens, position.outcome_index)
 
 
-def take_out(ledger: Ledger, position: PmLeveragePosition, market: PmMarket, forfeited: int) -> None:
-    """The tokens of a position go back into the curve, and what it leaves behind into the pot."""
+def unwind_position(ledger: Ledger, position: leverage.PmLeveragePosition, market: PmMarket, forfeited: int) -> None:
     reserves = priced(unwind, reserves_of(market), position.tokens, position.outcome_index)
     with ledger.editing(market):
         market.reserve_a, market.reserve_b = reserves.a, reserves.b
         market.forfeit_pool = fits_int64(market.forfeit_pool + forfeited)
 
 
-def liquidate(ledger: Ledger, position: PmLeveragePosition, market: PmMarket, reason: int) -> None:
+def liquidate(ledger: Ledger, position: leverage.PmLeveragePosition, market: PmMarket, reason: int) -> None:
     """Close a position against its owner's will (spec 08, section 3.13)."""
     accrue_funding(ledger, position)
     part = divide(
@@ -80,7 +98,7 @@ def liquidate(ledger: Ledger, position: PmLeveragePosition, market: PmMarket, re
         position.total_bet,
         is_void=reason == BY_VOID,
     )
-    take_out(ledger, position, market, part.pot)
+    unwind_position(ledger, position, market, part.pot)
     # Quirk: the pot is nothing at least, so that what is paid beyond the bet comes from nowhere.
     note(ledger, Sum.TOKENS, max(0, (part.value if reason == BY_VOID else part.pool) - position.total_bet))
     pool = find_pool(ledger)
@@ -98,10 +116,10 @@ def liquidate(ledger: Ledger, position: PmLeveragePosition, market: PmMarket, re
     _close(ledger, position, part, reason)
 
 
-def _close(ledger: Ledger, position: PmLeveragePosition, part: Division, reason: int) -> None:
+def _close(ledger: Ledger, position: leverage.PmLeveragePosition, part: Division, reason: int) -> None:
     is_settled = reason in {BY_END, BY_VOID}
     with ledger.editing(position):
-        position.status = (WON if part.is_solvent else LOST) if is_settled else LIQUIDATED
+        position.status = (leverage.WON if part.is_solvent else leverage.LOST) if is_settled else leverage.LIQUIDATED
         position.cancel_value_at_liquidation = part.value
         position.pool_received = part.pool
         position.bettor_received = part.bettor
@@ -134,22 +152,18 @@ def _close(ledger: Ledger, position: PmLeveragePosition, part: Division, reason:
         )
 
 
-def active_positions(ledger: Ledger, market: PmMarket) -> list[PmLeveragePosition]:
-    """The positions of a market that still stand, by id."""
-    standing = (market.id, ACTIVE)
-    return list(ledger.store.scan(LEVERAGE_BY_MARKET_STATUS, lower=standing, upper=standing))
+def active_positions(ledger: Ledger, market: PmMarket) -> list[leverage.PmLeveragePosition]:
+    active = (market.id, leverage.ACTIVE)
+    return list(ledger.store.scan(leverage.LEVERAGE_BY_MARKET_STATUS, lower=active, upper=active))
 
 
 def has_active_position(ledger: Ledger, market: PmMarket) -> bool:
-    standing = (market.id, ACTIVE)
-    return ledger.store.first(LEVERAGE_BY_MARKET_STATUS, lower=standing, upper=standing) is not None
+    active = (market.id, leverage.ACTIVE)
+    return ledger.store.first(leverage.LEVERAGE_BY_MARKET_STATUS, lower=active, upper=active) is not None
 
 
 def cascade(ledger: Ledger, market: PmMarket, side: int, reason: int) -> None:
-    """Close positions of a side that are worth no more than they owe, until none is left (spec 08, section 3.14).
-
-    Each moves the price, so that after each the search begins again. Funding that is due now does not count here.
-    """
+    """After each the search begins again, as prices moved (spec 08, section 3.14). Funding due now does not count."""
     positions = [each for each in active_positions(ledger, market) if side in {ANY_SIDE, each.outcome_index}]
     while True:
         victim = next((each for each in positions if value_of(each, market) <= obligation_of(each)), None)

@@ -8,32 +8,22 @@ the counts right; there is one exception, `recount_newcomers`.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING
 
-from ledgerd.chain.rules.markets.frozen import COLLATERAL, LIQUIDITY, STAKES, Frozen
-from ledgerd.chain.rules.markets.gauges import (
-    AWAITING_DECISION,
-    AWAITING_RESPONSE,
-    IN_DISPUTE_WINDOW,
-    Gauge,
-    gauge_of,
-)
-from ledgerd.chain.rules.markets.leverage_ends import bring_end, expect_end
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.rules.markets.liquidation import bring_end, expect_end
+from ledgerd.chain.rules.markets.market import COLLATERAL, LIQUIDITY, STAKES, Frozen
+from ledgerd.chain.rules.markets.oracles import AWAITING_DECISION, AWAITING_RESPONSE, IN_DISPUTE_WINDOW, Gauge, gauge_of
+from ledgerd.protocol.names import AccountName
 from ledgerd.state.objects import bets, disputes, leverage, liquidity
 from ledgerd.state.objects.accounts import ACCOUNTS
 from ledgerd.state.objects.bets import PmBet
 from ledgerd.state.objects.disputes import DISPUTE_BY_MARKET
 from ledgerd.state.objects.leverage import PM_LEVERAGE_POSITIONS, PmLeveragePosition
 from ledgerd.state.objects.liquidity import PmLiquidity
-from ledgerd.state.objects.markets import ACTIVE, MARKET_BY_ORACLE_STATUS, PM_MARKETS, RESOLVED, TO_BE_PAID
+from ledgerd.state.objects.markets import ACTIVE, MARKET_BY_ORACLE_STATUS, PM_MARKETS, RESOLVED, TO_BE_PAID, PmMarket
 from ledgerd.state.objects.oracles import PM_ORACLES, PmOracle
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.protocol.names import AccountName
-    from ledgerd.state.objects.markets import PmMarket
-    from ledgerd.state.tables import Entity
-    from ledgerd.state.view import View
+from ledgerd.state.tables import Entity
+from ledgerd.state.view import View
 
 STAKED = frozenset({bets.ACTIVE, bets.QUEUED, bets.REVEALED})
 COUNTERS: tuple[Frozen, ...] = (LIQUIDITY, STAKES, COLLATERAL)
@@ -41,10 +31,7 @@ GAUGES: tuple[Gauge, ...] = (IN_DISPUTE_WINDOW, AWAITING_RESPONSE, AWAITING_DECI
 
 
 def recount_newcomers(ledger: Ledger, parent_time: int) -> None:
-    """Count for the oracles that this block has registered.
-
-    An oracle that had markets of its own before was not counted for then, but is by this count.
-    """
+    """For oracles of this block: markets that one had before it registered were not counted then, but are by this."""
     for oracle in ledger.store.scan(PM_ORACLES, reverse=True):
         if oracle.active_since < parent_time:
             return
@@ -58,7 +45,7 @@ class FrozenTally:
     def __init__(self) -> None:
         self.frozen: Counter[tuple[AccountName, Frozen]] = Counter()
 
-    def take(self, row: Entity) -> None:
+    def add(self, row: Entity) -> None:
         if isinstance(row, PmBet):
             if row.status in STAKED:
                 self.frozen[row.account, STAKES] += row.amount
@@ -104,7 +91,7 @@ def recount_oracles(ledger: Ledger) -> None:
         _set_gauges(ledger, oracle, active[oracle.owner], gauges[oracle.owner])
 
 
-def note_leverage_ends(ledger: Ledger) -> None:
+def record_leverage_ends(ledger: Ledger) -> None:
     """Note when positions end, of which an import does not tell."""
     with ledger.store.committed() as view:
         leveraged = {

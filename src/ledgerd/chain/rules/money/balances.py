@@ -1,18 +1,14 @@
-"""Balances: what an account has of a symbol, and changing it (spec 02, section 4.3).
-
-Only tokens have a balance; shares come and go in `vesting`. Whether there is enough is for each rule to ask.
+"""What an account has, and changing it: tokens (spec 02, section 4.3), and the shares that they become (section 4.4).
+Whether there is enough is for each rule to ask.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ledgerd.protocol.assets import TOKEN_SYMBOL, fits_int64
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.rules.validators.votes import adjust_proxied_votes
+from ledgerd.protocol.assets import TOKEN_SYMBOL, Asset, fits_int64
 from ledgerd.protocol.errors import require
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.state.objects.accounts import Account
+from ledgerd.state.objects.accounts import Account
 
 
 def balance_of(account: Account, symbol: int) -> int:
@@ -26,16 +22,38 @@ def adjust_balance(ledger: Ledger, account: Account, tokens: int) -> None:
 
 
 def pay_committee(ledger: Ledger, account: Account, fee: int) -> None:
-    """Move a fee from an account to the committee's fund."""
     adjust_balance(ledger, account, -fee)
     globals_ = ledger.globals
     with ledger.editing(globals_):
         globals_.committee_fund = fits_int64(globals_.committee_fund + fee)
 
 
+def pay_fee(ledger: Ledger, account: Account, field: str, purpose: str, holder: str = "account") -> None:
+    """Pay a fee that is voted on, named by its chain property, for a purpose; the text calls the account `holder`."""
+    fee: Asset = getattr(ledger.median, field)
+    require(
+        account.balance >= fee.amount,
+        f"{holder}.balance >= median_props.{field}: "
+        f"Account does not have sufficient funds to {purpose}: required ${{a}}.",
+        a=str(fee),
+    )
+    pay_committee(ledger, account, fee.amount)
+
+
 def burn(ledger: Ledger, taken: int) -> None:
-    """Tokens that nobody has any more leave the supply."""
     if taken > 0:
         globals_ = ledger.globals
         with ledger.editing(globals_):
             globals_.current_supply = fits_int64(globals_.current_supply - taken)
+
+
+def create_vesting(ledger: Ledger, account: Account, tokens: int) -> int:
+    """With no tokens it still refreshes the virtual times of the account's validators (spec 02, section 4.4, quirk)."""
+    globals_ = ledger.globals
+    shares = globals_.shares_for(tokens)
+    with ledger.editing(account, globals_):
+        account.vesting_shares = fits_int64(account.vesting_shares + shares)
+        globals_.total_vesting_fund = fits_int64(globals_.total_vesting_fund + tokens)
+        globals_.total_vesting_shares = fits_int64(globals_.total_vesting_shares + shares)
+    adjust_proxied_votes(ledger, account, shares)
+    return shares

@@ -1,18 +1,129 @@
-"""Applying a transaction: its checks, its bandwidth, and its operations (spec 03, section 12)."""
+"""Applying a transaction: who has signed it, its bandwidth, and its operations (spec 03, section 12)."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping
+from typing import NamedTuple
+
 from ledgerd.basics.percents import HUNDRED_PERCENT
+from ledgerd.chain.ledger.arithmetic import int64, uint128
 from ledgerd.chain.ledger.evaluation import apply_operation
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
-from ledgerd.chain.rules.accounts.bandwidth import use_bandwidth
-from ledgerd.chain.rules.transactions.signers import NOTHING_LEFT, LeftToAgents, check_signers
-from ledgerd.protocol.authority_check import in_word_order
-from ledgerd.protocol.constants import MAX_TIME_UNTIL_EXPIRATION
+from ledgerd.chain.rules.accounts.authorities import agent_keys
+from ledgerd.protocol.assets import fits_int64
+from ledgerd.protocol.authority_check import MissingActive, in_word_order, verify_required
+from ledgerd.protocol.block import EXCEPTED_BLOCKS
+from ledgerd.protocol.constants import BANDWIDTH_PRECISION, MAX_TIME_UNTIL_EXPIRATION
 from ledgerd.protocol.errors import require
+from ledgerd.protocol.keys import PublicKey
+from ledgerd.protocol.operation_authority import (
+    TransactionKeys,
+    is_signed_by_one_key,
+    left_to_agents,
+    require_agents,
+    verify_operations,
+)
+from ledgerd.protocol.operations import Authorities, Operation
 from ledgerd.protocol.transaction import Transaction
+from ledgerd.state.objects.accounts import Account
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, KNOWN_TRANSACTIONS, TRANSACTION_BY_ID, KnownTransaction
+
+
+def use_bandwidth(ledger: Ledger, account: Account, sizes: Iterable[int]) -> None:
+    globals_ = ledger.globals
+    total_shares, now = globals_.total_vesting_shares, globals_.time
+    if total_shares <= 0:
+        return
+    window = ledger.network.bandwidth_average_window_seconds
+    average, lifetime = account.average_bandwidth, account.lifetime_bandwidth
+    elapsed = now - account.last_bandwidth_update
+    for size in sizes:
+        used = int64(size * BANDWIDTH_PRECISION)
+        left = 0 if elapsed > window else uint128((window - elapsed) * average) // window
+        average, lifetime, elapsed = fits_int64(int64(left) + used), fits_int64(lifetime + used), 0
+        if ledger.is_producing:
+            allowed = uint128(_counted_shares(ledger, account) * globals_.max_virtual_bandwidth)
+            require(
+                allowed > uint128(average * total_shares),
+                "has_bandwidth: Account exceeded maximum allowed bandwidth per vesting share.",
+            )
+    with ledger.editing(account):
+        account.average_bandwidth = average
+        account.lifetime_bandwidth = lifetime
+        account.last_bandwidth_update = now
+
+
+def _counted_shares(ledger: Ledger, account: Account) -> int:
+    """An account's shares less the reserve; accounts with too few have an equal part of the reserve."""
+    median = ledger.median
+    shares = uint128(account.effective_shares)
+    if shares < median.bandwidth_reserve_below.amount:
+        reserve = ledger.globals.total_vesting_shares * median.bandwidth_reserve_percent // HUNDRED_PERCENT
+        return reserve // ledger.globals.bandwidth_reserve_candidates
+    return uint128(shares * (HUNDRED_PERCENT - median.bandwidth_reserve_percent)) // HUNDRED_PERCENT
+
+
+class SignedByAgents(NamedTuple):
+    """The names in an operation for which only agents have signed, as things stood before the transaction."""
+
+    operation: Operation
+    names: Authorities
+    keys: Collection[PublicKey]
+
+    def check_again(self, ledger: Ledger) -> None:
+        """An operation before this one may have removed an agent, or changed what it may sign."""
+        require_agents(self.operation, self.names, self.keys, agent_keys(ledger.store, ledger.now))
+
+
+LeftToAgents = Mapping[int, SignedByAgents]
+"""By their places in a transaction, the operations to ask again about before they are carried out."""
+
+NOTHING_LEFT: LeftToAgents = {}
+
+
+def check_signers(ledger: Ledger, transaction: Transaction, keys: Collection[PublicKey] | None = None) -> LeftToAgents:
+    """Whoever the operations ask for has signed, and nobody else. `keys` are those that signed, where that is known."""
+    if keys is None:
+        keys = transaction.signature_keys(ledger.network.chain_id)
+    if ledger.hardfork(15):
+        return _check_operations(ledger, transaction, keys)
+    required = transaction.required
+    if is_signed_by_one_key(required, keys, ledger.authorities):
+        return NOTHING_LEFT
+    try:
+        verify_required(required, keys, ledger.authorities)
+    except MissingActive:
+        if not _is_excepted(ledger):
+            raise
+    return NOTHING_LEFT
+
+
+def _check_operations(ledger: Ledger, transaction: Transaction, keys: Collection[PublicKey]) -> LeftToAgents:
+    """Nothing is looked at twice for operations that their accounts' own keys have signed in the plain way."""
+    operations, asked, accounts = transaction.operations, transaction.required_each, ledger.authorities
+    if len(asked) == 1 and is_signed_by_one_key(asked[0], keys, accounts):
+        return NOTHING_LEFT
+    signed = TransactionKeys(keys, accounts)
+    try:
+        is_plain = verify_operations(operations, asked, signed, agent_keys(ledger.store, ledger.now)).is_plain
+    except MissingActive:
+        if not _is_excepted(ledger):
+            raise
+        is_plain = (False,) * len(operations)
+    if all(is_plain) or not keys:
+        return NOTHING_LEFT
+    left = {}
+    for place, operation in enumerate(operations):
+        if not is_plain[place]:
+            names = left_to_agents(asked[place], signed)
+            if names.active or names.regular:
+                left[place] = SignedByAgents(operation, names, keys)
+    return left
+
+
+def _is_excepted(ledger: Ledger) -> bool:
+    return ledger.head_number + 1 in EXCEPTED_BLOCKS
 
 
 def require_new(is_new: bool) -> None:
@@ -24,7 +135,6 @@ def require_new(is_new: bool) -> None:
 
 
 def apply_transaction(ledger: Ledger, transaction: Transaction, skip: SkipFlags) -> None:
-    """Apply a transaction on top of all before it."""
     ledger.cursor.begin_transaction(transaction.id)
     is_new = bool(skip & Skip.TRANSACTION_DUPES) or ledger.store.lookup(TRANSACTION_BY_ID, transaction.id) is None
     if not skip & Skip.REFUSAL_OF_DUPES:
@@ -38,7 +148,7 @@ def apply_transaction(ledger: Ledger, transaction: Transaction, skip: SkipFlags)
         )
     for place, operation in enumerate(transaction.operations):
         if place in left_to_agents:
-            left_to_agents[place].ask_again(ledger)
+            left_to_agents[place].check_again(ledger)
         apply_operation(ledger, operation)
         # Not the number of the operation: the trial of a proposal resets this count (spec 02, section 18.1, quirk).
         ledger.cursor.operation_in_transaction += 1
@@ -55,7 +165,6 @@ def check_transaction(ledger: Ledger, transaction: Transaction, skip: SkipFlags)
 
 
 def require_timely(ledger: Ledger, transaction: Transaction, skip: SkipFlags) -> None:
-    """Refuse a transaction that refers to another branch, has expired, or expires too late."""
     globals_ = ledger.globals
     if globals_.head_block_number == 0:
         return

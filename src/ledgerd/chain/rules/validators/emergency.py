@@ -1,13 +1,9 @@
-"""Emergency consensus (hardfork 12): when validators stop producing, the committee account makes the blocks.
-
-It ends when enough validators have set a key again (spec 03, section 20).
-"""
+"""Emergency consensus (hardfork 12): validators stop, so the committee makes the blocks (spec 03, section 20)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ledgerd.basics.percents import HUNDRED_PERCENT
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.protocol.constants import (
     BLOCK_INTERVAL,
     COMMITTEE_ACCOUNT,
@@ -18,18 +14,13 @@ from ledgerd.protocol.keys import NULL_KEY
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.state.objects.validators import VALIDATOR_PENALTIES, VALIDATORS, SchedulePlace, Validator
 
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-
 
 def is_emergency(ledger: Ledger) -> bool:
     return ledger.globals.emergency_consensus_active and ledger.hardfork(12)
 
 
 def begin_emergency_after_silence(ledger: Ledger, missed: int) -> None:
-    """Begin the emergency with a block after so many empty slots: every slot becomes the committee's, all other signing
-    keys are removed.
-    """
+    """After so many empty slots every slot becomes the committee's, and all other signing keys are removed."""
     if not ledger.hardfork(12) or ledger.globals.emergency_consensus_active:
         return
     if (missed + 1) * BLOCK_INTERVAL < EMERGENCY_CONSENSUS_TIMEOUT_SEC:
@@ -73,7 +64,6 @@ def _make_neutral(ledger: Ledger, committee: Validator) -> None:
 
 
 def _dismiss(ledger: Ledger, validator: Validator) -> None:
-    """Remove a validator's signing key and penalties: to return, it sets a key again."""
     with ledger.editing(validator):
         validator.signing_key = NULL_KEY
         validator.penalty_percent = 0
@@ -82,10 +72,7 @@ def _dismiss(ledger: Ledger, validator: Validator) -> None:
 
 
 def fill_schedule_with_committee(ledger: Ledger) -> None:
-    """The committee takes every place of a new schedule that has no validator with a key.
-
-    With enough validators back the emergency ends; this schedule stays as it is until the next one.
-    """
+    """With enough validators back the emergency ends; this schedule stays as it is until the next one."""
     if not is_emergency(ledger):
         return
     schedule, globals_ = ledger.schedule, ledger.globals
@@ -107,7 +94,6 @@ def fill_schedule_with_committee(ledger: Ledger) -> None:
 
 
 def _is_ready(ledger: Ledger, name: AccountName) -> bool:
-    """Whether a place of the schedule has a validator who can fill it."""
     validator = ledger.find_validator(name) if name else None
     return validator is not None and validator.is_active
 

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.validators.emergency import is_emergency
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
-from ledgerd.protocol.market_properties import ChainPropertiesHf14
 from ledgerd.protocol.properties import (
     ChainPropertiesHf4,
     ChainPropertiesHf6,
     ChainPropertiesHf9,
     ChainPropertiesHf13,
+    ChainPropertiesHf14,
     ChainPropertiesInit,
 )
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
 
 OF_HARDFORK_1 = "max_curation_percent"
 """Stood in the properties from the start, and was not voted on at first."""
@@ -65,10 +63,7 @@ def update_medians(ledger: Ledger) -> None:
 def with_medians(
     before: ChainPropertiesHf14, wanted: tuple[ChainPropertiesHf14, ...], hardfork: int
 ) -> ChainPropertiesHf14:
-    """Properties with the median of each that is voted on.
-
-    Validators seldom change their minds, so what came out is remembered, and where it is what was, it is the very same.
-    """
+    """Validators seldom change their minds, so what came out is remembered; unchanged, it is the very same object."""
     middle = len(wanted) // 2
     medians: dict[str, Any] = {
         name: sorted(getattr(props, name) for props in wanted)[middle]

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ledgerd.chain.ledger.arithmetic import uint32
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.protocol.constants import BLOCK_INTERVAL
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.names import AccountName
 
 SLOTS_REMEMBERED = 128
 """The bits of `recent_slots_filled`."""

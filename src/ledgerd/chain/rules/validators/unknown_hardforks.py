@@ -1,24 +1,18 @@
-"""Votes for a hardfork that this program does not know: with enough of them, it cannot go on (spec 03, section 21).
-
-Nothing here is a rule: operators are told of it while there is time to update.
-"""
+"""Votes for a hardfork that this program does not know, told to operators; no rule reads them (spec 03, 21)."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.time_text import time_text
 from ledgerd.protocol.times import Time
 from ledgerd.protocol.versions import HardforkVersion, version_text
-from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES
-from ledgerd.state.objects.validators import VALIDATOR_BY_NAME, VALIDATOR_SCHEDULES
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
-    from ledgerd.state.objects.validators import Validator
-    from ledgerd.state.view import View
+from ledgerd.state.objects.globals import HARDFORK_PROPERTIES
+from ledgerd.state.objects.validators import VALIDATOR_BY_NAME, VALIDATOR_SCHEDULES, Validator
+from ledgerd.state.view import View
 
 
 class UnknownHardforkVotes(NamedTuple):

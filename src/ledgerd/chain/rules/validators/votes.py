@@ -1,24 +1,21 @@
-"""What shares weigh in the votes for validators, through proxies too (spec 02, sections 4.5 to 4.8)."""
+"""What shares weigh in the votes for validators, through proxies too (spec 02, sections 4.5 to 4.8); and the end of
+votes and penalties in hardforks 7 and 9 (spec 03, section 21, HF7.2g).
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.arithmetic import MAX_UINT128, DivideByZero, fits_uint64, truncated, uint128
 from ledgerd.chain.ledger.discrepancies import note
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.protocol.assets import fits_int64
 from ledgerd.protocol.constants import MAX_PROXY_RECURSION_DEPTH
 from ledgerd.protocol.errors import require
+from ledgerd.state.objects import validators
+from ledgerd.state.objects.accounts import ACCOUNTS, Account
 from ledgerd.state.objects.discrepancies import Sum
-from ledgerd.state.objects.validators import VALIDATOR_VOTE_BY_ACCOUNT, VALIDATORS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.state.objects.accounts import Account
-    from ledgerd.state.objects.validators import Validator, ValidatorVote
 
 
 def adjust_proxied_votes(ledger: Ledger, account: Account, delta: int) -> None:
@@ -55,8 +52,8 @@ def adjust_proxied_votes_by_depth(ledger: Ledger, account: Account, deltas: Sequ
         adjust_votes(ledger, account, total)
 
 
-def votes_of(ledger: Ledger, account: Account) -> Iterator[ValidatorVote]:
-    return ledger.store.scan(VALIDATOR_VOTE_BY_ACCOUNT, lower=(account.id,), upper=(account.id,))
+def votes_of(ledger: Ledger, account: Account) -> Iterator[validators.ValidatorVote]:
+    return ledger.store.scan(validators.VALIDATOR_VOTE_BY_ACCOUNT, lower=(account.id,), upper=(account.id,))
 
 
 def adjust_votes(ledger: Ledger, account: Account, delta: int) -> None:
@@ -72,16 +69,15 @@ def adjust_votes(ledger: Ledger, account: Account, delta: int) -> None:
         with ledger.editing(account):
             account.validators_vote_weight = fits_int64(account.validators_vote_weight + delta)
     for vote in votes_of(ledger, account):
-        adjust_validator_vote(ledger, ledger.store.get(VALIDATORS, vote.validator), delta)
+        adjust_validator_vote(ledger, ledger.store.get(validators.VALIDATORS, vote.validator), delta)
 
 
 def counted_votes(votes: int, penalty_percent: int) -> int:
-    """The votes that count in the schedule: less the penalty for missed blocks."""
     votes = uint128(votes)
     return fits_uint64(votes - votes * min(penalty_percent, HUNDRED_PERCENT) // HUNDRED_PERCENT)
 
 
-def adjust_validator_vote(ledger: Ledger, validator: Validator, delta: int) -> None:
+def adjust_validator_vote(ledger: Ledger, validator: validators.Validator, delta: int) -> None:
     """Change a validator's votes, and with them its place in virtual time; also for a change of nothing."""
     now = ledger.schedule.current_virtual_time
     with ledger.editing(validator):
@@ -109,7 +105,6 @@ def adjust_validator_vote(ledger: Ledger, validator: Validator, delta: int) -> N
 
 
 def clear_votes(ledger: Ledger, account: Account) -> None:
-    """Remove an account's votes; the validators' totals are the caller's."""
     for vote in votes_of(ledger, account):
         if ledger.hardfork(5):
             note(ledger, Sum.VOTES, account.validators_vote_weight, vote.validator)
@@ -118,3 +113,37 @@ def clear_votes(ledger: Ledger, account: Account) -> None:
         account.validators_voted_for = 0
         if ledger.hardfork(5):
             account.validators_vote_weight = 0
+
+
+def remove_penalties(ledger: Ledger, validator: validators.Validator) -> None:
+    for penalty in ledger.store.scan(
+        validators.PENALTY_BY_VALIDATOR, lower=(validator.owner,), upper=(validator.owner,)
+    ):
+        ledger.store.remove(penalty)
+
+
+def remove_votes_for(ledger: Ledger, validator: validators.Validator, *, marks_voters: bool) -> None:
+    """Each voter loses this vote, and the others that it has weigh accordingly more.
+
+    The reference goes on from a vote that it has just removed; what it means to do is to go on with the next one.
+    """
+    votes = ledger.store.scan(validators.VALIDATOR_VOTE_BY_VALIDATOR, lower=(validator.id,), upper=(validator.id,))
+    for vote in votes:
+        _remove_vote(ledger, vote, marks_voter=marks_voters)
+
+
+def _remove_vote(ledger: Ledger, vote: validators.ValidatorVote, *, marks_voter: bool) -> None:
+    voter = ledger.store.get(ACCOUNTS, vote.account)
+    _change_votes(ledger, voter, -voter.validators_vote_weight)
+    ledger.store.remove(vote)
+    with ledger.editing(voter):
+        voter.validators_voted_for = voter.validators_voted_for - 1 & 0xFFFF
+        if marks_voter:
+            voter.valid = False
+        voter.validators_vote_weight = voter.fair_vote_weight
+    _change_votes(ledger, voter, voter.validators_vote_weight)
+
+
+def _change_votes(ledger: Ledger, voter: Account, delta: int) -> None:
+    for vote in votes_of(ledger, voter):
+        adjust_validator_vote(ledger, ledger.store.get(validators.VALIDATORS, vote.validator), delta)

@@ -1,16 +1,14 @@
-"""Bets of a batch, which wait for the end of their epoch and then get their prices one after the other.
-
-Spec 09, section 5.10.
-"""
+"""Bets of a batch: they wait for the end of their epoch, and get their prices one by one (spec 09, section 5.10)."""
 
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from ledgerd.chain.ledger.arithmetic import uint32, uint128
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.curve import find_outcome, priced
 from ledgerd.chain.rules.markets.market import count_stake
+from ledgerd.chain.steps.markets.budget import MarketBudget
 from ledgerd.chain.steps.markets.refunding import give_stake_back
 from ledgerd.pricing.constant_product import queued_fill
 from ledgerd.pricing.lmsr_fill import tokens_for_amount
@@ -20,10 +18,6 @@ from ledgerd.protocol.operations.virtual_markets import PmBatchSettle
 from ledgerd.state.objects import markets
 from ledgerd.state.objects.bets import ACTIVE, BET_BY_STATUS_MARKET, QUEUED, PmBet
 from ledgerd.state.objects.markets import BEING_PAID, PM_MARKETS, PmMarket
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.chain.steps.markets.budget import MarketBudget
 
 
 def carry_out_batches(ledger: Ledger, budget: MarketBudget) -> None:
@@ -54,7 +48,7 @@ def _pass(ledger: Ledger, budget: MarketBudget, bet: PmBet | None) -> tuple[int,
             left = _carry_out(ledger, market, bet, budget)
             if left is not None:
                 return market.id, left.id
-            budget.take_turn()
+            budget.use_turn()
         bet = _queued_from(ledger, bet.market + 1)
     return (0 if bet is None else bet.market), 0
 

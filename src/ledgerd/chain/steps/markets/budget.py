@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.market_properties import ChainPropertiesHf14
+from ledgerd.protocol.properties import ChainPropertiesHf14
 
 DEFAULT_CAP = 20
 DEFAULT_ROWS = 2000
@@ -26,12 +23,11 @@ class MarketBudget:
     def turns(self) -> int:
         return self.cap - self.done
 
-    def take_turn(self) -> None:
+    def use_turn(self) -> None:
         """One turn was used. Nothing takes one when none is left."""
         self.done += 1
 
     def spend(self) -> bool:
-        """Pay for a row, if that can be paid for."""
         if self.rows == 0:
             return False
         self.rows -= 1

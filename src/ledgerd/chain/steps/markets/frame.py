@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.lazy_pool import find_pool, serve_queue
 from ledgerd.chain.rules.markets.seeds import recount_newcomers
-from ledgerd.chain.steps.markets.acceptance import drop_unaccepted
-from ledgerd.chain.steps.markets.bans import lift_bans
 from ledgerd.chain.steps.markets.batches import carry_out_batches
 from ledgerd.chain.steps.markets.budget import MarketBudget
-from ledgerd.chain.steps.markets.collection import collect_ended
-from ledgerd.chain.steps.markets.dispute_close import close_undecided
-from ledgerd.chain.steps.markets.dispute_finish import finish_voted
-from ledgerd.chain.steps.markets.forfeits import forfeit_commits
-from ledgerd.chain.steps.markets.missed_resolution import refund_unresolved
+from ledgerd.chain.steps.markets.disputes import close_undecided, finish_voted
+from ledgerd.chain.steps.markets.expirations import collect_ended, forfeit_commits, lift_bans
 from ledgerd.chain.steps.markets.positions import charge_funding, close_after_betting
 from ledgerd.chain.steps.markets.recalls import recall_idle
+from ledgerd.chain.steps.markets.refunding import drop_unaccepted, refund_unresolved
 from ledgerd.chain.steps.markets.settlement import settle_resolved
 from ledgerd.state.objects.markets import PM_MARKETS
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.block_context import BlockContext
 
 MarketStep = Callable[[Ledger, MarketBudget], None]
 

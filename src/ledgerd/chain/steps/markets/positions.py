@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ledgerd.chain.rules.markets.leverage_ends import ends_due
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.liquidation import (
     BY_END,
     BY_FUNDING,
     accrue_funding,
     active_positions,
+    ends_due,
     liquidate,
     obligation_of,
     value_of,
 )
 from ledgerd.chain.rules.markets.market import market_of
+from ledgerd.chain.steps.markets.budget import MarketBudget
 from ledgerd.state.objects.leverage import ACTIVE, LEVERAGE_BY_FUNDING_DUE
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.chain.steps.markets.budget import MarketBudget
 
 FIRST_DUE = 1
 """Positions that pay nothing for their loan are due at time 0, which never comes."""
@@ -35,25 +31,23 @@ def charge_funding(ledger: Ledger, budget: MarketBudget) -> None:
         market = market_of(ledger, position.market)
         if value_of(position, market) <= obligation_of(position):
             liquidate(ledger, position, market, BY_FUNDING)
-        budget.take_turn()
+        budget.use_turn()
 
 
 def close_after_betting(ledger: Ledger, budget: MarketBudget) -> None:
-    """Close what stands in markets that take no bets any more, in the order in which funding is due.
-
-    The reference looks at every position for this, which costs it no turns; here only those markets are looked at
-    that have come to their end.
+    """In the order in which funding is due. The reference inspects every position; here, only markets that have
+    ended.
     """
     if budget.turns <= 0:
         return
     ends = ends_due(ledger)
     over = {end.market: market_of(ledger, end.market) for end in ends}
-    standing = [position for market in over.values() for position in active_positions(ledger, market)]
-    standing.sort(key=lambda position: (position.funding_due_time, position.id))
-    left = {position.market for position in standing[budget.turns :]}
-    for position in standing[: budget.turns]:
+    positions = [position for market in over.values() for position in active_positions(ledger, market)]
+    positions.sort(key=lambda position: (position.funding_due_time, position.id))
+    left = {position.market for position in positions[budget.turns :]}
+    for position in positions[: budget.turns]:
         liquidate(ledger, position, over[position.market], BY_END)
-        budget.take_turn()
+        budget.use_turn()
     for end in ends:
         if end.market not in left:
             ledger.store.remove(end)

@@ -4,27 +4,18 @@ from __future__ import annotations
 
 from bisect import insort
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.arithmetic import int64, truncated, uint32
+from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.lazy_pool import recall
+from ledgerd.chain.steps.markets.budget import MarketBudget
 from ledgerd.protocol.assets import fits_int64, tokens
 from ledgerd.protocol.operations.virtual_markets import PmLazyRecall
-from ledgerd.state.objects import markets
-from ledgerd.state.objects.lazy_pool import (
-    ACTIVE,
-    LAZY_ALLOCATION_BY_CHECK,
-    PM_LAZY_ALLOCATIONS,
-    RETURNED,
-    PmLazyAllocation,
-)
+from ledgerd.state.objects import lazy_pool, markets
 from ledgerd.state.objects.markets import DELETED, PM_MARKETS, PmMarket
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.chain.steps.markets.budget import MarketBudget
-    from ledgerd.state.store import Store
+from ledgerd.state.store import Store
 
 STEPS = 10
 """After so many of them the pool stays where it is, and between two a tenth of the market's time passes."""
@@ -33,8 +24,8 @@ STEPS = 10
 LIVING = (markets.ACTIVE, markets.WAITING)
 
 
-class Look(NamedTuple):
-    """What tells that there is nothing to do with an allocation. Looks are in the order of their allocations."""
+class Inspection(NamedTuple):
+    """What tells that there is nothing to do with an allocation. Inspections are in the order of their allocations."""
 
     last_check_time: int
     id: int
@@ -46,58 +37,54 @@ class Look(NamedTuple):
 
 
 def recall_idle(ledger: Ledger, budget: MarketBudget) -> None:
-    """Look at allocations, those first that were looked at longest ago.
-
-    Quirk: a look takes a turn, whatever comes of it. One that was dealt with is of now, and stands behind the others:
-    it is looked at again if the cursor comes by. The cursor stands on the allocation behind the one that is looked
-    at, and has passed the place behind that.
+    """Quirk: an inspection takes a turn, whatever comes of it. An allocation that was dealt with stands behind the
+    others, and is inspected again if the cursor comes by, which has passed the place behind the one it stands on.
     """
     store, left = ledger.store, budget.turns
     if not ledger.median.pm_lazy_pool_enabled or left <= 0:
         return
-    span = (ACTIVE,)
-    looks = store.front(LAZY_ALLOCATION_BY_CHECK, left, partial(_look_of, store), lower=span, upper=span)
+    span = (lazy_pool.ACTIVE,)
+    inspections = store.front(
+        lazy_pool.LAZY_ALLOCATION_BY_CHECK, left, partial(_inspection_of, store), lower=span, upper=span
+    )
     place = 0
-    while (place := _next_to_do(store, looks, ledger.now, place)) < min(left, len(looks)):
-        row = store.get(PM_LAZY_ALLOCATIONS, looks[place].id)
+    while (place := _next_to_do(store, inspections, ledger.now, place)) < min(left, len(inspections)):
+        row = store.get(lazy_pool.PM_LAZY_ALLOCATIONS, inspections[place].id)
         place += 1
         before = row.last_check_time
-        _look_at(ledger, row)
-        if row.status == ACTIVE and row.last_check_time != before and place < len(looks):
-            again = _look_of(store, row)
-            if again > looks[place]:
-                insort(looks, again, lo=place + 1)
-    budget.done += min(left, len(looks))
+        _inspect(ledger, row)
+        if row.status == lazy_pool.ACTIVE and row.last_check_time != before and place < len(inspections):
+            again = _inspection_of(store, row)
+            if again > inspections[place]:
+                insort(inspections, again, lo=place + 1)
+    budget.done += min(left, len(inspections))
 
 
-def _next_to_do(store: Store, looks: list[Look], now: int, place: int) -> int:
-    """The place of the first of these, from a place on, with which there may be something to do.
-
-    A time of result moves only where a status does.
-    """
+def _next_to_do(store: Store, inspections: list[Inspection], now: int, place: int) -> int:
+    """The place of the first of these with which there may be something to do; results move only with statuses."""
     found = store.objects(PM_MARKETS)
-    for here in range(place, len(looks)):
-        _, _, market_id, limit, next_step = looks[here]
+    for here in range(place, len(inspections)):
+        _, _, market_id, limit, next_step = inspections[here]
         market = found.get(market_id) or store.find(PM_MARKETS, market_id)
         if now >= next_step or market is None or market.bets_sum > limit or market.status not in LIVING:
             return here
-    return len(looks)
+    return len(inspections)
 
 
-def _look_of(store: Store, row: PmLazyAllocation) -> Look:
+def _inspection_of(store: Store, row: lazy_pool.PmLazyAllocation) -> Inspection:
     """Whatever changes in an allocation, the time of its last check or its status does too."""
     next_step = _next_step(row, store.find(PM_MARKETS, row.market))
-    return Look(row.last_check_time, row.id, row.market, row.bets_sum_at_check, next_step)
+    return Inspection(row.last_check_time, row.id, row.market, row.bets_sum_at_check, next_step)
 
 
-def _next_step(row: PmLazyAllocation, market: PmMarket | None) -> int:
+def _next_step(row: lazy_pool.PmLazyAllocation, market: PmMarket | None) -> int:
     """When the pool takes its next step out of a market in which nobody bets; 0 if there is none to wait for."""
     if market is None or row.check_step >= STEPS or row.amount <= 0:
         return 0
     return row.last_check_time + max(0, market.result_expiration - market.created_time) // STEPS
 
 
-def _look_at(ledger: Ledger, row: PmLazyAllocation) -> None:
+def _inspect(ledger: Ledger, row: lazy_pool.PmLazyAllocation) -> None:
     market = ledger.store.find(PM_MARKETS, row.market)
     if market is None or market.status == DELETED:
         if market is not None:
@@ -115,10 +102,10 @@ def _look_at(ledger: Ledger, row: PmLazyAllocation) -> None:
     elif row.check_step >= STEPS or row.amount <= 0:
         _give_up(ledger, row)
     elif ledger.now >= _next_step(row, market):
-        _take_step(ledger, market, row)
+        _recall_step(ledger, market, row)
 
 
-def _take_step(ledger: Ledger, market: PmMarket, row: PmLazyAllocation) -> None:
+def _recall_step(ledger: Ledger, market: PmMarket, row: lazy_pool.PmLazyAllocation) -> None:
     percent = ledger.median.pm_lazy_recall_step_percent
     wanted = truncated(int64(row.amount * percent), HUNDRED_PERCENT)
     recalled = recall(ledger, market, min(max(1, wanted), row.amount))
@@ -141,6 +128,6 @@ def _recall(ledger: Ledger, market: PmMarket, amount: int) -> None:
         ledger.emit(PmLazyRecall(market.id, tokens(recalled)))
 
 
-def _give_up(ledger: Ledger, row: PmLazyAllocation) -> None:
+def _give_up(ledger: Ledger, row: lazy_pool.PmLazyAllocation) -> None:
     with ledger.editing(row):
-        row.status = RETURNED
+        row.status = lazy_pool.RETURNED

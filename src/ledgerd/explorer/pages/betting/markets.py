@@ -4,17 +4,70 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import exp
-from typing import Any
+from typing import Any, NamedTuple
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.client.envelope import ErrorAnswer, NodeCall
-from ledgerd.explorer.pages.betting.pictures import Picture, picture_of
-from ledgerd.explorer.pages.view import MOST_SKIPPED, NotThere, PageAnswer, PageFamily, PageView, Visit, needed
+from ledgerd.explorer.pages.lists import OF_A_PAGE, beside, existing, operations_of
+from ledgerd.explorer.pages.view import MOST_SKIPPED, PageAnswer, PageFamily, PageView, Visit, needed
+
+WIDTH, HEIGHT = 720, 220
+LEFT, BOTTOM = 40, 22
+TOP = 8
+
+
+class OutcomeLine(NamedTuple):
+    """The line of an outcome."""
+
+    points: str
+    end: float
+    last: int
+    """The share that it ends with, in hundredths of a percent."""
+
+
+class Picture(NamedTuple):
+    """Lines in a frame, in the units of the drawing."""
+
+    width: int
+    height: int
+    lines: tuple[OutcomeLine, ...]
+    first: int
+    last: int
+    """Times of its ends, in seconds."""
+    marks: tuple[tuple[float, int], ...]
+    left: int = LEFT
+
+
+def picture_of(points: Sequence[tuple[int, Sequence[int | str]]], count: int) -> Picture:
+    first, last = points[0][0], points[-1][0]
+    span = max(1, last - first)
+
+    def across(at: int) -> float:
+        return round(LEFT + (at - first) * (WIDTH - LEFT - 4) / span, 1)
+
+    def up(part: float) -> float:
+        return round(TOP + (1 - part) * (HEIGHT - BOTTOM - TOP), 1)
+
+    lines = []
+    for outcome in range(count):
+        corners: list[str] = []
+        height, part = up(0), 0.0
+        for at, stakes in points:
+            total = sum(map(int, stakes))
+            if not total or outcome >= len(stakes):
+                continue
+            part = int(stakes[outcome]) / total
+            if corners:
+                corners.append(f"{across(at)},{height}")  # steps: between two bets nothing changes
+            height = up(part)
+            corners.append(f"{across(at)},{height}")
+        lines.append(OutcomeLine(" ".join(corners), height, round(part * 10_000)))
+    marks = tuple((up(each / 100), each) for each in (0, 25, 50, 75, 100))
+    return Picture(WIDTH, HEIGHT, tuple(lines), first, last, marks)
+
 
 ROUTES = PageFamily()
-OF_A_PAGE = 25
 POINTS = 400
-"""Of the picture of a market."""
 API = "prediction_market_api"
 STATUSES = {"open": 1, "waiting": 0, "resolved": 3, "deleted": -1}
 PAYOUTS = ("none", "pending", "disputed", "paid", "running")
@@ -25,13 +78,11 @@ TYPES = [
     "pm_dispute_create", "pm_dispute_finalize", "pm_dispute_auto_close", "pm_dispute_resolve",
 ]  # fmt: skip
 ORACLES_AT_ONCE, MOST_ORACLES = 100, 500
-"""Whose open disputes are asked for."""
 HALF = 5_000
 
 
 @ROUTES.page("/markets")
 async def markets(visit: Visit) -> PageAnswer:
-    """Markets of a status, the newest first."""
     status = visit.chosen("status", tuple(STATUSES))
     skipped = visit.number("skip", 100_000) or 0
     rows, pool, properties = await visit.node.ask(
@@ -46,14 +97,12 @@ async def markets(visit: Visit) -> PageAnswer:
         "statuses": tuple(STATUSES),
         "pool": None if isinstance(pool, ErrorAnswer) else pool,
         "rules": {} if isinstance(properties, ErrorAnswer) else properties,
-        "older": visit.link(skip=skipped + OF_A_PAGE) if len(rows) == OF_A_PAGE else "",
-        "newer": visit.link(skip=max(0, skipped - OF_A_PAGE) or "") if skipped else "",
+        **beside(visit, "skip", skipped, OF_A_PAGE, has_more=len(rows) == OF_A_PAGE),
     }
     return PageView("markets.html", facts)
 
 
 def state_of(market: Mapping[str, Any]) -> str:
-    """How a market stands, as one of the words that pages have for it."""
     if market["payout_status"] == 2:
         return "disputed"
     named = {number: name for name, number in STATUSES.items()}
@@ -62,7 +111,6 @@ def state_of(market: Mapping[str, Any]) -> str:
 
 @ROUTES.page("/market/(?P<number>[^/]+)")
 async def market(visit: Visit) -> PageAnswer:
-    """One market: its outcomes with their prices, its bets, its liquidity, and its dispute."""
     number = visit.part("number", 0x7FFF_FFFF_FFFF_FFFF)
     skipped, funds, levers = (visit.number(each, MOST_SKIPPED) or 0 for each in ("skip", "funds", "levers"))
     full, points, rows, liquidity, dispute, votes, leverage, lent = await visit.node.ask(
@@ -75,9 +123,7 @@ async def market(visit: Visit) -> PageAnswer:
         NodeCall(API, "get_market_leverage_positions", (number, levers, OF_A_PAGE)),
         NodeCall(API, "get_market_lazy_allocation", (number,)),
     )
-    if full is None or (isinstance(full, ErrorAnswer) and not full.is_missing):
-        raise NotThere("fault.market", number)
-    record = needed(full)
+    record = existing(full, "fault.market", number)
     rows = needed(rows)
     outcomes = outcomes_of(record)
     facts = {
@@ -98,14 +144,12 @@ async def market(visit: Visit) -> PageAnswer:
         "dispute": None if isinstance(dispute, ErrorAnswer) else dispute,
         "dispute_states": DISPUTES,
         "votes": None if isinstance(votes, ErrorAnswer) else votes,
-        "older": visit.link(skip=skipped + OF_A_PAGE) if len(rows) == OF_A_PAGE else "",
-        "newer": visit.link(skip=max(0, skipped - OF_A_PAGE) or "") if skipped else "",
+        **beside(visit, "skip", skipped, OF_A_PAGE, has_more=len(rows) == OF_A_PAGE),
     }
     return PageView("market.html", facts)
 
 
 def outcomes_of(record: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The outcomes of a market, each with what is bet on it and how likely the market holds it."""
     market, sums = record["market"], record["weight_sums"]["outcomes"]
     prices = prices_of(market, record["outcomes"])
     return [
@@ -144,18 +188,9 @@ def _picture(points: Any, labels: Sequence[str]) -> Picture | None:  # noqa: ANN
 
 @ROUTES.page("/disputes")
 async def disputes(visit: Visit) -> PageAnswer:
-    """Disputes that are open by the state, and all as they were opened and decided, the newest first."""
-    cursor = visit.cursor()
-    types = [each for each in TYPES if "dispute" in each]
-    (page,) = await visit.ask(NodeCall("history_api", "get_operations", ({"types": types}, cursor, OF_A_PAGE)))
-    facts = {
-        "open": await _open_disputes(visit) if cursor == "newest" else [],
-        "rows": list(reversed(page["operations"])),
-        "older": visit.link(cursor=page["older"]) if page.get("older") else "",
-        "newer": visit.link(cursor=page["newer"]) if cursor != "newest" and page["operations"] else "",
-        "newest": visit.link(cursor="") if cursor != "newest" else "",
-    }
-    return PageView("disputes.html", facts)
+    facts = await operations_of(visit, [each for each in TYPES if "dispute" in each])
+    found = await _open_disputes(visit) if visit.cursor() == "newest" else []
+    return PageView("disputes.html", {**facts, "open": found})
 
 
 async def _open_disputes(visit: Visit) -> list[dict[str, Any]]:
@@ -173,12 +208,7 @@ async def _open_disputes(visit: Visit) -> list[dict[str, Any]]:
 
 @ROUTES.page("/oracles")
 async def oracles(visit: Visit) -> PageAnswer:
-    """Oracles: who says how markets ended, and how well each does."""
     skipped = visit.number("skip", 100_000) or 0
     rows = await visit.one(API, "list_oracles", skipped, OF_A_PAGE)
-    facts = {
-        "rows": rows,
-        "older": visit.link(skip=skipped + OF_A_PAGE) if len(rows) == OF_A_PAGE else "",
-        "newer": visit.link(skip=max(0, skipped - OF_A_PAGE) or "") if skipped else "",
-    }
-    return PageView("oracles.html", facts)
+    links = beside(visit, "skip", skipped, OF_A_PAGE, has_more=len(rows) == OF_A_PAGE)
+    return PageView("oracles.html", {"rows": rows, **links})

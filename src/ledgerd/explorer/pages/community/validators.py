@@ -13,7 +13,6 @@ OF_A_PAGE = 50
 
 @ROUTES.page("/validators")
 async def validators(visit: Visit) -> PageAnswer:
-    """Validators by their votes, the most first."""
     start = name_in(visit.text("from")) if visit.text("from") else ""
     first = visit.number("rank", 100_000) or 1
     rows, count = await visit.ask(
@@ -39,7 +38,6 @@ async def validators(visit: Visit) -> PageAnswer:
 
 @ROUTES.page("/validator/(?P<name>[^/]+)")
 async def validator(visit: Visit) -> PageAnswer:
-    """One validator: its votes, its slots, and the properties it votes for."""
     name = name_in(visit.parts["name"])
     (found,) = await visit.node.ask(NodeCall("validator_api", "get_validator_by_account", (name,)))
     record = needed(found)

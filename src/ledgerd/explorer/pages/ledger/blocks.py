@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from ledgerd.client.envelope import ErrorAnswer, NodeCall
 from ledgerd.explorer.node.following import facts_of_blocks, facts_of_summary
 from ledgerd.explorer.node.watch import BlockFacts
+from ledgerd.explorer.pages.lists import beside
 from ledgerd.explorer.pages.view import Away, BadQuery, NotThere, PageAnswer, PageFamily, PageView, Visit, needed
 
 ROUTES = PageFamily()
@@ -24,7 +25,6 @@ HASH = re.compile("[0-9a-f]{40}")
 
 @ROUTES.page("/blocks")
 async def blocks(visit: Visit) -> PageAnswer:
-    """Blocks, the newest first."""
     watch = visit.watch
     last = min(visit.number("before") or watch.head + 1, watch.head + 1) - 1
     if last < 1:
@@ -45,11 +45,11 @@ async def _asked(visit: Visit, first: int, last: int) -> list[BlockFacts]:
     if visit.watch.has_history:
         found: list[BlockFacts] = []
         while first <= last:  # an answer may end before the last of them
-            told = await visit.one("history_api", "get_blocks", first, last - first + 1)
-            if not told:
+            answer = await visit.one("history_api", "get_blocks", first, last - first + 1)
+            if not answer:
                 break
-            found += [facts_of_summary(each) for each in told]
-            first += len(told)
+            found += [facts_of_summary(each) for each in answer]
+            first += len(answer)
         return found[::-1]
     numbers = range(first, min(last + 1, visit.watch.head) + 1)
     whole = await visit.ask(*(NodeCall("database_api", "get_block", (number,)) for number in numbers))
@@ -75,7 +75,6 @@ async def block_of_id(visit: Visit) -> PageAnswer:
 
 @ROUTES.page("/block/(?P<number>[^/]+)")
 async def block(visit: Visit) -> PageAnswer:
-    """A block and what happened in it."""
     number, start = visit.part("number"), visit.number("from") or 0
     found = await (_summed_up if visit.watch.has_history else _whole)(visit, number, start)
     if found is None:
@@ -88,7 +87,7 @@ async def block(visit: Visit) -> PageAnswer:
         "has_history": visit.watch.has_history,
         "previous": number - 1,
         "next": number + 1 if number < properties["head_block_number"] else 0,
-        **_beside(visit, start, MOST_OPERATIONS, found.total),
+        **beside(visit, "from", start, MOST_OPERATIONS, has_more=start + MOST_OPERATIONS < found.total),
     }
     return PageView("block.html", facts)
 
@@ -97,18 +96,14 @@ class _ShownBlock(NamedTuple):
     """What the page of a block shows of it."""
 
     block: Mapping[str, Any]
-    """Its header."""
     id: str
     transactions: int
     operations: Sequence[Mapping[str, Any]]
-    """Those of the page."""
     total: int
-    """Of all operations."""
     virtual: int
 
 
 async def _summed_up(visit: Visit, number: int, start: int) -> _ShownBlock | None:
-    """From a node with a history, which tells what one page shows, and no more."""
     blocks, part = await visit.ask(
         NodeCall("history_api", "get_blocks", (number, 1)),
         NodeCall("history_api", "get_block_operations", (number, start, MOST_OPERATIONS)),
@@ -139,17 +134,8 @@ async def _whole(visit: Visit, number: int, start: int) -> _ShownBlock | None:
     return _ShownBlock(content, identifier, len(content["transactions"]), shown, len(rows), 0)
 
 
-def _beside(visit: Visit, start: int, shown: int, count: int) -> dict[str, str]:
-    """The addresses of the operations before and behind those that are shown."""
-    return {
-        "older": visit.link(**{"from": start + shown}) if start + shown < count else "",
-        "newer": visit.link(**{"from": max(0, start - shown) or ""}) if start else "",
-    }
-
-
 @ROUTES.page("/tx/(?P<id>[^/]+)")
 async def transaction(visit: Visit) -> PageAnswer:
-    """A transaction: what it did, who signed it, and what followed from it."""
     identifier = visit.parts["id"].lower()
     if not HASH.fullmatch(identifier) or identifier == NO_TRANSACTION:
         raise BadQuery("fault.hash", visit.parts["id"])
@@ -163,6 +149,6 @@ async def transaction(visit: Visit) -> PageAnswer:
         "id": identifier,
         "transaction": content,
         "is_irreversible": content["block"] <= visit.watch.properties["last_irreversible_block_num"],
-        **_beside(visit, start, MOST_IN_FULL, content["count"]),
+        **beside(visit, "from", start, MOST_IN_FULL, has_more=start + MOST_IN_FULL < content["count"]),
     }
     return PageView("transaction.html", facts)

@@ -15,12 +15,10 @@ BLOCKS, TRANSFERS = 10, 10
 
 @ROUTES.page("/")
 async def front(visit: Visit) -> PageAnswer:
-    """The chain at a glance."""
     return PageView("front.html", facts_of(visit.watch))
 
 
 def facts_of(watch: ChainWatch) -> dict[str, Any]:
-    """What stands on the first page."""
     properties = watch.properties
     supply, staked = units_of(properties["current_supply"]), units_of(properties["total_vesting_fund"])
     slots = watch.slots()

@@ -14,14 +14,12 @@ KEY = re.compile("VIZ[1-9A-HJ-NP-Za-km-z]{46,56}")
 NAME = re.compile(r"@?([a-z0-9.-]{1,32})")
 MOST_NAMES = 20
 OF_A_PAGE = 100
-"""Accounts of a key."""
 MOST_FORMER = 1_000
 """Accounts that it was removed from: the node tells of no more."""
 
 
 @ROUTES.page("/search")
 async def search(visit: Visit) -> PageAnswer:
-    """Where what was typed leads."""
     typed = visit.text("q", 120)
     if not typed:
         return PageView("search.html", {"typed": "", "names": [], "more": ""})
@@ -38,7 +36,6 @@ async def search(visit: Visit) -> PageAnswer:
 
 
 async def _of_hash(visit: Visit, identifier: str) -> PageAnswer:
-    """An id is that of a transaction or of a block."""
     number = int(identifier[:8], 16)
     found, following = await visit.node.ask(
         NodeCall("history_api", "get_transaction", (identifier, 0, 1)),
@@ -69,7 +66,6 @@ async def _of_name(visit: Visit, typed: str) -> PageAnswer:
 
 @ROUTES.page("/key/(?P<key>[^/]+)")
 async def key(visit: Visit) -> PageAnswer:
-    """The accounts that a key signs for, and those that it did before."""
     text = visit.parts["key"]
     if not KEY.fullmatch(text):
         raise BadQuery("fault.key", text)

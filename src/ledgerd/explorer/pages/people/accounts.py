@@ -7,6 +7,7 @@ from typing import Any
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.client.envelope import ErrorAnswer, NodeCall
+from ledgerd.explorer.pages.lists import beside
 from ledgerd.explorer.pages.people.history import DIRECTIONS, GROUPS, chosen, history_call, links_of, page_call, page_in
 from ledgerd.explorer.pages.people.statement import statement
 from ledgerd.explorer.pages.view import (
@@ -32,7 +33,6 @@ MOST_RETURNING = 1_000
 
 @ROUTES.page("/accounts")
 async def accounts(visit: Visit) -> PageAnswer:
-    """Names of accounts, from one on."""
     first = name_in(visit.text("from")) if visit.text("from") else ""
     names, count = await visit.ask(
         NodeCall("database_api", "lookup_accounts", (first, NAMES_OF_A_PAGE + 1)),
@@ -52,7 +52,6 @@ async def accounts(visit: Visit) -> PageAnswer:
 
 @ROUTES.page("/account/(?P<name>[^/]+)")
 async def account(visit: Visit) -> PageAnswer:
-    """What an account has, and what it did last."""
     name = name_in(visit.parts["name"])
     choice, cursor = chosen(visit), visit.cursor()
     found, validator, page = await visit.node.ask(
@@ -85,7 +84,6 @@ def _only(found: Any, name: str) -> Mapping[str, Any]:  # noqa: ANN401 - JSON
 
 
 def _common(visit: Visit, record: Mapping[str, Any], tab: str) -> dict[str, Any]:
-    """What stands on top of every page of an account."""
     properties, shares = visit.watch.properties, units_of(record["vesting_shares"])
     effective = shares - units_of(record["delegated_vesting_shares"]) + units_of(record["received_vesting_shares"])
     total = units_of(properties["total_vesting_shares"])
@@ -111,7 +109,6 @@ def energy_now(record: Mapping[str, Any], config: Mapping[str, Any], now: float)
 
 @ROUTES.page("/account/(?P<name>[^/]+)/rights")
 async def rights(visit: Visit) -> PageAnswer:
-    """Who signs for an account: keys, accounts and agents, and who did before."""
     name = name_in(visit.parts["name"])
     start = visit.number("from", 0x7FFF_FFFF_FFFF_FFFF) or 0
     found, agents, former, recovery = await visit.node.ask(
@@ -136,7 +133,6 @@ async def rights(visit: Visit) -> PageAnswer:
 
 @ROUTES.page("/account/(?P<name>[^/]+)/shares")
 async def shares(visit: Visit) -> PageAnswer:
-    """Shares that an account has lent, borrowed and withdraws, and whom it backs with them."""
     name = name_in(visit.parts["name"])
     given, taken = (visit.text(each) for each in ("given", "taken"))
     for each in (given, taken):
@@ -167,7 +163,6 @@ async def shares(visit: Visit) -> PageAnswer:
 
 @ROUTES.page("/account/(?P<name>[^/]+)/bets")
 async def bets(visit: Visit) -> PageAnswer:
-    """What an account has in prediction markets."""
     name = name_in(visit.parts["name"])
     skipped, levers, opened = (visit.number(each, MOST_SKIPPED) or 0 for each in ("skip", "levers", "opened"))
     limit = 25
@@ -194,8 +189,7 @@ async def bets(visit: Visit) -> PageAnswer:
         "created": needed(created),
         "beside_levers": visit.beside("levers", leverage, limit),
         "beside_opened": visit.beside("opened", created, limit),
-        "older": visit.link(skip=skipped + limit) if len(positions) == limit else "",
-        "newer": visit.link(skip=max(0, skipped - limit) or "") if skipped else "",
+        **beside(visit, "skip", skipped, limit, has_more=len(positions) == limit),
     }
     return PageView("account_bets.html", facts)
 
@@ -207,7 +201,6 @@ def _found(answer: Any) -> Any:  # noqa: ANN401 - JSON
 
 @ROUTES.page("/account/(?P<name>[^/]+)/agreements")
 async def agreements(visit: Visit) -> PageAnswer:
-    """Proposals that wait for an account, and what it pays for or sells by subscription."""
     name = name_in(visit.parts["name"])
     start, limit = visit.number("from") or 1, 25
     found, proposals, active, ended, offer = await visit.node.ask(
@@ -237,7 +230,6 @@ async def agreements(visit: Visit) -> PageAnswer:
 
 @ROUTES.page("/account/(?P<name>[^/]+)/statement.csv")
 async def csv(visit: Visit) -> PageAnswer:
-    """The history of an account as a file, sent as it is read."""
     name = name_in(visit.parts["name"])
     choice = chosen(visit)
     found, _ = await visit.ask(

@@ -37,7 +37,6 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "paid": tuple(each for each in NAMES if "paid_" in each),
     "data": ("custom", "content", "delete_content"),
 }  # fmt: skip
-"""Operations that people look for together."""
 
 DIRECTIONS = ("any", "outgoing", "incoming")
 DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -55,7 +54,6 @@ class Chosen(NamedTuple):
 
 
 def chosen(visit: Visit) -> Chosen:
-    """The filter in a query: a group or the name of one operation, a direction, and days."""
     group = visit.chosen("show", (*GROUPS, *NAMES))
     direction = visit.chosen("direction", DIRECTIONS)
     since, until = _day(visit.text("since")), _day(visit.text("until"))
@@ -81,7 +79,6 @@ def _day(text: str) -> int:
 
 
 def history_call(name: str, choice: Chosen, cursor: str, limit: int = OF_A_PAGE) -> NodeCall:
-    """The request for a page of the history of an account."""
     return NodeCall("history_api", "get_account_operations", (name, choice.filter, cursor, limit))
 
 
@@ -96,7 +93,6 @@ def page_call(name: str, choice: Chosen, cursor: str) -> NodeCall:
 
 
 def page_in(answer: Any, cursor: str) -> dict[str, Any]:  # noqa: ANN401 - JSON
-    """A page of the history, whichever way it was asked for."""
     if not isinstance(answer, list):
         page: dict[str, Any] = answer
         return page

@@ -23,7 +23,6 @@ from ledgerd.explorer.words.values import visible
 from ledgerd.protocol.operations.roles import Meaning, Role, amount_field, field_marked
 
 MOST_LINES = 100_000
-"""Of one statement; who wants more asks for other days."""
 LINES_AT_ONCE = 500
 COLUMNS = (
     "time_utc", "block", "transaction", "operation", "change", "asset", "other_account", "note", "description",
@@ -36,7 +35,6 @@ _PASSED_OVER = "\N{REPLACEMENT CHARACTER}"
 
 
 def plain(markup: Markup) -> str:
-    """A sentence without its links."""
     return unescape(_TAG.sub("", markup)).replace(THIN, " ")
 
 
@@ -85,7 +83,6 @@ def line_of(visit: Visit, name: str, row: Mapping[str, Any]) -> list[object]:
 
 
 async def statement(visit: Visit, name: str, choice: Chosen) -> AsyncIterator[bytes]:
-    """The lines of a statement, the oldest first; a last one says where it was cut."""
     yield _packed([COLUMNS])
     cursor, count = "oldest", 0
     while count < MOST_LINES:

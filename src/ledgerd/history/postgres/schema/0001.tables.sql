@@ -120,7 +120,7 @@ CREATE TABLE ledger.account_operations_reversible (
     entry bytea NOT NULL,
     PRIMARY KEY (account, sequence)
 );
-COMMENT ON TABLE ledger.account_operations IS 'The history of each account, by its sequence numbers. entry repeats the operation with its numbers, so that one table answers for an account.';
+COMMENT ON TABLE ledger.account_operations IS 'The history of each account, by its sequence numbers. entry repeats the operation with its numbers, so that one table answers for an account; of an operation that touches more than 32 accounts it has the numbers alone.';
 
 CREATE TABLE ledger.missed_slots (
     block_range bigint NOT NULL,

@@ -1,3 +1,7 @@
+DROP VIEW ledger.validator_slots;
+DROP VIEW ledger.standing_penalties;
+DROP TABLE ledger.penalties_reversible;
+DROP TABLE ledger.penalties;
 DROP VIEW ledger.supply;
 DROP VIEW ledger.statement;
 DROP VIEW ledger.rich_list;

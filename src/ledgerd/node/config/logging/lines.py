@@ -1,8 +1,4 @@
-"""The forms of a log line: text as the reference writes it, JSON of ours and of the reference, and text for a person.
-
-A line is one event: what a terminal would obey in a message, which may quote a stranger, is written as escapes. What
-may be a private key is written in no form.
-"""
+"""The forms of a log line. It is one event: what a terminal would obey is written as escapes, and no private key is."""
 
 from __future__ import annotations
 
@@ -28,12 +24,10 @@ def _level(record: logging.LogRecord) -> str:
 
 
 def message_of(record: logging.LogRecord) -> str:
-    """The message as one line without keys."""
     return printable(without_keys(record.getMessage()))
 
 
 def exception_of(record: logging.LogRecord, formatter: logging.Formatter) -> str:
-    """The traceback, of several lines and without keys; empty if there is none."""
     return printable_lines(without_keys(formatter.formatException(record.exc_info))) if record.exc_info else ""
 
 
@@ -112,7 +106,6 @@ class EventLine(logging.Formatter):
 
 
 def room_of(logger: str) -> str:
-    """The room of this program that logs; empty for a library."""
     name, _, rest = logger.partition(".")
     return rest.partition(".")[0] if name == PACKAGE else ""
 

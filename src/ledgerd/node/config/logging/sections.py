@@ -1,7 +1,4 @@
-"""The logging sections of a configuration file (spec 06, section 6): which appenders and loggers they declare.
-
-What Python's logging makes of them is in `logging_setup`.
-"""
+"""The logging sections of a configuration file (spec 06, section 6): which appenders and loggers they declare."""
 
 from __future__ import annotations
 
@@ -69,28 +66,24 @@ class _Section:
     def fault(self, entry: IniEntry, problem: str) -> None:
         self.problems.append(f"{self.file}:{entry.line}: {problem}")
 
-    def take(self, key: str, example: str) -> IniEntry | None:
-        """The entry of a key that the section must have."""
+    def pop(self, key: str, example: str) -> IniEntry | None:
         entry = self.entries.pop(key, None)
         if entry is None:
             self.problems.append(f"{self.file}: section [{self.name}] has no {key}: add `{key} = {example}`")
         return entry
 
     def choice(self, key: str, words: tuple[str, ...], example: str) -> str:
-        """The value of a key that is one of a few words."""
-        entry = self.take(key, example)
+        entry = self.pop(key, example)
         if entry is not None and entry.value not in words:
             self.fault(entry, f"{key} = {entry.value}: must be one of {', '.join(words)}")
         return example if entry is None else entry.value
 
     def finish(self, known: tuple[str, ...]) -> None:
-        """Whatever was not taken is not known."""
         for left in self.entries.values():
             self.fault(left, f"{left.key}: no key of [{self.name}]; the nearest one is {nearest(left.key, known)}")
 
 
 def read_logging(entries: Iterable[IniEntry], file: Path, problems: list[str]) -> Logging | None:
-    """What the sections of a file declare, or None if it has none; faults are added to the problems."""
     sections: dict[str, _Section] = {}
     for entry in entries:
         sections.setdefault(entry.section, _Section(entry.section, file, problems)).add(entry)
@@ -110,7 +103,7 @@ def read_logging(entries: Iterable[IniEntry], file: Path, problems: list[str]) -
 
 def _appender(section: _Section, form: Form, name: str) -> Appender:
     if form == "file":
-        entry = section.take("filename", "logs/ledgerd.log")
+        entry = section.pop("filename", "logs/ledgerd.log")
         section.finish(("filename",))
         path = Path(entry.value if entry else "")
         if entry is not None and (not entry.value or "\0" in entry.value):
@@ -124,7 +117,7 @@ def _appender(section: _Section, form: Form, name: str) -> Appender:
 
 def _logger(section: _Section, name: str) -> tuple[Logger, IniEntry | None]:
     level = section.choice("level", LEVELS, "info")
-    entry = section.take("appenders", "stderr")
+    entry = section.pop("appenders", "stderr")
     section.finish(("level", "appenders"))
     names = _BETWEEN_NAMES.split(entry.value) if entry else []
     return Logger(name, cast("Level", level), tuple(filter(None, names))), entry

@@ -14,9 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
-from ledgerd.node.config.logging.console import Console
-from ledgerd.node.config.logging.hourly_file import HourlyFile
-from ledgerd.node.config.logging.limited import Limited
+from ledgerd.node.config.logging.handlers import Console, HourlyFile, Limited
 from ledgerd.node.config.logging.lines import PACKAGE, ConsoleLine, EventLine, FileLine, JsonLine, PersonLine
 from ledgerd.node.config.logging.sections import Appender, Level, Logger, Logging
 from ledgerd.node.config.options.application import LogFormat
@@ -25,7 +23,6 @@ log = logging.getLogger(__name__)
 
 DEFAULT = "default"
 BUILT_IN = Logging((Appender("stderr", "console", "std_error"),), (Logger(DEFAULT, "info", ("stderr",)),))
-"""The logging of a configuration without logging sections."""
 
 LEVELS: dict[Level, int] = {
     "all": 1,
@@ -52,10 +49,7 @@ def handler_of(appender: Appender, form: LogFormat = "text", *, is_for_person: b
 
 
 def set_up_logging(sections: Logging | None, form: LogFormat = "text", *, is_for_person: bool = False) -> None:
-    """Configure Python's logging as the sections say, replacing its previous configuration.
-
-    Text on the console is in columns, or short `is_for_person`.
-    """
+    """Replace what is configured; `is_for_person`, text on the console is short instead of in columns."""
     sections = sections or BUILT_IN
     handlers = {each.name: handler_of(each, form, is_for_person=is_for_person) for each in sections.appenders}
     _route(logging.getLogger(), None, logging.WARNING)
@@ -81,7 +75,6 @@ def _log_end(kind: type[BaseException], problem: BaseException, trace: Traceback
 
 @contextmanager
 def set_up_for_person(shown: logging.Logger) -> Iterator[None]:
-    """For a command: warnings, and what one logger has to show, go to standard error within the `with` block."""
     package, console = logging.getLogger(PACKAGE), Console(sys.stderr, PersonLine())
     levels = package.level, shown.level
     package.addHandler(console)

@@ -6,16 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from ledgerd.node.config.options.application import APPLICATION
-from ledgerd.node.config.options.beside import EXPLORER, STATE_STREAM, WEBHOOKS
+from ledgerd.node.config.options.beside import EXPLORER, METRICS, STATE_STREAM, VALIDATOR_MONITOR, WEBHOOKS
 from ledgerd.node.config.options.chain import CHAIN, TESTNET_PLUGIN
 from ledgerd.node.config.options.declaration import Option, OptionSection
 from ledgerd.node.config.options.history import CUSTOM_PROTOCOL, HISTORY, PREDICTION_MARKET
 from ledgerd.node.config.options.invocation import INVOCATION
-from ledgerd.node.config.options.monitoring import METRICS, VALIDATOR_MONITOR
 from ledgerd.node.config.options.p2p import P2P
 from ledgerd.node.config.options.snapshot import SNAPSHOT
-from ledgerd.node.config.options.validator import VALIDATOR
-from ledgerd.node.config.options.validator_guard import VALIDATOR_GUARD
+from ledgerd.node.config.options.validator import VALIDATOR, VALIDATOR_GUARD
 from ledgerd.node.config.options.webserver import WEBSERVER
 
 SECTIONS: dict[str, OptionSection[Any]] = {
@@ -37,7 +35,6 @@ SECTIONS: dict[str, OptionSection[Any]] = {
     "prediction_market": PREDICTION_MARKET,
     "testnet": TESTNET_PLUGIN,
 }
-"""By the name that each has in `Configuration`."""
 
 
 def every_option() -> Iterator[Option]:

@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ledgerd.node.build import THIS_BUILD
-from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings
+from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings, our_option
 from ledgerd.node.config.values.values import choice_of, name_among
 
 MAINNET = "mainnet"
@@ -19,19 +19,10 @@ LogFormat = Literal["text", "json"]
 LOG_FORMATS: tuple[LogFormat, ...] = ("text", "json")
 
 ACCOUNT_HISTORY, OPERATION_HISTORY = "account_history", "operation_history"
-"""The plugins that keep histories; the first depends on the second."""
-
-STATE_API = "state_api"
-"""The plugin that answers what accounts were at past blocks, from what the history keeps of them."""
-
-PREDICTION_MARKET_API = "prediction_market_api"
-"""The plugin that keeps metadata and price points of markets."""
+STATE_API, PREDICTION_MARKET_API, BLOCK_ARCHIVE = "state_api", "prediction_market_api", "block_archive"
 
 TESTNET_PLUGIN = "testnet_plugin"
 """The plugin that applies hardforks without votes."""
-
-BLOCK_ARCHIVE = "block_archive"
-"""The plugin that writes the archive of irreversible blocks."""
 
 DEPENDENCIES: dict[str, tuple[str, ...]] = {
     "account_by_key": ("json_rpc",),
@@ -58,7 +49,6 @@ DEPENDENCIES: dict[str, tuple[str, ...]] = {
     "validator_guard": ("chain", "p2p"),
     "webserver": ("json_rpc",),
 }
-"""Every plugin, and those that it depends on."""
 
 ALWAYS = ("chain", "p2p", "webserver")
 """Run by every node, named or not."""
@@ -115,22 +105,20 @@ APPLICATION = OptionSection(
             example="database_api network_broadcast_api",
             field="plugins",
         ),
-        Option(
+        our_option(
             "chain",
             choice_of(*NETWORKS, or_else="FILE"),
             "The network: mainnet, testnet, or the TOML file of a private one. A relative file is relative to the "
             "current directory.",
             default=THIS_BUILD.network,
-            ours=True,
         ),
-        Option(
+        our_option(
             "log-format",
             choice_of(*LOG_FORMATS),
             "How lines of the log are written, on the console and to files: text, or json for one JSON object a line, "
             "with time, level, room, logger, message, fields and exception. Sections [log.json_console_appender.NAME] "
             "have the reference's keys in either format.",
             default="text",
-            ours=True,
         ),
     ),
     complete=_complete,

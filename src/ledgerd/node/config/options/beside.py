@@ -1,17 +1,28 @@
-"""The options of the processes that a node runs beside itself: webhooks, the stream for replicas, and the explorer."""
+"""The options of what runs beside the chain: metrics, validator monitor, webhooks, stream for replicas, explorer."""
 
 from __future__ import annotations
 
+import msgspec
 from msgspec.structs import replace
 
 from ledgerd.explorer.settings import ExplorerOptions
 from ledgerd.history.webhooks.settings import MOST_BEHIND, Webhook, WebhookFault, WebhookSettings
 from ledgerd.metrics.table.webhooks import MOST_WEBHOOKS
-from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings, WrongTogether
+from ledgerd.node.config.options.declaration import (
+    OptionSection,
+    Surroundings,
+    WrongTogether,
+    certificate_options,
+    certificates_of,
+    our_option,
+)
 from ledgerd.node.config.values.endpoints import ENDPOINT, NETWORK
-from ledgerd.node.config.values.kind import OptionKind, WrongValue
-from ledgerd.node.config.values.values import PATH, uint32
-from ledgerd.producer.signer_place import PlaceFault, SignerPlace
+from ledgerd.node.config.values.json_values import NAME
+from ledgerd.node.config.values.kind import OptionKind, WrongValue, refusing
+from ledgerd.node.config.values.values import uint32
+from ledgerd.producer.signer_place import PlaceFault
+from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.protocol.names import AccountName
 from ledgerd.replica.settings import StreamSettings, read_stream_place
 
 HOOK_EXAMPLE = (
@@ -49,21 +60,19 @@ WEBHOOKS = OptionSection(
     "Where operations of the history are sent; the plugin operation_history records them.",
     WebhookSettings,
     (
-        Option(
+        our_option(
             "history-webhook",
             WEBHOOK,
             "Send operations there, signed with the secret of a file; types=, accounts=, direction=, reversible= and "
             "start= may stand behind it.",
             repeatable=True,
-            ours=True,
             field="hooks",
         ),
-        Option(
+        our_option(
             "history-webhook-most-behind",
             uint32(raised_to=1),
             "Blocks that may wait for a receiver; the webhook ends when there are more.",
             default=str(MOST_BEHIND),
-            ours=True,
             field="most_behind",
         ),
     ),
@@ -73,63 +82,34 @@ WEBHOOKS = OptionSection(
 STREAM_ENDPOINT = "state-stream-endpoint"
 
 
-def _read_place(text: str) -> SignerPlace:
-    try:
-        return read_stream_place(text)
-    except PlaceFault as fault:
-        raise WrongValue(str(fault)) from None
-
-
 def _complete_stream(record: StreamSettings, surroundings: Surroundings) -> StreamSettings:
     if record.fault:
         raise WrongTogether(STREAM_ENDPOINT, record.fault)
-    given = {name: getattr(record, name) for name in ("certificate", "certificate_key", "authority")}
+    given = certificates_of(record)
     return replace(record, **{name: surroundings.data_dir / path for name, path in given.items() if path is not None})
 
 
-def _show_place(place: SignerPlace) -> str:
-    return str(StreamSettings(place))
-
-
-STREAM_PLACE = OptionKind("PLACE", "unix:/PATH or tcp://HOST:PORT", "tcp://127.0.0.1:8095", _read_place, _show_place)
+STREAM_PLACE = OptionKind(
+    "PLACE",
+    "unix:/PATH or tcp://HOST:PORT",
+    "tcp://127.0.0.1:8095",
+    refusing(PlaceFault, read_stream_place),
+    lambda place: str(StreamSettings(place)),
+)
 
 STATE_STREAM = OptionSection(
     "state_stream",
     "Changes of the state, for replicas (ledgerd api --follow) on this machine or others; docs/replicas.md.",
     StreamSettings,
     (
-        Option(
+        our_option(
             STREAM_ENDPOINT,
             STREAM_PLACE,
             "Send the changes of every commit there. Without certificates it is a Unix socket or an address of this "
             "machine; with them, both sides show one. Off by default: then nothing is kept or computed for it.",
-            ours=True,
             field="place",
         ),
-        Option(
-            "state-stream-certificate",
-            PATH,
-            "The certificate that this node shows to replicas, relative to the data directory.",
-            ours=True,
-            example="stream.pem",
-            field="certificate",
-        ),
-        Option(
-            "state-stream-certificate-key",
-            PATH,
-            "The key of that certificate. Only its owner should be able to read it.",
-            ours=True,
-            example="stream.key",
-            field="certificate_key",
-        ),
-        Option(
-            "state-stream-authority",
-            PATH,
-            "The certificate that replicas must show, or that of the authority which has signed it.",
-            ours=True,
-            example="replicas.pem",
-            field="authority",
-        ),
+        *certificate_options("state-stream", "replicas", "replicas", ("stream", "replicas")),
     ),
     complete=_complete_stream,
 )
@@ -139,23 +119,77 @@ EXPLORER = OptionSection(
     "Pages about the chain for people, from a process of its own; docs/explorer.md says what is on them.",
     ExplorerOptions,
     (
-        Option(
+        our_option(
             "explorer-endpoint",
             ENDPOINT,
             "The host and port to serve the pages on. Without it, there are none. Each visitor may have so much, and "
             "they ask the node as any client does.",
             example="127.0.0.1:8093",
-            ours=True,
         ),
-        Option(
+        our_option(
             "explorer-trusted-proxies",
             NETWORK,
             "Trusted proxies in front of the explorer, besides this machine: only from these, X-Forwarded-For names "
             "the visitor.",
             repeatable=True,
             words=True,
-            ours=True,
         ),
     ),
     prefixes=("explorer-",),
+)
+
+
+class MetricsSettings(msgspec.Struct, frozen=True):
+    """The options of the metrics; without an endpoint nothing is counted."""
+
+    endpoint: Endpoint | None
+
+
+METRICS = OptionSection(
+    "metrics",
+    "Numbers on the node for Prometheus; docs/metrics.md lists them.",
+    MetricsSettings,
+    (
+        our_option(
+            "metrics-endpoint",
+            ENDPOINT,
+            "The host and port to serve GET /metrics on. Without it, nothing is counted. Whoever reaches it can read "
+            "how the node is: keep it on this machine, or within a network of your own.",
+            example="127.0.0.1:9190",
+        ),
+    ),
+    prefixes=("metrics-",),
+)
+
+MOST_WATCHED = 64
+"""Each has series of its own in metrics."""
+
+
+class MonitorSettings(msgspec.Struct, frozen=True):
+    """Whose slots are followed."""
+
+    names: tuple[AccountName, ...] = ()
+
+
+def _complete_monitor(record: MonitorSettings, _surroundings: Surroundings) -> MonitorSettings:
+    names = tuple(dict.fromkeys(record.names))
+    if len(names) > MOST_WATCHED:
+        raise WrongTogether("validator-monitor", f"{len(names)} validators are named, and {MOST_WATCHED} are the most")
+    return MonitorSettings(names)
+
+
+VALIDATOR_MONITOR = OptionSection(
+    "validator_monitor",
+    "Watches the slots of validators, on any node.",
+    MonitorSettings,
+    (
+        our_option(
+            "validator-monitor",
+            NAME,
+            "The name of a validator whose slots are told in the log: made and how late, or missed and why.",
+            repeatable=True,
+            field="names",
+        ),
+    ),
+    complete=_complete_monitor,
 )

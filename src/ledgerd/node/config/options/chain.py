@@ -1,7 +1,4 @@
-"""The options of the plugin chain: the state, its file, and how blocks are applied (spec 06, section 5.2).
-
-And that of the plugin testnet_plugin: hardforks without votes on a network for tests (spec 11, section 9.6).
-"""
+"""The options of the plugins chain and testnet_plugin (spec 06, section 5.2; spec 11, section 9.6)."""
 
 from __future__ import annotations
 
@@ -9,10 +6,9 @@ from pathlib import Path
 
 import msgspec
 
-from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings
-from ledgerd.node.config.values.hardfork_value import HARDFORK
-from ledgerd.node.config.values.json_values import ASSUMED_BLOCK, CHECKPOINT, AssumedBlock, Checkpoint
-from ledgerd.node.config.values.values import BOOL, PATH, SIZE, UINT32, UINT64, uint32
+from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings, our_option
+from ledgerd.node.config.values.json_values import ASSUMED_BLOCK, CHECKPOINT, Checkpoint
+from ledgerd.node.config.values.values import BOOL, HARDFORK, PATH, SIZE, UINT32, UINT64, uint32
 
 MICROSECONDS = 1_000_000
 
@@ -25,7 +21,7 @@ class ChainOptions(msgspec.Struct, frozen=True):
     inc_shared_file_size: int
     min_free_shared_file_size: int
     checkpoints: tuple[Checkpoint, ...]
-    assume_valid: AssumedBlock | None
+    assume_valid: Checkpoint | None
     write_wait_micro: int
     max_write_wait_retries: int
     skip_virtual_ops: bool
@@ -81,14 +77,13 @@ CHAIN = OptionSection(
             repeatable=True,
             field="checkpoints",
         ),
-        Option(
+        our_option(
             "assume-valid",
             ASSUMED_BLOCK,
             "A block that you know to be valid with all below it: up to there the signatures of transactions are not "
             "checked, which makes a sync faster; those of validators are. Until the chain has that block the state is "
             "provisional: `/ready` is 503, no blocks and snapshots are made, no blocks are served. A valid block in "
             "its place takes the node back to the state that it had before.",
-            ours=True,
         ),
         Option(
             "write-wait-micro",
@@ -187,11 +182,9 @@ class TestnetOptions(msgspec.Struct, frozen=True):
     hardfork: int
     """The number of the last hardfork that is applied at the start; 0 for none."""
     is_on: bool = False
-    """Whether the plugin runs."""
 
     @property
     def forced_hardfork(self) -> int:
-        """The hardfork to apply; 0 without the plugin."""
         return self.hardfork if self.is_on else 0
 
 

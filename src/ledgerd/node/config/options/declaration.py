@@ -1,18 +1,19 @@
-"""The declaration of options: an `Option` for each, and an `OptionSection` for those of one part of the node.
-
-`configuration` reads them from the command line and from files.
-"""
+"""The declaration of options: an `Option` for each, and an `OptionSection` for those of one part of the node."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from ledgerd.node.config.values.kind import OptionKind
+from ledgerd.node.config.values.values import PATH
 
 R = TypeVar("R")
+
+CERTIFICATES = ("certificate", "certificate_key", "authority")
 
 
 class WrongTogether(Exception):
@@ -31,7 +32,6 @@ class Option:
     kind: OptionKind[Any]
     help: str
     default: str | tuple[str, ...] | None = None
-    """The default as written in a file; None if there is none."""
     repeatable: bool = False
     words: bool = False
     """Each value is a list, its elements set apart by spaces, tabs or commas."""
@@ -71,6 +71,9 @@ class Option:
             yield replace(self, name=name, help=f"Older name of {self.name}.", older_names=(), short="")
 
 
+our_option = partial(Option, ours=True)
+
+
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """What a section needs besides its own values."""
@@ -78,7 +81,6 @@ class Surroundings:
     data_dir: Path
     current_dir: Path
     remark: Callable[[str], None]
-    """Adds a warning for the operator."""
 
 
 def _unjoined(_values: dict[str, Any], _surroundings: Surroundings) -> None:
@@ -103,9 +105,7 @@ class OptionSection(Generic[R]):
     within: Mapping[str, type] = field(default_factory=dict)
     """Records that are fields of the record, by the name of the field."""
     join: Callable[[dict[str, Any], Surroundings], None] = field(default=_unjoined)
-    """Joins the values of several options for one field."""
     complete: Callable[[R, Surroundings], R] = field(default=_unchanged)
-    """Checks and completes the record as a whole."""
 
     @property
     def fields(self) -> dict[str, Option]:
@@ -117,19 +117,37 @@ class OptionSection(Generic[R]):
 
     @property
     def options(self) -> tuple[Option, ...]:
-        """All of them, those without meaning last."""
         return (*self.with_meaning, *self.without_meaning)
 
     def made(self, values: Mapping[str, Any], surroundings: Surroundings) -> R:
-        """The record of values by field; raises `WrongTogether`."""
-        own: dict[str, Any] = {}
+        given: dict[str, Any] = {}
         inner: dict[str, dict[str, Any]] = {name: {} for name in self.within}
         for path, value in values.items():
             name, _, rest = path.partition(".")
             if rest:
                 inner[name][rest] = value
             else:
-                own[name] = value
-        self.join(own, surroundings)
-        own |= {name: self.within[name](**parts) for name, parts in inner.items()}
-        return self.complete(self.record(**own), surroundings)
+                given[name] = value
+        self.join(given, surroundings)
+        given |= {name: self.within[name](**parts) for name, parts in inner.items()}
+        return self.complete(self.record(**given), surroundings)
+
+
+def certificate_options(
+    name: str, shown_to: str, other: str, files: tuple[str, str], *, note: str = "", record: str = ""
+) -> tuple[Option, ...]:
+    """The certificates of a link whose sides show one to each other: `files` are examples of ours and of theirs."""
+    ours, theirs = files
+    parts = (
+        (f"The certificate that this node shows to {shown_to}, relative to the data directory.", f"{ours}.pem"),
+        (f"The key of that certificate{note}. Only its owner should be able to read it.", f"{ours}.key"),
+        (f"The certificate that {other} must show, or that of the authority which has signed it.", f"{theirs}.pem"),
+    )
+    return tuple(
+        our_option(f"{name}-{part.replace('_', '-')}", PATH, text, example=example, field=f"{record}{part}")
+        for part, (text, example) in zip(CERTIFICATES, parts, strict=True)
+    )
+
+
+def certificates_of(record: object) -> dict[str, Path | None]:
+    return {name: getattr(record, name) for name in CERTIFICATES}

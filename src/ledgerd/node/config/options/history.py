@@ -1,6 +1,4 @@
-"""The options of the plugins that keep what happened: histories, custom protocols (spec 06, section 5.8), and what is
-known of markets (spec 11, section 2).
-"""
+"""Options of histories and custom protocols (spec 06, section 5.8), and of market records (spec 11, section 2)."""
 
 from __future__ import annotations
 
@@ -8,7 +6,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ledgerd.history.settings import ALL_BLOCKS, HistorySettings
-from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings, WrongTogether
+from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings, WrongTogether, our_option
 from ledgerd.node.config.values.json_values import ACCOUNT_RANGE
 from ledgerd.node.config.values.values import BOOL, TEXT, UINT32, choice_of, uint32
 
@@ -84,28 +82,25 @@ HISTORY = OptionSection(
             repeatable=True,
             field="account_ranges",
         ),
-        Option(
+        our_option(
             BALANCES,
             BOOL,
             f"Record what accounts have after each change, for `ledgerd history feed`; {STORE} includes it.",
             default="false",
-            ours=True,
         ),
-        Option(
+        our_option(
             JOURNAL,
             choice_of("none", "accounts"),
             "Record how accounts are after each change, for `state_api`: from now on, or from the first block on after "
             "`ledgerd history rebuild`.",
             default="none",
-            ours=True,
             field="journal",
         ),
-        Option(
+        our_option(
             STORE,
             TEXT,
             "The PostgreSQL database that the history is fed to as well, and that the APIs answer from.",
             example="postgresql:///ledger",
-            ours=True,
         ),
     ),
     complete=_complete,

@@ -1,7 +1,4 @@
-"""The options of the command line only: paths, and actions of this start.
-
-Spec 06, section 3.2.
-"""
+"""The options of the command line only: paths, and actions of this start (spec 06, section 3.2)."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings, WrongTogether
+from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings, WrongTogether, our_option
 from ledgerd.node.config.values.values import BOOL, PATH, SWITCH, TEXT, choice_of
 
 CONFIG_FILE = "config.ini"
@@ -100,12 +97,11 @@ INVOCATION = OptionSection(
             short="c",
             command_line_only=True,
         ),
-        Option(
+        our_option(
             "config-file",
             PATH,
             "The configuration file, relative to the current directory; it must exist. Wins over --config.",
             command_line_only=True,
-            ours=True,
             example="/etc/ledgerd/config.ini",
         ),
         _switch(
@@ -113,12 +109,11 @@ INVOCATION = OptionSection(
             "Read the configuration, print its values and stop: with code 0, or with 2 and the faults.",
             ours=True,
         ),
-        Option(
+        our_option(
             "print-template",
             choice_of(*TEMPLATES),
             "Print a template of the configuration file, which explains every option, and stop.",
             command_line_only=True,
-            ours=True,
         ),
         _switch(
             "environment",

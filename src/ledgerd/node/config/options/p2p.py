@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ledgerd.node.config.options.declaration import Option, OptionSection
+from ledgerd.node.config.options.declaration import Option, OptionSection, our_option
 from ledgerd.node.config.values.endpoints import EXEMPT, P2P_LISTENING, PEER
 from ledgerd.node.config.values.values import BOOL, SWITCH, UINT32, uint32
 from ledgerd.p2p.shared.settings import Settings
@@ -74,7 +74,7 @@ P2P = OptionSection(
             default="false",
             field="is_isolated",
         ),
-        Option(
+        our_option(
             "p2p-exempt",
             EXEMPT,
             "Addresses without limits by address: networks such as 10.0.0.0/8; private for this machine and private "
@@ -82,16 +82,14 @@ P2P = OptionSection(
             default="private",
             repeatable=True,
             words=True,
-            ours=True,
         ),
-        Option(
+        our_option(
             "recover-from-wedge",
             BOOL,
             "Help the node out of a dead end where that loses nothing: when peers show blocks 200 above its head, with "
             "the signatures of two thirds of the validators, and it makes no progress for five minutes, it forgets all "
             "branches, then goes back to its irreversible block.",
             default="true",
-            ours=True,
             field="recovers",
         ),
         Option(

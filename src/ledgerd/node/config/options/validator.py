@@ -1,4 +1,4 @@
-"""The options of the plugin validator: validators, signing keys, time servers (spec 06, 5.5)."""
+"""The options of the plugins validator and validator_guard (spec 06, sections 5.5 and 5.6)."""
 
 from __future__ import annotations
 
@@ -9,14 +9,22 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
-from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings, WrongTogether
+from ledgerd.node.config.options.declaration import (
+    Option,
+    OptionSection,
+    Surroundings,
+    WrongTogether,
+    certificate_options,
+    certificates_of,
+    our_option,
+)
 from ledgerd.node.config.values.endpoints import NTP_SERVER
-from ledgerd.node.config.values.json_values import NAME
-from ledgerd.node.config.values.key_values import PRIVATE_KEY
-from ledgerd.node.config.values.signer_value import SIGNER_PLACE
+from ledgerd.node.config.values.json_values import GUARDED, NAME, GuardedValidator
+from ledgerd.node.config.values.key_values import PRIVATE_KEY, SIGNER_PLACE
+from ledgerd.node.config.values.kind import OptionKind
 from ledgerd.node.config.values.values import BOOL, PATH, UINT32, uint32
 from ledgerd.producer.key_files import KeyFileFault, read_key_file
-from ledgerd.producer.settings import NtpSettings, ProducerSettings, SignerAccess, keyring
+from ledgerd.producer.settings import GuardSettings, NtpSettings, ProducerSettings, SignerAccess, Watched, keyring
 
 if TYPE_CHECKING:
     from ledgerd.protocol.keys import PrivateKey
@@ -24,18 +32,12 @@ if TYPE_CHECKING:
 EMERGENCY_VALIDATOR = "committee"
 """With an emergency key, the committee is one of this node's validators."""
 
-"""Participation is counted in hundredths of a percent."""
-
 KEY_FILE = "private-key-file"
 SIGNER = "validator-signer"
 
 
 def keys_of_file(path: Path, remark: Callable[[str], None]) -> list[PrivateKey]:
-    """The keys of a file; that others may open it is remarked.
-
-    Raises:
-        WrongTogether: It cannot be read, or a line is no key.
-    """
+    """The keys of a file; that others may open it is remarked. Raises `WrongTogether`."""
     try:
         found = read_key_file(path)
     except KeyFileFault as fault:
@@ -46,7 +48,6 @@ def keys_of_file(path: Path, remark: Callable[[str], None]) -> list[PrivateKey]:
 
 
 def _join(values: dict[str, Any], surroundings: Surroundings) -> None:
-    """The keys of all options, without doubles."""
     values["key_files"] = tuple(surroundings.data_dir / path for path in values["key_files"])
     in_files = (key for path in values["key_files"] for key in keys_of_file(path, surroundings.remark))
     emergency = values.pop("emergency_keys")
@@ -61,7 +62,7 @@ def _join(values: dict[str, Any], surroundings: Surroundings) -> None:
 def _with_signer(record: ProducerSettings, surroundings: Surroundings) -> ProducerSettings:
     """The record with the files of its signer where they are; a signer holds every key in place of the node."""
     signer = record.signer
-    given = {name: getattr(signer, name) for name in ("certificate", "certificate_key", "authority")}
+    given = certificates_of(signer)
     if signer.place is None:
         if any(given.values()):
             raise WrongTogether(SIGNER, "the certificates are for a signer, and none is named")
@@ -123,47 +124,29 @@ VALIDATOR = OptionSection(
             repeatable=True,
             field="keys",
         ),
-        Option(
+        our_option(
             KEY_FILE,
             PATH,
             "A file with private signing keys in WIF, one on each line, relative to the data directory. Only its "
             "owner should be able to read it.",
             repeatable=True,
-            ours=True,
             example="signing.key",
             field="key_files",
         ),
-        Option(
+        our_option(
             SIGNER,
             SIGNER_PLACE,
             "A signer that holds the signing keys in place of this node (ledgerd signer): its Unix socket, or its "
             "address where both sides show a certificate. No private key may stand here then.",
-            ours=True,
             field="signer.place",
         ),
-        Option(
-            f"{SIGNER}-certificate",
-            PATH,
-            "The certificate that this node shows to a signer at tls://, relative to the data directory.",
-            ours=True,
-            example="node.pem",
-            field="signer.certificate",
-        ),
-        Option(
-            f"{SIGNER}-certificate-key",
-            PATH,
-            "The key of that certificate, which signs no block. Only its owner should be able to read it.",
-            ours=True,
-            example="node.key",
-            field="signer.certificate_key",
-        ),
-        Option(
-            f"{SIGNER}-authority",
-            PATH,
-            "The certificate that the signer must show, or that of the authority which has signed it.",
-            ours=True,
-            example="signer.pem",
-            field="signer.authority",
+        *certificate_options(
+            SIGNER,
+            "a signer at tls://",
+            "the signer",
+            ("node", "signer"),
+            note=", which signs no block",
+            record="signer.",
         ),
         Option(
             "emergency-private-key",
@@ -229,13 +212,12 @@ VALIDATOR = OptionSection(
             default="21",
             field="collision_timeout",
         ),
-        Option(
+        our_option(
             "doppelganger-check",
             BOOL,
             "Watch for a round of slots before the first block is signed, and sign nothing more as soon as a block "
             "arrives that another node has signed with a key of this one. Off where enable-stale-production is on.",
             default="false",
-            ours=True,
             field="checks_doppelganger",
         ),
         Option(
@@ -249,4 +231,70 @@ VALIDATOR = OptionSection(
     within={"ntp": NtpSettings, "signer": SignerAccess},
     join=_join,
     complete=_complete,
+)
+
+
+def _join_guard(values: dict[str, Any], _surroundings: Surroundings) -> None:
+    guarded: tuple[GuardedValidator, ...] = values["watched"]
+    values["watched"] = {each.name: Watched(each.signing_key, each.active_key) for each in guarded}
+
+
+FORMER_GUARD_OPTIONS: tuple[tuple[str, OptionKind[Any], str], ...] = (
+    ("enabled", BOOL, "true"),
+    ("interval", UINT32, "20"),
+    ("disable", UINT32, "5"),
+)
+
+VALIDATOR_GUARD = OptionSection(
+    "validator_guard",
+    "Watches validators: restores a removed signing key, and switches off a validator that is alone in making blocks.",
+    GuardSettings,
+    (
+        Option("validator-guard-enabled", BOOL, "Run the guard.", default="true"),
+        Option(
+            "validator-guard-validator",
+            GUARDED,
+            "A validator to watch, with its private signing key and the private active key that updates it.",
+            repeatable=True,
+            older_names=("witness-guard-witness",),
+            field="watched",
+        ),
+        Option("validator-guard-interval", uint32(raised_to=1), "Blocks between two checks.", default="20"),
+        Option(
+            "validator-guard-disable",
+            UINT32,
+            "Consecutive blocks of one watched validator after which it is switched off; 0 for never.",
+            default="5",
+        ),
+        Option(
+            "validator-guard-disable-on-shutdown",
+            BOOL,
+            "Switch the validators off before the node stops.",
+            default="true",
+        ),
+        Option(
+            "validator-guard-shutdown-grace",
+            UINT32,
+            "Seconds that a stop waits until the validators are switched off.",
+            default="10",
+        ),
+        Option(
+            "validator-guard-disable-max",
+            UINT32,
+            "How many times a validator is switched off and on again before it stays off; 0 for any number.",
+            default="3",
+        ),
+    ),
+    without_meaning=tuple(
+        Option(
+            f"witness-guard-{name}",
+            kind,
+            f"Older name of validator-guard-{name}.",
+            default=default,
+            without_meaning=f"in the reference it never took effect either; validator-guard-{name} does",
+        )
+        for name, kind, default in FORMER_GUARD_OPTIONS
+    ),
+    prefixes=("validator-guard-",),
+    join=_join_guard,
 )

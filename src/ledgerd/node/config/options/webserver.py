@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings
+from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings, our_option
 from ledgerd.node.config.values.endpoints import ENDPOINT, EXEMPT, NETWORK, ORIGIN
 from ledgerd.node.config.values.values import BOOL, SIZE, UINT32, UINT64, uint32
 from ledgerd.rpc.call.limits import Limits
@@ -12,7 +12,6 @@ from ledgerd.rpc.settings import WebserverSettings
 
 
 def _complete(record: WebserverSettings, surroundings: Surroundings) -> WebserverSettings:
-    """Use `rpc-endpoint` for both others, if neither is given."""
     if record.rpc_endpoint is None:
         return record
     if record.http_endpoint is None and record.ws_endpoint is None:
@@ -55,7 +54,7 @@ WEBSERVER = OptionSection(
             "The most cached answers; at this number all are dropped.",
             default="10000",
         ),
-        Option(
+        our_option(
             "webserver-broadcast-while-syncing",
             BOOL,
             "Take transactions of clients while the node catches up, as the reference does, which looks at nothing of "
@@ -63,105 +62,93 @@ WEBSERVER = OptionSection(
             "them. With false, while blocks are missing and the head is older than 30 seconds, a transaction is "
             "answered with an error that says so.",
             default="true",
-            ours=True,
             field="broadcasts_while_syncing",
         ),
-        Option(
+        our_option(
             "webserver-simulate-transactions",
             BOOL,
             "Answer node_api.simulate_transaction, which tries a transaction out and keeps nothing of it: to each "
             "address within a hundredth of the time of the chain's thread, and to all within a tenth.",
             default="false",
-            ours=True,
             field="simulates_transactions",
         ),
-        Option(
+        our_option(
             "webserver-max-request-size",
             SIZE,
             "The most bytes of a request's body, or of a WebSocket message.",
             default="32000000",
-            ours=True,
             field="limits.body_bytes",
         ),
-        Option(
+        our_option(
             "webserver-max-held-bytes",
             SIZE,
             "The most bytes of requests that a process buffers, unfinished and waiting ones, besides 64 KiB of each "
             "connection; when there are more, whoever has most is refused.",
             default="48000000",
-            ours=True,
             field="limits.held_bytes",
         ),
-        Option(
+        our_option(
             "webserver-max-held-answer-bytes",
             SIZE,
             "The most bytes of answers that one of the processes holds: of batches that are not whole yet, and of what "
             "clients have not read. Beyond it, batches of whoever holds most are answered with an error, and its "
             "connections are closed; 0 for any size.",
             default="64000000",
-            ours=True,
             field="limits.held_answer_bytes",
         ),
-        Option(
+        our_option(
             "webserver-max-header-size",
             SIZE,
             "The most bytes of a request's headers.",
             default="16000",
-            ours=True,
             field="limits.header_bytes",
         ),
-        Option(
+        our_option(
             "webserver-max-batch-size",
             UINT32,
             "The most requests in one batch; 0 for any number.",
             default="1000",
-            ours=True,
             field="limits.batch",
         ),
-        Option(
+        our_option(
             "webserver-max-names",
             UINT32,
             "The most names, keys and signatures in one request, or in all requests of a batch together; 0 for any "
             "number.",
             default="1000",
-            ours=True,
             field="limits.names",
         ),
-        Option(
+        our_option(
             "webserver-max-answer-size",
             SIZE,
             "The most bytes of the answer to one request, or to a batch; 0 for any size.",
             default="32000000",
-            ours=True,
             field="limits.answer_bytes",
         ),
-        Option(
+        our_option(
             "webserver-max-connections",
             UINT32,
             "The most connections to one of the processes at a time; 0 for any number.",
             default="1024",
-            ours=True,
             field="limits.connections",
         ),
-        Option(
+        our_option(
             "webserver-max-connections-per-address",
             UINT32,
             "The most of them from one address; 0 for any number. At the limit, an idle one is closed for a new one.",
             default="256",
-            ours=True,
             field="limits.address_connections",
         ),
-        Option(
+        our_option(
             "webserver-trusted-proxies",
             NETWORK,
             "Trusted proxies in front of the node: only from these, X-Forwarded-For names the address that limits "
             "count.",
             repeatable=True,
             words=True,
-            ours=True,
             field="limits.trusted_proxies",
         ),
-        Option(
+        our_option(
             "webserver-exempt",
             EXEMPT,
             "Addresses that many clients share, such as that of a proxy which is not trusted: what they broadcast is "
@@ -170,10 +157,9 @@ WEBSERVER = OptionSection(
             default="private",
             repeatable=True,
             words=True,
-            ours=True,
             field="limits.exempt",
         ),
-        Option(
+        our_option(
             "webserver-allowed-origins",
             ORIGIN,
             "Origins of web pages that may send requests to a listener on loopback, or to dev_api; their host names "
@@ -181,58 +167,51 @@ WEBSERVER = OptionSection(
             "other addresses answer every page.",
             repeatable=True,
             words=True,
-            ours=True,
             field="limits.allowed_origins",
         ),
-        Option(
+        our_option(
             "webserver-max-subscriptions",
             UINT32,
             "The most open subscriptions and unfinished answers of one connection; 0 for any number.",
             default="100",
-            ours=True,
             field="limits.late_answers",
         ),
-        Option(
+        our_option(
             "webserver-max-subscriptions-per-address",
             UINT32,
             "The most of them of one address; 0 for any number. Each connection of an exempt address or a trusted "
             "proxy counts for itself.",
             default="250",
-            ours=True,
             field="limits.address_late_answers",
         ),
-        Option(
+        our_option(
             "webserver-max-subscriptions-per-process",
             UINT32,
             "The most of them in one of the processes; 0 for any number. At the limit, whoever has most gives way: a "
             "connection of it is closed for a new subscription of another.",
             default="1000",
-            ours=True,
             field="limits.all_late_answers",
         ),
-        Option(
+        our_option(
             "webserver-max-requests-per-second",
             UINT32,
             "The most requests a second from one address, where each request of a batch counts: behind a large one it "
             "has to wait. 0 for any number.",
             default="0",
-            ours=True,
             field="limits.address_rate",
         ),
-        Option(
+        our_option(
             "webserver-request-timeout-sec",
             uint32(least=1),
             "Seconds from the first byte of a request within which it must have arrived whole.",
             default="30",
-            ours=True,
             field="limits.request_seconds",
         ),
-        Option(
+        our_option(
             "webserver-idle-timeout-sec",
             uint32(least=1),
             "Seconds after which an HTTP connection without a request is closed.",
             default="75",
-            ours=True,
             field="limits.idle_seconds",
         ),
     ),

@@ -27,7 +27,6 @@ def _is_numeric(host: str) -> bool:
 
 
 def _split(text: str) -> tuple[str, str]:
-    """Host and port of a text; an IPv6 address is in square brackets."""
     host, colon, port = text.rpartition(":")
     if not colon or text.endswith("]"):
         raise WrongValue(f'Missing required port number in endpoint string "{text}"')
@@ -57,7 +56,6 @@ def _read_endpoint(text: str) -> Endpoint:
 
 
 def read_peer(text: str) -> Endpoint:
-    """A host with a port that can be connected to."""
     host, port = _split(text)
     return Endpoint(host, _read_port(port, 1))
 

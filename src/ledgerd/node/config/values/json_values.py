@@ -1,7 +1,4 @@
-"""The kinds of values that the reference reads as JSON: names, pairs and triples (spec 06, section 4.2).
-
-JSON is the network's own lenient one. A bare word is a string here, where the reference takes only some.
-"""
+"""The values that the reference reads as JSON, leniently; a bare word is a string here (spec 06, section 4.2)."""
 
 from __future__ import annotations
 
@@ -20,14 +17,7 @@ _BLOCK_ID = re.compile(r"[0-9a-fA-F]{40}")
 
 
 class Checkpoint(NamedTuple):
-    """A block that the chain must have."""
-
-    number: int
-    block_id: BlockId
-
-
-class AssumedBlock(NamedTuple):
-    """A block that is assumed to be valid."""
+    """A block that the chain must have, or that is assumed to be valid."""
 
     number: int
     block_id: BlockId
@@ -97,11 +87,7 @@ def _read_checkpoint(text: str) -> Checkpoint:
     return Checkpoint(number_of(str(number), 32), BlockId(bytes.fromhex(block_id)))
 
 
-def _show_checkpoint(value: Checkpoint) -> str:
-    return f'[{value.number},"{value.block_id.hex()}"]'
-
-
-def _read_assumed(text: str) -> AssumedBlock:
+def _read_assumed(text: str) -> Checkpoint:
     from ledgerd.protocol.identifiers import BlockId, block_number_of  # noqa: PLC0415 - loaded when there is one
 
     number, colon, block_id = text.partition(":")
@@ -109,23 +95,15 @@ def _read_assumed(text: str) -> AssumedBlock:
         raise WrongValue("has no block number before a colon")
     if not _BLOCK_ID.fullmatch(block_id):
         raise WrongValue("has no block id, of 40 hex digits, behind the colon")
-    assumed = AssumedBlock(number_of(number, 32), BlockId(bytes.fromhex(block_id)))
+    assumed = Checkpoint(number_of(number, 32), BlockId(bytes.fromhex(block_id)))
     if block_number_of(assumed.block_id) != assumed.number:
         raise WrongValue("has an id that begins with another block number")
     return assumed
 
 
-def _show_assumed(value: AssumedBlock) -> str:
-    return f"{value.number}:{value.block_id.hex()}"
-
-
 def _read_range(text: str) -> AccountRange:
     first, last = _strings(text, 2)
     return AccountRange(first, last)
-
-
-def _show_range(value: AccountRange) -> str:
-    return f'["{value.first}","{value.last}"]'
 
 
 def _read_guarded(text: str) -> GuardedValidator:
@@ -147,12 +125,18 @@ CHECKPOINT = OptionKind(
     "a block number and a block id as JSON",
     '[1,"' + "00000001" + "ab" * 16 + '"]',
     _read_checkpoint,
-    _show_checkpoint,
+    lambda value: f'[{value.number},"{value.block_id.hex()}"]',
 )
 ASSUMED_BLOCK = OptionKind(
-    "NUMBER:ID", "a block number, a colon and a block id", "1:00000001" + "ab" * 16, _read_assumed, _show_assumed
+    "NUMBER:ID",
+    "a block number, a colon and a block id",
+    "1:00000001" + "ab" * 16,
+    _read_assumed,
+    lambda value: f"{value.number}:{value.block_id.hex()}",
 )
-ACCOUNT_RANGE = OptionKind('["FROM","TO"]', "two names as JSON", '["alice","alice"]', _read_range, _show_range)
+ACCOUNT_RANGE = OptionKind(
+    '["FROM","TO"]', "two names as JSON", '["alice","alice"]', _read_range, lambda value: '["{}","{}"]'.format(*value)
+)
 GUARDED = OptionKind(
     '["NAME","WIF","WIF"]',
     "a validator, its signing key and its active key as JSON",

@@ -1,26 +1,21 @@
-"""The kind of values that are private keys. No message repeats the given text, which may be a secret."""
+"""The values that are private keys, or the place of a signer. No message repeats a text, which may be a secret."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ledgerd.node.config.values.kind import OptionKind, WrongValue
+from ledgerd.node.config.values.kind import OptionKind, refusing
 from ledgerd.producer.key_files import KeyFileFault, read_key
+from ledgerd.producer.signer_place import PlaceFault, read_place
 
 if TYPE_CHECKING:
     from ledgerd.protocol.keys import PrivateKey
 
 
-def read_private_key(text: str) -> PrivateKey:
-    """The key of a WIF text, with or without quotes round it."""
-    try:
-        return read_key(text)
-    except KeyFileFault as problem:
-        raise WrongValue(str(problem)) from None
+read_private_key = refusing(KeyFileFault, read_key)
 
 
 def show_private_key(key: PrivateKey) -> str:
-    """A private key, shown by its public key."""
     from ledgerd.protocol.keys import public_key_text  # noqa: PLC0415
 
     return f"(the private key of {public_key_text(key.public)})"
@@ -33,4 +28,9 @@ PRIVATE_KEY = OptionKind(
     read_private_key,
     show_private_key,
     secret=True,
+)
+
+
+SIGNER_PLACE = OptionKind(
+    "PLACE", "unix:/PATH or tls://HOST:PORT", "unix:/run/ledgerd-signer/socket", refusing(PlaceFault, read_place)
 )

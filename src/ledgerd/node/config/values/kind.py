@@ -1,7 +1,4 @@
-"""Kinds of option values: parsing, printing, and a description of valid texts.
-
-The kinds themselves are in `values`, `endpoints`, `json_values` and `key_values`.
-"""
+"""Kinds of option values: parsing, printing, and a description of valid texts."""
 
 from __future__ import annotations
 
@@ -41,3 +38,15 @@ class OptionKind(Generic[T]):
     argument: Argument = Argument.REQUIRED
     bare: str = ""
     """The text that an option without a value on the command line stands for."""
+
+
+def refusing(fault: type[Exception], read: Callable[[str], T]) -> Callable[[str], T]:
+    """Reads what another room does, whose fault is a wrong value."""
+
+    def checked(text: str) -> T:
+        try:
+            return read(text)
+        except fault as problem:
+            raise WrongValue(str(problem)) from None
+
+    return checked

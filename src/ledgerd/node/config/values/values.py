@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from ledgerd.node.config.values.kind import Argument, OptionKind, WrongValue
+from ledgerd.protocol.parameters import MAINNET_HARDFORKS
+from ledgerd.protocol.versions import version_number, version_text
 
 _TRUE = frozenset({"", "true", "yes", "on", "1"})
 _FALSE = frozenset({"false", "no", "off", "0"})
@@ -47,14 +49,19 @@ SWITCH = OptionKind("BOOL", BOOL.takes, "true", _read_bool, _show_bool, argument
 
 def number_of(text: str, bits: int) -> int:
     """A number as the reference reads it: a minus wraps round, so that -1 is the largest there is."""
+    largest = (1 << bits) - 1
+    value = _signed(text, largest, f"is above the largest, {largest}")
+    return value % (1 << bits)
+
+
+def _signed(text: str, largest: int, fault: str) -> int:
     parts = _NUMBER.fullmatch(text)
     if parts is None:
         raise WrongValue("is not a whole number in decimal digits")
     sign, digits = parts.groups()
-    if len(digits) > _MOST_DIGITS or int(digits) >= 1 << bits:
-        raise WrongValue(f"is above the largest, {(1 << bits) - 1}")
-    value = int(digits)
-    return -value % (1 << bits) if sign == "-" else value
+    if len(digits) > _MOST_DIGITS or int(digits) > largest:
+        raise WrongValue(fault)
+    return -int(digits) if sign == "-" else int(digits)
 
 
 def _unsigned(bits: int, *, least: int = 0, most: int | None = None, raised_to: int = 0) -> OptionKind[int]:
@@ -82,14 +89,8 @@ UINT64 = _unsigned(64)
 
 
 def _read_int64(text: str) -> int:
-    parts = _NUMBER.fullmatch(text)
-    if parts is None:
-        raise WrongValue("is not a whole number in decimal digits")
-    sign, digits = parts.groups()
     largest = (1 << 63) - 1
-    if len(digits) > _MOST_DIGITS or int(digits) > largest:
-        raise WrongValue(f"is not between -{largest} and {largest}")
-    return -int(digits) if sign == "-" else int(digits)
+    return _signed(text, largest, f"is not between -{largest} and {largest}")
 
 
 INT64 = OptionKind("NUMBER", "a whole number, which may be negative", "1", _read_int64)
@@ -140,18 +141,55 @@ def choice_of(*words: str, or_else: str = "") -> OptionKind[str]:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """The most similar of the known words, of which there is at least one."""
     from difflib import get_close_matches  # noqa: PLC0415 - loaded when there is something to correct
 
     return get_close_matches(word, known, n=1, cutoff=0)[0]
 
 
 def name_among(known: Callable[[], tuple[str, ...]], what: str) -> OptionKind[str]:
-    """A word of a list; the error names the nearest one of it."""
-
     def read(text: str) -> str:
         if text not in known():
             raise WrongValue(f"names no {what}; the nearest one is {nearest(text, known())}")
         return text
 
     return OptionKind("NAME", f"the name of a {what}", known()[0], read)
+
+
+LAST = MAINNET_HARDFORKS[-1].number
+LARGEST_PART = 255
+MOST_DIGITS = 18
+
+_VERSION = re.compile(r"([0-9]+)\.([0-9]+)(?:\.([0-9]+))?", re.ASCII)
+
+
+def _read_hardfork(text: str) -> int:
+    if not text:
+        return 0
+    if text.isascii() and text.isdecimal():
+        if len(text) > MOST_DIGITS or int(text) > LAST:
+            raise WrongValue(f"hardfork number {text} is beyond this binary (max {LAST})")
+        return int(text)
+    parts = _VERSION.fullmatch(text)
+    if parts is None:
+        raise WrongValue("is neither a hardfork number nor a version (expected MAJOR.MINOR or MAJOR.MINOR.RELEASE)")
+    return _of_version(text, parts[1], parts[2])
+
+
+def _of_version(text: str, major: str, minor: str) -> int:
+    """The release counts for nothing."""
+    if max(len(major), len(minor)) > MOST_DIGITS or max(int(major), int(minor)) > LARGEST_PART:
+        raise WrongValue(f"version '{text}' is out of range")
+    version = version_number(int(major), int(minor))
+    for hardfork in MAINNET_HARDFORKS:
+        if hardfork.version == version:
+            return hardfork.number
+    raise WrongValue(f"this binary knows no hardfork with version {text}")
+
+
+HARDFORK = OptionKind(
+    "HARDFORK",
+    f"a number up to {LAST}, or a version such as {version_text(MAINNET_HARDFORKS[-1].version)}; empty for none",
+    str(LAST),
+    _read_hardfork,
+    lambda number: version_text(MAINNET_HARDFORKS[number].version) if number else "",
+)

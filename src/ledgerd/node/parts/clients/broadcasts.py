@@ -14,13 +14,12 @@ from concurrent.futures import Future
 from threading import Lock
 from typing import NamedTuple
 
-from ledgerd.basics.addresses import Exemption
+from ledgerd.basics.quotas import Recent, SharedQuota
 from ledgerd.chain.pending.pending import ROOM_BESIDE_TRANSACTION
 from ledgerd.codec import codec_of
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.time_source import MICRO, TimeSource
-from ledgerd.p2p.shared.allowances import MEMBERS_OF_A_SIGNATURE, Allowance, Allowances
-from ledgerd.p2p.shared.budget import SharedBudget
+from ledgerd.p2p.shared.allowances import MEMBERS_OF_A_SIGNATURE, REMEMBERED, Allowance
 from ledgerd.p2p.shared.chain_access import MAX_SIZE_AHEAD
 from ledgerd.p2p.turns import Turns
 from ledgerd.protocol.block import Block, SignedHeader, require_block_size
@@ -100,7 +99,7 @@ class BroadcastQueue:
         self._clock = clock
         self._lock = Lock()
         self._turns = Turns[str]()
-        self._allowances = Allowances(Exemption(()))
+        self._allowances = Recent(Allowance, REMEMBERED)
         self._senders: dict[str, BroadcastSender] = {}
         self._pushing: str | None = None
         self._count = self._bytes = 0
@@ -113,7 +112,7 @@ class BroadcastQueue:
         share = waiting.asked.share
         with self._lock:
             if share not in self._senders:
-                self._senders[share] = BroadcastSender(self._allowances.named(share, now), deque())
+                self._senders[share] = BroadcastSender(self._allowances.of(share, now), deque())
             self._senders[share].waiting.append(waiting)
             self._count += 1
             self._bytes += len(waiting.asked.packed)
@@ -191,8 +190,8 @@ class Broadcasts:
         self._time = time
         self._patience = patience
         now = self._now
-        self._signatures = SharedBudget(CLIENT_SIGNATURES, CLIENT_SIGNATURES_A_SECOND, FREE_SIGNATURES, now)
-        self._unproven = SharedBudget(CLIENT_UNPROVEN, CLIENT_UNPROVEN_A_SECOND, FREE_UNPROVEN, now)
+        self._signatures = SharedQuota(CLIENT_SIGNATURES, CLIENT_SIGNATURES_A_SECOND, FREE_SIGNATURES, now)
+        self._unproven = SharedQuota(CLIENT_UNPROVEN, CLIENT_UNPROVEN_A_SECOND, FREE_UNPROVEN, now)
         self.queue = BroadcastQueue(time.seconds)
         self._met = BoundsMet()
         self.after_transaction: list[Callable[[Transaction], None]] = []
@@ -282,7 +281,7 @@ class Broadcasts:
 
     def _charge_looks(self, share: str, allowance: Allowance) -> int:
         """Authorities of many members cost as much as signatures."""
-        looks = self._chain.chain.members_looked_at // MEMBERS_OF_A_SIGNATURE
+        looks = self._chain.chain.members_checked // MEMBERS_OF_A_SIGNATURE
         if looks:
             allowance.signatures.take(looks, self._now)
             self._signatures.take(share, looks, self._now)

@@ -1,18 +1,15 @@
-"""Trying transactions out for clients: on the chain's thread, within a small part of its time.
-
-An address has a hundredth of that time, and all addresses together a tenth. A client that shares its address with many
-(`webserver-exempt`) is charged by connection, as for its broadcasts.
-"""
+"""Simulates transactions for clients, on the chain's thread, within quotas of its time: of each address, and of all."""
 
 from __future__ import annotations
 
 import asyncio
 from functools import partial
-from typing import TYPE_CHECKING
 
-from ledgerd.chain.pending.simulation import OutOfTime
+from ledgerd.basics.quotas import Quota, Recent
+from ledgerd.chain.pending.simulation import OutOfTime, SimulatedEffects
 from ledgerd.codec import codec_of
-from ledgerd.p2p.shared.budget import TokenBucket
+from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.time_source import TimeSource
 from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.transaction import Transaction
@@ -25,13 +22,8 @@ from ledgerd.rpc.api.node_api import (
     SimulatedTransaction,
 )
 from ledgerd.rpc.call.errors import PlainError
+from ledgerd.rpc.link.switchboard import Handler
 from ledgerd.rpc.link.topics import Broadcast, unpacked
-
-if TYPE_CHECKING:
-    from ledgerd.chain.pending.simulation import SimulatedEffects
-    from ledgerd.node.parts.chain import ChainPart
-    from ledgerd.node.time_source import TimeSource
-    from ledgerd.rpc.link.switchboard import Handler
 
 SECONDS, SECONDS_A_SECOND = 0.1, 0.01
 """Of the chain's thread, for an address: a burst, and a hundredth."""
@@ -51,28 +43,26 @@ TOO_LONG = "It takes too long to simulate this transaction"
 class Simulations:
     """Handles the requests of `node_api.simulate_transaction`."""
 
-    def __init__(self, chain: ChainPart, time: TimeSource, patience: float, *, is_on: bool) -> None:
+    def __init__(self, chain: ChainPart, time: TimeSource, timeout: float, *, is_on: bool) -> None:
         self._chain = chain
         self._time = time
-        self._patience = patience
+        self._timeout = timeout
         self._is_on = is_on
-        self._all = TokenBucket(ALL_SECONDS, ALL_SECONDS_A_SECOND, time.seconds())
-        self._buckets: dict[str, TokenBucket] = {}
+        self._all = Quota(ALL_SECONDS, ALL_SECONDS_A_SECOND, time.seconds())
+        self._quotas = Recent(lambda now: Quota(SECONDS, SECONDS_A_SECOND, now), REMEMBERED)
 
     @property
     def handlers(self) -> dict[str, Handler]:
-        """The handler of the topic."""
         return {SIMULATE: self.simulate}
 
     async def simulate(self, payload: bytes) -> bytes:
-        """Say what a transaction would do, as JSON."""
         if not self._is_on:
             raise PlainError(OFF)
         asked = unpacked(payload, Broadcast)
         if len(asked.packed) > MOST_BYTES:
             raise PlainError(TOO_LARGE)
         try:
-            async with asyncio.timeout(self._patience or None):
+            async with asyncio.timeout(self._timeout or None):
                 found = await self._chain.run(partial(self._within_quota, asked))
         except TimeoutError:
             raise PlainError(SPENT) from None
@@ -81,22 +71,16 @@ class Simulations:
     # -- on the thread of the chain
 
     def _within_quota(self, asked: Broadcast) -> SimulatedTransaction:
-        bucket, began = self._bucket_of(asked.share), self._time.seconds()
-        if not (bucket.take(0, began) and self._all.take(0, began)):
+        began = self._time.seconds()
+        quota = self._quotas.of(asked.share, began)
+        if not (quota.take(0, began) and self._all.take(0, began)):
             raise PlainError(SPENT)
         try:
             return self._simulated(codec_of(Transaction).decode_exactly(asked.packed))
         finally:
             now = self._time.seconds()
-            bucket.take(now - began, now)
+            quota.take(now - began, now)
             self._all.take(now - began, now)
-
-    def _bucket_of(self, share: str) -> TokenBucket:
-        bucket = self._buckets.pop(share, None) or TokenBucket(SECONDS, SECONDS_A_SECOND, self._time.seconds())
-        while len(self._buckets) >= REMEMBERED:
-            self._buckets.pop(next(iter(self._buckets)))
-        self._buckets[share] = bucket
-        return bucket
 
     def _simulated(self, transaction: Transaction) -> SimulatedTransaction:
         if len(transaction.signatures) > MOST_SIGNATURES:

@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import socket
+import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from functools import partial
 
 from msgspec.structs import replace
 
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.events import BlockApplied, BlocksUndone
 from ledgerd.chain.interface.observer import Detail, Observer
 from ledgerd.metrics.table import requests
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.clients.broadcasts import Broadcasts
-from ledgerd.node.parts.clients.early_answers import EarlyAnswers
 from ledgerd.node.parts.clients.simulations import Simulations
 from ledgerd.node.parts.context import PartContext
 from ledgerd.node.parts.peers import PeersPart
 from ledgerd.node.parts.watching.meters import Meters, MeterSample, MetersPart
 from ledgerd.node.workers.serving import KINDS, ApiWorkersPart
 from ledgerd.node.workers.settings import worker_settings
-from ledgerd.rpc.link.link import HEAD
+from ledgerd.rpc.call.dispatch import Dispatcher
+from ledgerd.rpc.call.envelope import RECOVERING
+from ledgerd.rpc.call.view import Node, nothing_to_read
+from ledgerd.rpc.http.connection import HttpConnection
+from ledgerd.rpc.http.listeners import listen
+from ledgerd.rpc.http.responses import Page
+from ledgerd.rpc.http.routes import json_page, routes_of
+from ledgerd.rpc.http.service import Service
+from ledgerd.rpc.link.link import HEAD, Link
 from ledgerd.rpc.link.switchboard import Handler
 from ledgerd.rpc.link.topics import (
     APPLIED_BLOCK,
@@ -29,13 +41,62 @@ from ledgerd.rpc.link.topics import (
     PendingChange,
     packed_topic,
 )
-
-if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
-    from ledgerd.chain.events import BlockApplied, BlocksUndone
-    from ledgerd.state.records import Row
+from ledgerd.rpc.workers import endpoints_of
+from ledgerd.state.records import Row
+from ledgerd.supervision.part import Part
 
 log = logging.getLogger(__name__)
+
+
+class EarlyAnswers(Part):
+    """Listens in the main process until the API workers do."""
+
+    def __init__(self, context: PartContext) -> None:
+        super().__init__(context.work)
+        options = context.configuration.webserver
+        self._endpoints, self._count, self._limits = endpoints_of(options), options.thread_pool_size, options.limits
+        self._network = context.network
+        self._service: Service | None = None
+        self._servers: list[asyncio.Server] = []
+        self.sockets: list[list[socket.socket]] = []
+        """For each endpoint one for each worker."""
+
+    async def start(self) -> None:
+        """Listen, which fails at once if a port is taken, and answer every request with status 503."""
+        self.sockets = [listen(each.host, each.port, self._count) for each in self._endpoints]
+        node = Node(self._network, nothing_to_read, Link())
+        self._service = Service(Dispatcher((), node, time.time, limits=self._limits), self._limits)
+        self._service.refusal = RECOVERING
+        self._service.routes = {**routes_of((), node, time.time), b"/ready": _not_ready}
+        loop = asyncio.get_running_loop()
+        for endpoint, sockets in zip(self._endpoints, self.sockets, strict=True):
+            for listener in dict.fromkeys(sockets):
+                gate = self._service.gate(listener.getsockname()[0], endpoint.host)
+                make = partial(HttpConnection, self._service, endpoint.speech, gate)
+                self._servers.append(await loop.create_server(make, sock=listener.dup()))
+
+    def hand_over(self) -> None:
+        """Stop accepting: new connections wait for a worker. Requests in flight are answered meanwhile."""
+        self.work.begin(self._close())
+
+    async def _close(self) -> None:
+        for server in self._servers:
+            server.close()
+        self._servers.clear()
+        service, self._service = self._service, None
+        if service is not None:
+            await service.stop()
+
+    async def stop(self) -> None:
+        await self._close()
+        for sockets in self.sockets:
+            for listener in sockets:
+                listener.close()
+        self.sockets = []
+
+
+def _not_ready() -> Page:
+    return json_page(503, ready=False, reason="the node starts: its state is being opened, replayed or imported")
 
 
 class ChainPublisher(Observer):
@@ -72,13 +133,13 @@ class WebserverPart(ApiWorkersPart):
     def __init__(
         self, context: PartContext, early: EarlyAnswers, chain: ChainPart, peers: PeersPart, meters: MetersPart
     ) -> None:
-        options, patience = context.configuration.webserver, context.configuration.chain.write_wait
-        self.broadcasts = Broadcasts(chain, context.time, patience)
+        options, timeout = context.configuration.webserver, context.configuration.chain.write_wait
+        self.broadcasts = Broadcasts(chain, context.time, timeout)
         self.broadcasts.after_transaction.append(peers.broadcast_transaction)
         self.broadcasts.after_block.append(peers.broadcast_block)
         if not options.broadcasts_while_syncing:
             self.broadcasts.catches_up_to = lambda: peers.catches_up_to
-        simulations = Simulations(chain, context.time, patience, is_on=options.simulates_transactions)
+        simulations = Simulations(chain, context.time, timeout, is_on=options.simulates_transactions)
         handlers = {**self.broadcasts.handlers, **peers.handlers, **simulations.handlers}
         super().__init__(context.work, options, worker_settings(context.configuration), handlers)
         self._early, self._meters, self._chain = early, meters, chain
@@ -99,7 +160,6 @@ class WebserverPart(ApiWorkersPart):
         self.board.handlers.update(handlers)
 
     async def start(self) -> None:
-        """Start the workers; the state can be read by now."""
         if not self._endpoints:
             return
         for endpoint in self._endpoints:

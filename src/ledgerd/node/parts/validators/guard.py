@@ -6,22 +6,17 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
+from ledgerd.chain.events import BlockApplied
 from ledgerd.chain.interface.observer import Observer
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.peers import PeersPart
 from ledgerd.node.parts.production import ProductionPart
 from ledgerd.node.time_source import MICRO
-from ledgerd.producer.guard import Guard, Seen, Update
-from ledgerd.producer.guard_facts import read_guard_facts, seen, transaction_of
+from ledgerd.producer.guard import AppliedBlock, Guard, Update, read_guard_facts, transaction_of
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.supervision.part import Part
-
-if TYPE_CHECKING:
-    from ledgerd.chain.events import BlockApplied
-    from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.transaction import Transaction
 
 log = logging.getLogger(__name__)
 
@@ -32,29 +27,27 @@ SENT_AGAIN_EVERY = 3
 """Seconds between two sendings of the updates during a stop."""
 
 
-class GuardPart(Part, Observer):
+class GuardPart(NodePart, Observer):
     """Restores validators that lost their signing key, and switches them off at a stop. Does nothing where disabled."""
 
     def __init__(self, context: PartContext, chain: ChainPart, peers: PeersPart, production: ProductionPart) -> None:
-        super().__init__(context.work)
+        super().__init__(context)
         self._settings = context.configuration.validator_guard
         self._is_enabled = self._settings.enabled and bool(self._settings.watched)
         self._chain = chain
         self._peers = peers
         self._production = production
         self._guard = Guard(self._settings)
-        self._blocks: deque[Seen] = deque(maxlen=BLOCKS_REMEMBERED)
+        self._blocks: deque[AppliedBlock] = deque(maxlen=BLOCKS_REMEMBERED)
         self._has_blocks = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._has_begun = False
 
     @property
     def stop_seconds(self) -> float:
-        """Seconds that the stop may wait for peers to get the updates."""
         return float(self._settings.shutdown_grace) if self._is_enabled and self._settings.disable_on_shutdown else 0.0
 
     async def start(self) -> None:
-        """Check once now, then after every block."""
         if not self._is_enabled:
             return
         self._loop = asyncio.get_running_loop()
@@ -81,14 +74,14 @@ class GuardPart(Part, Observer):
             if not await self._chain.run(lambda: self._peers.count):
                 break
             if second % SENT_AGAIN_EVERY == 0:
-                await self._chain.run(lambda: self._spread(sent))
+                await self._chain.run(lambda: self._broadcast(sent))
 
     # -- on the thread of the chain
 
     def applied(self, event: BlockApplied) -> None:
         """Called within a commit, so the block is only queued for the next check."""
         if self._loop is not None and not self._loop.is_closed():
-            self._blocks.append(seen(event.block))
+            self._blocks.append(AppliedBlock.of(event.block))
             self._loop.call_soon_threadsafe(self._has_blocks.set)
 
     def _begin(self) -> None:
@@ -114,7 +107,6 @@ class GuardPart(Part, Observer):
         return self._send(updates)
 
     def _send(self, updates: Iterable[Update]) -> list[Transaction]:
-        """Push each update as a transaction and send the accepted ones to peers; returns those."""
         chain, sent = self._chain.chain, []
         for update in updates:
             transaction = transaction_of(chain, update, self._settings.watched[update.name])
@@ -125,11 +117,11 @@ class GuardPart(Part, Observer):
                 continue
             self._guard.was_sent(update, transaction.id)
             sent.append(transaction)
-        self._spread(sent)
-        for line in self._guard.take_lines():
+        self._broadcast(sent)
+        for line in self._guard.drain_lines():
             log.log(line.level, "%s", line.text)
         return sent
 
-    def _spread(self, transactions: Iterable[Transaction]) -> None:
+    def _broadcast(self, transactions: Iterable[Transaction]) -> None:
         for transaction in transactions:
             self._peers.broadcast_transaction(transaction)

@@ -5,55 +5,46 @@ from __future__ import annotations
 import logging
 from collections import deque
 from functools import partial
-from typing import TYPE_CHECKING
 
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.events import BlockApplied, BlocksUndone
+from ledgerd.chain.forks.outcome import Outcome
 from ledgerd.chain.interface.observer import Observer
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.validators.tracker import SlotTracker, WatchedSlot
-from ledgerd.node.parts.validators.watched import WatchedValidator, facts_of, view_of
-from ledgerd.node.parts.validators.watched_gauges import WatchedGauges
+from ledgerd.node.parts.validators.watched import WatchedGauges, WatchedValidator, facts_of, view_of
 from ledgerd.node.parts.watching.meters import MetersPart
 from ledgerd.node.time_source import MICRO
+from ledgerd.protocol.block import Block
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.virtual import ShutdownValidator
 from ledgerd.protocol.time_text import time_text
 from ledgerd.rpc.api.node_status import UNKNOWN, WatchedFacts, WatchedSlotFacts
 from ledgerd.supervision.line_rates import LineRate, limited
-from ledgerd.supervision.part import Part
-
-if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
-    from ledgerd.chain.events import BlockApplied, BlocksUndone
-    from ledgerd.chain.forks.outcome import Outcome
-    from ledgerd.protocol.block import Block
 
 log = logging.getLogger(__name__)
 
 SLOT_LINES = LineRate("slots of monitored validators", burst=10, a_second=10 / 60)
 SUMMARY_EVERY = 3_600 // BLOCK_INTERVAL
-"""Blocks between two summaries: an hour."""
 
 
 MILLION = 1_000_000
 SLOTS_SHOWN = 21
-"""On the page, of each validator."""
 
 
-class MonitorPart(Part, Observer):
+class MonitorPart(NodePart, Observer):
     """What becomes of the slots of the validators that are named."""
 
     def __init__(self, context: PartContext, chain: ChainPart, meters: MetersPart) -> None:
-        super().__init__(context.work)
+        super().__init__(context)
         self._names = context.configuration.validator_monitor.names
         self._chain = chain
-        self._time = context.time
         self.tracker = SlotTracker(self._names)
         meters.on_chain.append(lambda made: partial(self._sample, WatchedGauges(made.places)))
 
     async def start(self) -> None:
-        """Follow the chain from now on."""
         await self._chain.attach(self._observe)
 
     # -- on the thread of the chain
@@ -132,12 +123,10 @@ class MonitorPart(Part, Observer):
             )
 
     def view(self) -> tuple[WatchedValidator, ...]:
-        """The watched validators as they are now, in the order of their names in the configuration."""
         chain = self._chain.chain
         return tuple(view_of(chain, name, counts) for name, counts in self.tracker.counts.items())
 
     def facts(self) -> tuple[WatchedFacts, ...]:
-        """The same for the page of the operator, with the latest slots of each."""
         latest: dict[AccountName, deque[WatchedSlotFacts]] = {name: deque(maxlen=SLOTS_SHOWN) for name in self._names}
         for slot in self.tracker.latest:
             delay = UNKNOWN if slot.late is None else round(1_000 * slot.late)

@@ -1,8 +1,4 @@
-"""What became of each slot of the watched validators, and why as far as this node can tell. It reads no clock.
-
-A slot is settled some slots later, when a block of it has had the time to arrive. Blocks that are undone take back what
-was counted of them.
-"""
+"""What became of each slot of the watched validators, as far as this node can tell; settled some slots later."""
 
 from __future__ import annotations
 
@@ -28,8 +24,7 @@ BEHIND = 60.0
 SLOTS_KEPT = 2_400
 """The latest slots of all watched validators together, settled ones too: what a fork switch may take back."""
 
-SIGHTS_KEPT = 1_000
-"""The latest blocks of watched validators, with the time at which each was first seen."""
+SEEN_KEPT = 1_000
 
 
 def slot_time_of(timestamp: int) -> int:
@@ -57,9 +52,8 @@ class WatchedSlot(NamedTuple):
     block: int = 0
     """The number of its block; 0 where it was missed."""
     late: float | None = None
-    """Seconds from the slot to the first sight of its block; nothing where there is none, or this node was behind."""
+    """Seconds from the slot until its block was seen; nothing where there is none, or this node was behind."""
     cause: MissCause | None = None
-    """Why it was missed; nothing where it was not."""
 
 
 class Payment(NamedTuple):
@@ -71,7 +65,7 @@ class Payment(NamedTuple):
     """In millionths of a share."""
 
 
-class BlockSight(NamedTuple):
+class SeenBlock(NamedTuple):
     """A block of a watched validator, as it was first seen."""
 
     id: BlockId
@@ -89,24 +83,16 @@ class SlotCounts:
         self.missed = dict.fromkeys(MissCause, 0)
         self.reward = 0
         self.timed = 0
-        """Blocks whose lateness is known."""
         self.late_sum = 0.0
         self.late_most = 0.0
         self.late_last = 0.0
-        self.last_block = 0
-        self.last_time = 0
-        """The time of the slot of the last block."""
 
     def add(self, slot: WatchedSlot) -> None:
-        """Count a slot."""
         self._count(slot, 1)
-        if slot.block:
-            self.last_block, self.last_time = slot.block, slot.time
         if slot.late is not None:
             self.late_last, self.late_most = slot.late, max(self.late_most, slot.late)
 
     def uncount(self, slot: WatchedSlot) -> None:
-        """Uncount a slot whose block was undone."""
         self._count(slot, -1)
 
     def _count(self, slot: WatchedSlot, one: int) -> None:
@@ -127,30 +113,30 @@ class SlotTracker:
         self._waiting: deque[WatchedSlot] = deque()
         self._settled: deque[WatchedSlot] = deque(maxlen=SLOTS_KEPT)
         self._payments: deque[Payment] = deque(maxlen=SLOTS_KEPT)
-        self._sights: deque[BlockSight] = deque(maxlen=SIGHTS_KEPT)
+        self._seen: deque[SeenBlock] = deque(maxlen=SEEN_KEPT)
 
     def record(self, block: Block, outcome: Outcome, now: float) -> None:
-        """Note a block that was pushed and that its validator has signed."""
         name = AccountName(block.validator)
-        if name in self.counts and not any(sight.id == block.id for sight in self._sights):
-            self._sights.append(
-                BlockSight(block.id, name, slot_time_of(block.timestamp), now, isinstance(outcome, Refused))
+        if name in self.counts and not any(each.id == block.id for each in self._seen):
+            self._seen.append(
+                SeenBlock(block.id, name, slot_time_of(block.timestamp), now, isinstance(outcome, Refused))
             )
 
     def applied(self, event: BlockApplied, now: float) -> None:
-        """Take in a block of the chain, and the slots before it that have none."""
         block, slot_time = event.block, slot_time_of(event.block.timestamp)
         is_behind = now - slot_time > BEHIND
         first = slot_time - BLOCK_INTERVAL * len(event.missed)
         cause = MissCause.NOT_WATCHED if is_behind else MissCause.UNSEEN
         first_kept = max(0, len(event.missed) - SLOTS_KEPT)
-        self._count_old(MissedSlotOwners(event.missed.cycle, first_kept), cause)
+        earlier = MissedSlotOwners(event.missed.cycle, first_kept)  # of a gap that is longer than what is kept
+        for name, counts in self.counts.items():
+            counts.missed[cause] += earlier.count(name)
         for place, name in enumerate(event.missed[first_kept:], first_kept):
             if name in self.counts:
                 self._waiting.append(WatchedSlot(name, first + BLOCK_INTERVAL * place, block.number, cause=cause))
         name = AccountName(block.validator)
         if name in self.counts:
-            seen = next((sight.at for sight in self._sights if sight.id == block.id), now)
+            seen = next((each.at for each in self._seen if each.id == block.id), now)
             late = seen - slot_time
             timed = None if late > BEHIND else late
             self._waiting.append(WatchedSlot(name, slot_time, block.number, block.number, timed))
@@ -161,13 +147,7 @@ class SlotTracker:
                 self.counts[payment.validator].reward += payment.amount
                 self._payments.append(payment)
 
-    def _count_old(self, missed: MissedSlotOwners, cause: MissCause) -> None:
-        """Count slots of a gap that is longer than what is kept: of those nothing is told one by one."""
-        for name, counts in self.counts.items():
-            counts.missed[cause] += missed.count(name)
-
     def undone(self, head: int) -> None:
-        """Forget what blocks above this one have told."""
         self._waiting = deque(slot for slot in self._waiting if slot.above <= head)
         while self._settled and self._settled[-1].above > head:
             slot = self._settled.pop()
@@ -177,7 +157,6 @@ class SlotTracker:
             self.counts[payment.validator].reward -= payment.amount
 
     def settle(self, head_time: int) -> Iterator[WatchedSlot]:
-        """Count the slots that are old enough, and give them."""
         while self._waiting and (self._waiting[0].time <= head_time - SETTLED_AFTER or len(self._waiting) > SLOTS_KEPT):
             slot = self._waiting.popleft()
             if slot.cause is MissCause.UNSEEN:
@@ -187,17 +166,15 @@ class SlotTracker:
             yield slot
 
     def _cause(self, slot: WatchedSlot) -> MissCause:
-        """Why a slot has no block in the chain: by the block for it that was seen, if there was one."""
-        sights = [each for each in self._sights if (each.validator, each.time) == (slot.validator, slot.time)]
-        if not sights:
+        blocks = [each for each in self._seen if (each.validator, each.time) == (slot.validator, slot.time)]
+        if not blocks:
             return MissCause.UNSEEN
-        if all(each.is_refused for each in sights):
+        if all(each.is_refused for each in blocks):
             return MissCause.REFUSED
-        if min(each.at for each in sights if not each.is_refused) >= slot.time + BLOCK_INTERVAL:
+        if min(each.at for each in blocks if not each.is_refused) >= slot.time + BLOCK_INTERVAL:
             return MissCause.LATE
         return MissCause.BRANCH
 
     @property
     def latest(self) -> tuple[WatchedSlot, ...]:
-        """The settled slots that are remembered, the latest last."""
         return tuple(self._settled)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import msgspec
 
+from ledgerd.basics.percents import HUNDRED_PERCENT
+from ledgerd.chain.chain import Chain
+from ledgerd.metrics.names import ValidatorPlaces
+from ledgerd.metrics.table import validators as table
 from ledgerd.node.parts.validators.tracker import MissCause, SlotCounts
 from ledgerd.protocol.names import AccountName
 from ledgerd.rpc.api.node_status import UNKNOWN, WatchedFacts, WatchedSlotFacts
-
-if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
 
 
 class Lateness(msgspec.Struct, frozen=True):
@@ -30,30 +31,20 @@ class WatchedValidator(msgspec.Struct, frozen=True):
     slots: int
     made: int
     missed: dict[MissCause, int]
-    """For every cause, also where it is none."""
     lateness: Lateness | None
-    """Nothing before the first block."""
-    last_block: int
-    """The number of its last block; 0 for none."""
-    last_seen: int
-    """The time of the slot of its last block; 0 for none."""
     reward: int
     """In millionths of a share."""
     votes: int
     counted_votes: int
-    """What is left of the votes after penalties."""
     penalty_percent: int
     """In hundredths of a percent."""
     total_missed: int
     """Since the validator was declared, as the chain counts it."""
     is_scheduled: bool
-    """Whether it has a slot in this round."""
     has_key: bool
-    """Whether it has a signing key; without one it gets no slots."""
 
 
 def facts_of(validator: WatchedValidator, slots: tuple[WatchedSlotFacts, ...]) -> WatchedFacts:
-    """What the page of the operator shows of it."""
     late = validator.lateness
     return WatchedFacts(
         name=validator.name,
@@ -71,7 +62,6 @@ def facts_of(validator: WatchedValidator, slots: tuple[WatchedSlotFacts, ...]) -
 
 
 def view_of(chain: Chain, name: AccountName, counts: SlotCounts) -> WatchedValidator:
-    """What was counted of it, and what the state says now."""
     validator, timed = chain.validator(name), counts.timed
     lateness = Lateness(timed, counts.late_sum / timed, counts.late_most, counts.late_last) if timed else None
     return WatchedValidator(
@@ -80,8 +70,6 @@ def view_of(chain: Chain, name: AccountName, counts: SlotCounts) -> WatchedValid
         made=counts.made,
         missed=dict(counts.missed),
         lateness=lateness,
-        last_block=counts.last_block,
-        last_seen=counts.last_time,
         reward=counts.reward,
         votes=0 if validator is None else validator.votes,
         counted_votes=0 if validator is None else validator.counted_votes,
@@ -90,3 +78,44 @@ def view_of(chain: Chain, name: AccountName, counts: SlotCounts) -> WatchedValid
         is_scheduled=name in chain.scheduled,
         has_key=validator is not None and validator.is_active,
     )
+
+
+RESULTS = {
+    MissCause.UNSEEN: "unseen",
+    MissCause.LATE: "late",
+    MissCause.BRANCH: "branch",
+    MissCause.REFUSED: "refused",
+    MissCause.NOT_WATCHED: "not_watched",
+}
+MADE = "made"
+MILLION = 1_000_000
+
+
+class WatchedGauges:
+    """Writes what is known of the watched validators."""
+
+    def __init__(self, places: ValidatorPlaces) -> None:
+        self._places = places
+        self._slots = {result: places.counters(table.WATCHED_SLOTS, result) for result in table.RESULT.values}
+        self._delays = [places.gauges(table.WATCHED_DELAY, each) for each in table.LATENESS.values]
+        self._votes = [places.gauges(table.WATCHED_VOTES, each) for each in table.VOTES.values]
+        self._penalties = places.gauges(table.WATCHED_PENALTY)
+        self._rewards = places.counters(table.WATCHED_REWARD)
+        self._keys = places.gauges(table.WATCHED_KEY)
+
+    def sample(self, watched: Iterable[WatchedValidator]) -> None:
+        """Write the values of now. A block that is undone takes its slot back, which no counter shows."""
+        for each in watched:
+            place = self._places[each.name]
+            self._slots[MADE][place].rise_to(each.made)
+            for cause, count in each.missed.items():
+                self._slots[RESULTS[cause]][place].rise_to(count)
+            if each.lateness is not None:
+                late = each.lateness
+                for gauges, value in zip(self._delays, (late.mean, late.most, late.last), strict=True):
+                    gauges[place].set(value)
+            for gauges, votes in zip(self._votes, (each.votes, each.counted_votes), strict=True):
+                gauges[place].set(votes / MILLION)
+            self._penalties[place].set(each.penalty_percent / HUNDRED_PERCENT)
+            self._rewards[place].rise_to(each.reward / MILLION)
+            self._keys[place].set(each.has_key)

@@ -22,7 +22,6 @@ class Meters(NamedTuple):
 
 
 MeterSample = Callable[[], None]
-"""Writes values of now."""
 MakeMeterSample = Callable[[Meters], MeterSample]
 
 
@@ -42,7 +41,6 @@ class MetersPart(Part):
         """The same every ten seconds on a thread of its own, as a disk may take its time."""
 
     async def start(self) -> None:
-        """Make the memory."""
         memory, layout = SharedMemory.create(self._workers), main_layout()
         cells = Cells(memory.region(MAIN_REGION, layout.size), layout)
         self.meters = Meters(memory, cells, ValidatorPlaces(memory, cells))

@@ -4,42 +4,95 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import shutil
 import socket
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
 from ledgerd.history.following import HISTORY_FOLDER
+from ledgerd.metrics.cells import Cells
 from ledgerd.metrics.meters.process import ProcessMeter, every_second
 from ledgerd.metrics.table import process, storage
-from ledgerd.node.metering.chain_meter import ChainMeter
-from ledgerd.node.metering.storage_gauges import KeptPlace, StorageGauges
+from ledgerd.metrics.table import storage as table
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.context import NodePart, PartContext
+from ledgerd.node.parts.watching.chain_meter import ChainMeter
 from ledgerd.node.parts.watching.meters import Meters, MeterSample, MetersPart
 from ledgerd.node.time_source import MICRO
 from ledgerd.node.workers.serving import metrics_reader
 from ledgerd.node.workers.settings import MetricsWorkerSettings
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.rpc.http.listeners import listen
 from ledgerd.rpc.link.switchboard import Switchboard
+from ledgerd.rpc.workers import Workers
+from ledgerd.snapshot.directory import kept_in
 from ledgerd.state.disk import DATA_FILE
-from ledgerd.supervision.part import Part
 from ledgerd.supervision.threads import in_thread
-
-if TYPE_CHECKING:
-    from ledgerd.metrics.cells import Cells
-    from ledgerd.protocol.endpoint import Endpoint
-    from ledgerd.rpc.workers import Workers
-    from ledgerd.supervision.work import Working
+from ledgerd.supervision.work import Working
 
 log = logging.getLogger(__name__)
+
+
+class KeptPlace(NamedTuple):
+    """A file, or a folder without some of its files."""
+
+    path: Path
+    without: tuple[str, ...] = ()
+
+    @property
+    def folder(self) -> Path:
+        return self.path if self.path.is_dir() else self.path.parent
+
+    def sizes(self) -> Iterator[int]:
+        if self.path.is_dir():
+            with os.scandir(self.path) as entries:
+                for entry in entries:
+                    with suppress(OSError):
+                        if entry.is_file() and entry.name not in self.without:
+                            yield _size_on_disk(entry.stat())
+        elif self.path.exists():
+            yield _size_on_disk(self.path.stat())
+
+
+class StorageGauges:
+    """Writes the sizes of what is kept."""
+
+    def __init__(self, cells: Cells, places: Mapping[str, KeptPlace]) -> None:
+        self._cells = cells
+        self._places = dict(places)
+
+    def sample(self) -> None:
+        cells = self._cells
+        for what, place in self._places.items():
+            stored, free = cells.gauge(table.STORED_BYTES, what), cells.gauge(table.FREE_BYTES, what)
+            with suppress(OSError):
+                stored.set(sum(place.sizes()))
+                usage = shutil.disk_usage(place.folder)
+                free.set(usage.free)
+                cells.gauge(table.DISK_BYTES, what).set(usage.total)
+        snapshots = [*kept_in(self._places[table.SNAPSHOTS].path)]
+        cells.gauge(table.SNAPSHOT_COUNT).set(len(snapshots))
+        newest = cells.gauge(table.SNAPSHOT_BLOCK)
+        if snapshots:
+            newest.set(max(each.number for each in snapshots))
+        else:
+            newest.forget()
+
+
+def _size_on_disk(status: os.stat_result) -> int:
+    """Files with holes, such as that of a state, take less than their length."""
+    return getattr(status, "st_blocks", 0) * 512 or status.st_size
+
 
 LOCK_FILE = "lock.mdb"
 
 STORAGE_SECONDS = 10
-"""Seconds between two samples of files and disks."""
 
 MOST_CONNECTIONS = 64
 MOST_OF_ADDRESS = 16
@@ -47,12 +100,11 @@ BODY_BYTES = 64 * 1024
 """Bounds of the endpoint, which a few scrapers and pages share."""
 
 
-class MetricsPart(Part):
+class MetricsPart(NodePart):
     """The metrics of this node, and the page of its operator."""
 
     def __init__(self, context: PartContext, chain: ChainPart, meters: MetersPart) -> None:
-        super().__init__(context.work)
-        self._configuration, self._time = context.configuration, context.time
+        super().__init__(context)
         self._chain, self._meters = chain, meters
         self.board = Switchboard({})
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -60,7 +112,6 @@ class MetricsPart(Part):
         self._server: Workers | None = None
 
     async def start(self) -> None:
-        """Count from now on, and serve what was counted: the process for that starts beside the other parts."""
         endpoint, found = self._configuration.metrics.endpoint, self._meters.meters
         if endpoint is None or found is None:
             return
@@ -119,7 +170,6 @@ class MetricsPart(Part):
 
     @property
     def addresses(self) -> list[tuple[str, int]]:
-        """Where they are served."""
         return [listener.getsockname()[:2] for listener in self._sockets]
 
     def publish_retained(self, topic: str, payload: bytes) -> None:
@@ -128,7 +178,6 @@ class MetricsPart(Part):
             self._loop.call_soon_threadsafe(self.board.publish_retained, topic, payload)
 
     async def stop(self) -> None:
-        """Serve no more. The memory stays for parts and workers that still count."""
         self._loop = None
         if self._server is not None:
             await self._server.stop()
@@ -138,8 +187,6 @@ class MetricsPart(Part):
 
 
 def in_turn(*samples: MeterSample) -> MeterSample:
-    """One sample of several."""
-
     def sample() -> None:
         for each in samples:
             each()

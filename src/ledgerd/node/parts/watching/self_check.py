@@ -1,7 +1,4 @@
-"""The cheap checks of the doctor while the node runs, as warnings in `/ready`; and what the doctor needs noted.
-
-Every minute it notes that an inbound peer is there, and every hour how much the data directory holds.
-"""
+"""The cheap checks of the doctor while the node runs, as warnings in `/ready`; and records that the doctor needs."""
 
 from __future__ import annotations
 
@@ -9,30 +6,25 @@ import asyncio
 import logging
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ledgerd.doctor.clock import judged
-from ledgerd.doctor.disk import not_writable, room, take_sample
+from ledgerd.doctor.disk import not_writable, record_sample, room
 from ledgerd.doctor.finding import Finding
 from ledgerd.doctor.machine import memory
-from ledgerd.doctor.ports import RECENT, last_inbound, note_inbound, unreached
+from ledgerd.doctor.ports import RECENT, last_inbound, record_inbound, unreached
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.peers import PeersPart
 from ledgerd.node.parts.production import ProductionPart
-from ledgerd.supervision.part import Part
 from ledgerd.supervision.threads import in_thread
-
-if TYPE_CHECKING:
-    from ledgerd.supervision.work import Working
+from ledgerd.supervision.work import Working
 
 log = logging.getLogger(__name__)
 
-EVERY = 60.0
-"""Seconds between two looks."""
+CHECK_SECONDS = 60.0
 
 
-class SelfCheckPart(Part):
+class SelfCheckPart(NodePart):
     """Checks the machine and the peers once a minute."""
 
     def __init__(
@@ -43,8 +35,7 @@ class SelfCheckPart(Part):
         production: ProductionPart,
         root: Path = Path("/"),
     ) -> None:
-        super().__init__(context.work)
-        self._data_dir = context.configuration.invocation.data_dir
+        super().__init__(context)
         self._endpoint = context.configuration.p2p.endpoint
         self._chain = chain
         self._peers = peers
@@ -55,17 +46,15 @@ class SelfCheckPart(Part):
         self._warned: frozenset[str] = frozenset()
 
     async def start(self) -> None:
-        """Look now, and every minute."""
         self.work.keep("checks of the machine", self._run)
 
     async def _run(self, working: Working) -> None:
         while True:
             await self.check()
             working()
-            await asyncio.sleep(EVERY)
+            await asyncio.sleep(CHECK_SECONDS)
 
     async def check(self) -> None:
-        """Note what the doctor needs, and warn of what is found."""
         has_inbound = await self._chain.run(lambda: self._peers.has_inbound)
         findings = {each.name: each for each in await in_thread(self._found, has_inbound)}
         for name in self._warned - findings.keys():
@@ -81,8 +70,8 @@ class SelfCheckPart(Part):
         now = self._second()
         try:
             if has_inbound:
-                note_inbound(self._data_dir, now)
-            take_sample(self._data_dir, now)
+                record_inbound(self._data_dir, now)
+            record_sample(self._data_dir, now)
         except OSError as problem:
             return [not_writable(self._data_dir, problem), *self._findings(now)]
         return [*self._findings(now)]

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from msgspec.structs import replace
 
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.events import BlockApplied, BlocksUndone
 from ledgerd.chain.interface.observer import Observer
-from ledgerd.node.parts.context import PartContext
+from ledgerd.chain.interface.view import ChainView
+from ledgerd.node.config.logging.handlers import stays
+from ledgerd.node.config.logging.lines import PACKAGE, PersonLine
+from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.parts.clients.webserver import WebserverPart
+from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.peers import FORK_STATUS, PeersPart
 from ledgerd.node.parts.validators.monitor import MonitorPart
 from ledgerd.node.parts.watching.metrics import MetricsPart
 from ledgerd.node.parts.watching.problems import problems_of
-from ledgerd.node.parts.watching.recent_lines import RecentLines
-from ledgerd.node.parts.watching.slots import SlotRecord
 from ledgerd.node.time_source import MICRO
+from ledgerd.p2p.driver import Driver
 from ledgerd.p2p.shared.modes import Mode
+from ledgerd.p2p.shared.peer import Peer
+from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.rpc.api.node_status import (
     UNKNOWN,
     NodeDetails,
@@ -25,20 +34,80 @@ from ledgerd.rpc.api.node_status import (
     PeerCounts,
     PeerFacts,
     PoolFacts,
+    SlotFacts,
     SyncFacts,
 )
 from ledgerd.rpc.link.topics import DETAILS, STATUS, packed_topic
 from ledgerd.supervision.health import HealthNews
-from ledgerd.supervision.part import Part
+from ledgerd.supervision.work import Working
 
-if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
-    from ledgerd.chain.events import BlockApplied, BlocksUndone
-    from ledgerd.node.parts.chain import ChainPart
-    from ledgerd.node.parts.clients.webserver import WebserverPart
-    from ledgerd.p2p.driver import Driver
-    from ledgerd.p2p.shared.peer import Peer
-    from ledgerd.supervision.work import Working
+SLOTS_KEPT = 63
+"""Three rounds of 21."""
+LATEST_DELAY = 60_000
+"""Milliseconds; what comes later was synced, and says nothing about its validator."""
+
+
+class SlotRecord:
+    """What is known of the latest slots. Who missed one is known to whoever saw the next block applied."""
+
+    def __init__(self) -> None:
+        self._slots: deque[SlotFacts] = deque(maxlen=SLOTS_KEPT)
+
+    @property
+    def slots(self) -> tuple[SlotFacts, ...]:
+        return tuple(self._slots)
+
+    def begin(self, chain: ChainView) -> None:
+        """Begin with the latest blocks of a chain; who missed a slot between them is not known."""
+        self._slots.clear()
+        head = chain.head_number
+        found = [chain.block_at(number) for number in range(max(1, head - SLOTS_KEPT + 1), head + 1)]
+        before = 0
+        for block in found:
+            if block is None:
+                continue
+            if before:
+                self._miss("" for _ in range((block.timestamp - before) // BLOCK_INTERVAL - 1))
+            self._slots.append(SlotFacts(block.validator, block.number, UNKNOWN))
+            before = block.timestamp
+
+    def applied(self, event: BlockApplied, now: float) -> None:
+        block = event.block
+        self._miss(event.missed[-SLOTS_KEPT:])
+        delay = round(1_000 * (now - block.timestamp))
+        self._slots.append(SlotFacts(block.validator, block.number, delay if delay <= LATEST_DELAY else UNKNOWN))
+
+    def _miss(self, names: Iterable[str]) -> None:
+        for name in names:
+            self._slots.append(SlotFacts(name, 0, UNKNOWN))
+
+
+LINES_KEPT, LONGEST_LINE = 40, 400
+"""Lines, and characters of each."""
+
+
+class RecentLines(logging.Handler):
+    """Keeps the latest lines at info and above."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.INFO)
+        self.setFormatter(PersonLine())
+        self._lines: deque[str] = deque(maxlen=LINES_KEPT)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        return tuple(self._lines)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if stays(record):
+            self._lines.append(self.format(record)[:LONGEST_LINE])
+
+    def begin(self) -> None:
+        logging.getLogger(PACKAGE).addHandler(self)
+
+    def end(self) -> None:
+        logging.getLogger(PACKAGE).removeHandler(self)
+
 
 SECOND = 1.0
 RATE_SECONDS = 10.0
@@ -52,7 +121,7 @@ LONGEST_DELAY = 1_000_000_000
 """Milliseconds that are told at most: the clock may have been set."""
 
 
-class StatusPart(Part, Observer):
+class StatusPart(NodePart, Observer):
     """Publishes the status of the node, at each block and at each change."""
 
     def __init__(
@@ -64,11 +133,10 @@ class StatusPart(Part, Observer):
         monitor: MonitorPart,
         webserver: WebserverPart,
     ) -> None:
-        super().__init__(context.work)
+        super().__init__(context)
         self._chain_part, self._metrics, self._peers = chain, metrics, peers
         self._monitor, self._webserver, self._time = monitor, webserver, context.time
         self._has_operator = context.configuration.metrics.endpoint is not None
-        """Whether there is a page of the operator, who alone sees the details."""
         self._chain: Chain | None = None
         self._slots = SlotRecord()
         self._is_behind = True
@@ -83,14 +151,12 @@ class StatusPart(Part, Observer):
         self._health = news
 
     async def start(self) -> None:
-        """Tell from now on."""
         if self._has_operator:
             self._lines.begin()
         await self._chain_part.attach(self._observe)
         self.work.keep("status", self._each_second)
 
     async def stop(self) -> None:
-        """Tell no more."""
         self._lines.end()
         await self.work.stop()
 
@@ -123,17 +189,13 @@ class StatusPart(Part, Observer):
             self._is_behind, self._old_until = True, now - LIVE_SECONDS
             return
         if self._is_behind:
-            self._catch_up(self._chain)
+            self._slots.begin(self._chain)
+            self._is_behind = False
         else:
             self._slots.applied(event, now)
         self.publish()
 
-    def _catch_up(self, chain: Chain) -> None:
-        self._slots.begin(chain)
-        self._is_behind = False
-
     def publish(self) -> None:
-        """Send the status if it is another than the last one."""
         chain = self._chain
         if chain is None:
             return
@@ -187,13 +249,11 @@ class StatusPart(Part, Observer):
 
 
 def is_other(status: NodeStatus, last: NodeStatus) -> bool:
-    """Whether there is something new to publish, or the last status has become old."""
     is_old = abs(status.time - last.time) >= OLDEST
     return is_old or replace(status, number=last.number, time=last.time) != last
 
 
 def counts_of(driver: Driver | None, head: int) -> PeerCounts:
-    """How many peers stand where."""
     if driver is None:
         return PeerCounts("alone", FORK_STATUS[0], 0, 0, 0, 0, 0)
     core = driver.network.core
@@ -210,7 +270,6 @@ def counts_of(driver: Driver | None, head: int) -> PeerCounts:
 
 
 def peers_of(driver: Driver | None, now: float) -> tuple[PeerFacts, ...]:
-    """What the operator sees of the peers."""
     if driver is None:
         return ()
     round_trips = dict(driver.round_trips())

@@ -1,7 +1,4 @@
-"""The watchdog of the chain's thread: if that is stuck, the process exits, for its service manager to restart it.
-
-Spec 06, section 15.2. It counts unanswered calls, not seconds, so that a suspended machine raises no alarm.
-"""
+"""The watchdog of the chain's thread (spec 06, section 15.2): it counts calls, so a suspended machine is no alarm."""
 
 from __future__ import annotations
 
@@ -12,9 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.time_source import MICRO
-from ledgerd.supervision.part import Part
 from ledgerd.supervision.threads import RunningThread, in_thread
 
 STUCK = 1
@@ -22,7 +18,6 @@ STUCK = 1
 
 CALL_EVERY = 5.0
 MOST_UNANSWERED = 9
-"""Unanswered calls in a row, 5 seconds apart: 45 seconds."""
 
 RESTARTS_FILE = "deadlock_restarts"
 REMEMBERED = 1800
@@ -36,13 +31,11 @@ class Calls:
         self._unanswered = 0
 
     def count(self, *, is_answered: bool, is_excused: bool) -> bool:
-        """Note the end of an interval; returns whether too many calls in a row are unanswered."""
         self._unanswered = 0 if is_answered or is_excused else self._unanswered + 1
         return self._unanswered >= MOST_UNANSWERED
 
 
 def record_restart(data_dir: Path, now: int) -> int:
-    """Record this exit in the file; returns how many there were lately."""
     file = data_dir / RESTARTS_FILE
     try:
         words = file.read_text(encoding="ascii", errors="replace").split()
@@ -54,23 +47,19 @@ def record_restart(data_dir: Path, now: int) -> int:
     return len(times)
 
 
-class StuckPart(Part):
+class StuckPart(NodePart):
     """Ends the process when the chain's thread is stuck. Its own thread asks: the main one may be stuck as well."""
 
     def __init__(self, context: PartContext, chain: ChainPart) -> None:
-        super().__init__(context.work)
+        super().__init__(context)
         self._chain = chain
-        self._data_dir = context.configuration.invocation.data_dir
-        self._time = context.time
         self._is_ended = threading.Event()
         self._thread: RunningThread | None = None
 
     async def start(self) -> None:
-        """Start the watchdog thread."""
         self._thread = self.work.thread("watch", self._watch, may_end=True)
 
     async def stop(self) -> None:
-        """Stop watching: a stop has its own time limit."""
         self._is_ended.set()
         if self._thread is not None:
             await in_thread(self._thread.join)
@@ -79,7 +68,7 @@ class StuckPart(Part):
         calls, answered = Calls(), threading.Event()
         self._chain.call_soon(answered.set)
         while not self._is_ended.wait(CALL_EVERY):
-            if calls.count(is_answered=answered.is_set(), is_excused=self._chain.is_made_anew):
+            if calls.count(is_answered=answered.is_set(), is_excused=self._chain.is_reopening):
                 self._end()
             if answered.is_set():
                 answered.clear()

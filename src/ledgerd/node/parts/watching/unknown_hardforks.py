@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
 
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.events import BlockApplied
 from ledgerd.chain.interface.observer import Observer
-from ledgerd.chain.rules.validators.unknown_hardforks import unknown_hardfork_votes
+from ledgerd.chain.rules.validators.unknown_hardforks import UnknownHardforkVotes, unknown_hardfork_votes
 from ledgerd.protocol.constants import BLOCK_INTERVAL
-
-if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
-    from ledgerd.chain.events import BlockApplied
-    from ledgerd.chain.rules.validators.unknown_hardforks import UnknownHardforkVotes
 
 log = logging.getLogger(__name__)
 
@@ -23,42 +19,33 @@ REPEATED_EVERY = 3_600 // BLOCK_INTERVAL
 """Blocks after which the same votes are told again: an hour."""
 
 
-class HardforkWarning:
-    """Says in the log when the votes change, and every hour; on the chain's thread."""
+class HardforkWarning(Observer):
+    """Logs the votes when they change, and every hour: those of the head, so only once for the blocks of a commit."""
 
     def __init__(self) -> None:
+        self._chain: Chain | None = None
+        self._is_due = False
         self._reported: UnknownHardforkVotes | None = None
         self._reported_at = 0
 
     def observe(self, chain: Chain) -> None:
-        """Look now, and every few blocks from now on."""
-        self.inspect(chain)
-        chain.observe(_Heads(self, chain))
+        self._chain, self._is_due = chain, False
+        self._inspect(chain)
+        chain.observe(self)
 
-    def inspect(self, chain: Chain) -> None:
-        """Look at the votes as they are at the head."""
+    def applied(self, event: BlockApplied) -> None:
+        self._is_due |= event.block.number % CHECKED_EVERY == 0
+        if self._is_due and self._chain is not None and event.block.number == self._chain.head_number:
+            self._is_due = False
+            self._inspect(self._chain)
+
+    def _inspect(self, chain: Chain) -> None:
         self.report(unknown_hardfork_votes(chain.state, chain.network), chain.head_number)
 
     def report(self, found: UnknownHardforkVotes | None, head: int) -> None:
-        """Log the votes at a head block if they are news."""
         if found is not None and (found != self._reported or head >= self._reported_at + REPEATED_EVERY):
             log.warning("%s", found)
             self._reported_at = head
         if found is None and self._reported is not None:
             log.info("no validator votes for an unknown hardfork any more")
         self._reported = found
-
-
-class _Heads(Observer):
-    """What is seen is the state of the head: of many blocks in one commit only the last one is looked at."""
-
-    def __init__(self, warning: HardforkWarning, chain: Chain) -> None:
-        self._warning = warning
-        self._chain = chain
-        self._is_due = False
-
-    def applied(self, event: BlockApplied) -> None:
-        self._is_due |= event.block.number % CHECKED_EVERY == 0
-        if self._is_due and event.block.number == self._chain.head_number:
-            self._is_due = False
-            self._warning.inspect(self._chain)

@@ -1,7 +1,4 @@
-"""The state of a directory while other processes write it, replace it, or have not made it yet.
-
-It learns of commits from the map, which costs no call of the system, and of other files by their inodes.
-"""
+"""The state of a directory while others write it, replace it, or have not made it yet, known by its map and inodes."""
 
 from __future__ import annotations
 
@@ -9,18 +6,15 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.state.disk import DATA_FILE
 from ledgerd.state.errors import StorageError, StoreLocked, StoreOutdated
 from ledgerd.state.lock import files_stay
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
-from ledgerd.state.reader import StateReader
-
-if TYPE_CHECKING:
-    from ledgerd.state.reader import CommitView
-    from ledgerd.state.tables import Table
+from ledgerd.state.reader import CommitView, StateReader
+from ledgerd.state.tables import Table
 
 LMDB_FILES = (DATA_FILE, "lock.mdb")
 
@@ -55,14 +49,10 @@ class DirectoryState:
         self._inodes: Inodes = ()
         self._commit = -1
         self.head: StateHead | None = None
-        """None while there is nothing to read."""
         self.reason = NO_STATE
-        """Why there is nothing to read."""
         self.openings = 0
-        """How often a state was opened."""
 
     def refresh(self) -> bool:
-        """Take notice of a commit, or of another state; whether there was one."""
         before = self.head
         if self._reader is not None and self._inodes != self._inodes_now():
             self._close(REPLACED)
@@ -83,14 +73,12 @@ class DirectoryState:
 
     @contextmanager
     def snapshot(self) -> Iterator[CommitView]:
-        """The last commit, unchanged within the block."""
         if self._reader is None or self.head is None:
             raise PlainError(self.reason)
         with self._reader.snapshot() as view:
             yield view
 
     def free_dead_readers(self) -> None:
-        """Free the places of processes that were killed while they read."""
         if self._reader is not None:
             self._reader.free_dead_readers()
 

@@ -1,47 +1,35 @@
-"""Follows the commits of a data directory, and tells the APIs of a worker what the main process of a node would tell.
-
-While there are clients it looks at the directory some tens of times a second, which takes microseconds. It can tell of
-heads and blocks; what only a node can do is sent on to one, or refused.
-"""
+"""Follows the commits of a data directory, and publishes heads and blocks to a worker's APIs, as a node does."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable
-from typing import TYPE_CHECKING
 
 from ledgerd.codec import codec_of
-from ledgerd.node.workers.api_node.forwarding import NOT_HERE
+from ledgerd.node.workers.api_node.directory import DirectoryState, StateHead
+from ledgerd.node.workers.api_node.forwarding import NOT_HERE, Forwarder
 from ledgerd.protocol.block import Block
+from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.link.link import HEAD
 from ledgerd.rpc.link.subscribers import Subscribers
 from ledgerd.rpc.link.topics import APPLIED_BLOCK, INCLUDED, Inclusion, packed_topic
-
-if TYPE_CHECKING:
-    from ledgerd.node.workers.api_node.directory import DirectoryState, StateHead
-    from ledgerd.node.workers.api_node.forwarding import Forwarder
-    from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
-    from ledgerd.state.reader import CommitView
-    from ledgerd.state.standing import FollowedStanding, StandingFile
+from ledgerd.state.reader import CommitView
+from ledgerd.state.standing import FollowedStanding, StandingFile
 
 REFRESH_SECONDS = 0.02
 """Between two looks while there are clients."""
 IDLE_SECONDS = 0.25
 """The same without clients, and while there is nothing to read."""
 CHECK_SECONDS = 30.0
-"""Between two searches for the places of readers that were killed."""
 
 BLOCKS_AT_ONCE = 20
-"""Blocks that are told of before others have their turn."""
 IDS_KEPT = 256
-"""Of the latest heads."""
 ID_BYTES = 20
 """A block begins with the id of the one before it."""
 
 TOPICS = frozenset((HEAD, APPLIED_BLOCK, INCLUDED))
-"""The topics that a directory can tell of."""
 
 log = logging.getLogger(__name__)
 
@@ -54,7 +42,7 @@ class DirectoryFollower:
         self._file = file
         self._blocks = blocks
         self._forwarder = forwarder
-        self._subscribers = Subscribers(_unheeded, _unheeded)
+        self._subscribers = Subscribers(_ignore, _ignore)
         self._published: dict[int, bytes] = {}
         """The ids of the latest heads, by their numbers, in the order in which they came."""
         self.followed: FollowedStanding | None = None
@@ -65,8 +53,6 @@ class DirectoryFollower:
         self.on_undone: list[Callable[[], None]] = []
         """Called when the new head does not follow any that is remembered: the past may be another one."""
 
-    # -- what the APIs ask
-
     async def ask(self, topic: str, payload: bytes) -> bytes:
         return await self._forwarder.ask(topic, payload)
 
@@ -75,10 +61,7 @@ class DirectoryFollower:
             raise PlainError(NOT_HERE)
         return self._subscribers.events(topic)
 
-    # -- following
-
     async def run(self, has_clients: Callable[[], bool]) -> None:
-        """Look for ever."""
         loop = asyncio.get_running_loop()
         check_at = loop.time() + CHECK_SECONDS
         while True:
@@ -90,7 +73,6 @@ class DirectoryFollower:
             await asyncio.sleep(0.0 if more else REFRESH_SECONDS if is_awake else IDLE_SECONDS)
 
     def refresh(self) -> bool:
-        """Take notice of what has changed; whether there are more blocks to tell of at once."""
         has_moved = self._state.refresh()
         self.followed = self._file.look()
         reason = self._reason()
@@ -118,10 +100,7 @@ class DirectoryFollower:
         elif head is not None:
             log.info("requests are answered: the state stands at block %(block)d", {"block": head.number})
 
-    # -- telling
-
     def _publish(self, head: StateHead) -> bool:
-        """Tell of the blocks up to a head, or of the first ones of them; whether there are more."""
         if any(number >= head.number for number in self._published):
             self._undo()
         found: dict[int, bytes | None] = {head.number: None}
@@ -170,7 +149,6 @@ class DirectoryFollower:
             action()
 
     def _remember(self, number: int, block_id: bytes) -> None:
-        """Note a head; those above it were undone."""
         for above in [each for each in self._published if each >= number]:
             del self._published[above]
         self._published[number] = block_id
@@ -178,5 +156,5 @@ class DirectoryFollower:
             del self._published[next(iter(self._published))]
 
 
-def _unheeded(_topic: str) -> None:
+def _ignore(_topic: str) -> None:
     pass

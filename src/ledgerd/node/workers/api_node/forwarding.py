@@ -1,7 +1,4 @@
-"""What only a node can do, for clients of an API node: it is sent on over HTTP, and the node's answer comes back.
-
-The node is told whose request it is in `X-Forwarded-For`, which it believes of its `webserver-trusted-proxies`.
-"""
+"""What only a node can do, for clients of an API node: it is sent on, with their address in `X-Forwarded-For`."""
 
 from __future__ import annotations
 
@@ -31,7 +28,6 @@ METHODS = {
     BROADCAST_BLOCK: ("network_broadcast_api", "broadcast_block", Block),
     SIMULATE: ("node_api", "simulate_transaction", Transaction),
 }
-"""The method of the node for each topic, and the type of its argument."""
 
 NO_NODE = "This is an API node without a node to send to: it was started without --node"
 NOT_HERE = "This is an API node, which has no peers and makes no blocks: ask a node"
@@ -48,11 +44,6 @@ class Forwarder:
         self._waiting = Counter[str]()
 
     async def ask(self, topic: str, payload: bytes) -> bytes:
-        """The answer to a request that only a main process can give.
-
-        Raises:
-            PlainError: It is refused here, or by the node.
-        """
         if topic not in METHODS:
             raise PlainError(NOT_HERE)
         if self._pool is None:
@@ -91,7 +82,6 @@ class Forwarder:
 
 
 def address_in(share: str) -> str:
-    """The address of who asks; empty where that is not known."""
     address = share.partition(" ")[0].partition("/")[0]
     try:
         ip_address(address)

@@ -5,28 +5,60 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+import msgspec
 from msgspec.structs import replace
 
 from ledgerd.metrics.memory import SharedMemory
-from ledgerd.node.workers.api_node.replica import ReplicaPart
+from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.workers.serving import ApiWorkersPart, metrics_reader
 from ledgerd.node.workers.settings import MetricsWorkerSettings, WorkerSettings, worker_settings
 from ledgerd.protocol.chain_file import parameters_of
 from ledgerd.replica.order import FollowOrder
+from ledgerd.replica.settings import StreamSettings
 from ledgerd.rpc.link.switchboard import Switchboard
+from ledgerd.rpc.workers import Workers
 from ledgerd.supervision.part import Part, Supervisor
+from ledgerd.supervision.processes import Child, module_command
 from ledgerd.supervision.tasks import first_of
 from ledgerd.supervision.this_process import on_a_loop
-from ledgerd.supervision.work import Work
-
-if TYPE_CHECKING:
-    from ledgerd.node.config.configuration import Configuration
-    from ledgerd.replica.settings import StreamSettings
-    from ledgerd.rpc.workers import Workers
+from ledgerd.supervision.work import Ended, Work, Working
 
 log = logging.getLogger(__name__)
+
+COMMAND = module_command("ledgerd.node.workers.beside.replica_follower")
+ENDING_SECONDS = 15.0
+"""It brings what it has to the disk first."""
+
+
+class ReplicaPart(Part):
+    """The process that follows; while it is down, the workers answer from its last commit."""
+
+    def __init__(self, order: FollowOrder) -> None:
+        super().__init__(Work("replica"))
+        self._order = order
+
+    async def start(self) -> None:
+        log.info(
+            "following the node at %(place)s into %(folder)s",
+            {"place": self._order.place, "folder": str(Path(self._order.data_dir))},
+        )
+        self.work.keep("the process that follows the node", self._live)
+
+    async def _live(self, working: Working) -> None:
+        child, ours = Child.on_socket(COMMAND)
+        with ours:
+            try:
+                loop = asyncio.get_running_loop()
+                await loop.sock_sendall(ours, msgspec.json.encode(self._order) + b"\n")
+                if await loop.sock_recv(ours, 1):
+                    working()
+                raise Ended(f"its process has ended with code {await child.ended()}")
+            finally:
+                ours.close()
+                await child.stop(ENDING_SECONDS)
+
 
 STOPPED = 0
 HISTORY_FOLDER = "history"
@@ -45,12 +77,10 @@ WITH_HISTORY = ("operation_history", "account_history", "state_api")
 
 
 def run_api_node(configuration: Configuration, node: str, followed: StreamSettings) -> int:
-    """Serve until asked to stop; returns the exit code."""
     return on_a_loop(lambda: live(configuration, node, followed))
 
 
 async def live(configuration: Configuration, node: str, followed: StreamSettings) -> int:
-    """Serve until a signal comes, or the workers or the replica cannot be started any more."""
     supervisor, part = Supervisor(), ApiNodePart(configuration, node)
     parts: list[Part] = [part]
     if followed.place is not None:
@@ -80,13 +110,11 @@ def follow_order(configuration: Configuration, followed: StreamSettings) -> Foll
 
 
 def settings_of(configuration: Configuration, node: str) -> WorkerSettings:
-    """The settings of every worker."""
     settings = worker_settings(configuration)
     return replace(settings, plugins=plugins_of(configuration), is_api_node=True, node=node)
 
 
 def plugins_of(configuration: Configuration) -> tuple[str, ...]:
-    """The plugins that are named; where none are, those whose APIs any data directory can answer."""
     if any(setting.option.name == "plugin" and setting.where for setting in configuration.settings):
         return configuration.application.plugins
     has_history = configuration.history.store or (configuration.invocation.data_dir / HISTORY_FOLDER).is_dir()
@@ -116,7 +144,6 @@ class ApiNodePart(ApiWorkersPart):
             log.info("metrics are served on %(host)s:%(port)d", {"host": host, "port": port})
 
     async def stop(self) -> None:
-        """Answer the requests in flight, then stop."""
         await super().stop()
         if self._reader is not None:
             await self._reader.stop()

@@ -2,36 +2,67 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from ledgerd.chain.log.histories import History, HistoryView
+from ledgerd.history.columns.source import HistorySource
+from ledgerd.history.errors import HistoryDamaged
+from ledgerd.history.following import HISTORY_FOLDER
+from ledgerd.history.settings import HistorySettings
 from ledgerd.node.config.options.application import OPERATION_HISTORY
 from ledgerd.node.workers.api_node.directory import DirectoryState
 from ledgerd.node.workers.api_node.following import DirectoryFollower
 from ledgerd.node.workers.api_node.forwarding import Forwarder
-from ledgerd.node.workers.api_node.past import DirectoryHistory
+from ledgerd.node.workers.settings import WorkerSettings
 from ledgerd.rpc.api.node_status import LatestStatus
+from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.call.envelope import NO_ID, error_answer
-from ledgerd.rpc.call.errors import OTHER, ErrorObject
+from ledgerd.rpc.call.errors import OTHER, ErrorObject, PlainError
 from ledgerd.rpc.http.responses import Page
 from ledgerd.rpc.http.routes import NodeHealth, json_page
+from ledgerd.rpc.http.service import PageRoutes, Service
+from ledgerd.rpc.link.link import Link
+from ledgerd.state.disk import DATA_FILE
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.standing import StandingFile
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+NO_HISTORY = "There is no history in the data directory of this API node"
 
-    from ledgerd.node.workers.settings import WorkerSettings
-    from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
-    from ledgerd.rpc.http.service import PageRoutes, Service
-    from ledgerd.rpc.link.link import Link
+
+class DirectoryHistory(History):
+    """The history that a directory has now."""
+
+    def __init__(self, data_dir: Path, settings: HistorySettings) -> None:
+        self._file = data_dir / HISTORY_FOLDER / DATA_FILE
+        self._source = HistorySource(data_dir, settings)
+        self._count_blocks = settings.count_blocks
+
+    @property
+    def count_blocks(self) -> int:
+        return self._count_blocks
+
+    @contextmanager
+    def reading(self) -> Iterator[HistoryView]:
+        try:
+            history = self._source.opened()
+        except HistoryDamaged:
+            if self._file.exists():
+                raise
+            raise PlainError(NO_HISTORY) from None
+        with history.reading() as view:
+            yield view
+
+    def forget(self) -> None:
+        self._source.close()
+
 
 MOST_BEHIND = 20
 """Blocks: a minute. With more, a load balancer should send requests elsewhere."""
 
 CACHED_BYTES = 8 << 20
-"""The most bytes of cached answers; a quarter of a node's."""
 
 REFUSED = "This API node has nothing to answer from"
 
@@ -73,7 +104,6 @@ class DirectorySource:
         return {**pages, b"/health": healthy, b"/ready": ready}
 
     def connect(self, service: Service) -> None:
-        """Drop cached answers at another head, and refuse requests while there is nothing to answer from."""
         self.main.on_change.append(partial(self._changed, service))
         self._changed(service)
 
@@ -84,6 +114,5 @@ class DirectorySource:
         service.refusal = error_answer(refusal, NO_ID) if reason else b""
 
     def begin(self, service: Service) -> None:
-        """Follow the directory."""
         self.main.refresh()
         self._link.tasks.begin(self.main.run(lambda: bool(service.connections)))

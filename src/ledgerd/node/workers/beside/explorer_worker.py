@@ -10,12 +10,11 @@ from ledgerd.node.workers.settings import ExplorerArguments
 from ledgerd.supervision.processes import parent_ended
 from ledgerd.supervision.this_process import give_way, read_arguments
 
-YIELDING = 5
-"""The `nice` value: blocks are more urgent."""
+NICENESS = 5
 
 
 def main() -> None:
-    give_way(YIELDING)
+    give_way(NICENESS)
     order = read_arguments(sys.stdin.buffer.read(), ExplorerArguments)
     set_up_child_logging(order.log_format)
     run_explorer(order.settings, lambda: parent_ended(order.node))

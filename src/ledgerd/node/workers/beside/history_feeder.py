@@ -1,8 +1,4 @@
-"""The process that feeds PostgreSQL from the history of a node: beside the chain, with its own memory.
-
-It reads its order from its input, and writes how it stands, a line each time; it ends when that is closed, as when the
-node ends.
-"""
+"""The process that feeds PostgreSQL from a node's history: it writes its status, and ends when its input is closed."""
 
 from __future__ import annotations
 
@@ -16,8 +12,8 @@ from pathlib import Path
 import msgspec
 
 from ledgerd.history.columns.source import HistorySource
-from ledgerd.history.postgres.news import FeedNews
 from ledgerd.history.postgres.running import EndlessFeed
+from ledgerd.history.postgres.status import FeedStatus
 from ledgerd.node.config.logging.setup import set_up_child_logging
 from ledgerd.node.workers.settings import FeedOrder
 from ledgerd.supervision.this_process import give_way
@@ -33,13 +29,11 @@ class UntilClosed:
         self._descriptor = descriptor
 
     def wait(self, seconds: float) -> bool:
-        """Wait; whether the input is closed."""
         readable, _, _ = select.select([self._descriptor], [], [], seconds)
         return bool(readable) and not os.read(self._descriptor, READ_AT_ONCE)
 
 
 def main() -> None:
-    """Read the order and carry it out until the input is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group: the node handles it
     descriptor, line = sys.stdin.fileno(), b""
     while not line.endswith(b"\n"):
@@ -56,7 +50,7 @@ def main() -> None:
         feed.run(UntilClosed(descriptor))
 
 
-def _report(news: FeedNews) -> None:
+def _report(news: FeedStatus) -> None:
     os.write(sys.stdout.fileno(), msgspec.json.encode(news) + b"\n")
 
 

@@ -1,7 +1,4 @@
-"""The process of an API node that follows a node: it keeps the copy of its state which the workers read.
-
-It reads its order from its input, a line; it says a byte there when it follows, and ends when that is closed.
-"""
+"""The process that keeps the copy of a followed node's state: it writes a byte when it follows, and ends at EOF."""
 
 from __future__ import annotations
 
@@ -11,17 +8,15 @@ import signal
 import socket
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from ledgerd.node.config.logging.setup import set_up_child_logging
+from ledgerd.node.config.options.application import LogFormat
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.replica.order import FollowOrder
 from ledgerd.replica.part import FollowPart
 from ledgerd.replica.process import live
 from ledgerd.supervision.this_process import on_a_loop, read_arguments
-
-if TYPE_CHECKING:
-    from ledgerd.node.config.options.application import LogFormat
 
 MOST_ORDER = 65_536
 FOLLOWS = b"\n"
@@ -30,7 +25,6 @@ log = logging.getLogger(__name__)
 
 
 async def _follow() -> None:
-    """Read the order, and carry it out until the input is closed."""
     reader, writer = await asyncio.open_connection(sock=socket.socket(fileno=sys.stdin.fileno()), limit=MOST_ORDER)
     order = read_arguments(await reader.readline(), FollowOrder)
     set_up_child_logging(cast("LogFormat", order.log_format))

@@ -1,7 +1,4 @@
-"""The process of a node that serves replicas: beside the chain, at a low priority, with its own memory.
-
-It reads its order from its input, a line, and then a byte for each commit; it ends when that is closed.
-"""
+"""The process that serves replicas: after its order it reads a byte for each commit, and ends at EOF."""
 
 from __future__ import annotations
 
@@ -9,22 +6,19 @@ import asyncio
 import signal
 import socket
 import sys
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from ledgerd.node.config.logging.setup import set_up_child_logging
+from ledgerd.node.config.options.application import LogFormat
 from ledgerd.replica.order import ServerOrder
 from ledgerd.replica.server import serve
 from ledgerd.supervision.this_process import give_way, on_a_loop, read_arguments
-
-if TYPE_CHECKING:
-    from ledgerd.node.config.options.application import LogFormat
 
 NICENESS = 10
 MOST_ORDER = 65_536
 
 
 async def _serve() -> None:
-    """Read the order, and carry it out until the input is closed."""
     reader, _ = await asyncio.open_connection(sock=socket.socket(fileno=sys.stdin.fileno()), limit=MOST_ORDER)
     order = read_arguments(await reader.readline(), ServerOrder)
     set_up_child_logging(cast("LogFormat", order.log_format))

@@ -16,25 +16,21 @@ from ledgerd.history.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
 from ledgerd.history.webhooks.following import HookFollower
 from ledgerd.history.webhooks.sending import Sender
-from ledgerd.history.webhooks.settings import WebhookSettings
+from ledgerd.history.webhooks.settings import WebhookSettings, target_of
 from ledgerd.node.config.logging.setup import set_up_child_logging
 from ledgerd.node.config.options.application import LogFormat
 from ledgerd.supervision.processes import parent_ended
 from ledgerd.supervision.tasks import all_of, first_of
 from ledgerd.supervision.this_process import give_way, on_a_loop, read_arguments
 
-YIELDING = 5
-"""The `nice` value: blocks are more urgent."""
-
-LOOK_SECONDS = 1.0
-"""Between two looks whether there is a history by now."""
+NICENESS = 5
+RETRY_SECONDS = 1.0
 
 
 class WebhookArguments(msgspec.Struct, frozen=True):
     """The arguments of the process, read from standard input."""
 
     folder: str
-    """Where the positions of receivers are."""
     logs: str
     history_folder: str
     history: HistorySettings
@@ -45,7 +41,6 @@ class WebhookArguments(msgspec.Struct, frozen=True):
 
 
 async def serve(order: WebhookArguments) -> None:
-    """Send until the node ends or a signal comes."""
     stopping = asyncio.Event()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopping.set)
@@ -55,22 +50,21 @@ async def serve(order: WebhookArguments) -> None:
 async def _follow(order: WebhookArguments) -> None:
     history = await _opened(order)
     folder, most_behind = Path(order.folder), order.webhooks.most_behind
-    senders = [(hook, Sender(hook.target, Path(hook.secret), time.time)) for hook in order.webhooks.hooks]
+    senders = [(hook, Sender(target_of(hook.url), Path(hook.secret), time.time)) for hook in order.webhooks.hooks]
     await all_of(HookFollower(folder, hook, history, sender, most_behind).run() for hook, sender in senders)
     await asyncio.Event().wait()  # all of them have ended: the operator is told by the node
 
 
 async def _opened(order: WebhookArguments) -> EmbeddedHistory:
-    """The history, as soon as the node has made it."""
     while True:
         try:
             return EmbeddedHistory.open(Path(order.history_folder), Path(order.logs), order.history)
         except HistoryDamaged:
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(RETRY_SECONDS)
 
 
 def main() -> None:
-    give_way(YIELDING)
+    give_way(NICENESS)
     order = read_arguments(sys.stdin.buffer.read(), WebhookArguments)
     set_up_child_logging(order.log_format)
     Path(order.folder).mkdir(parents=True, exist_ok=True)

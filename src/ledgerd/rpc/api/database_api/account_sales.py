@@ -10,7 +10,7 @@ from itertools import islice
 import msgspec
 
 from ledgerd.codec.numbers import UInt32
-from ledgerd.protocol.amounts import Tokens
+from ledgerd.protocol.assets import Tokens
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.names import text_order
 from ledgerd.protocol.times import Time

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ledgerd.chain.rules.accounts.agents import agents_of
+from ledgerd.chain.rules.accounts.authorities import agents_of
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.agents import SEPARATOR
@@ -13,7 +13,7 @@ from ledgerd.rpc.api.database_api.declared import DATABASE_API
 from ledgerd.rpc.api.kinds import record_of
 from ledgerd.rpc.call.counts import exactly
 from ledgerd.rpc.call.view import ApiView
-from ledgerd.state.objects.agents import AgentPermission
+from ledgerd.state.objects.accounts import AgentPermission
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 
 

@@ -7,16 +7,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 
-from ledgerd.chain.rules.accounts.agents import agent_keys
+from ledgerd.chain.rules.accounts.authorities import agent_keys
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.authority import Authority
 from ledgerd.protocol.authority_check import Accounts, MissingAuthority, MissingOther
 from ledgerd.protocol.authority_check import verify_authority as verify
-from ledgerd.protocol.authority_web import Web
+from ledgerd.protocol.authority_web import MOST_MEMBERS, GetAuthority, Lookups, TooManyMembers, Web
 from ledgerd.protocol.constants import MAX_TRANSACTION_SIZE
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.keys import PublicKey
-from ledgerd.protocol.lookups import MOST_MEMBERS, GetAuthority, Lookups, TooManyMembers
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.operation_authority import AgentKeys, TransactionKeys, verify_operations
 from ledgerd.protocol.operations import Authorities, Operation
@@ -31,8 +30,7 @@ from ledgerd.rpc.call.errors import INVALID_REQUEST, PlainError
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.errors import UnknownKey
 from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME, AUTHORITY_BY_ACCOUNT, AccountAuthority
-from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
-from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES
+from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, HARDFORK_PROPERTIES
 from ledgerd.state.view import View
 
 TOO_MANY = f"The authorities of this transaction have more than {MOST_MEMBERS} keys and members to look at"

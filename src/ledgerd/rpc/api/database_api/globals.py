@@ -25,8 +25,7 @@ from ledgerd.state.disk import DATA_FILE
 from ledgerd.state.errors import UnknownKey
 from ledgerd.state.objects import TABLES
 from ledgerd.state.objects.custom_protocols import CUSTOM_PROTOCOLS
-from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, DynamicGlobalProperty
-from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES
+from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, HARDFORK_PROPERTIES, DynamicGlobalProperty
 from ledgerd.state.objects.key_references import KEY_REFERENCES
 from ledgerd.state.objects.validators import VALIDATOR_SCHEDULES
 from ledgerd.state.tables import Table

@@ -19,7 +19,7 @@ from ledgerd.rpc.api.database_api.declared import DATABASE_API
 from ledgerd.rpc.api.kinds import EnumKind, record_of
 from ledgerd.rpc.call.counts import exactly
 from ledgerd.rpc.call.view import ApiView
-from ledgerd.state.objects.key_history import KEY_HISTORY_BY_KEY, KEY_HISTORY_BY_ROLE, KeyHistory, Role
+from ledgerd.state.objects.accounts import KEY_HISTORY_BY_KEY, KEY_HISTORY_BY_ROLE, KeyHistory, Role
 from ledgerd.state.tables import ObjectId
 
 MOST_ENTRIES = 1000

@@ -14,7 +14,7 @@ from ledgerd.rpc.api.history.stream import HistoryStream, StreamMessage
 from ledgerd.rpc.api.prediction_market.klines import Kline, points_of_blocks
 from ledgerd.rpc.call.view import OpenView
 from ledgerd.state.objects.market_records import PLACED_BY_BLOCK, PmPlacedMarkets
-from ledgerd.state.objects.reversible import REVERSIBLE_BY_NUMBER
+from ledgerd.state.objects.transactions import REVERSIBLE_BY_NUMBER
 from ledgerd.state.view import View
 
 

@@ -12,8 +12,8 @@ from ledgerd.codec.numbers import Int16, Int32, Int64, ShareAmount, UInt32
 from ledgerd.pricing.constant_product import Reserves, buy
 from ledgerd.pricing.leverage import LeverageLimits, cancel_value, max_loan, threshold, worst_value
 from ledgerd.pricing.widths import int64, mul_div, quotient128, truncated_quotient
-from ledgerd.protocol.market_properties import ChainPropertiesHf14
 from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.properties import ChainPropertiesHf14
 from ledgerd.protocol.times import Time
 from ledgerd.rpc.api.kinds import existing
 from ledgerd.rpc.api.prediction_market.declared import NEWEST, OLDEST, PREDICTION_MARKET_API

@@ -9,8 +9,8 @@ import msgspec
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.codec.numbers import UInt32
 from ledgerd.pricing.widths import truncated_quotient
-from ledgerd.protocol.market_properties import ChainPropertiesHf14
 from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.properties import ChainPropertiesHf14
 from ledgerd.rpc.api.kinds import existing
 from ledgerd.rpc.api.prediction_market.declared import PREDICTION_MARKET_API
 from ledgerd.rpc.api.prediction_market.shared.id_lists import rows_page

@@ -11,12 +11,12 @@ from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.ledger.provenance import Provenance
 from ledgerd.node.datadir.state_files import NEW
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.validators.signing import SigningPermit
-from ledgerd.node.parts.watching.recovery.audit_part import AuditPart
+from ledgerd.node.parts.context import SigningPermit
+from ledgerd.node.parts.watching.recovery.unverified import AuditPart
 from ledgerd.protocol.parameters import TESTNET
 from ledgerd.snapshot import audit
 from ledgerd.snapshot.build import build_state, read_snapshot
-from ledgerd.snapshot.terms import Terms
+from ledgerd.snapshot.settings import Terms
 from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME

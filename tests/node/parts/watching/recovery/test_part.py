@@ -12,8 +12,7 @@ import pytest
 
 from ledgerd.node.config.configuration import Configuration, read_configuration
 from ledgerd.node.parts.watching.recovery import part as part_module
-from ledgerd.node.parts.watching.recovery.part import RecoveryPart, permissions_of
-from ledgerd.node.parts.watching.recovery.record import read_incidents, write_incidents
+from ledgerd.node.parts.watching.recovery.part import RecoveryPart, permissions_of, read_incidents, write_incidents
 from ledgerd.node.parts.watching.recovery.rule import Incident, Permissions
 from ledgerd.p2p.sync.survey import NetworkSight
 from ledgerd.supervision.part import Supervisor

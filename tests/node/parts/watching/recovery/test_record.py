@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.node.parts.watching.recovery.record import FILE, read_incidents, write_incidents
+from ledgerd.node.parts.watching.recovery.part import FILE, read_incidents, write_incidents
 from ledgerd.node.parts.watching.recovery.rule import Incident
 
 INCIDENTS = [Incident(1_800_000_000, 77, ["forget the branches"], is_over=True), Incident(1_800_000_900, 99, [])]

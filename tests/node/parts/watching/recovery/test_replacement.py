@@ -12,7 +12,7 @@ import pytest
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.node.datadir.state_files import NEW
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.watching.recovery.replacement import replace_state
+from ledgerd.node.parts.watching.recovery.part import replace_state
 from ledgerd.protocol.identifiers import BlockId
 from ledgerd.snapshot.read import Snapshot
 from tests.chain.networks import Network

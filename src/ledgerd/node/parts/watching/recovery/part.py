@@ -3,45 +3,122 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+import os
+from collections.abc import Awaitable, Callable
+from pathlib import Path
 
-from ledgerd.node.parts.context import PartContext
-from ledgerd.node.parts.watching.recovery.record import read_incidents, write_incidents
-from ledgerd.node.parts.watching.recovery.replacement import replace_state
-from ledgerd.node.parts.watching.recovery.rule import Permissions, RecoveryLine, RecoveryStep, Verdict, WedgeRule
+import msgspec
+
+from ledgerd.node.config.configuration import Configuration
+from ledgerd.node.parts.bootstrap import FetchedState, WantedState, fetched_state
+from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.parts.context import NodePart, PartContext
+from ledgerd.node.parts.peers import PeersPart
+from ledgerd.node.parts.watching.recovery.rule import (
+    Incident,
+    Permissions,
+    RecoveryLine,
+    RecoveryStep,
+    Verdict,
+    WedgeRule,
+)
 from ledgerd.node.time_source import MICRO
-from ledgerd.supervision.part import Part
+from ledgerd.protocol.identifiers import BlockId
+from ledgerd.snapshot.agreement import RefusedSources
 from ledgerd.supervision.threads import in_thread
-
-if TYPE_CHECKING:
-    from ledgerd.node.config.configuration import Configuration
-    from ledgerd.node.parts.chain import ChainPart
-    from ledgerd.node.parts.peers import PeersPart
-    from ledgerd.supervision.work import Working
+from ledgerd.supervision.work import Working
 
 log = logging.getLogger(__name__)
+
+CONFIRM_EVERY, MOST_CONFIRM_CHECKS = 5.0, 24
+"""Two minutes for peers to answer."""
+
+MOST_STATES = 4
+
+
+async def replace_state(
+    configuration: Configuration, chain: ChainPart, peers: PeersPart, sleep: Callable[[float], Awaitable[None]]
+) -> str:
+    """Build a better state beside ours; empty where one is ready, else why there is none."""
+    refused = RefusedSources.none()
+    for _ in range(MOST_STATES):
+        head, needed = await chain.run(lambda: _present(chain))
+        trusted = configuration.snapshot.trusted_peers
+        state = await fetched_state(configuration, chain, trusted, WantedState(head, needed), refused)
+        if state is None:
+            return f"no trusted peer has a snapshot above block {head} that passes the checks"
+        found = {"block": state.number, "id": state.head_id}
+        if not await _is_confirmed(state, chain, peers, sleep):
+            log.error("peers do not confirm block %(block)d %(id)s, the head of the snapshot", found)
+            refused.add(state.fetched)
+        elif await chain.run(lambda: chain.chain.head_number) >= state.number:
+            refused.add(state.fetched)
+        else:
+            log.warning("peers confirm block %(block)d %(id)s, the head of the snapshot", found)
+            return ""
+        chain.files.drop_new()
+    return f"none of {MOST_STATES} snapshots can be taken"
+
+
+def _present(chain: ChainPart) -> tuple[int, tuple[int, str] | None]:
+    """After blocks were undone, the log knows of a later irreversible block than the state."""
+    opened = chain.chain
+    number = max(opened.irreversible, opened.block_log.head_number)
+    return opened.head_number, (number, opened.id_at(number).hex()) if number else None
+
+
+async def _is_confirmed(
+    state: FetchedState, chain: ChainPart, peers: PeersPart, sleep: Callable[[float], Awaitable[None]]
+) -> bool:
+    await chain.run(lambda: peers.confirm(state.number, BlockId(bytes.fromhex(state.head_id))))
+    for _ in range(MOST_CONFIRM_CHECKS):
+        await sleep(CONFIRM_EVERY)
+        found = await chain.run(lambda: peers.is_confirmed)
+        if found is not None:
+            return found
+    return False
+
+
+FILE = "wedges.json"
+
+
+def read_incidents(folder: Path) -> list[Incident]:
+    path = folder / FILE
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=list[Incident])
+    except FileNotFoundError:
+        return []
+    except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as problem:
+        log.warning("%(file)s cannot be read, and is begun again: %(reason)s", {"file": path, "reason": problem})
+        return []
+
+
+def write_incidents(folder: Path, incidents: list[Incident]) -> None:
+    path = folder / FILE
+    fresh = path.with_name(f"{FILE}.new")
+    with fresh.open("wb") as file:
+        file.write(msgspec.json.encode(incidents))
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(path)
+
 
 CHECK_SECONDS = 5.0
 HOLD = "wedge"
 
 
 def permissions_of(configuration: Configuration) -> Permissions:
-    """What the options allow."""
     has_peers = bool(configuration.snapshot.trusted_peers) and "snapshot" in configuration.application.plugins
     return Permissions(configuration.p2p.recovers, configuration.p2p.auto_resync and has_peers)
 
 
-class RecoveryPart(Part):
+class RecoveryPart(NodePart):
     """Watches whether the node follows the network, and helps it out of a dead end."""
 
     def __init__(self, context: PartContext, chain: ChainPart, peers: PeersPart) -> None:
-        super().__init__(context.work)
-        self._configuration = context.configuration
+        super().__init__(context)
         self._chain = chain
         self._peers = peers
-        self._signing = context.signing
-        self._time = context.time
-        self._newer_state = context.newer_state
         self._rule: WedgeRule | None = None
 
     async def start(self) -> None:

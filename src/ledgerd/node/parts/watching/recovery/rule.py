@@ -1,8 +1,6 @@
-"""When a node is wedged, and which step is next. It only decides: what is seen and the time are passed in.
-
-A node is wedged when the network is known to be far ahead, and its own irreversible block has not moved for five
-minutes. Known means shown by signatures, or claimed by two trusted peers; claims of others only make a log line. Each
-step is taken once an incident, and there are three incidents a day.
+"""When a node is wedged, and which step is next; it only decides. Wedged: the network is known to be far ahead, by
+signatures or two trusted peers, and our irreversible block has not moved for five minutes. Each step is taken once an
+incident, and there are three incidents a day.
 """
 
 from __future__ import annotations
@@ -35,7 +33,7 @@ class RecoveryStep(Enum):
 MOST_CUT_OFF = 3
 """Steps of an incident that begin again because the node ended in the middle of them."""
 
-PATIENCE = {RecoveryStep.FORGET: 60.0, RecoveryStep.GO_BACK: 60.0, RecoveryStep.FETCH: 3600.0}
+STEP_SECONDS = {RecoveryStep.FORGET: 60.0, RecoveryStep.GO_BACK: 60.0, RecoveryStep.FETCH: 3600.0}
 """Seconds without progress that a step has before the next one."""
 
 
@@ -50,7 +48,6 @@ class Incident(msgspec.Struct):
     unfinished: bool = False
     """Whether the last step has begun and not ended: if the node ends meanwhile, it is cut off."""
     cut_off: int = 0
-    """How many steps were."""
 
 
 class Permissions(NamedTuple):
@@ -95,7 +92,6 @@ class WedgeRule:
 
     @property
     def incident(self) -> Incident | None:
-        """The incident that lasts, if there is one."""
         last = self.incidents[-1] if self.incidents else None
         return None if last is None or last.is_over else last
 
@@ -147,8 +143,6 @@ class WedgeRule:
             f"shown blocks that {sight.needed} validators have signed (at most {sight.signers}), so nothing follows",
         )
 
-    # -- an incident
-
     def _open(self, now: float, wall: int, sight: NetworkSight) -> None:
         self.incidents[:] = [each for each in self.incidents if each.began > wall - DAY]
         self.incidents.append(Incident(wall, sight.head, []))
@@ -169,11 +163,10 @@ class WedgeRule:
         if sight.head > incident.head or incident.cut_off >= MOST_CUT_OFF:
             return
         incident.cut_off += 1
-        self._acted = now - max(PATIENCE.values())
+        self._acted = now - max(STEP_SECONDS.values())
         self._report(logging.WARNING, f"wedged: {incident.steps.pop()}: cut off by the end of the node, begins again")
 
     def ended(self) -> None:
-        """The last step is over, well or not."""
         if self.incident is not None:
             self.incident.unfinished = False
 
@@ -189,7 +182,7 @@ class WedgeRule:
         if incident is None or self._is_given_up:
             return None
         taken = [RecoveryStep(each) for each in incident.steps]
-        wait = PATIENCE[taken[-1]] if taken else 0.0
+        wait = STEP_SECONDS[taken[-1]] if taken else 0.0
         if now - self._acted < wait:
             return None
         step = next((each for each in RecoveryStep if each not in taken), None)
@@ -206,7 +199,6 @@ class WedgeRule:
         return step
 
     def _refusal(self, step: RecoveryStep | None) -> str:
-        """Why no further step is taken."""
         if step is None:
             return "all steps were taken, and an operator has to see to it"
         if len(self.incidents) > MOST_INCIDENTS:
@@ -219,8 +211,6 @@ class WedgeRule:
                 "by itself"
             )
         return ""
-
-    # -- what is said
 
     def _report(self, level: int, text: str) -> None:
         self._lines.append(RecoveryLine(level, text))
@@ -235,7 +225,7 @@ class WedgeRule:
     def has_failed(self, reason: str) -> RecoveryLine:
         """A step could not be carried out: the next one is due at once."""
         self.ended()
-        self._acted -= max(PATIENCE.values())
+        self._acted -= max(STEP_SECONDS.values())
         return RecoveryLine(logging.CRITICAL, f"wedged: {reason}")
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
-from ledgerd.protocol.market_properties import ChainPropertiesHf14
 from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.properties import ChainPropertiesHf14
 from ledgerd.rpc.api.prediction_market.shared.remembered import of_this_head
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.market_records import OPEN_BOOK_BY_ORACLE

@@ -1,0 +1,25 @@
+"""Makes files durable: a loss of power leaves the former content, or all of the new."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+
+def put_in_place(fresh: Path, file: Path) -> None:
+    """Give a complete file its name, in place of another, once its bytes are on the disk."""
+    with fresh.open("rb") as opened:
+        os.fsync(opened.fileno())
+    fresh.replace(file)
+    sync_folder(file.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable, where folders can be synced."""
+    with suppress(PermissionError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

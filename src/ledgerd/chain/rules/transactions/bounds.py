@@ -1,0 +1,81 @@
+"""What a waiting transaction may cost before it is known to be valid. For one in a block there is no bound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.rules.accounts.authorities import agents_of
+from ledgerd.protocol.authority import Authority
+from ledgerd.protocol.authority_check import IrrelevantSignature
+from ledgerd.protocol.authority_web import MAX_DEPTH, MOST_MEMBERS, TooManyMembers
+from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.keys import PublicKey
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.transaction import Transaction
+from ledgerd.state.objects.accounts import AUTHORITY_BY_ACCOUNT
+
+IDLE = 16
+"""Signatures beyond those that could be used: up to so many the rules decide, in their order and with their texts."""
+
+MOST_ACCOUNTS = 256
+"""Authorities and accounts with agents that are looked at; with more, the signatures are taken to be of use."""
+
+
+def require_usable(ledger: Ledger, transaction: Transaction) -> None:
+    """Refuse a transaction with more signatures than the authorities that it asks for, and their agents, have keys.
+
+    The rules would recover all the keys first, and then say the same, or that an authority is missing.
+    """
+    count = len(transaction.signatures) - IDLE
+    if count <= 0:
+        return
+    keys: set[PublicKey] = set()
+    for met, usable in enumerate(_usable(ledger, transaction)):
+        keys.update(usable)
+        if len(keys) >= count or met >= MOST_ACCOUNTS:
+            return
+    raise IrrelevantSignature("Unnecessary signature(s) detected")
+
+
+def _usable(ledger: Ledger, transaction: Transaction) -> Iterator[Iterable[PublicKey]]:
+    for authority in _authorities(ledger, transaction):
+        yield authority.key_auths
+    if ledger.hardfork(15):
+        required = transaction.required
+        for name in (*required.active, *required.regular):
+            yield [agent.agent_key for agent in agents_of(ledger.store, name)]
+
+
+def _authorities(ledger: Ledger, transaction: Transaction) -> Iterator[Authority]:
+    required = transaction.required
+    yield from required.other
+    names = {*required.active, *required.master, *required.regular}
+    names.update(name for authority in required.other for name in authority.account_auths)
+    met: set[AccountName] = set()
+    for _ in range(MAX_DEPTH + 1):
+        members: set[AccountName] = set()
+        for name in sorted(names - met):
+            known = ledger.store.lookup(AUTHORITY_BY_ACCOUNT, name)
+            for authority in (known.active, known.master, known.regular) if known is not None else ():
+                yield authority
+                members.update(authority.account_auths)
+        met |= names
+        names = members
+
+
+class BeyondMemberBound(RuleViolation):
+    """A transaction that may be valid, and asks for too much to find that out. A block with it would be accepted."""
+
+
+@contextmanager
+def bounding_members(ledger: Ledger, most: int = MOST_MEMBERS) -> Iterator[None]:
+    """Refuse what needs more looks at keys and members than so many; proposals that it carries out count with it."""
+    try:
+        with ledger.lookups.at_most(most):
+            yield
+    except TooManyMembers:
+        raise BeyondMemberBound(
+            f"The authorities that this transaction asks for have more than {most} keys and members to look at"
+        ) from None
