@@ -50,7 +50,10 @@ def request_of(
     Raises:
         HttpFault: A word of it would end its line.
     """
-    host = f"[{address.host}]" if ":" in address.host else address.host.encode("idna").decode()
+    try:
+        host = f"[{address.host}]" if ":" in address.host else address.host.encode("idna").decode()
+    except UnicodeError:
+        raise HttpFault(f"{address.host!r} is no name of a host") from None
     port = "" if address.given_port is None else f":{address.given_port}"
     lines = [f"{method} {path} HTTP/1.1", f"Host: {host}{port}"]
     if method == "POST":

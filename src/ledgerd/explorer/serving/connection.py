@@ -147,7 +147,6 @@ class BrowserConnection(RequestConnection):
             self._close()
 
     def _follow(self, request: Request, query: str) -> None:
-        """Keep the page that asks at the head."""
         try:
             given = fields_of(query)
         except PageFault:
@@ -163,7 +162,6 @@ class BrowserConnection(RequestConnection):
         self.push(b"retry: 2000\n\n" + self._visitors.news(code, is_front=is_front))
 
     def push(self, event: bytes) -> None:
-        """Tell an open page something; one that does not take it is ended."""
         if self.transport.get_write_buffer_size() > SLOW_STREAM:
             self._visitors.streams.pop(self, None)
             self.transport.abort()
