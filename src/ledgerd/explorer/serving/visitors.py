@@ -22,7 +22,7 @@ from ledgerd.rpc.shares.loop_turns import LoopTurns
 log = logging.getLogger(__name__)
 
 OWN_MACHINE = ("127.0.0.0/8", "::1")
-"""A proxy here is believed which address its visitor has; where none is named, the operator may ask (`operator`)."""
+"""A proxy here is believed which address its visitor has; where none is named, the operator may ask."""
 NAMING = {"header": "X-Forwarded-For"}
 """By which a proxy says who its visitor is."""
 
