@@ -48,16 +48,18 @@ def run(chosen: argparse.Namespace) -> int:
     if chosen.to is not None or chosen.snapshot is not None or chosen.from_genesis:
         raise OperatorError("--to, --snapshot and --from-genesis belong to --at: name the block of the state")
     from ledgerd.cli.data_directory import configuration_of  # noqa: PLC0415 - none of these is loaded for `--help`
+    from ledgerd.projections.reading import reading_both  # noqa: PLC0415
+    from ledgerd.projections.tables import PROJECTED_TABLES  # noqa: PLC0415
     from ledgerd.state.objects import STORED_TABLES  # noqa: PLC0415
-    from ledgerd.state.reader import StateReader  # noqa: PLC0415
 
-    tables = _chosen_tables(STORED_TABLES, chosen.table)
+    tables = _chosen_tables((*STORED_TABLES, *PROJECTED_TABLES), chosen.table)
     folder = configuration_of(chosen).chain.shared_file_dir
     if not folder.is_dir():
         raise OperatorError(f"there is no state in {chosen.data_dir}: make one with `ledgerd replay`")
-    with StateReader.open(folder, STORED_TABLES) as reader, reader.snapshot() as view:
-        for line in _lines(view, tables, in_full=chosen.json):
-            sys.stdout.write(line + "\n")
+    with reading_both(folder) as (state, kept):
+        for table in tables:
+            view = state if table in STORED_TABLES else kept
+            sys.stdout.writelines(f"{line}\n" for line in _lines(view, table, in_full=chosen.json))
     return 0
 
 
@@ -81,12 +83,11 @@ def _chosen_tables(tables: tuple[Table[Any], ...], name: str | None) -> tuple[Ta
     return found
 
 
-def _lines(view: View, tables: tuple[Table[Any], ...], *, in_full: bool) -> Iterator[str]:
+def _lines(view: View, table: Table[Any], *, in_full: bool) -> Iterator[str]:
     from ledgerd.codec import codec_of  # noqa: PLC0415
 
-    for table in tables:
-        if not in_full:
-            yield f"{sum(1 for _ in view.scan(table)):>10}  {table.title}"
-            continue
-        for entity in view.scan(table):
-            yield f'{{"table":"{table.title}","object":{codec_of(table.record).to_json(entity)}}}'
+    if not in_full:
+        yield f"{sum(1 for _ in view.scan(table)):>10}  {table.title}"
+        return
+    for entity in view.scan(table):
+        yield f'{{"table":"{table.title}","object":{codec_of(table.record).to_json(entity)}}}'

@@ -9,13 +9,13 @@ from typing import NamedTuple
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.rolling import RollingBlockLogReader
 from ledgerd.codec import codec_of
+from ledgerd.projections.reading import reading_both
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.snapshot.directory import PARTIAL, put_in_place
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.export import Exported, Occasion, export
-from ledgerd.state import StateReader, View
-from ledgerd.state.objects import STORED_TABLES
+from ledgerd.state import View
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.reversible import REVERSIBLE_BY_NUMBER
 
@@ -36,9 +36,10 @@ def create(
     partial = path.with_name(path.name + PARTIAL)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with StateReader.open(state, STORED_TABLES) as reader, reader.snapshot() as view:
+        with reading_both(state) as (view, kept):
             number = view.get(DYNAMIC_GLOBAL_PROPERTIES, 0).head_block_number
-            occasion = Occasion(network.chain_id, created, _block(view, logs, number), with_metadata=with_metadata)
+            metadata = kept if with_metadata else None
+            occasion = Occasion(network.chain_id, created, _block(view, logs, number), projections=metadata)
             with partial.open("wb") as file:
                 exported = export(view, file, occasion, path.parent)
             size = partial.stat().st_size

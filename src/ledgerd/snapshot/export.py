@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from ledgerd.chain.offline.tokens import HOLDING_TABLES, TokenTally
 from ledgerd.codec import codec_of
@@ -23,9 +23,7 @@ from ledgerd.snapshot.sections import HEAD_BLOCK, METADATA, SECTIONS, SnapshotSe
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.hardfork import HARDFORK_PROPERTIES
 from ledgerd.state.objects.transactions import KnownTransaction
-
-if TYPE_CHECKING:
-    from ledgerd.state import View
+from ledgerd.state.view import View
 
 VERSION = 1
 WITH_AGENTS = 15
@@ -43,8 +41,8 @@ class Occasion(NamedTuple):
     """The head block of the state, if it is known."""
     pending: Collection[TransactionId] = frozenset()
     """Pending transactions, which are left out (spec 03, section 27.3)."""
-    with_metadata: bool = False
-    """Whether the metadata of markets is written (spec 11, section 8.1)."""
+    projections: View | None = None
+    """Where the metadata of markets is read, if that is written (spec 11, section 8.1)."""
 
 
 class Exported(NamedTuple):
@@ -72,9 +70,10 @@ def export(view: View, file: BinaryIO, occasion: Occasion, spool: Path | None = 
             writer.add(text)
 
         frame("{")
-        for section in (*SECTIONS, METADATA) if occasion.with_metadata else SECTIONS:
+        metadata = () if occasion.projections is None else ((METADATA, occasion.projections),)
+        for section, source in (*((each, view) for each in SECTIONS), *metadata):
             frame(f'{"," if counts else ""}"{section.name}":[')
-            records = _records(view, section, occasion.pending, tally)
+            records = _records(source, section, occasion.pending, tally)
             counts[section.name] = _add_records(section.name, records, writer.add, loadability)
             frame("]")
         if occasion.head_block is not None:

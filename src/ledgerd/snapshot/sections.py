@@ -18,6 +18,7 @@ from ledgerd.codec.json_text import Json
 from ledgerd.codec.kinds import Kind
 from ledgerd.codec.records import Field, RecordKind
 from ledgerd.codec.source import Source
+from ledgerd.projections.tables.market_records import PM_MARKET_META
 from ledgerd.protocol.names import NO_NAME
 from ledgerd.state.objects.accounts import ACCOUNT_AUTHORITIES, ACCOUNT_METADATA, ACCOUNTS
 from ledgerd.state.objects.agents import AGENT_PERMISSIONS
@@ -40,7 +41,6 @@ from ledgerd.state.objects.lazy_pool import (
 )
 from ledgerd.state.objects.leverage import PM_LEVERAGE_POSITIONS
 from ledgerd.state.objects.liquidity import PM_LIQUIDITY
-from ledgerd.state.objects.market_records import PM_MARKET_META
 from ledgerd.state.objects.markets import PM_MARKETS, PM_OUTCOMES
 from ledgerd.state.objects.oracles import PM_ORACLES
 from ledgerd.state.objects.paid_subscriptions import PAID_SUBSCRIBES, PAID_SUBSCRIPTIONS

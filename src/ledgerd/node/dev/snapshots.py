@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from ledgerd.chain.log.block_log import FULL_LOG
 from ledgerd.chain.log.files import paths_of
+from ledgerd.projections.kept import FOLDER
 from ledgerd.protocol.errors import require
 from ledgerd.state.copying import copy_state, put_back
 
@@ -36,6 +37,8 @@ class DevSnapshots:
         self._last += 1
         target = self._folder / str(self._last)
         copy_state(folder, target)
+        if (folder / FOLDER).is_dir():
+            copy_state(folder / FOLDER, target / FOLDER)
         sizes = tuple(path.stat().st_size for path in paths_of(folder, FULL_LOG))
         self._kept[self._last] = DevSnapshot(self._last, target, head, sizes, shift)
         return self._last
@@ -49,5 +52,7 @@ class DevSnapshots:
         for number in [each for each in self._kept if each > kept.number]:
             shutil.rmtree(self._kept.pop(number).folder, ignore_errors=True)
         put_back(folder, kept.folder)
+        if (kept.folder / FOLDER).is_dir():
+            put_back(folder / FOLDER, kept.folder / FOLDER)
         for path, size in zip(paths_of(folder, FULL_LOG), kept.log_sizes, strict=True):
             os.truncate(path, size)

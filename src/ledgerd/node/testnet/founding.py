@@ -16,6 +16,7 @@ from ledgerd.history.following import HISTORY_FOLDER, open_history
 from ledgerd.history.settings import HistorySettings
 from ledgerd.node.dev.founding import POCKET_MONEY
 from ledgerd.producer.testnet_start import ABOUT, LIFETIME, PUBLISHED_INITIATOR_KEY
+from ledgerd.projections.following import follow
 from ledgerd.projections.key_references import KeyReferences
 from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.authority import authority_of
@@ -111,7 +112,7 @@ class Founding:
 def found(folder: Path, network: ChainParameters, keys: NetworkKeys, end: int) -> None:
     """Make the chain of a new network in a data directory, up to a block at the given time."""
     with Chain.open(folder, network, clock=lambda: 0.0, space=SMALL) as chain:
-        chain.project(KeyReferences())
+        follow(chain, [KeyReferences()])
         with open_history(chain, folder / HISTORY_FOLDER, HistorySettings(), SMALL):
             Founding(chain, keys).run(end - founding_seconds(keys), end)
         _check(chain, keys)

@@ -16,6 +16,7 @@ from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.history.following import HISTORY_FOLDER
 from ledgerd.history.reader import EmbeddedHistory
 from ledgerd.node.config.options.application import OPERATION_HISTORY
+from ledgerd.projections.reading import ProjectionReader
 from ledgerd.rpc.api.dev_api import DEV_API, REVERTED
 from ledgerd.rpc.api.node_status import StatusBoard
 from ledgerd.rpc.call.cache import MAX_BYTES
@@ -45,6 +46,7 @@ class NodeSource:
         self._archive, data_dir = Path(settings.archive), Path(settings.data_dir)
         self._waiting = WaitingReader(StateReader.open(Path(settings.state), STORED_TABLES), STORED_TABLES)
         self.reading = self._waiting.snapshot
+        self.projections = ProjectionReader(Path(settings.state)).snapshot
         self.status = StatusBoard()
         self.history: EmbeddedHistory | None = None
         self._history_file: Path | None = None

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ledgerd.projections.reading import ProjectionReader
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.state.disk import DATA_FILE
 from ledgerd.state.errors import StorageError, StoreLocked, StoreOutdated
@@ -52,6 +53,7 @@ class DirectoryState:
         self._folder = folder
         self._tables = tables
         self._reader: StateReader | None = None
+        self.projections = ProjectionReader(folder, most_derived=MOST_DERIVED)
         self._inodes: Inodes = ()
         self._commit = -1
         self.head: StateHead | None = None
@@ -93,9 +95,11 @@ class DirectoryState:
         """Free the places of processes that were killed while they read."""
         if self._reader is not None:
             self._reader.free_dead_readers()
+        self.projections.free_dead_readers()
 
     def close(self) -> None:
         self._close(self.reason)
+        self.projections.close()
 
     def _open(self) -> None:
         try:

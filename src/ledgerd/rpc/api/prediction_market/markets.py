@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ledgerd.codec.numbers import Int8, Int64, UInt32
+from ledgerd.projections.tables.market_records import META_BY_EVENT
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.names import AccountName
 from ledgerd.rpc.api.prediction_market.declared import NEWEST, OLDEST, PREDICTION_MARKET_API, page, require_page
@@ -18,7 +19,6 @@ from ledgerd.rpc.call.counts import exactly, from_to
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.keys import CUT_BYTES, text_bytes
 from ledgerd.state.objects.disputes import DISPUTE_BY_MARKET
-from ledgerd.state.objects.market_records import META_BY_EVENT
 from ledgerd.state.objects.markets import (
     ACTIVE,
     MARKET_BY_BETTING_EXPIRATION,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 @PREDICTION_MARKET_API.method(args=exactly(1, "_S"), examples=[[0]])
 def get_market(view: ApiView, market: Int64) -> Card:
     """A market, with what its creator said of it."""
-    text = card_text(view.state, market)
+    text = card_text(view, market)
     if text is None:
         raise RuleViolation("m != nullptr: Market not found")
     return text
@@ -170,13 +170,13 @@ def list_markets_by_event(view: ApiView, event: str, from_: UInt32, limit: UInt3
     require_page(limit, from_)
     if not event:
         return "[]"
-    wanted = text_bytes(event).partition(b"\0")[0]
+    kept, wanted = view.projections, text_bytes(event).partition(b"\0")[0]
 
     def found() -> Iterable[int]:
         if len(wanted) < CUT_BYTES:
-            listed = markets_of(view.state, list(view.state.scan_ids(META_BY_EVENT, lower=(event,), upper=(event,))))
+            listed = markets_of(kept, list(kept.scan_ids(META_BY_EVENT, lower=(event,), upper=(event,))))
         else:  # the index knows how long texts begin
-            metas = view.state.scan(META_BY_EVENT, lower=(event,), upper=(event,))
+            metas = kept.scan(META_BY_EVENT, lower=(event,), upper=(event,))
             listed = [each.market for each in metas if text_bytes(each.event).partition(b"\0")[0] == wanted]
         if len(listed) <= MOST_LOOKED_UP:
             there = frozenset(each for each in listed if view.state.peek(PM_MARKETS, each, len))

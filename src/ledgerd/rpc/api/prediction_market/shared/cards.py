@@ -12,9 +12,9 @@ from ledgerd.codec import record_kind
 from ledgerd.codec.json_text import quote
 from ledgerd.codec.records import RecordKind
 from ledgerd.codec.strings import Text
+from ledgerd.projections.tables.market_records import META_BY_MARKET, PmMarketMeta
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.rpc.api.kinds import Printed
-from ledgerd.state.objects.market_records import META_BY_MARKET, PmMarketMeta
 from ledgerd.state.objects.markets import PM_MARKETS, PmMarket
 
 if TYPE_CHECKING:
@@ -134,18 +134,18 @@ def market_pieces(state: View, markets: Sequence[int]) -> list[MarketPiece | Non
     return state.derived_all(_market_piece, PM_MARKETS.by_id, markets)
 
 
-def card_text(state: View, market: int) -> str | None:
-    piece = market_piece(state, market)
+def card_text(view: ApiView, market: int) -> str | None:
+    piece = market_piece(view.state, market)
     if piece is None:
         return None
-    return piece.text + (state.derived(_meta_piece, META_BY_MARKET, market) or _NOTHING_SAID)
+    return piece.text + (view.projections.derived(_meta_piece, META_BY_MARKET, market) or _NOTHING_SAID)
 
 
 def cards_text(view: ApiView, markets: Iterable[int]) -> str:
     state, rest, texts = view.state, iter(markets), list[str]()
     while some := list(islice(rest, PRINTED_TOGETHER)):
         pieces = market_pieces(state, some)
-        said = state.derived_all(_meta_piece, META_BY_MARKET, some)
+        said = view.projections.derived_all(_meta_piece, META_BY_MARKET, some)
         cards = [
             piece.text + (meta or _NOTHING_SAID) for piece, meta in zip(pieces, said, strict=True) if piece is not None
         ]
