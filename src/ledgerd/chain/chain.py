@@ -286,14 +286,13 @@ class Chain(ChainView):
             self._commit()
 
     def retell(self, number: int) -> None:
-        """Undo the blocks above this one and apply them again, so that their events are sent once more."""
-        above = [self.block_at(each) for each in range(number + 1, self.head_number + 1)]
+        """Undo the blocks above this one, as far as they can be, and apply them again: their events are sent again."""
         with self._pending.set_aside(Skip.NOTHING):
-            while self.head_number > number:
-                self._trunk.pop()
-            for block in above:
-                if block is not None:
-                    self._trunk.apply(block, VERIFIED_BEFORE)
+            undone: list[Block] = []
+            while self.head_number > number and self._trunk.can_pop():
+                undone.append(self._trunk.pop())
+            for block in reversed(undone):
+                self._trunk.apply(block, VERIFIED_BEFORE)
             self._commit()
 
     def force_hardforks(self, last: int) -> tuple[int, ...]:
