@@ -22,17 +22,10 @@ from bench.market_clients import Figures, one_worker
 from bench.market_plan import Scale
 from bench.market_rows import write_state
 from ledgerd.chain.chain import STATE_FOLDER
-from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.projections.markets.records import begin_after_import
-from ledgerd.protocol.parameters import TESTNET
-from ledgerd.rpc.api.prediction_market import PREDICTION_MARKET_API
-from ledgerd.rpc.call.cache import AnswerCache
-from ledgerd.rpc.call.dispatch import Dispatcher
-from ledgerd.rpc.call.limits import Limits
-from ledgerd.rpc.call.view import Node
-from ledgerd.rpc.link.link import Link
-from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.objects.market_records import (
+from ledgerd.projections.kept import KeptProjections
+from ledgerd.projections.markets.records import MarketRecords
+from ledgerd.projections.reading import ProjectionReader
+from ledgerd.projections.tables.market_records import (
     NEWEST,
     PM_KLINE_CHUNKS,
     PM_MARKET_META,
@@ -41,6 +34,14 @@ from ledgerd.state.objects.market_records import (
     PmMarketMeta,
     point_layout,
 )
+from ledgerd.protocol.parameters import TESTNET
+from ledgerd.rpc.api.prediction_market import PREDICTION_MARKET_API
+from ledgerd.rpc.call.cache import AnswerCache
+from ledgerd.rpc.call.dispatch import Dispatcher
+from ledgerd.rpc.call.limits import Limits
+from ledgerd.rpc.call.view import Node
+from ledgerd.rpc.link.link import Link
+from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.markets import PM_MARKETS
 from ledgerd.state.reader import StateReader
 from ledgerd.state.store import Store
@@ -60,14 +61,15 @@ SINGLE = 4_000
 
 def add_records(folder: Path) -> None:
     """What is kept of all markets: metadata, most of it of one category, and the points of the first market."""
-    with Store.open(folder / STATE_FOLDER, STORED_TABLES) as store:
+    state = folder / STATE_FOLDER
+    with Store.open(state, STORED_TABLES) as store, KeptProjections(state) as kept:
         for market in store.scan_ids(PM_MARKETS):
             meta = PmMarketMeta(
                 market=market, title=f"Will it rain on day {market}?", tags="weather,rain", event="rain"
             )
             meta.category = "weather" if market % CATEGORIES else f"c{market % (CATEGORIES * CATEGORIES)}"
             meta.description, meta.expiry = "By noon, at the gauge of the town hall.", 0xFFFFFFFF
-            store.create(PM_MARKET_META, meta)
+            kept.store.create(PM_MARKET_META, meta)
         first = next(store.scan(PM_MARKETS))
         outcomes = first.outcome_count
         point = point_layout(outcomes).pack(1, 1_800_000_000, 0, 10**9, *[10**8] * outcomes)
@@ -75,16 +77,17 @@ def add_records(folder: Path) -> None:
             is_last = number + POINTS_A_CHUNK >= POINTS
             chunk = PmKlineChunk(market=first.id, number=NEWEST if is_last else number, first=number)
             chunk.outcomes, chunk.points = outcomes, point * POINTS_A_CHUNK
-            store.create(PM_KLINE_CHUNKS, chunk)
-        begin_after_import(Ledger(store, TESTNET))
-        store.commit()
+            kept.store.create(PM_KLINE_CHUNKS, chunk)
+        MarketRecords().begin(store, kept.store, store.revision)
+        kept.commit()
 
 
 @contextmanager
 def dispatcher_of(folder: Path) -> Iterator[Dispatcher]:
     """What answers from a folder, with nothing remembered yet."""
-    with StateReader.open(folder / STATE_FOLDER, STORED_TABLES) as reader:
-        node = Node(TESTNET, reader.snapshot, Link())
+    state = folder / STATE_FOLDER
+    with StateReader.open(state, STORED_TABLES) as reader, ProjectionReader(state) as kept:
+        node = Node(TESTNET, reader.snapshot, Link(), projections=kept.snapshot)
         yield Dispatcher([PREDICTION_MARKET_API], node, lambda: 0.0, cache=AnswerCache(0), limits=Limits())
 
 

@@ -20,13 +20,14 @@ from ledgerd.codec import codec_of
 from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.config.options.application import PREDICTION_MARKET_API
 from ledgerd.node.datadir.market_rebuild import replay_beside
+from ledgerd.projections.following import follow
 from ledgerd.projections.markets.records import MarketRecords
+from ledgerd.projections.tables.market_records import POINTS_MOVED_AFTER
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.bets import PmPlaceBet
 from ledgerd.protocol.parameters import ChainParameters
-from ledgerd.state.objects.market_records import POINTS_MOVED_AFTER
 from tests.chain.crowded_markets import open_markets
 from tests.chain.networks import Network
 from tests.chain.recorded_chains import network_of, open_chain
@@ -56,7 +57,7 @@ def bench_block(markets: int) -> None:
             source.produce()
         before = packed_blocks(source, 1)
         nodes = [Network(Path(folder) / name) for name in ("off", "on")]
-        nodes[1].chain.project(MarketRecords())
+        follow(nodes[1].chain, [MarketRecords()])
         for node in nodes:
             node.follow(codec_of(Block).decode(packed) for packed in before)
         for net in (source, *nodes):
@@ -96,7 +97,7 @@ def replayed(*, keeps: bool) -> float:
     """A recorded chain from the first block to the last, with all checks that its recording allows."""
     with tempfile.TemporaryDirectory() as folder, open_chain(RECORDED, Path(folder)) as chain:
         if keeps:
-            chain.project(MarketRecords())
+            follow(chain, [MarketRecords()])
         return replay_seconds(pusher(chain), chain.commit, list(recorded_blocks(RECORDED)))
 
 

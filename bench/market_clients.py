@@ -20,6 +20,7 @@ import msgspec
 
 from bench.bench_rpc import processor_seconds
 from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.projections.reading import ProjectionReader
 from ledgerd.protocol.parameters import TESTNET
 from ledgerd.rpc.api.prediction_market import PREDICTION_MARKET_API
 from ledgerd.rpc.call.cache import AnswerCache
@@ -52,8 +53,9 @@ class WorkerState(msgspec.Struct):
 def parts(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
     """The parts of a worker."""
     settings = msgspec.json.decode(order, type=WorkerState)
-    reader = StateReader.open(Path(settings.folder) / STATE_FOLDER, STORED_TABLES)
-    node = Node(TESTNET, reader.snapshot, link)
+    state = Path(settings.folder) / STATE_FOLDER
+    reader = StateReader.open(state, STORED_TABLES)
+    node = Node(TESTNET, reader.snapshot, link, projections=ProjectionReader(state).snapshot)
     cache = AnswerCache(settings.cached_answers)
     return Service(Dispatcher([PREDICTION_MARKET_API], node, lambda: 0.0, cache=cache, limits=limits), limits)
 

@@ -12,16 +12,19 @@ import msgspec
 import pytest
 
 from ledgerd.chain.evaluators import FAMILIES
+from ledgerd.chain.events import BlockApplied
 from ledgerd.chain.ledger.block_context import BlockContext, Step
 from ledgerd.chain.ledger.evaluation import apply_operation
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import Skip
+from ledgerd.projections.kept import KeptProjections
+from ledgerd.projections.projection import Projection
 from ledgerd.protocol.authority import authority_of
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.constants import ANONYMOUS_ACCOUNT, BUILT_IN_ACCOUNTS, COMMITTEE_ACCOUNT
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.hashing import sha256
-from ledgerd.protocol.identifiers import NO_BLOCK, MerkleRoot, TransactionId
+from ledgerd.protocol.identifiers import NO_BLOCK, BlockId, MerkleRoot, TransactionId
 from ledgerd.protocol.keys import PrivateKey, PublicKey
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
@@ -49,6 +52,8 @@ from ledgerd.state.objects.globals import (
 from ledgerd.state.objects.validators import VALIDATOR_SCHEDULES, VALIDATORS, Validator, ValidatorSchedule
 from tests.chain.whole_state import first_change, whole_state
 
+SMALL = Space(initial=1 << 24, min_free=0, increment=1 << 24)
+
 NOW = 1_800_000_000
 """The time of the head block."""
 
@@ -60,11 +65,12 @@ ALICE, BOB, CAROL = AccountName("alice"), AccountName("bob"), AccountName("carol
 assert FAMILIES, "the rules are registered by importing them"
 
 _open: list[Ledger] = []
+_kept: dict[Path, KeptProjections] = {}
 
 
 def fresh_ledger(folder: Path, hardfork: int = 13, network: ChainParameters = MAINNET) -> Ledger:
     """The built-in accounts, of which `committee` is a validator, and nothing else."""
-    store = Store.open(folder / "state", STORED_TABLES, space=Space(initial=1 << 24, min_free=0, increment=1 << 24))
+    store = Store.open(folder / "state", STORED_TABLES, space=SMALL)
     ledger = Ledger(store, network)
     _open.append(ledger)
     properties = default_properties(network)
@@ -89,6 +95,36 @@ def fresh_ledger(folder: Path, hardfork: int = 13, network: ChainParameters = MA
 def close_all() -> None:
     while _open:
         _open.pop().store.close()
+    while _kept:
+        _kept.popitem()[1].close()
+
+
+def kept_beside(ledger: Ledger) -> Store:
+    """The store of its projections."""
+    folder = ledger.store.folder
+    if folder not in _kept:
+        _kept[folder] = KeptProjections(folder, SMALL)
+    return _kept[folder].store
+
+
+def project(ledger: Ledger, projection: Projection) -> None:
+    """Have a projection take in what the ledger has just done, as that of the head block."""
+    parent = BlockId((ledger.head_number - 1).to_bytes(4, "big") + bytes(16))
+    block = empty_block(ledger, parent)
+    event = BlockApplied(block, tuple(ledger.operations), 0, 0, 0, samples=tuple(ledger.samples))
+    projection.apply(event, event.samples, kept_beside(ledger))
+
+
+def empty_block(ledger: Ledger, previous: BlockId = NO_BLOCK) -> Block:
+    return Block(
+        previous=previous,
+        timestamp=ledger.now,
+        validator=COMMITTEE_ACCOUNT,
+        transaction_merkle_root=MerkleRoot(bytes(20)),
+        extensions=(),
+        validator_signature=Signature(bytes(65)),
+        transactions=(),
+    )
 
 
 def key_of(name: str) -> PublicKey:
@@ -161,7 +197,6 @@ def carry_out(ledger: Ledger, operation: Operation) -> list[Operation]:
     with ledger.store.begin() as session:
         apply_operation(ledger, operation)
         session.squash()
-    ledger.write_projections()
     assert [each.operation for each in ledger.operations[:1]] == [operation]
     return [each.operation for each in ledger.operations[1:]]
 
@@ -184,16 +219,7 @@ def run(ledger: Ledger, step: Step) -> list[Operation]:
     """Run a step of a block that is at the head already, and give the virtual operations that it caused."""
     ledger.operations.clear()
     ledger.cursor.end_transactions()
-    block = Block(
-        previous=NO_BLOCK,
-        timestamp=ledger.now,
-        validator=COMMITTEE_ACCOUNT,
-        transaction_merkle_root=MerkleRoot(bytes(20)),
-        extensions=(),
-        validator_signature=Signature(bytes(65)),
-        transactions=(),
-    )
     with ledger.store.begin() as session:
-        step(ledger, BlockContext(block, Skip.NOTHING))
+        step(ledger, BlockContext(empty_block(ledger), Skip.NOTHING))
         session.squash()
     return [each.operation for each in ledger.operations]

@@ -14,8 +14,8 @@ from ledgerd.cli import main
 from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.config.network import network_of
 from ledgerd.node.datadir.market_rebuild import REBUILD_FOLDER, replay_beside
-from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.objects.market_records import (
+from ledgerd.projections.reading import ProjectionReader
+from ledgerd.projections.tables.market_records import (
     PM_KLINE_CHUNKS,
     PM_LABEL_COUNTS,
     PM_MARKET_META,
@@ -24,7 +24,6 @@ from ledgerd.state.objects.market_records import (
     PM_RECENT_POINTS,
     PM_RECORDS_SINCE,
 )
-from ledgerd.state.reader import StateReader
 from ledgerd.state.tables import Table
 from ledgerd.supervision.this_process import SEARCHED_AT
 from tests.recorded import recorded_log
@@ -60,7 +59,7 @@ def replay(folder: Path, to: int) -> None:
 
 
 def kept(folder: Path) -> list[list[str]]:
-    with StateReader.open(folder / STATE_FOLDER, STORED_TABLES) as reader, reader.snapshot() as state:
+    with ProjectionReader(folder / STATE_FOLDER) as reader, reader.snapshot() as state:
         return [list(map(repr, state.scan(table))) for table in TABLES]
 
 

@@ -18,6 +18,7 @@ from ledgerd.explorer.node.watch import ChainWatch
 from ledgerd.explorer.pages.answering import PageMaker, PageReply, PageRequest
 from ledgerd.history.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
+from ledgerd.projections.reading import ProjectionReader
 from ledgerd.rpc.api import APIS
 from ledgerd.rpc.api.account_history import ACCOUNT_HISTORY
 from ledgerd.rpc.api.database_api.globals import Storage
@@ -98,7 +99,7 @@ def node_over(name: str, folder: Path) -> Iterator[RecordedNode]:
     state = folder / STATE_FOLDER
     log = BlockLogReader.open(state)
     history = EmbeddedHistory.open(folder / HISTORY_FOLDER, state, HistorySettings())
-    with history, StateReader.open(state, STORED_TABLES) as reader:
+    with history, StateReader.open(state, STORED_TABLES) as reader, ProjectionReader(state) as kept:
         services: dict[type, object] = {
             KeptBlocks: KeptBlocks(log),
             BlockRecords: BlockRecords(folder),
@@ -106,7 +107,7 @@ def node_over(name: str, folder: Path) -> Iterator[RecordedNode]:
             History: history,
             Subscriptions: Subscriptions(history),
         }
-        node = Node(network_of(name), reader.snapshot, NoMain(), services)
+        node = Node(network_of(name), reader.snapshot, NoMain(), services, kept.snapshot)
         yield RecordedNode(Dispatcher(EVERY, node, lambda: 0.0, cache=AnswerCache(0), limits=Limits()))
     log.close()
 

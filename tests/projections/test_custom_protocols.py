@@ -8,10 +8,10 @@ import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.projections.custom_protocols import CustomProtocols
+from ledgerd.projections.tables.custom_protocols import PROTOCOL_BY_LAST_BLOCK
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.custom import Custom
-from ledgerd.state.objects.custom_protocols import PROTOCOL_BY_LAST_BLOCK
-from tests.chain.ledgers import ALICE, BOB, HEAD, carry_out, change, create_account, fresh_ledger
+from tests.chain.ledgers import ALICE, BOB, HEAD, carry_out, change, create_account, fresh_ledger, kept_beside, project
 
 
 @pytest.fixture
@@ -20,7 +20,6 @@ def ledger(tmp_path: Path) -> Ledger:
     ledger = fresh_ledger(tmp_path)
     create_account(ledger, "alice")
     create_account(ledger, "bob")
-    ledger.project(CustomProtocols(2))
     return ledger
 
 
@@ -29,11 +28,12 @@ def use(
 ) -> None:
     change(ledger, ledger.globals, head_block_number=ledger.head_number + 1)
     carry_out(ledger, Custom(required_active_auths=active, required_regular_auths=regular, id=protocol, json="{}"))
+    project(ledger, CustomProtocols(2))
 
 
 def counts(ledger: Ledger, account: AccountName) -> list[tuple[str, int, int]]:
     """The protocols of an account, the last used first: name, count, and the block after the first head."""
-    rows = ledger.store.scan(PROTOCOL_BY_LAST_BLOCK, lower=(account,), upper=(account,))
+    rows = kept_beside(ledger).scan(PROTOCOL_BY_LAST_BLOCK, lower=(account,), upper=(account,))
     return [(row.custom_protocol_id, row.custom_sequence, row.custom_sequence_block_num - HEAD) for row in rows]
 
 
@@ -68,6 +68,6 @@ def test_ids_are_cut_to_the_length_of_a_name(ledger: Ledger) -> None:
 
 
 def test_what_is_undone_was_never_counted(ledger: Ledger) -> None:
-    with ledger.store.begin():
-        carry_out(ledger, Custom(required_active_auths=(), required_regular_auths=(ALICE,), id="V", json="{}"))
+    with kept_beside(ledger).begin():
+        use(ledger, "V", regular=(ALICE,))
     assert counts(ledger, ALICE) == []

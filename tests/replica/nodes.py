@@ -16,6 +16,11 @@ import msgspec
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
+from ledgerd.projections.custom_protocols import CustomProtocols
+from ledgerd.projections.following import follow
+from ledgerd.projections.kept import FOLDER
+from ledgerd.projections.key_references import KeyReferences
+from ledgerd.projections.markets.records import MarketRecords
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.replica.following import FollowStatus, Replica
@@ -47,6 +52,7 @@ class ServedNode:
         """Open the chain, as a node does at its start."""
         log = ChangeLog(self.state / CHANGES_FOLDER, os.urandom(RUN_BYTES))
         self.chain = Chain.open(self.folder, self._network, clock=lambda: 0.0, space=SMALL._replace(changes=log))
+        follow(self.chain, [KeyReferences(), CustomProtocols(), MarketRecords()])
         self._records = BlockRecorder(self.state)
         self.chain.observe(self._records)
         observe(self.chain, lambda _: self.notice())
@@ -147,9 +153,12 @@ def databases(folder: Path) -> Databases:
 
 def assert_equal(node: Path, replica: Path) -> None:
     """A replica has what the node has: all but the journal, which is for undoing."""
-    ours, theirs = databases(replica), databases(node)
-    assert set(theirs) - set(ours) == {"journal"}
-    assert set(ours) - set(theirs) == {"replica"}
-    for name, entries in theirs.items():
-        if name != "journal":
-            assert ours[name] == entries, name
+    for of_node, of_replica in ((node, replica), (node / FOLDER, replica / FOLDER)):
+        if not of_node.exists():
+            continue
+        ours, theirs = databases(of_replica), databases(of_node)
+        assert set(theirs) - set(ours) == {"journal"}
+        assert set(ours) - set(theirs) == {"replica"}
+        for name, entries in theirs.items():
+            if name != "journal":
+                assert ours[name] == entries, name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 import socket
 import threading
 from collections.abc import Iterator
@@ -16,7 +17,9 @@ import pytest
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.rolling import RollingBlockLogReader
 from ledgerd.codec import codec_of
+from ledgerd.projections.kept import FOLDER
 from ledgerd.protocol.block import Block
+from ledgerd.replica.copied_file import CopiedFile
 from ledgerd.replica.following import Replica
 from ledgerd.replica.messages import MessageKind, NewHead, Welcome, packed
 from ledgerd.replica.settings import StreamSettings, read_stream_place
@@ -36,6 +39,7 @@ CHAINS = dict.fromkeys(ALL_CHAINS, 1) if os.environ.get("EVERY_CHAIN") else USUA
 FOLLOWED = 90
 """Blocks that are followed in a usual run."""
 
+DIFFERS = "is not that of the node"
 LOADED = "is here"
 """A whole state was loaded."""
 
@@ -94,6 +98,56 @@ def test_records_are_equal_after_undone_blocks_a_cut_line_and_restarts(
     ]
     log.close()
     assert records.read(start + 1, last + 1) == BlockRecords(node.state).read(start + 1, last + 1)
+
+
+def test_a_replica_that_is_killed_between_projections_and_state_takes_the_same_changes_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, start = "open-pm2", USUAL["open-pm2"]
+    copy_replayed(name, start, tmp_path / "node")
+    with ServedNode(tmp_path / "node", network_of(name)) as node:
+        node.serve()
+        with RunningReplica(node.settings, tmp_path / "replica") as replica:
+            replica.wait_for_head(start)
+            commit, folders = CopiedFile.commit, list[Path]()
+
+            def killed(file: CopiedFile) -> None:
+                folders.append(file.folder)
+                if file.folder.name != FOLDER and len(folders) < 8:
+                    raise OSError("killed")
+                commit(file)
+
+            monkeypatch.setattr(CopiedFile, "commit", killed)
+            node.push(blocks_of(name, start + 1, start + 40), batch=5, skip=LIKE_THE_RECORDING)
+            replica.wait_for_head(start + 40)
+            node.push(blocks_of(name, start + 41, start + 70), batch=5, skip=LIKE_THE_RECORDING)
+            replica.wait_for_head(start + 70)
+    assert_equal(node.state, replica.state)
+    assert len(folders) >= 8
+    assert loads(caplog) == 1
+    assert DIFFERS not in caplog.text
+
+
+def test_projections_that_begin_anew_at_the_node_are_sent_whole(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    name, start = "open-pm2", USUAL["open-pm2"]
+    copy_replayed(name, start, tmp_path / "node")
+    with ServedNode(tmp_path / "node", network_of(name)) as node:
+        node.serve()
+        with RunningReplica(node.settings, tmp_path / "replica") as replica:
+            node.push(blocks_of(name, start + 1, start + 20), skip=LIKE_THE_RECORDING)
+            replica.wait_for_head(start + 20)
+            node.cut()
+            node.close()
+            shutil.rmtree(node.state / FOLDER)
+            node.open()
+            node.push(blocks_of(name, start + 21, start + 30), skip=LIKE_THE_RECORDING)
+            node.serve()
+            replica.wait_for_head(start + 30)
+    assert_equal(node.state, replica.state)
+    assert loads(caplog) == 2
+    assert DIFFERS not in caplog.text
 
 
 def test_a_state_that_differs_is_found_within_a_round_and_replaced(

@@ -11,13 +11,14 @@ import pytest
 
 from ledgerd.chain.offline.audit import tally_of
 from ledgerd.codec import codec_of
+from ledgerd.projections.kept import KeptProjections
+from ledgerd.projections.tables.market_records import PM_LABEL_COUNTS, PM_RECORDS_SINCE
 from ledgerd.protocol.block import Block
 from ledgerd.snapshot.export import Occasion, export
 from ledgerd.snapshot.load import load
 from ledgerd.snapshot.read import Snapshot
 from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.objects.market_records import PM_LABEL_COUNTS, PM_RECORDS_SINCE
 from tests.chain.recorded_chains import MARKET_STATES, difference, network_of
 from tests.recorded import LATER_CHAIN
 from tests.snapshot.recorded import market_document, packed, text_of
@@ -88,12 +89,15 @@ def test_the_metadata_of_markets_goes_out_as_it_came_in_where_it_is_kept(
     sections = {}
     for is_kept in (True, False):
         written = BytesIO()
-        with Store.open(tmp_path / str(is_kept), STORED_TABLES) as store:
-            load(store, Snapshot.from_bytes(file), network, residual, with_metadata=is_kept)
-            export(store, written, Occasion(network.chain_id, 0, block, with_metadata=is_kept))
-            since = store.find(PM_RECORDS_SINCE, 0)
+        folder = tmp_path / str(is_kept)
+        with Store.open(folder, STORED_TABLES) as store, KeptProjections(folder) as projections:
+            kept = projections if is_kept else None
+            load(store, Snapshot.from_bytes(file), network, residual, kept)
+            metadata = projections.store if is_kept else None
+            export(store, written, Occasion(network.chain_id, 0, block, projections=metadata))
+            since = projections.store.find(PM_RECORDS_SINCE, 0)
             assert (since.block if since else None) == (height + 1 if is_kept else None)
-            assert store.count(PM_LABEL_COUNTS) > 0 or not is_kept
+            assert projections.store.count(PM_LABEL_COUNTS) > 0 or not is_kept
         sections[is_kept] = json.loads(text_of(written.getvalue()))["state"]
     assert document["state"]["pm_market_meta"]
     assert sections[True]["pm_market_meta"] == document["state"]["pm_market_meta"]

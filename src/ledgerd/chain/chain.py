@@ -7,14 +7,14 @@ It belongs to one thread, and reads no clock: the caller passes the time.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from msgspec.structs import replace
 
-from ledgerd.chain.events import AccountImage, Amounts, BlockApplied, BlocksUndone, PenaltyChange
+from ledgerd.chain.events import BlockApplied, BlocksUndone
 from ledgerd.chain.forks.blocks import Blocks
 from ledgerd.chain.forks.choice import ForkChoice
 from ledgerd.chain.forks.database import ForkDatabase
@@ -24,11 +24,9 @@ from ledgerd.chain.forks.proof import Proof
 from ledgerd.chain.forks.refused import RefusedBlocks
 from ledgerd.chain.forks.trial import Trial
 from ledgerd.chain.forks.trunk import Trunk
-from ledgerd.chain.interface.observer import Detail, Observer
+from ledgerd.chain.interface.observer import Detail, Observer, merged
 from ledgerd.chain.interface.view import ChainParts, ChainView
 from ledgerd.chain.ledger.assumption import Assumption, assumption_of, note_assumption
-from ledgerd.chain.ledger.holdings import standing_balances, standing_penalties
-from ledgerd.chain.ledger.images import standing_images
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.provenance import note_provenance
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip, SkipFlags
@@ -47,10 +45,11 @@ from ledgerd.protocol.names import AccountName
 from ledgerd.state.disk import Space
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.store import Store
+from ledgerd.state.tables import Table
+from ledgerd.state.view import View
 
 if TYPE_CHECKING:
     from ledgerd.chain.events import Event
-    from ledgerd.chain.ledger.ledger import Projection
     from ledgerd.chain.pending.simulation import SimulatedEffects
     from ledgerd.protocol.block import Block
     from ledgerd.protocol.keys import PrivateKey, PublicKey
@@ -61,13 +60,6 @@ log = logging.getLogger(__name__)
 
 STATE_FOLDER = "state"
 CHAIN_ID = "chain id"
-
-
-class StandingAccounts(NamedTuple):
-    """What stands in a state; who is not named has nothing."""
-
-    balances: Iterator[tuple[AccountName, Amounts]]
-    penalties: Iterator[PenaltyChange]
 
 
 class Chain(ChainView):
@@ -293,14 +285,13 @@ class Chain(ChainView):
             self._commit()
 
     def retell(self, number: int) -> None:
-        """Undo the blocks above this one and apply them again, so that their events are sent once more."""
-        above = [self.block_at(each) for each in range(number + 1, self.head_number + 1)]
+        """Undo the blocks above this one, as far as they can be, and apply them again: their events are sent again."""
         with self._pending.set_aside(Skip.NOTHING):
-            while self.head_number > number:
-                self._trunk.pop()
-            for block in above:
-                if block is not None:
-                    self._trunk.apply(block, VERIFIED_BEFORE)
+            undone: list[Block] = []
+            while self.head_number > number and self._trunk.can_pop():
+                undone.append(self._trunk.pop())
+            for block in reversed(undone):
+                self._trunk.apply(block, VERIFIED_BEFORE)
             self._commit()
 
     def force_hardforks(self, last: int) -> tuple[int, ...]:
@@ -312,8 +303,7 @@ class Chain(ChainView):
         with self._pending.set_aside(Skip.NOTHING):
             for _ in forced:
                 apply_next_hardfork(self._ledger)
-            self._commit()
-            self._store.commit()
+            self._commit_all()
         return forced
 
     def commit(self) -> None:
@@ -329,16 +319,14 @@ class Chain(ChainView):
         if self._trunk.assumption is None and self.head_number < assumption.number:
             self._trunk.assumption = assumption
             note_assumption(self._store, assumption)
-            self.commit()
-            self._store.commit()
+            self.make_durable()
 
     def note_audited(self) -> None:
         """Note for good that the imported state has passed all checks."""
         provenance = self.provenance
         if provenance is not None:
             note_provenance(self._store, replace(provenance, is_audited=True))
-            with self._pending.set_aside(Skip.NOTHING):
-                self._commit_all()
+            self.make_durable()
 
     def forget_branches(self) -> None:
         """Drop all candidates, and what is remembered of refused blocks, so that peers may send each of them again."""
@@ -356,13 +344,23 @@ class Chain(ChainView):
 
     # -- out
 
-    def project(self, projection: Projection) -> None:
-        self._ledger.project(projection)
+    @property
+    def state_folder(self) -> Path:
+        return self._store.folder
+
+    @property
+    def space(self) -> Space:
+        """How large the file of the state may be, and where what its commits change is written too."""
+        return self._store.space
 
     def observe(self, observer: Observer) -> None:
         """Have an observer called from now on, after those that are there."""
         self._observers.append(observer)
         self._find_wanted()
+
+    @property
+    def observers(self) -> tuple[Observer, ...]:
+        return tuple(self._observers)
 
     def stop_observing(self, observer: Observer) -> None:
         self._observers.remove(observer)
@@ -373,24 +371,25 @@ class Chain(ChainView):
         self._ledger.gather_changes(is_wanted=Detail.BALANCES in wanted)
         self._ledger.gathers_images = Detail.IMAGES in wanted
         self._pending.observers = [each for each in self._observers if Detail.PENDING in each.wanted]
+        self._trunk.watched = frozenset[Table[Any]]().union(*(each.tables for each in self._observers))
+        self._ledger.samplers = merged(each.samplers for each in self._observers)
 
-    def standing_images(self) -> Iterator[AccountImage]:
-        """All accounts at the last commit: where the changes begin from. Read it before the chain goes on."""
-        with self._store.committed() as view:
-            yield from standing_images(view)
+    def committed(self) -> AbstractContextManager[View]:
+        """The state of the last commit: where changes begin from. Read it before the chain goes on."""
+        return self._store.committed()
 
-    @contextmanager
-    def standing(self) -> Iterator[StandingAccounts]:
-        """What accounts have, and the penalties of validators, at the last commit: where the changes begin from.
+    def named_value(self, name: str) -> bytes | None:
+        """A named value of the state."""
+        return self._store.meta(name)
 
-        Read it before the chain goes on.
-        """
-        with self._store.committed() as view:
-            yield StandingAccounts(standing_balances(view), standing_penalties(view))
+    def set_named_value(self, name: str, value: bytes) -> None:
+        """Keep a named value with the state, from its next commit on."""
+        self._store.set_meta(name, value)
 
-    def lapse(self, name: str) -> None:
-        """Note the head under a name: a projection that was kept so far is not kept behind it."""
-        self._store.set_meta(name, str(self.head_number).encode())
+    def make_durable(self) -> None:
+        """Make all durable at once, also what no block has changed."""
+        with self._pending.set_aside(Skip.NOTHING):
+            self._commit_all()
 
     def _commit(self) -> None:
         """Make durable what happened, then pass it on; a kill between two lines is repaired at the next start.
@@ -427,6 +426,8 @@ class Chain(ChainView):
     def close(self) -> None:
         """Close the files; what was not committed is lost."""
         self._choice.stop_trying()
+        for observer in self._observers:
+            observer.closing()
         self._block_log.close()
         self._store.close()
 

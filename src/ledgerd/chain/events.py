@@ -5,15 +5,17 @@ An `Observer` gets them; nothing else leaves the chain.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
-from typing import NamedTuple, overload
+from types import MappingProxyType
+from typing import Any, NamedTuple, overload
 
 from ledgerd.protocol.assets import SHARES_SYMBOL, TOKEN_SYMBOL
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import BlockId, TransactionId
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
+from ledgerd.state.tables import Entity, Table
 
 NO_TRANSACTION = TransactionId(bytes(20))
 AFTER_TRANSACTIONS = 65535
@@ -150,6 +152,34 @@ class AccountImage(NamedTuple):
     """The bytes of the object, or of the names; none where the account is gone."""
 
 
+class Sample(NamedTuple):
+    """What a sampler has found around an operation."""
+
+    sampler: object
+    """Which one, of those that an observer has."""
+    place: int
+    """Of the operation, among those of the block."""
+    found: Any
+
+
+class Change(NamedTuple):
+    """An object before a block and after it; there is no former one of a new object, and no later one of a removed."""
+
+    before: Any
+    after: Any
+
+    @classmethod
+    def copied(cls, before: Entity | None, after: Entity | None) -> Change:
+        """Of objects as the store has them: an image from before a change is nobody else's, but of a removed object."""
+        if before is not None and after is None:
+            return cls(before.__copy__(), None)
+        return cls(before, None if after is None else after.__copy__())
+
+
+TableChanges = Mapping[Table[Any], Sequence[Change]]
+UNCHANGED: TableChanges = MappingProxyType({})
+
+
 class BlockApplied(NamedTuple):
     """A block became the head."""
 
@@ -175,6 +205,12 @@ class BlockApplied(NamedTuple):
     """
     seconds: float = 0.0
     """How long it took to apply."""
+    samples: tuple[Sample, ...] = ()
+    """What the samplers of observers have found, in the order of the operations."""
+    changes: TableChanges = UNCHANGED
+    """What it has changed in the tables that an observer wants, and in which it has changed something. Nobody may edit
+    these objects.
+    """
 
 
 class BlocksUndone(NamedTuple):

@@ -17,10 +17,11 @@ from ledgerd.node.config.logging.setup import set_up_for_person
 from ledgerd.node.config.network import network_of
 from ledgerd.node.datadir.directory_blocks import directory_blocks
 from ledgerd.node.datadir.past_state import PastState
+from ledgerd.projections.reading import reading_both
+from ledgerd.projections.tables import PROJECTED_TABLES
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.snapshot import import_progress
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.reader import StateReader
 from ledgerd.state.tables import Table
 from ledgerd.state.view import View
 from ledgerd.supervision.this_process import give_way, search_rarely
@@ -35,13 +36,14 @@ def run(chosen: argparse.Namespace) -> int:
         return _make_past_state(chosen)
     if chosen.to is not None or chosen.snapshot is not None or chosen.from_genesis:
         raise OperatorError("--to, --snapshot and --from-genesis belong to --at: name the block of the state")
-    tables = _chosen_tables(STORED_TABLES, chosen.table)
+    tables = _chosen_tables((*STORED_TABLES, *PROJECTED_TABLES), chosen.table)
     folder = configuration_of(chosen).chain.shared_file_dir
     if not folder.is_dir():
         raise OperatorError(f"there is no state in {chosen.data_dir}: make one with `ledgerd replay`")
-    with StateReader.open(folder, STORED_TABLES) as reader, reader.snapshot() as view:
-        for line in _lines(view, tables, in_full=chosen.json):
-            sys.stdout.write(line + "\n")
+    with reading_both(folder) as (state, kept):
+        for table in tables:
+            view = state if table in STORED_TABLES else kept
+            sys.stdout.writelines(f"{line}\n" for line in _lines(view, table, in_full=chosen.json))
     return 0
 
 
@@ -55,13 +57,12 @@ def _chosen_tables(tables: tuple[Table[Any], ...], name: str | None) -> tuple[Ta
     return found
 
 
-def _lines(view: View, tables: tuple[Table[Any], ...], *, in_full: bool) -> Iterator[str]:
-    for table in tables:
-        if not in_full:
-            yield f"{sum(1 for _ in view.scan(table)):>10}  {table.title}"
-            continue
-        for entity in view.scan(table):
-            yield f'{{"table":"{table.title}","object":{codec_of(table.record).to_json(entity)}}}'
+def _lines(view: View, table: Table[Any], *, in_full: bool) -> Iterator[str]:
+    if not in_full:
+        yield f"{sum(1 for _ in view.scan(table)):>10}  {table.title}"
+        return
+    for entity in view.scan(table):
+        yield f'{{"table":"{table.title}","object":{codec_of(table.record).to_json(entity)}}}'
 
 
 def _make_past_state(chosen: argparse.Namespace) -> int:

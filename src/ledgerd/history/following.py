@@ -7,11 +7,14 @@ from __future__ import annotations
 import logging
 import shutil
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.events import Event
 from ledgerd.chain.interface.observer import Detail, Observer
+from ledgerd.chain.ledger.holdings import standing_balances, standing_penalties
+from ledgerd.chain.ledger.images import standing_images
 from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.errors import REMEDY, HistoryDamaged
 from ledgerd.history.settings import HistorySettings
@@ -61,11 +64,12 @@ def follow_with_balances(chain: Chain, store: EmbeddedStore, settings: HistorySe
     follow(chain, store, frozenset(each for each, is_wanted in wanted.items() if is_wanted))
     is_known = store.balances_begin is not None and store.head_number == chain.head_number
     if settings.balances and not is_known:
-        with chain.standing() as accounts:
-            store.begin_balances(chain.head_number, list(accounts.balances), list(accounts.penalties))
+        with chain.committed() as state:
+            store.begin_balances(chain.head_number, list(standing_balances(state)), list(standing_penalties(state)))
         log.info("balances are recorded from behind block %(block)d on", {"block": chain.head_number})
     if has_journal and (store.accounts_begin is None or store.head_number != chain.head_number):
-        store.begin_journal(chain.head_number, chain.standing_images)
+        with chain.committed() as state:
+            store.begin_journal(chain.head_number, partial(standing_images, state))
         log.info("accounts are recorded from behind block %(block)d on", {"block": chain.head_number})
 
 

@@ -9,18 +9,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ledgerd.chain.ledger.ledger import Projection, Sample, Sampler
+from ledgerd.chain.ledger.ledger import Sampler
+from ledgerd.projections.projection import Projection
+from ledgerd.projections.tables.key_references import KEY_REFERENCES, REFERENCE_BY_KEY, KeyReference
 from ledgerd.protocol.operations.accounts import AccountCreate, AccountUpdate, RecoverAccount
 from ledgerd.protocol.operations.invites import InviteRegistration
 from ledgerd.state.objects.accounts import AUTHORITY_BY_ACCOUNT
-from ledgerd.state.objects.key_references import KEY_REFERENCES, REFERENCE_BY_KEY, KeyReference
 
 if TYPE_CHECKING:
-    from ledgerd.chain.events import AppliedOperation
+    from ledgerd.chain.events import BlockApplied, Sample
     from ledgerd.chain.ledger.ledger import Ledger
     from ledgerd.protocol.keys import PublicKey
     from ledgerd.protocol.names import AccountName
     from ledgerd.protocol.operations import Operation
+    from ledgerd.state.store import Store
 
 
 class AccountKeys(NamedTuple):
@@ -58,6 +60,7 @@ def _keys_of(ledger: Ledger, name: AccountName) -> set[PublicKey]:
 class KeyReferences(Projection):
     """Which accounts a key has been given to."""
 
+    name = "key references"
     samplers = {  # noqa: RUF012 - shared by all, and never changed
         AccountCreate: (KeySampler("new_account_name", is_new=True),),
         InviteRegistration: (KeySampler("new_account_name", is_new=True),),
@@ -65,14 +68,14 @@ class KeyReferences(Projection):
         RecoverAccount: (KeySampler("account_to_recover"),),
     }
 
-    def write(self, ledger: Ledger, _operations: Sequence[AppliedOperation], samples: Sequence[Sample]) -> None:
+    def apply(self, _event: BlockApplied, samples: Sequence[Sample], kept: Store) -> None:
         """Add the keys that have come, drop those that have gone; what has stayed is left as it is known."""
         for sample in samples:
             name, before, after = sample.found
             for key in sorted(after - before):
-                if ledger.store.lookup(REFERENCE_BY_KEY, key, name) is None:
-                    ledger.store.create(KEY_REFERENCES, KeyReference(key=key, account=name))
+                if kept.lookup(REFERENCE_BY_KEY, key, name) is None:
+                    kept.create(KEY_REFERENCES, KeyReference(key=key, account=name))
             for key in sorted(before - after):
-                reference = ledger.store.lookup(REFERENCE_BY_KEY, key, name)
+                reference = kept.lookup(REFERENCE_BY_KEY, key, name)
                 if reference is not None:
-                    ledger.store.remove(reference)
+                    kept.remove(reference)

@@ -29,10 +29,9 @@ from ledgerd.replica.messages import (
     packed_check,
     read,
 )
-from ledgerd.replica.source import LAYOUT, NAMES
+from ledgerd.replica.source import HEADER_NUMBER, LAYOUT, NAMES
 from ledgerd.state.change_frames import PART_BYTES, PART_ENTRIES, framed, opened
 from ledgerd.state.change_log import LogGap
-from ledgerd.state.disk import DATA_FILE
 from ledgerd.supervision.tasks import first_of
 
 if TYPE_CHECKING:
@@ -164,11 +163,11 @@ class Conversation:
             await self._send_blocks(now.irreversible)
             await self._send_info(now.revision, now.irreversible)
             place = self._source.changes.place_of(now.position)
-            size = (self._source.state / DATA_FILE).stat().st_size
-            await self._send(packed(MessageKind.STATE, StateBegins(now.position, now.revision, size)))
+            begins = StateBegins(now.position, now.revision, self._source.size)
+            await self._send(packed(MessageKind.STATE, begins))
             try:
                 async with asyncio.timeout(STATE_SECONDS):
-                    for number in (*range(1, len(NAMES)), 0):
+                    for number in (*filter(None, NAMES), HEADER_NUMBER):
                         for rows in _pieces(now, number):
                             await self._send(framed(MessageKind.ROWS, _encode({number: rows})))
             except TimeoutError:

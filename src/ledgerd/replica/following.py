@@ -52,7 +52,7 @@ from ledgerd.state.change_frames import (
     read_head,
     read_part,
 )
-from ledgerd.state.disk import DATA_FILE, NEARLY_FULL, failure
+from ledgerd.state.disk import NEARLY_FULL, failure
 from ledgerd.state.errors import StorageError
 
 if TYPE_CHECKING:
@@ -395,7 +395,7 @@ class FollowedLine:
             raise ChangeFault("a whole state among changes")
         if len(begins.position) != POSITION.size:
             raise ChangeFault(f"a position of {len(begins.position)} bytes")
-        room = shutil.disk_usage(self._copy.folder).free + (self._copy.folder / DATA_FILE).stat().st_size - NEARLY_FULL
+        room = shutil.disk_usage(self._copy.folder).free + self._copy.size - NEARLY_FULL
         most = begins.size + begins.size // 2 + LEAST_STATE
         if not 0 <= most <= room:
             raise LineEnded(f"the state of the node may need {most} bytes, and there is room for {room} here")

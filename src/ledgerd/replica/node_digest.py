@@ -42,7 +42,7 @@ class NodeDigest:
         held = self._held = self._source.snapshot()
         self._place = self._source.changes.place_of(held.position)
         total = 0
-        for number in range(len(NAMES)):
+        for number in NAMES:
             for count, (key, value) in enumerate(held.rows(number)):
                 total += hash_of(number, key, value)
                 if not count % AT_ONCE:

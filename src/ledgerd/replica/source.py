@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -11,34 +11,51 @@ from ledgerd.archive.sealed import ArchivedBlocks
 from ledgerd.chain.chain import CHAIN_ID
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.rolling import RollingBlockLogReader
+from ledgerd.projections.kept import FOLDER
+from ledgerd.projections.reading import NotOfOneCommit, ProjectionReader, both_of_one_commit
+from ledgerd.projections.tables import PROJECTED_TABLES
 from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.blocks.records import BlockRecords
-from ledgerd.state.change_log import CHANGES_FOLDER, POSITION_VALUE, ChangeLogReader, digest_of_layout
+from ledgerd.state.change_log import (
+    CHANGES_FOLDER,
+    FIRST_BESIDE,
+    POSITION_VALUE,
+    ChangeLogReader,
+    LogGap,
+    digest_of_layout,
+)
+from ledgerd.state.disk import DATA_FILE
 from ledgerd.state.header import database_names
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
-from ledgerd.state.reader import StateReader
+from ledgerd.state.reader import CommitView, StateReader
 from ledgerd.state.tables import layout
 
 if TYPE_CHECKING:
     from ledgerd.state.disk import Database, LmdbTransaction
-    from ledgerd.state.reader import CommitView
 
-NAMES = tuple(database_names(STORED_TABLES))
-"""The databases of a state; the first is the header."""
+NAMES: Mapping[int, str] = {
+    **dict(enumerate(database_names(STORED_TABLES))),
+    **dict(enumerate(database_names(PROJECTED_TABLES), FIRST_BESIDE)),
+}
+"""The databases of a state, of which the first is the header, and those of its projections."""
 
-LAYOUT = digest_of_layout(layout(STORED_TABLES))
+HEADER_NUMBER = 0
+LAYOUT = digest_of_layout(layout((*STORED_TABLES, *PROJECTED_TABLES)))
 
 
 class HeldCommit:
     """One commit, as bytes. While it is open, the node's file cannot use the room again that commits free."""
 
-    def __init__(self, reader: StateReader) -> None:
+    def __init__(self, reader: StateReader, projections: ProjectionReader) -> None:
         self._stack = ExitStack()
-        self.view: CommitView = self._stack.enter_context(reader.snapshot())
-        transaction, databases, *_ = self.view.parts
-        self.transaction: LmdbTransaction = transaction
-        self.databases: list[Database] = [databases[name] for name in NAMES]
+        self.view, kept = self._stack.enter_context(both_of_one_commit(reader, projections))
+        self._databases: dict[int, tuple[LmdbTransaction, Database]] = {}
+        for number, name in NAMES.items():
+            view = self.view if number < FIRST_BESIDE else kept
+            if isinstance(view, CommitView):
+                transaction, databases, *_ = view.parts
+                self._databases[number] = transaction, databases[name]
         self.position = self.view.meta(POSITION_VALUE) or b""
         self.chain_id = self.view.meta(CHAIN_ID) or b""
         self.revision = self.view.revision
@@ -51,11 +68,17 @@ class HeldCommit:
 
     def get(self, number: int, key: bytes) -> bytes | None:
         """The value of a key in the database of a number."""
-        return self.transaction.get(key, db=self.databases[number])
+        if number not in self._databases:
+            return None
+        transaction, database = self._databases[number]
+        return transaction.get(key, db=database)
 
     def rows(self, number: int) -> Iterator[tuple[bytes, bytes]]:
         """Every entry of a database, by its key."""
-        return iter(self.transaction.cursor(self.databases[number]))
+        if number not in self._databases:
+            return iter(())
+        transaction, database = self._databases[number]
+        return iter(transaction.cursor(database))
 
     def close(self) -> None:
         """Let the commit go."""
@@ -73,18 +96,32 @@ class NodeFiles:
 
     def __init__(self, state: Path, logs: Path, archive: Path) -> None:
         self.state = state
-        self.reader = StateReader.open(state, STORED_TABLES)
-        self.changes = ChangeLogReader(logs / CHANGES_FOLDER, LAYOUT)
+        self.reader, self.projections = StateReader.open(state, STORED_TABLES), ProjectionReader(state)
+        self.changes = ChangeLogReader(logs / CHANGES_FOLDER, digest_of_layout(layout(STORED_TABLES)))
         rolling = RollingBlockLogReader.open(logs)
         rolling.earlier = ArchivedBlocks(archive)
         self.blocks = KeptBlocks(BlockLogReader.open(logs), rolling)
         self.records = BlockRecords(logs)
 
     def snapshot(self) -> HeldCommit:
-        """The last commit."""
-        return HeldCommit(self.reader)
+        """The last commit.
+
+        Raises:
+            LogGap: Its projections are those of another one.
+        """
+        try:
+            return HeldCommit(self.reader, self.projections)
+        except NotOfOneCommit as problem:
+            raise LogGap(str(problem)) from problem
+
+    @property
+    def size(self) -> int:
+        """Bytes of the files of both."""
+        files = (self.state / DATA_FILE, self.state / FOLDER / DATA_FILE)
+        return sum(file.stat().st_size for file in files if file.exists())
 
     def close(self) -> None:
         """Close the state and the log of changes."""
         self.reader.close()
+        self.projections.close()
         self.changes.close()

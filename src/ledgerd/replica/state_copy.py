@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,12 +11,14 @@ import lmdb
 import msgspec
 
 from ledgerd.chain.chain import CHAIN_ID
-from ledgerd.replica.digest import MODULUS, hash_of, packed_digest, read_digest
+from ledgerd.projections.kept import FOLDER
+from ledgerd.replica.copied_file import CopiedFile
+from ledgerd.replica.digest import packed_digest
 from ledgerd.replica.ownership import MARK, refuse_state_of_node
-from ledgerd.replica.source import NAMES
+from ledgerd.replica.source import HEADER_NUMBER, NAMES
 from ledgerd.state.change_frames import ChangeFault
-from ledgerd.state.change_log import POSITION_VALUE
-from ledgerd.state.disk import NEARLY_FULL, Disk, Space
+from ledgerd.state.change_log import FIRST_BESIDE, POSITION_VALUE
+from ledgerd.state.disk import DATA_FILE, NEARLY_FULL
 from ledgerd.state.errors import StoreFull
 from ledgerd.state.header import BEING_LOADED, FORMAT, FORMAT_KEY, LAYOUT_KEY, VALUE, read_revision, read_value
 from ledgerd.state.lock import lock_writer
@@ -27,10 +30,6 @@ if TYPE_CHECKING:
 
     from ledgerd.state.change_frames import ChangedEntries, ChangedPart
     from ledgerd.state.disk import LmdbTransaction
-
-OWN = "replica"
-"""A database that the node's state does not have."""
-DIGEST_KEY = b"digest"
 
 POSITION_KEY = VALUE + POSITION_VALUE.encode()
 LOADED_AT_ONCE = 8 << 20
@@ -46,7 +45,9 @@ ENTRY_BESIDE, PAGE_BESIDE = 10, 16
 
 
 class StateCopy:
-    """The state of a replica, open for writing."""
+    """The state of a replica and its projections, open for writing. The projections are committed first: what a kill
+    leaves of a commit is taken again.
+    """
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -54,30 +55,36 @@ class StateCopy:
         refuse_state_of_node(folder)
         (folder / MARK).touch()
         self._lock = lock_writer(folder)
+        beside = {number: name for number, name in NAMES.items() if number >= FIRST_BESIDE}
+        self._opened = ExitStack()
         try:
-            self._disk = Disk(folder, Space())
-            databases = self._disk.open_databases((*NAMES, OWN))
-            self._disk.commit()
+            self._projections = self._open(folder / FOLDER, beside)
+            self._state = self._open(folder, {number: NAMES[number] for number in NAMES.keys() - beside.keys()})
         except BaseException:
-            self._lock.close()
+            self.close()
             raise
-        self._own = databases[OWN]
-        self._databases = [databases[name] for name in NAMES]
         self._layout = layout(STORED_TABLES).encode()
         self._pending: ChangedPart = {}
         self._pending_bytes = 0
         self._header: ChangedEntries = {}
-        self._total = 0
         self._loaded_bytes = 0
         self._read()
 
+    def _open(self, folder: Path, names: Mapping[int, str]) -> CopiedFile:
+        opened = CopiedFile(folder, names)
+        self._opened.callback(opened.close)
+        return opened
+
+    def _file_of(self, number: int) -> CopiedFile:
+        return self._state if number < FIRST_BESIDE else self._projections
+
     def _read(self) -> None:
-        """Take what the last commit says; no write transaction is begun, which would belong to this thread."""
-        header = self._databases[0]
-        with self._disk.environment.begin() as transaction:
-            digest = transaction.get(DIGEST_KEY, db=self._own)
+        """Take what the last commit says."""
+        header = self._state.header
+        with self._state.reading() as transaction:
             is_whole = (
-                digest is not None
+                self._state.is_whole
+                and self._projections.is_whole
                 and transaction.get(FORMAT_KEY, db=header) == FORMAT
                 and transaction.get(LAYOUT_KEY, db=header) == self._layout
             )
@@ -85,14 +92,13 @@ class StateCopy:
             """That of its last commit; empty where it has no whole state."""
             self.chain_id = (read_value(transaction, header, CHAIN_ID) or b"") if is_whole else b""
             self.head = read_revision(transaction, header) if is_whole else 0
-        self._total = 0 if digest is None else read_digest(digest)
 
     # -- changes
 
     def add(self, part: ChangedPart) -> None:
         """Add changes; of one entry, the last one counts."""
         for number, entries in part.items():
-            if not 0 <= number < len(NAMES):
+            if number not in NAMES:
                 raise ChangeFault(f"changes of a database {number}")
             self._pending.setdefault(number, {}).update(entries)
             self._pending_bytes += sum([KEPT_BESIDE + len(key) + len(value or b"") for key, value in entries.items()])
@@ -101,30 +107,13 @@ class StateCopy:
             self.apply()
 
     def apply(self) -> None:
-        """Write what was added; the digest is that of what is there then."""
+        """Write what was added."""
+        pending, self._pending, self._pending_bytes = self._pending, {}, 0
         try:
-            self._apply()
+            for number, entries in pending.items():
+                self._file_of(number).write(number, entries)
         except lmdb.BadValsizeError as fault:
             raise ChangeFault(f"an entry that no state has: {fault}") from fault
-
-    def _apply(self) -> None:
-        pending, self._pending, self._pending_bytes = self._pending, {}, 0
-        total = self._total
-        for number, entries in pending.items():
-            database = self._databases[number]
-            transaction = self._disk.transaction
-            for key, value in sorted(entries.items()):
-                before = transaction.get(key, db=database)
-                if before == value:
-                    continue
-                if before is not None:
-                    total -= hash_of(number, key, before)
-                if value is None:
-                    transaction.delete(key, db=database)
-                else:
-                    transaction.put(key, value, db=database)
-                    total += hash_of(number, key, value)
-        self._total = total % MODULUS
 
     def commit(self, position: bytes, chain_id: bytes) -> None:
         """Make what was added durable, which leads to a position of a chain.
@@ -134,16 +123,16 @@ class StateCopy:
         """
         require_room(self.folder)
         self.apply()
-        transaction, header = self._disk.transaction, self._databases[0]
-        if read_value(transaction, header, POSITION_VALUE) != position:
+        transaction = self._state.transaction
+        if read_value(transaction, self._state.header, POSITION_VALUE) != position:
             raise ChangeFault("changes that lead elsewhere than they say")
         self._check_header(transaction, chain_id)
-        transaction.put(DIGEST_KEY, packed_digest(self._total), db=self._own)
-        self._disk.commit()
+        for file in (self._projections, self._state):
+            file.commit()
         self._read()
 
     def _check_header(self, transaction: LmdbTransaction, chain_id: bytes) -> None:
-        header = self._databases[0]
+        header = self._state.header
         try:
             revision = read_revision(transaction, header)
         except msgspec.MsgspecError as fault:
@@ -156,15 +145,21 @@ class StateCopy:
             raise ChangeFault("a header of another chain")
 
     @property
+    def size(self) -> int:
+        """Bytes of its files."""
+        return sum((folder / DATA_FILE).stat().st_size for folder in (self.folder, self.folder / FOLDER))
+
+    @property
     def digest(self) -> bytes:
         """The digest of all that was added."""
         self.apply()
-        return packed_digest(self._total)
+        return packed_digest(self._state.total + self._projections.total)
 
     def abandon(self) -> None:
         """Forget what was not committed."""
         self._pending, self._pending_bytes, self._header = {}, 0, {}
-        self._disk.abort()
+        for file in (self._projections, self._state):
+            file.abort()
         self._read()
 
     # -- a whole state
@@ -172,37 +167,38 @@ class StateCopy:
     def begin_loading(self) -> None:
         """Drop everything; until the end of the load nobody can take this for a state."""
         self.abandon()
-        transaction = self._disk.transaction
-        for database in (*self._databases, self._own):
-            transaction.drop(database, delete=False)
-        transaction.put(LAYOUT_KEY, BEING_LOADED.encode() + self._layout, db=self._databases[0])
-        self._disk.commit()
+        for file in (self._state, self._projections):
+            file.drop()
+        self._state.write(HEADER_NUMBER, {LAYOUT_KEY: BEING_LOADED.encode() + self._layout})
+        self._commit_rows()
         self._read()
-        self._total = self._loaded_bytes = 0
 
     def load(self, rows: Mapping[int, Mapping[bytes, bytes | None]]) -> int:
         """Take rows of a whole state, which come in order; returns the bytes that they need in the file, about."""
         needed = 0
         for number, entries in rows.items():
-            if not 0 <= number < len(NAMES) or None in entries.values():
+            if number not in NAMES or None in entries.values():
                 raise ChangeFault(f"rows of a database {number}")
             items = [(key, value) for key, value in entries.items() if value is not None]
-            self._total += sum([hash_of(number, key, value) for key, value in items])
             needed += sum([stored_bytes(key, value) for key, value in items])
-            if number == 0:
+            if number == HEADER_NUMBER:
                 self._write_header(items)
                 continue
             try:
-                _, added = self._disk.transaction.cursor(self._databases[number]).putmulti(items, append=True)
+                is_in_order = self._file_of(number).append(number, items)
             except lmdb.BadValsizeError as fault:
                 raise ChangeFault(f"a row that no state has: {fault}") from fault
-            if added != len(items):
+            if not is_in_order:
                 raise ChangeFault(f"rows of {NAMES[number]} out of order")
             self._loaded_bytes += sum([len(key) + len(value) for key, value in items])
         if self._loaded_bytes > LOADED_AT_ONCE:
-            self._disk.commit()
-            self._loaded_bytes = 0
+            self._commit_rows()
         return needed
+
+    def _commit_rows(self) -> None:
+        for file in (self._state, self._projections):
+            file.commit_part()
+        self._loaded_bytes = 0
 
     def _write_header(self, items: list[tuple[bytes, bytes]]) -> None:
         self._header.update(items)
@@ -215,26 +211,25 @@ class StateCopy:
         header, self._header = self._header, {}
         if LAYOUT_KEY not in header or header.get(POSITION_KEY) != position:
             raise ChangeFault("a whole state that is another than it was said to be")
-        for key, value in header.items():
-            self._disk.transaction.put(key, value or b"", db=self._databases[0])
-        self._total %= MODULUS
+        self._state.write(HEADER_NUMBER, header)
+        self._projections.touch()
         self.commit(position, chain_id)
 
     def forget(self) -> None:
         """This is no state of the node's: the next conversation begins with a whole one, after a restart too."""
         self.abandon()
-        self._disk.transaction.delete(DIGEST_KEY, db=self._own)
-        self._disk.commit()
+        self._state.forget()
         self._read()
 
     def grow(self) -> None:
-        """Enlarge the map of the file; what was not committed is lost."""
-        self._disk.grow()
+        """Enlarge the maps of the files; what was not committed is lost."""
+        for file in (self._state, self._projections):
+            file.grow()
         self.abandon()
 
     def close(self) -> None:
-        """Close the file; what was not committed is lost."""
-        self._disk.close()
+        """Close the files; what was not committed is lost."""
+        self._opened.close()
         self._lock.close()
 
 

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from ledgerd.chain.ledger.provenance import Provenance, note_provenance, provenance_of
 from ledgerd.chain.log.state_blocks import StateBlocks
+from ledgerd.projections.kept import KeptProjections
 from ledgerd.protocol.identifiers import NO_BLOCK
 from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.snapshot.audit import ChecksMade, is_long, require_sound
@@ -40,7 +41,11 @@ def build_state(
     """Build the state of a snapshot in an empty folder, and check it; a failure removes the folder."""
     try:
         with Store.open(folder, STORED_TABLES, space=space) as store:
-            head = load(store, snapshot, network, terms.residual, with_metadata=terms.with_metadata)
+            if terms.with_metadata:
+                with KeptProjections(folder) as kept:
+                    head = load(store, snapshot, network, terms.residual, kept)
+            else:
+                head = load(store, snapshot, network, terms.residual)
             if head is not None:
                 store.create(REVERSIBLE_BLOCKS, ReversibleBlock(number=head.number, packed=head.packed))
             _require_block(store, terms.needed_block)

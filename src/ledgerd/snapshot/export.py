@@ -16,6 +16,7 @@ from ledgerd.chain.log.rolling import RollingBlockLogReader
 from ledgerd.chain.offline.audit import HOLDING_TABLES, TokenTally
 from ledgerd.codec import codec_of
 from ledgerd.codec.json_text import Json, dumps
+from ledgerd.projections.reading import reading_both
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import NO_BLOCK, ChainId, TransactionId
 from ledgerd.protocol.parameters import ChainParameters
@@ -25,8 +26,7 @@ from ledgerd.snapshot.directory import PARTIAL
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.loadable import Loadability
 from ledgerd.snapshot.sections import HEAD_BLOCK, METADATA, SECTIONS, SnapshotSection
-from ledgerd.state import StateReader, View
-from ledgerd.state.objects import STORED_TABLES
+from ledgerd.state import View
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, HARDFORK_PROPERTIES
 from ledgerd.state.objects.transactions import REVERSIBLE_BY_NUMBER, KnownTransaction
 
@@ -45,8 +45,8 @@ class Occasion(NamedTuple):
     head_block: Block | None = None
     pending: Collection[TransactionId] = frozenset()
     """Pending transactions, which are left out (spec 03, section 27.3)."""
-    with_metadata: bool = False
-    """Whether the metadata of markets is written (spec 11, section 8.1)."""
+    projections: View | None = None
+    """Where the metadata of markets is read, if that is written (spec 11, section 8.1)."""
 
 
 class Exported(NamedTuple):
@@ -73,9 +73,10 @@ def create(
     partial = path.with_name(path.name + PARTIAL)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with StateReader.open(state, STORED_TABLES) as reader, reader.snapshot() as view:
+        with reading_both(state) as (view, kept):
             number = view.get(DYNAMIC_GLOBAL_PROPERTIES, 0).head_block_number
-            occasion = Occasion(network.chain_id, created, _block(view, logs, number), with_metadata=with_metadata)
+            metadata = kept if with_metadata else None
+            occasion = Occasion(network.chain_id, created, _block(view, logs, number), projections=metadata)
             with partial.open("wb") as file:
                 exported = export(view, file, occasion, path.parent)
             size = partial.stat().st_size
@@ -110,9 +111,10 @@ def export(view: View, file: BinaryIO, occasion: Occasion, spool: Path | None = 
             writer.add(text)
 
         frame("{")
-        for section in (*SECTIONS, METADATA) if occasion.with_metadata else SECTIONS:
+        metadata = () if occasion.projections is None else ((METADATA, occasion.projections),)
+        for section, source in (*((each, view) for each in SECTIONS), *metadata):
             frame(f'{"," if counts else ""}"{section.name}":[')
-            records = _records(view, section, occasion.pending, tally)
+            records = _records(source, section, occasion.pending, tally)
             counts[section.name] = _add_records(section.name, records, writer.add, loadability)
             frame("]")
         if occasion.head_block is not None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from ledgerd.chain.chain import CHAIN_ID
@@ -15,7 +16,8 @@ from ledgerd.chain.log.state_blocks import IMPORTED, LOG_KIND
 from ledgerd.chain.offline.audit import TokenTally, accept_discrepancies
 from ledgerd.chain.rules.markets.seeds import FrozenTally, record_leverage_ends, recount_accounts, recount_oracles
 from ledgerd.codec import DecodeError, codec_of
-from ledgerd.projections.markets.records import begin_after_import
+from ledgerd.projections.kept import PROJECTIONS, Beginning, KeptProjections
+from ledgerd.projections.markets.records import MarketRecords
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import NO_BLOCK
 from ledgerd.protocol.parameters import ChainParameters
@@ -39,11 +41,19 @@ VOTES, OLD_VOTES = "validator_vote", "witness_vote"
 
 
 def load(
-    store: Store, snapshot: Snapshot, network: ChainParameters, residual: int = 0, *, with_metadata: bool = False
+    store: Store,
+    snapshot: Snapshot,
+    network: ChainParameters,
+    residual: int = 0,
+    kept: KeptProjections | None = None,
 ) -> Block | None:
-    """Import the state of a snapshot into an empty store; its tokens must exceed its supply by exactly `residual` (spec
-    11, section 8.6). Returns the head block, if the file has it. Most is committed in steps, so that it need not fit
-    into memory: the caller commits the rest, or deletes the store after a `SnapshotError`.
+    """Import the state of a snapshot into an empty store, and return its head block, if the file has it.
+
+    Its tokens must exceed its supply by exactly `residual` (spec 11, section 8.6). Metadata of markets is imported only
+    where there are projections to keep it: where that plugin runs.
+
+    Most of it is committed in steps, so that it need not fit into memory: the caller commits the rest, or deletes the
+    store after a `SnapshotError`.
     """
     if snapshot.chain_id != network.chain_id:
         raise SnapshotError(
@@ -52,7 +62,7 @@ def load(
         )
     tally, frozen = TokenTally(), FrozenTally()
     with json_defaults_of(network):
-        head_block = fill(store, snapshot, tally.add, frozen.add, with_metadata=with_metadata)
+        head_block = fill(store, snapshot, tally.add, frozen.add, kept=kept)
     _require_whole(store, network)
     require_anchor(snapshot, head_block, store.get(HARDFORK_PROPERTIES, 0).last_hardfork)
     _require_one_head(store, snapshot)
@@ -68,8 +78,10 @@ def load(
     require_sums(store, tally, residual)
     ledger = Ledger(store, network)
     _count_markets(ledger, frozen)
-    if with_metadata:
-        begin_after_import(ledger)
+    if kept is not None:
+        head = Beginning(snapshot.head_number, snapshot.head_id, network.chain_id)
+        kept.begin((MarketRecords(),), store.passing, head)
+        store.set_meta(PROJECTIONS, kept.commit())
     store.commit()
     try:
         surplus = accept_discrepancies(ledger, residual)
@@ -82,11 +94,11 @@ def load(
 
 
 def fill(
-    store: Store, snapshot: Snapshot, *counts: Callable[[Entity], None], with_metadata: bool = False
+    store: Store, snapshot: Snapshot, *counts: Callable[[Entity], None], kept: KeptProjections | None = None
 ) -> Block | None:
     try:
-        with store.loading() as rows:
-            return _read(rows, snapshot, counts, with_metadata=with_metadata)
+        with store.loading() as rows, nullcontext() if kept is None else kept.store.loading() as metadata:
+            return _read(rows, metadata, snapshot, counts)
     except NotUniqueRow as error:
         sections = {each: BY_NAME.get(OLD_SECTIONS.get(each, each)) for each in snapshot.sections}
         name = next(each for each, section in sections.items() if section and section.table.title == error.table)
@@ -95,22 +107,24 @@ def fill(
 
 
 def _read(
-    rows: Loading, snapshot: Snapshot, counts: Sequence[Callable[[Entity], None]], *, with_metadata: bool
+    rows: Loading, metadata: Loading | None, snapshot: Snapshot, counts: Sequence[Callable[[Entity], None]]
 ) -> Block | None:
+    """The metadata of markets goes elsewhere, if anywhere."""
     head_block = None
     met: set[str] = set()
     section: SnapshotSection[Any] | None = None
-    before = None
+    before, target = None, rows
     for name, record in snapshot.records():
         if name != before:
             before = name
             met.add(name)
-            is_left_out = (name == METADATA.name and not with_metadata) or (name == OLD_VOTES and VOTES in met)
+            is_left_out = (name == METADATA.name and metadata is None) or (name == OLD_VOTES and VOTES in met)
             section = None if is_left_out or name == HEAD_BLOCK else _section(name)
+            target = metadata if name == METADATA.name and metadata is not None else rows
         try:
             if section is not None:
                 entity = section.parse(record)
-                rows.add(section.table, entity)
+                target.add(section.table, entity)
                 for count in counts:
                     count(entity)
             elif name == HEAD_BLOCK:

@@ -16,9 +16,9 @@ from ledgerd.codec.json_text import Json
 from ledgerd.codec.kinds import Kind
 from ledgerd.codec.records import Field, RecordKind
 from ledgerd.codec.source import Source
+from ledgerd.projections.tables.market_records import PM_MARKET_META
 from ledgerd.protocol.names import NO_NAME
 from ledgerd.state.objects import TABLES
-from ledgerd.state.objects.market_records import PM_MARKET_META
 from ledgerd.state.objects.validators import ValidatorConfirmation
 from ledgerd.state.tables import E, Table
 

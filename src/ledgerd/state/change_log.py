@@ -36,6 +36,9 @@ log = logging.getLogger(__name__)
 POSITION_VALUE = "changes"
 """The named value of a state that has its position in the log of changes."""
 
+FIRST_BESIDE = 512
+"""The number of the first database of the store beside the state; a file has no more than so many."""
+
 CHANGES_FOLDER = "changes"
 SUFFIX = ".changes"
 MOST_BYTES = 1 << 30
@@ -212,6 +215,10 @@ class ChangeLog:
         self._first_revision = 0
         self._revision = self._committing = 0
         self._is_failing = False
+        self._beside: Notes = {}
+        """What the store beside the state has changed since the last record."""
+        self._is_cut = False
+        """Whether the next record continues none."""
         self._record = bytearray()
         """The last record, if it was small: the next one is made in the same memory."""
 
@@ -247,8 +254,22 @@ class ChangeLog:
         """The position that the state has after its next commit."""
         return POSITION.pack(self._run, self._count + 1)
 
+    def add(self, notes: Notes) -> None:
+        """The store beside the state has committed changes, which belong to the next commit of the state."""
+        for number, entries in notes.items():
+            self._beside.setdefault(number, {}).update(entries)
+
+    def cut(self) -> None:
+        """What is there leads no further, as something was changed without it: copies begin with a whole state."""
+        self._drop_all()
+        self._beside, self._is_cut = {}, True
+
     def write(self, before: bytes, revision: int, notes: Notes) -> None:
         """Write the record of a commit that is about to be made; one that failed is overwritten."""
+        if self._beside:
+            notes = {**notes, **self._beside}
+        if self._is_cut:
+            before = NOWHERE
         try:
             file = self._opened(revision)
             file.seek(self._end)
@@ -271,6 +292,7 @@ class ChangeLog:
     def confirm(self) -> None:
         self._count += 1
         self._end, self._revision = self._written, self._committing
+        self._beside, self._is_cut = {}, False
         self._drop_old()
 
     def _opened(self, revision: int) -> IO[bytes]:
@@ -300,6 +322,9 @@ class ChangeLog:
         if not self._is_failing:
             log.warning("the log of changes cannot be written: %(reason)s", {"reason": problem.strerror})
         self._is_failing = True
+        self._drop_all()
+
+    def _drop_all(self) -> None:
         self.close()
         with suppress(OSError):
             for number in self._reader.numbers():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ledgerd.state.change_log import NOWHERE, POSITION_VALUE, digest_of_layout
+from ledgerd.state.change_log import FIRST_BESIDE, NOWHERE, POSITION_VALUE, digest_of_layout
 from ledgerd.state.header import database_names
 from ledgerd.state.tables import Table, layout
 
@@ -12,8 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from ledgerd.state.change_log import ChangeLog
     from ledgerd.state.disk import Database, Disk
     from ledgerd.state.header import Header
+    from ledgerd.state.noted import Notes
 
 
 class Committing:
@@ -21,6 +23,7 @@ class Committing:
 
     def __init__(self, disk: Disk, header: Header) -> None:
         self._disk, self._header, self._log = disk, header, disk.space.changes
+        self._is_beside = disk.space.is_beside
         self._position = header.values.get(POSITION_VALUE, NOWHERE)
 
     def begin(self, tables: tuple[Table[Any], ...], databases: dict[str, Database]) -> None:
@@ -28,12 +31,15 @@ class Committing:
 
         Call it while no transaction is open.
         """
+        names = database_names(tables)
+        if self._log is not None and self._is_beside:
+            self._disk.note_changes({databases[name]: FIRST_BESIDE + number for number, name in enumerate(names)})
+            return
         if self._log is None:
             if self._position != NOWHERE:
                 self._header.set_value(POSITION_VALUE, NOWHERE)
             return
         self._log.begin(digest_of_layout(layout(tables)), self._position)
-        names = database_names(tables)
         self._disk.note_changes({databases[name]: number for number, name in enumerate(names)})
 
     def carry_out(self, write: Callable[[], object], revision: int) -> None:
@@ -41,6 +47,9 @@ class Committing:
         log = self._log
         if log is None:
             self._disk.carry_out(write)
+            return
+        if self._is_beside:
+            self._carry_out_beside(write, log)
             return
         before, following = self._position, log.following
         self._header.set_value(POSITION_VALUE, following)
@@ -53,6 +62,17 @@ class Committing:
         log.confirm()
         self._position = following
 
+    def _carry_out_beside(self, write: Callable[[], object], log: ChangeLog) -> None:
+        notes: Notes = {}
+
+        def write_and_note() -> None:
+            nonlocal notes
+            write()
+            notes = self._disk.notes
+
+        self._disk.carry_out(write_and_note)
+        log.add(notes)
+
     def close(self) -> None:
-        if self._log is not None:
+        if self._log is not None and not self._is_beside:
             self._log.close()

@@ -61,6 +61,8 @@ class Space(NamedTuple):
     """The folder of a chain's state, if it is not the one of its block log."""
     changes: ChangeLog | None = None
     """Where what each commit changes is written too, for copies of the state."""
+    is_beside: bool = False
+    """Whether this is a store beside that state, whose changes go into the record of its next commit."""
 
 
 def failure(folder: Path, error: Exception) -> StorageError:

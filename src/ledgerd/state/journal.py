@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 
 from ledgerd.state.errors import unreadable
-from ledgerd.state.keys import INT64
+from ledgerd.state.keys import INT64, integer_of
 from ledgerd.state.undo import TableUndo
 
 if TYPE_CHECKING:
@@ -52,12 +52,12 @@ class Journal:
         self._tables = {table.number: table for table in tables}
 
     def load(self, stack: SessionStack, revision: int) -> None:
-        """Put the committed sessions on an empty stack, of which the newest has this revision."""
+        """Put the committed sessions on an empty stack; without any, the store has this revision."""
         cursor = self._disk.transaction.cursor(self._database)
         keys = list(cursor.iternext(keys=True, values=False))
-        stack.set_revision(revision - len(keys))
+        stack.set_revision(integer_of(keys[0]) - 1 if keys else revision)
         for key in keys:
-            stack.add_stored(partial(self._read, key))
+            stack.add_stored(integer_of(key), partial(self._read, key))
         if stack.sessions:
             stack.sessions[-1].load()
 

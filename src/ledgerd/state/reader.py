@@ -222,7 +222,7 @@ class StateReader:
     """A state that is open for reading while another process writes it."""
 
     def __init__(self, folder: Path, tables: tuple[Table[Any], ...], most_derived: int) -> None:
-        self._folder = folder
+        self.folder = folder
         self._forms: Forms = {table: RecordForm(table) for table in tables}
         self._derivations = Derivations(most_derived)
         self._layout = layout(tables).encode()
@@ -248,11 +248,11 @@ class StateReader:
         try:
             header = self._environment.open_db(HEADER.encode(), create=False)
             with self._transaction() as transaction:
-                if not check_header(transaction, header, tables, str(self._folder)):
-                    raise unreadable(f"{self._folder}: it has no header")
+                if not check_header(transaction, header, tables, str(self.folder)):
+                    raise unreadable(f"{self.folder}: it has no header")
             return {name: self._environment.open_db(name.encode(), create=False) for name in database_names(tables)}
         except lmdb.Error as error:
-            raise unreadable(f"{self._folder}: {error}") from error
+            raise unreadable(f"{self.folder}: {error}") from error
 
     @contextmanager
     def snapshot(self) -> Iterator[CommitView]:
@@ -272,8 +272,8 @@ class StateReader:
         """Find a truncated file, or one that is being copied: to read a page beyond its end would kill the process."""
         pages = int(self._environment.info()["last_pgno"]) + 1
         used = pages * int(self._environment.stat()["psize"])
-        if (self._folder / DATA_FILE).stat().st_size < used:
-            raise unreadable(f"{self._folder}: pages of it are missing")
+        if (self.folder / DATA_FILE).stat().st_size < used:
+            raise unreadable(f"{self.folder}: pages of it are missing")
 
     def is_current(self) -> bool:
         with self._transaction() as transaction:
@@ -289,7 +289,7 @@ class StateReader:
         except lmdb.MapResizedError:
             self._environment.set_mapsize(0)
         except lmdb.Error as error:
-            raise failure(self._folder, error) from error
+            raise failure(self.folder, error) from error
         return self._environment.begin()
 
     def close(self) -> None:

@@ -80,7 +80,7 @@ class SessionStack:
 
     @property
     def revision(self) -> int:
-        """The number of the newest session: that of the head block, as each block is one session."""
+        """The number of the newest session; in a state that of the head block, as each block is one session."""
         return self.sessions[-1].revision if self.sessions else self._base
 
     def set_revision(self, revision: int) -> None:
@@ -89,15 +89,15 @@ class SessionStack:
             raise StoreMisuse("the revision can be set only while there are no sessions")
         self._base = revision
 
-    def begin(self, *, replays_ties: bool) -> Session:
-        """Put a new session on top."""
-        session = Session(self, self.revision + 1, replays_ties=replays_ties)
+    def begin(self, revision: int | None = None, *, replays_ties: bool) -> Session:
+        """Put a new session on top; where no revision is given, it has the next one."""
+        session = Session(self, self.revision + 1 if revision is None else revision, replays_ties=replays_ties)
         self.sessions.append(session)
         return session
 
-    def add_stored(self, load: Callable[[], Changes]) -> None:
+    def add_stored(self, revision: int, load: Callable[[], Changes]) -> None:
         """Put a block of the journal on top; what it changed is read when it becomes the newest session."""
-        session = self.begin(replays_ties=False)
+        session = self.begin(revision, replays_ties=False)
         session.is_open, session.is_stored, session._load = False, True, load  # noqa: SLF001 - the stack's own part
 
     # -- ends of a session

@@ -72,11 +72,8 @@ class Store(View):
     ) -> Store:
         """Open a state for writing; an empty folder becomes a new state.
 
-        Args:
-            path: Its folder.
-            tables: All tables it holds.
-            space: Hints for the size of the file, and where what commits change is written too.
-            cached: How many decoded objects may stay in memory after a commit.
+        The space is a hint for the size of the file, and says where what commits change is written too; so many decoded
+        objects may stay in memory after a commit.
 
         Raises:
             StorageError: It is locked, damaged, of another layout, or cannot be read; the text says what to do.
@@ -235,6 +232,14 @@ class Store(View):
         return self._stack.revision
 
     @property
+    def folder(self) -> Path:
+        return self._disk.folder
+
+    @property
+    def space(self) -> Space:
+        return self._disk.space
+
+    @property
     def passing(self) -> View:
         """The state as it is now, for a walk over more objects than should stay in memory: none of them may be edited.
 
@@ -335,13 +340,13 @@ class Store(View):
 
     # -- sessions
 
-    def begin(self, *, replays_ties: bool = False) -> Session:
-        """Begin a session on top of those that are open.
+    def begin(self, *, replays_ties: bool = False, revision: int | None = None) -> Session:
+        """Begin a session on top of those that are open, of the next revision or of a later one.
 
         Its undo is exact, the order of equal keys included. With `replays_ties` equal keys get the order that the
         reference's undo gives them: for sessions inside a block, where that is consensus (spec 02, section 2.5).
         """
-        return self._stack.begin(replays_ties=replays_ties)
+        return self._stack.begin(revision, replays_ties=replays_ties)
 
     def undo(self) -> None:
         """Undo the newest session, pushed or not: the last block."""

@@ -26,7 +26,7 @@ from ledgerd.chain.events import (
     PenaltyChange,
 )
 from ledgerd.chain.interface.observer import Detail
-from ledgerd.chain.ledger.holdings import FIELDS, BlockChanges
+from ledgerd.chain.ledger.holdings import FIELDS, BlockChanges, standing_balances, standing_penalties
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip
 from ledgerd.chain.rules.accounts.new_accounts import open_account
@@ -63,9 +63,9 @@ class Table:
     """What a history keeps: the first rows, and what each block changed, for as long as it is not undone."""
 
     def __init__(self, chain: Chain) -> None:
-        with chain.standing() as standing:
-            self.start = dict(standing.balances)
-            self.penalized = {each.validator: each.percent for each in standing.penalties}
+        with chain.committed() as state:
+            self.start = dict(standing_balances(state))
+            self.penalized = {each.validator: each.percent for each in standing_penalties(state)}
         self.blocks: list[BlockApplied] = []
         self.undone = 0
         observe(chain, self.take, Detail.BALANCES)
@@ -257,8 +257,8 @@ def test_a_removed_account_has_nothing_any_more(tmp_path: Path) -> None:
 def test_what_stands_is_told_as_first_rows(tmp_path: Path) -> None:
     network = start_seven(tmp_path)
     expected, _ = held(network.chain)
-    with network.chain.standing() as standing:
-        assert dict(standing.balances) == expected
+    with network.chain.committed() as state:
+        assert dict(standing_balances(state)) == expected
     network.chain.close()
 
 

@@ -9,7 +9,7 @@ import pytest
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.events import AccountImage, BlockApplied, BlocksUndone, Event
 from ledgerd.chain.interface.observer import Detail
-from ledgerd.chain.ledger.images import GONE
+from ledgerd.chain.ledger.images import GONE, standing_images
 from tests.chain.observing import observe
 from tests.chain.recorded_chains import advance, open_chain
 
@@ -17,7 +17,8 @@ Known = dict[tuple[int, str], bytes]
 
 
 def standing(chain: Chain) -> Known:
-    return {(kind, name): row for kind, name, row in chain.standing_images()}
+    with chain.committed() as state:
+        return {(kind, name): row for kind, name, row in standing_images(state)}
 
 
 def without_gone(known: Known) -> Known:

@@ -16,6 +16,7 @@ import pytest
 
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.events import Held
+from ledgerd.chain.ledger.holdings import standing_balances, standing_penalties
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE
 from ledgerd.codec import codec_of
 from ledgerd.history.columns.source import HistorySource
@@ -64,12 +65,12 @@ PENALTY = "penalty"
 def standing(chain: Chain) -> Balances:
     """What accounts have in the state, and the penalties of validators."""
     found: Balances = {}
-    with chain.standing() as accounts:
-        for name, amounts in accounts.balances:
+    with chain.committed() as state:
+        for name, amounts in standing_balances(state):
             for held, amount in zip(Held, amounts, strict=True):
                 if amount:
                     found[name, held.name.lower()] = amount_of(Asset(amount, held.symbol))[0]
-        found |= {(name, PENALTY): Decimal(percent) for name, percent in accounts.penalties}
+        found |= {(name, PENALTY): Decimal(percent) for name, percent in standing_penalties(state)}
     return found
 
 

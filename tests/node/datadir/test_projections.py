@@ -6,11 +6,10 @@ from pathlib import Path
 
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.cli import main
+from ledgerd.projections.reading import ProjectionReader
+from ledgerd.projections.tables.custom_protocols import PROTOCOL_BY_ACCOUNT
+from ledgerd.projections.tables.key_references import REFERENCE_BY_KEY
 from ledgerd.rpc.blocks.records import BlockRecords
-from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.objects.custom_protocols import PROTOCOL_BY_ACCOUNT
-from ledgerd.state.objects.key_references import REFERENCE_BY_KEY
-from ledgerd.state.reader import StateReader
 from tests.chain.recorded_chains import advance
 from tests.recorded import recorded_log
 from tests.rpc.api.serving import followed_chain
@@ -31,7 +30,7 @@ def test_a_replay_keeps_what_the_plugins_of_the_node_answer_from(tmp_path: Path)
         advance(chain, "open-2", 150)
     kept: list[tuple[list[str], list[str]]] = []
     for folder in (Path(data), tmp_path / "followed"):
-        with StateReader.open(folder / STATE_FOLDER, STORED_TABLES) as reader, reader.snapshot() as state:
+        with ProjectionReader(folder / STATE_FOLDER) as reader, reader.snapshot() as state:
             keys = list(map(repr, state.scan(REFERENCE_BY_KEY)))
             protocols = list(map(repr, state.scan(PROTOCOL_BY_ACCOUNT)))
             kept.append((keys, protocols))

@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.projections.markets.labels import MOST_ALIKE, MOST_TAGS, count_labels
 from ledgerd.projections.markets.metadata_text import metadata_of
-from ledgerd.state.objects.market_records import (
+from ledgerd.projections.tables.market_records import (
     CATEGORY,
     PM_LABEL_COUNTS,
     SUBCATEGORY,
@@ -20,7 +19,8 @@ from ledgerd.state.objects.market_records import (
     TAG_OF_CATEGORY,
     PmMarketMeta,
 )
-from tests.chain.ledgers import fresh_ledger
+from ledgerd.state.store import Store
+from tests.chain.ledgers import fresh_ledger, kept_beside
 
 BEGINNING = "b" * 200
 """All that the index keeps of a text."""
@@ -29,23 +29,23 @@ Counts = dict[tuple[int, str, str], int]
 
 
 @pytest.fixture
-def ledger(tmp_path: Path) -> Ledger:
-    return fresh_ledger(tmp_path, 15)
+def kept(tmp_path: Path) -> Store:
+    return kept_beside(fresh_ledger(tmp_path, 15))
 
 
 def market(category: str, tags: list[str], subcategory: str = "") -> PmMarketMeta:
     return metadata_of(json.dumps({"category": category, "subcategory": subcategory, "tags": tags}))
 
 
-def counts(ledger: Ledger) -> Counts:
-    return {(each.kind, each.category, each.name): each.count for each in ledger.store.scan(PM_LABEL_COUNTS)}
+def counts(kept: Store) -> Counts:
+    return {(each.kind, each.category, each.name): each.count for each in kept.scan(PM_LABEL_COUNTS)}
 
 
-def test_labels_are_counted_and_taken_off_again(ledger: Ledger) -> None:
+def test_labels_are_counted_and_taken_off_again(kept: Store) -> None:
     one, other = market("c", ["t", "u"], "s"), market("c", ["t", "jurisdiction:US"])
-    count_labels(ledger, one, 1)
-    count_labels(ledger, other, 1)
-    assert counts(ledger) == {
+    count_labels(kept, one, 1)
+    count_labels(kept, other, 1)
+    assert counts(kept) == {
         (CATEGORY, "", "c"): 2,
         (SUBCATEGORY, "c", "s"): 1,
         (TAG, "", "t"): 2,
@@ -53,18 +53,18 @@ def test_labels_are_counted_and_taken_off_again(ledger: Ledger) -> None:
         (TAG, "", "u"): 1,
         (TAG_OF_CATEGORY, "c", "u"): 1,
     }
-    count_labels(ledger, one, -1)
-    count_labels(ledger, other, -1)
-    assert counts(ledger) == {}
+    count_labels(kept, one, -1)
+    count_labels(kept, other, -1)
+    assert counts(kept) == {}
 
 
-def test_of_thousands_of_tags_the_first_ones_are_counted(ledger: Ledger) -> None:
+def test_of_thousands_of_tags_the_first_ones_are_counted(kept: Store) -> None:
     meta = market("", [f"t{number}" for number in range(5_000)])
-    count_labels(ledger, meta, 1)
-    assert len(counts(ledger)) == 2 * MOST_TAGS
-    assert (TAG, "", f"t{MOST_TAGS - 1}") in counts(ledger)
-    count_labels(ledger, meta, -1)
-    assert counts(ledger) == {}
+    count_labels(kept, meta, 1)
+    assert len(counts(kept)) == 2 * MOST_TAGS
+    assert (TAG, "", f"t{MOST_TAGS - 1}") in counts(kept)
+    count_labels(kept, meta, -1)
+    assert counts(kept) == {}
 
 
 def many_alike() -> Iterator[PmMarketMeta]:
@@ -74,26 +74,26 @@ def many_alike() -> Iterator[PmMarketMeta]:
 
 
 def test_of_tags_that_begin_alike_so_many_are_counted_and_looked_through(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+    kept: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scan, read = ledger.store.scan, list[object]()
+    scan, read = kept.scan, list[object]()
 
     def counted(*given: Any, **more: Any) -> Iterator[object]:
         for each in scan(*given, **more):
             read.append(each)
             yield each
 
-    monkeypatch.setattr(ledger.store, "scan", counted)
+    monkeypatch.setattr(kept, "scan", counted)
     for meta in many_alike():
         read.clear()
-        count_labels(ledger, meta, 1)
+        count_labels(kept, meta, 1)
         assert len(read) <= 2 * MOST_TAGS * MOST_ALIKE
-    assert len(counts(ledger)) == 2 * MOST_ALIKE
+    assert len(counts(kept)) == 2 * MOST_ALIKE
     for meta in many_alike():
-        count_labels(ledger, meta, -1)
-    assert counts(ledger) == {}
+        count_labels(kept, meta, -1)
+    assert counts(kept) == {}
 
 
-def test_a_label_that_was_not_counted_is_not_taken_off(ledger: Ledger) -> None:
-    count_labels(ledger, market("c", ["t"]), -1)
-    assert counts(ledger) == {}
+def test_a_label_that_was_not_counted_is_not_taken_off(kept: Store) -> None:
+    count_labels(kept, market("c", ["t"]), -1)
+    assert counts(kept) == {}

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledgerd.projections.markets.metadata_text import metadata_of
-from ledgerd.state.objects.market_records import PmMarketMeta
+from ledgerd.projections.tables.market_records import PmMarketMeta
 
 
 def said(text: str) -> dict[str, Any]:

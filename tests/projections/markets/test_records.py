@@ -12,10 +12,9 @@ from typing import Any
 
 from ledgerd.chain.chain import Chain
 from ledgerd.codec import codec_of
-from ledgerd.projections.markets.open_books import LAPSED
+from ledgerd.projections.following import follow, leave, projections_of
 from ledgerd.projections.markets.records import MarketRecords
-from ledgerd.protocol.block import Block
-from ledgerd.state.objects.market_records import (
+from ledgerd.projections.tables.market_records import (
     PM_KLINE_CHUNKS,
     PM_LABEL_COUNTS,
     PM_MARKET_META,
@@ -24,8 +23,10 @@ from ledgerd.state.objects.market_records import (
     PM_RECENT_POINTS,
     PM_RECORDS_SINCE,
 )
+from ledgerd.protocol.block import Block
 from ledgerd.state.objects.markets import ACTIVE, PM_MARKETS
 from ledgerd.state.tables import Table
+from ledgerd.state.view import View
 from tests.chain.recorded_chains import LIKE_THE_RECORDING, advance, open_chain
 from tests.recorded import recorded_blocks
 
@@ -45,13 +46,19 @@ TABLES: tuple[Table[Any], ...] = (
 def followed(folder: Path, name: str = NAME) -> Iterator[Chain]:
     folder.mkdir(exist_ok=True)
     with open_chain(name, folder) as chain:
-        chain.project(MarketRecords())
+        follow(chain, [MarketRecords()])
         yield chain
 
 
 def kept(chain: Chain) -> list[list[str]]:
     """All that is kept, as it is stored."""
-    return [[repr(each) for each in chain.parts.store.scan(table)] for table in TABLES]
+    return [[repr(each) for each in kept_of(chain).scan(table)] for table in TABLES]
+
+
+def kept_of(chain: Chain) -> View:
+    found = projections_of(chain)
+    assert found is not None
+    return found
 
 
 def test_what_is_undone_and_applied_again_is_kept_as_if_nothing_had_been(tmp_path: Path) -> None:
@@ -122,24 +129,24 @@ def test_the_open_books_of_oracles_are_what_their_open_markets_say(tmp_path: Pat
             for market in store.scan(PM_MARKETS):
                 if market.status == ACTIVE and market.bets_sum:
                     sums[market.oracle] = sums.get(market.oracle, 0) + market.bets_sum
-            assert {each.oracle: each.bets_sum for each in store.scan(PM_OPEN_BOOKS)} == sums
+            assert {each.oracle: each.bets_sum for each in kept_of(chain).scan(PM_OPEN_BOOKS)} == sums
         assert sums
 
 
 def test_records_say_since_when_they_are_complete(tmp_path: Path) -> None:
     def since(chain: Chain) -> int:
-        return chain.parts.store.get(PM_RECORDS_SINCE, 0).block
+        return kept_of(chain).get(PM_RECORDS_SINCE, 0).block
 
     with followed(tmp_path) as chain:
         advance(chain, NAME, 60)
         assert since(chain) == 1
     with open_chain(NAME, tmp_path) as chain:
-        chain.lapse(LAPSED)
+        leave(chain)
         advance(chain, NAME, 80)
     with followed(tmp_path) as chain:
         advance(chain, NAME, 100)
         assert since(chain) == 81
-        books = {each.oracle: each.bets_sum for each in chain.parts.store.scan(PM_OPEN_BOOKS)}
+        books = {each.oracle: each.bets_sum for each in kept_of(chain).scan(PM_OPEN_BOOKS)}
     with followed(tmp_path / "whole") as chain:
         advance(chain, NAME, 100)
-        assert books == {each.oracle: each.bets_sum for each in chain.parts.store.scan(PM_OPEN_BOOKS)}
+        assert books == {each.oracle: each.bets_sum for each in kept_of(chain).scan(PM_OPEN_BOOKS)}

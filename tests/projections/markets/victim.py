@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from ledgerd.codec import codec_of
+from ledgerd.projections.following import follow
 from ledgerd.projections.markets.records import MarketRecords
 from ledgerd.protocol.block import Block
 from tests.chain.recorded_chains import LIKE_THE_RECORDING, open_chain
@@ -18,7 +19,7 @@ from tests.recorded import recorded_blocks
 
 def main(name: str, folder: Path, blocks_a_commit: int) -> None:
     with open_chain(name, folder) as chain:
-        chain.project(MarketRecords())
+        follow(chain, [MarketRecords()])
         for packed in recorded_blocks(name)[chain.head_number :]:
             chain.push_block(codec_of(Block).decode(packed), LIKE_THE_RECORDING, commit=False).or_raise()
             if chain.head_number % blocks_a_commit == 0:

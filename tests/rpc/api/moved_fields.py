@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from types import CodeType
 from typing import Any
 
-OBJECTS = "ledgerd.state.objects"
+OBJECTS, PROJECTED = "ledgerd.state.objects", "ledgerd.projections.tables"
 MOVES = {
     "accounts": {"Account": ("name", "energy"), "AccountAuthority": ("account", "regular")},
     "bets": {"PmBet": ("status", "id")},
@@ -44,7 +44,7 @@ class Mover(PathFinder):
     def find_spec(cls, fullname: str, *args: Any) -> ModuleSpec | None:
         """Only what is to be moved."""
         package, _, module = fullname.rpartition(".")
-        spec = super().find_spec(fullname, *args) if package == OBJECTS and module in MOVES else None
+        spec = super().find_spec(fullname, *args) if package in {OBJECTS, PROJECTED} and module in MOVES else None
         if spec is not None and spec.origin is not None:
             spec.loader = MovedSource(fullname, spec.origin)
         return spec
@@ -63,6 +63,7 @@ sys.meta_path.insert(0, Mover)
 
 from ledgerd.chain.ledger.images import standing_images  # noqa: E402 - after the moves
 from ledgerd.codec import codec_of  # noqa: E402
+from ledgerd.projections.tables import market_records  # noqa: E402
 from ledgerd.protocol.authority import authority_of  # noqa: E402
 from ledgerd.protocol.keys import PublicKey  # noqa: E402
 from ledgerd.protocol.names import AccountName  # noqa: E402
@@ -70,7 +71,7 @@ from ledgerd.rpc.api.account_record import account_text  # noqa: E402
 from ledgerd.rpc.api.prediction_market.shared.cards import metadata_text  # noqa: E402
 from ledgerd.rpc.api.prediction_market.shared.metadata_filter import MetadataFilter  # noqa: E402
 from ledgerd.state import Store  # noqa: E402
-from ledgerd.state.objects import STORED_TABLES, accounts, bets, disputes, market_records, markets, validators  # noqa: E402
+from ledgerd.state.objects import STORED_TABLES, accounts, bets, disputes, markets, validators  # noqa: E402
 from tests.chain.networks import SMALL  # noqa: E402
 
 ALICE = AccountName("alice")
@@ -128,8 +129,9 @@ def accounts_agree(folder: Path) -> None:
 if __name__ == "__main__":
     for module, changed in MOVES.items():
         for name, (field, _) in changed.items():
-            record = getattr(sys.modules[f"{OBJECTS}.{module}"], name)
-            sys.stdout.write(f"{module} {name} {field} {record.__struct_fields__.index(field)}\n")
+            package = PROJECTED if module == "market_records" else OBJECTS
+            record = getattr(sys.modules[f"{package}.{module}"], name)
+            sys.stdout.write(f"{package}.{module} {name} {field} {record.__struct_fields__.index(field)}\n")
     lists_agree()
     with TemporaryDirectory() as folder:
         accounts_agree(Path(folder))

@@ -14,6 +14,7 @@ from ledgerd.chain.log.histories import History
 from ledgerd.codec.json_text import Json
 from ledgerd.history.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
+from ledgerd.projections.reading import ProjectionReader
 from ledgerd.rpc.api.account_history import ACCOUNT_HISTORY
 from ledgerd.rpc.api.history.stream import Subscriptions
 from ledgerd.rpc.api.history_api import HISTORY_API
@@ -39,13 +40,13 @@ def history_dispatcher(name: str, folder: Path, asked: History | None = None) ->
     state = folder / STATE_FOLDER
     log = BlockLogReader.open(state)
     history = EmbeddedHistory.open(folder / HISTORY_FOLDER, state, HistorySettings())
-    with history, StateReader.open(state, STORED_TABLES) as reader:
+    with history, StateReader.open(state, STORED_TABLES) as reader, ProjectionReader(state) as kept:
         services: dict[type, object] = {
             KeptBlocks: KeptBlocks(log),
             History: asked or history,
             Subscriptions: Subscriptions(history),
         }
-        node = Node(network_of(name), reader.snapshot, Link(), services)
+        node = Node(network_of(name), reader.snapshot, Link(), services, kept.snapshot)
         apis = (OPERATION_HISTORY, ACCOUNT_HISTORY, HISTORY_API)
         yield Dispatcher(apis, node, lambda: 0.0, cache=AnswerCache(0), limits=Limits())
     log.close()

@@ -14,9 +14,11 @@ from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.history.settings import HistorySettings
+from ledgerd.projections import following
 from ledgerd.projections.custom_protocols import CustomProtocols
 from ledgerd.projections.key_references import KeyReferences
 from ledgerd.projections.markets.records import MarketRecords
+from ledgerd.projections.reading import ProjectionReader
 from ledgerd.rpc.api import APIS
 from ledgerd.rpc.api.database_api.globals import Storage
 from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
@@ -26,10 +28,11 @@ from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.view import Node, OpenView
 from ledgerd.rpc.describe.openrpc import recorded_examples
+from ledgerd.state.empty import EmptyView
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.reader import StateReader
 from tests.additions import answer_with_additions
-from tests.chain.ledgers import close_all
+from tests.chain.ledgers import close_all, kept_beside
 from tests.chain.recorded_chains import network_of, open_chain
 from tests.chain.replays import copy_replayed, keep_replay
 from tests.history.histories import HISTORY_FOLDER, followed
@@ -90,26 +93,26 @@ def follow(chain: Chain, recorder: BlockRecorder) -> None:
 
 
 def project_for_plugins(chain: Chain) -> None:
-    """Keep in its state what the plugins keep there."""
-    chain.project(KeyReferences())
-    chain.project(CustomProtocols())
-    chain.project(MarketRecords())
+    """Keep what the plugins keep beside its state."""
+    following.follow(chain, [KeyReferences(), CustomProtocols(), MarketRecords()])
 
 
 @contextmanager
 def dispatcher_over(name: str, folder: Path) -> Iterator[Dispatcher]:
     """What answers from a chain's folder, as a worker does."""
-    with StateReader.open(folder / STATE_FOLDER, STORED_TABLES) as reader:
-        yield from _dispatching(name, folder, reader.snapshot)
+    state = folder / STATE_FOLDER
+    with StateReader.open(state, STORED_TABLES) as reader, ProjectionReader(state) as kept:
+        yield from _dispatching(name, folder, reader.snapshot, kept.snapshot)
 
 
 @contextmanager
 def dispatcher_within(chain: Chain, name: str, folder: Path) -> Iterator[Dispatcher]:
     """What answers from a chain that is open, with the changes of the transactions that wait for a block."""
-    yield from _dispatching(name, folder, lambda: nullcontext(chain.parts.ledger.store))
+    kept = following.projections_of(chain) or EmptyView()
+    yield from _dispatching(name, folder, lambda: nullcontext(chain.parts.ledger.store), lambda: nullcontext(kept))
 
 
-def _dispatching(name: str, folder: Path, reading: OpenView) -> Iterator[Dispatcher]:
+def _dispatching(name: str, folder: Path, reading: OpenView, projections: OpenView) -> Iterator[Dispatcher]:
     state = folder / STATE_FOLDER
     log = BlockLogReader.open(state)
     services: dict[type, object] = {
@@ -117,7 +120,7 @@ def _dispatching(name: str, folder: Path, reading: OpenView) -> Iterator[Dispatc
         BlockRecords: BlockRecords(folder),
         Storage: Storage(state),
     }
-    node = Node(network_of(name), reading, NoMain(), services)
+    node = Node(network_of(name), reading, NoMain(), services, projections)
     yield Dispatcher(APIS, node, lambda: 0.0, cache=AnswerCache(0), limits=Limits())
     log.close()
 
@@ -138,9 +141,11 @@ def asking(dispatcher: Dispatcher) -> Callable[..., Any]:
 def answers_of(ledger: Ledger, folder: Path) -> Iterator[Callable[..., Any]]:
     """What a ledger made by hand in a folder answers, once it is complete."""
     ledger.store.commit()
+    kept_beside(ledger).commit()
     close_all()
-    with StateReader.open(folder / "state", STORED_TABLES) as reader:
-        node = Node(ledger.network, reader.snapshot, NoMain())
+    state = folder / "state"
+    with StateReader.open(state, STORED_TABLES) as reader, ProjectionReader(state) as kept:
+        node = Node(ledger.network, reader.snapshot, NoMain(), projections=kept.snapshot)
         yield asking(Dispatcher(APIS, node, lambda: 0.0, cache=AnswerCache(0), limits=Limits()))
 
 

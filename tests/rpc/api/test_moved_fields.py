@@ -18,5 +18,5 @@ def test_a_field_may_move_in_its_declaration() -> None:
     lines = [line.split() for line in done.stdout.splitlines()]
     assert len(lines) == 7
     for module, name, field, place in lines:
-        record = getattr(import_module(f"ledgerd.state.objects.{module}"), name)
+        record = getattr(import_module(module), name)
         assert int(place) != record.__struct_fields__.index(field)

@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import starmap
+from typing import TYPE_CHECKING, Any
 
-from ledgerd.chain.events import BlockApplied, BlocksUndone, Event, IrreversibleAdvanced
+from ledgerd.chain.events import (
+    UNCHANGED,
+    BlockApplied,
+    BlocksUndone,
+    Change,
+    Event,
+    IrreversibleAdvanced,
+    TableChanges,
+)
 from ledgerd.chain.ledger.assumption import AssumedBlockDiffers, Assumption
 from ledgerd.chain.ledger.images import changed_images
 from ledgerd.chain.ledger.ledger import Ledger
@@ -15,6 +25,9 @@ from ledgerd.protocol.block import Block
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.identifiers import BlockId
 from ledgerd.state.objects.transactions import REVERSIBLE_BLOCKS, REVERSIBLE_BY_NUMBER, ReversibleBlock
+
+if TYPE_CHECKING:
+    from ledgerd.state.tables import Table
 
 KEPT_BLOCKS = 64
 """So many irreversible blocks stay in the state: without transactions, two pages of a disk."""
@@ -43,6 +56,8 @@ class Trunk:
         """The block up to which signatures of transactions are not checked, while the chain does not have it yet."""
         self.is_assumption_refuted = False
         """Whether a block came that is valid in the place of the assumed one."""
+        self.watched: frozenset[Table[Any]] = frozenset()
+        """The tables of which observers want to know what blocks change."""
         self.checkpoints = checkpoints
         self._last_checkpoint = max(checkpoints, default=0)
 
@@ -71,6 +86,7 @@ class Trunk:
         with self.store.begin() as session:
             self._apply(block, skip)
             images = changed_images(self.store) if self.ledger.gathers_images else None
+            changes = self._changes() if self.watched else UNCHANGED
             self.store.create(REVERSIBLE_BLOCKS, ReversibleBlock(number=block.number, packed=block.packed))
             session.push()
         now = self.ledger.globals
@@ -88,11 +104,17 @@ class Trunk:
                 ledger.penalties,
                 images,
                 self.clock() - began,
+                tuple(ledger.samples),
+                changes,
             )
         )
         if irreversible > irreversible_before:
             self.store.irreversible(irreversible)
             self.happened.append(IrreversibleAdvanced(irreversible))
+
+    def _changes(self) -> TableChanges:
+        found = ((table, tuple(starmap(Change.copied, self.store.last_changes(table)))) for table in self.watched)
+        return {table: changes for table, changes in found if changes}
 
     def _apply(self, block: Block, skip: SkipFlags) -> None:
         assumption = self.assumption

@@ -5,15 +5,24 @@ Everything is called on the chain's thread; observers are called in the order in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ledgerd.chain.events import BlockApplied, BlocksUndone, Event
     from ledgerd.chain.forks.outcome import Outcome
+    from ledgerd.chain.ledger.ledger import Sampler
     from ledgerd.protocol.block import Block
+    from ledgerd.protocol.operations import Operation
     from ledgerd.state.records import Row
+    from ledgerd.state.tables import Table
+
+
+Samplers = Mapping["type[Operation]", "tuple[Sampler, ...]"]
+"""Who samples around which operations."""
+NO_SAMPLERS: Samplers = MappingProxyType({})
 
 
 class Detail(Enum):
@@ -32,6 +41,10 @@ class Observer:
 
     wanted: frozenset[Detail] = frozenset()
     """What it wants to know besides, from the next block on."""
+    samplers: Samplers = NO_SAMPLERS
+    """What it wants sampled around which operations: `BlockApplied.samples`."""
+    tables: frozenset[Table[Any]] = frozenset()
+    """The tables of which it wants to know what blocks change: `BlockApplied.changes`."""
 
     def pushed(self, block: Block, outcome: Outcome) -> None:
         """A block was pushed: also one that was refused or is on a branch. Its validator may not have signed it."""
@@ -55,8 +68,20 @@ class Observer:
     def committed(self, seconds: float) -> None:
         """All events of a commit were passed on; to make them durable took so long."""
 
+    def closing(self) -> None:
+        """The chain is being closed: nothing follows."""
+
     def pending_changed(self, rows: list[Row]) -> None:
         """A transaction was accepted to wait for a block; the objects that it changes, as they are with it."""
 
     def pending_dropped(self) -> None:
         """The changes of all pending transactions are undone."""
+
+
+def merged(wanted: Iterable[Samplers]) -> Samplers:
+    """All of these samplers."""
+    found: dict[type[Operation], tuple[Sampler, ...]] = {}
+    for each in wanted:
+        for kind, samplers in each.items():
+            found[kind] = (*found.get(kind, ()), *samplers)
+    return found

@@ -6,7 +6,7 @@ Evaluators and block steps take a `Ledger` and nothing else; `applying` and `cha
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,6 +17,7 @@ from ledgerd.chain.events import (
     AccountChange,
     AppliedOperation,
     PenaltyChange,
+    Sample,
 )
 from ledgerd.chain.ledger.holdings import BlockChanges, Mark
 from ledgerd.codec.lazy import lazy
@@ -54,26 +55,6 @@ class Sampler(ABC):
     @abstractmethod
     def after(self, ledger: Ledger, operation: Any, before: Any) -> object | None:  # noqa: ANN401 - the same
         """What was found; none where nothing was."""
-
-
-class Sample(NamedTuple):
-    """What a sampler has found."""
-
-    projection: Projection
-    place: int
-    """Of the operation, among those of the block."""
-    found: Any
-
-
-class Projection(ABC):
-    """Tables that follow the chain, and that no rule reads: written at the end of each block, and undone with it."""
-
-    samplers: Mapping[type[Operation], tuple[Sampler, ...]] = {}
-    """What it wants sampled."""
-
-    @abstractmethod
-    def write(self, ledger: Ledger, operations: Sequence[AppliedOperation], samples: Sequence[Sample]) -> None:
-        """Write what a block changes, by its operations and the samples of them; the state is that after the block."""
 
 
 class BlockCursor:
@@ -161,9 +142,8 @@ class Ledger:
         """Whether checks apply that hold for new transactions only, never for blocks (spec 02, section 1.6)."""
         self.is_reporting = True
         """Whether operations are reported at all; those of pending transactions are not."""
-        self.projections: list[Projection] = []
-        self.samplers: dict[type[Operation], tuple[tuple[Projection, Sampler], ...]] = {}
-        """What the projections want sampled."""
+        self.samplers: Mapping[type[Operation], tuple[Sampler, ...]] = {}
+        """What observers want sampled."""
 
     # -- the singletons
 
@@ -297,26 +277,13 @@ class Ledger:
             with self.sampled(operation):
                 pass
 
-    # -- project
-
-    def project(self, projection: Projection) -> None:
-        self.projections.append(projection)
-        for kind, samplers in projection.samplers.items():
-            added = ((projection, each) for each in samplers)
-            self.samplers[kind] = (*self.samplers.get(kind, ()), *added)
-
     @contextmanager
     def sampled(self, operation: Operation) -> Iterator[None]:
         """Sample around an operation, which was reported last."""
         place, samplers = len(self.operations) - 1, self.samplers.get(type(operation), ())
-        before = [sampler.before(self, operation) for _, sampler in samplers]
+        before = [sampler.before(self, operation) for sampler in samplers]
         yield
-        for (projection, sampler), known in zip(samplers, before, strict=True):
+        for sampler, known in zip(samplers, before, strict=True):
             found = sampler.after(self, operation, known)
             if found is not None:
-                self.samples.append(Sample(projection, place, found))
-
-    def write_projections(self) -> None:
-        """At the end of a block, inside its session."""
-        for projection in self.projections:
-            projection.write(self, self.operations, [each for each in self.samples if each.projection is projection])
+                self.samples.append(Sample(sampler, place, found))

@@ -114,7 +114,6 @@ def apply_block(ledger: Ledger, block: Block, skip: SkipFlags = Skip.NOTHING) ->
     else:
         for step in STEPS:
             step(ledger, context)
-    ledger.write_projections()
     return context
 
 

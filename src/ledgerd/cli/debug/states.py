@@ -14,14 +14,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ledgerd.codec import codec_of
+from ledgerd.codec.codec import codec_of
 from ledgerd.node.config.configuration import read_configuration
+from ledgerd.projections.reading import reading_both
+from ledgerd.projections.tables import PROJECTED_TABLES
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.read import Snapshot
 from ledgerd.snapshot.sections import HEAD_BLOCK, OLD_SECTIONS, SECTIONS, SnapshotSection
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.reader import StateReader
 from ledgerd.state.tables import Table
 from ledgerd.state.view import View
 
@@ -62,16 +63,17 @@ def _opened(path: Path, stack: ExitStack, *, in_full: bool) -> State:
     folder = read_configuration({"data-dir": [str(path)]}, Path.cwd()).chain.shared_file_dir
     if not folder.is_dir():
         raise OperatorError(f"there is no state in {path}: give a data directory or a snapshot")
-    view = stack.enter_context(stack.enter_context(StateReader.open(folder, STORED_TABLES)).snapshot())
-    return _all_tables(view) if in_full else _sections(view)
+    state, kept = stack.enter_context(reading_both(folder))
+    return _all_tables(state, kept) if in_full else _sections(state)
 
 
-def _all_tables(view: View) -> State:
-    def objects(table: Table[Any]) -> Iterator[tuple[Any, Any]]:
+def _all_tables(state: View, kept: View) -> State:
+    def objects(view: View, table: Table[Any]) -> Iterator[tuple[Any, Any]]:
         codec = codec_of(table.record)
         return ((entity.id, json.loads(codec.to_json(entity))) for entity in view.scan(table))
 
-    return {table.title: partial(objects, table) for table in STORED_TABLES}
+    tables = (*((state, each) for each in STORED_TABLES), *((kept, each) for each in PROJECTED_TABLES))
+    return {table.title: partial(objects, view, table) for view, table in tables}
 
 
 def _sections(view: View) -> State:

@@ -1,7 +1,7 @@
-"""Makes what is kept of markets beside the ledger again: the chain is replayed, and its new state takes the old one's
-place.
+"""Makes the projections of a state again: the chain is replayed, and what was kept of it takes the place of what is
+there.
 
-The new state stands in a folder of its own until it is complete; an interrupted rebuild is continued.
+The replay stands in a folder of its own until it is complete; an interrupted rebuild is continued.
 """
 
 from __future__ import annotations
@@ -16,9 +16,12 @@ from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.offline.replay import reapply
 from ledgerd.history.rebuild import ChainSource
 from ledgerd.node.datadir.projections import project_for_plugins
+from ledgerd.projections.following import projections_of
+from ledgerd.projections.kept import PROJECTIONS, KeptProjections, replace_projections
+from ledgerd.projections.tables.market_records import PM_RECORDS_SINCE
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.state.disk import DATA_FILE
-from ledgerd.state.objects.market_records import PM_RECORDS_SINCE
+from ledgerd.state.objects import STORED_TABLES
+from ledgerd.state.store import Store
 
 if TYPE_CHECKING:
     from ledgerd.node.config.configuration import Configuration
@@ -36,11 +39,14 @@ def replay_beside(
         OperatorError: The block log does not begin with the first block.
     """
     if chain.head_number and chain.block_at(1) is None:
-        since = chain.state.find(PM_RECORDS_SINCE, 0)
-        kept = "none are kept yet" if since is None else f"those that are kept are complete from block {since.block} on"
+        kept = projections_of(chain)
+        since = None if kept is None else kept.find(PM_RECORDS_SINCE, 0)
+        state = (
+            "none are kept yet" if since is None else f"those that are kept are complete from block {since.block} on"
+        )
         raise OperatorError(
             "metadata and price points of markets cannot be made from the first block on: this chain began with a "
-            f"snapshot, and its block log has no older blocks; {kept}"
+            f"snapshot, and its block log has no older blocks; {state}"
         )
     folder = data_dir / REBUILD_FOLDER
     with Chain.open(folder, chain.network, clock=time.monotonic) as replayed:
@@ -55,8 +61,10 @@ def replay_beside(
 
 
 def put_in_place(data_dir: Path, files: StateFiles) -> None:
-    """Replace the state, which nobody has open, by the replayed one."""
-    folder = data_dir / REBUILD_FOLDER
-    (folder / STATE_FOLDER / DATA_FILE).replace(files.fresh_folder() / DATA_FILE)
-    files.put_in_place()
-    shutil.rmtree(folder)
+    """Replace the projections of a state, which nobody has open, by those of the replay."""
+    replayed = data_dir / REBUILD_FOLDER / STATE_FOLDER
+    with KeptProjections(replayed) as kept, Store.open(files.folder, STORED_TABLES, space=files.space) as state:
+        state.set_meta(PROJECTIONS, kept.position)
+        state.commit()
+    replace_projections(files.folder, replayed)
+    shutil.rmtree(data_dir / REBUILD_FOLDER)

@@ -71,6 +71,7 @@ class Opening:
         """
         self._files.make_folders()
         self._files.require_free()
+        self._files.finish()
         if self._asked.resync_blockchain:
             log.warning(
                 "--resync-blockchain: the state and the block logs in %(folder)s are deleted",

@@ -2,35 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.node.config.options.application import PREDICTION_MARKET_API
 from ledgerd.projections.custom_protocols import CustomProtocols
+from ledgerd.projections.following import follow, leave
 from ledgerd.projections.key_references import KeyReferences
-from ledgerd.projections.markets.open_books import LAPSED
 from ledgerd.projections.markets.records import MarketRecords
 from ledgerd.rpc.blocks.records import BlockRecorder
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
     from ledgerd.node.config.configuration import Configuration
+    from ledgerd.projections.projection import Projection
+
+
+PROJECTIONS: Mapping[str, Callable[[Configuration], Projection]] = {
+    "account_by_key": lambda _: KeyReferences(),
+    "custom_protocol_api": lambda configuration: CustomProtocols(configuration.custom_protocol.store_size),
+    PREDICTION_MARKET_API: lambda configuration: MarketRecords(
+        configuration.prediction_market.ttl_days, skips_virtual=configuration.chain.skip_virtual_ops
+    ),
+}
+"""What is kept for a plugin to answer from."""
 
 
 def project_for_plugins(chain: Chain, configuration: Configuration) -> None:
-    """Keep the projections that the configured plugins answer from."""
+    """Keep the projections that the configured plugins answer from; the others cost nothing."""
     plugins = configuration.application.plugins
-    if "account_by_key" in plugins:
-        chain.project(KeyReferences())
-    if "custom_protocol_api" in plugins:
-        chain.project(CustomProtocols(configuration.custom_protocol.store_size))
-    if PREDICTION_MARKET_API in plugins:
-        kept_days, skips_virtual = configuration.prediction_market.ttl_days, configuration.chain.skip_virtual_ops
-        chain.project(MarketRecords(kept_days, skips_virtual=skips_virtual))
+    wanted = [make(configuration) for plugin, make in PROJECTIONS.items() if plugin in plugins]
+    if wanted:
+        follow(chain, wanted)
     else:
-        chain.lapse(LAPSED)
+        leave(chain)
 
 
 @contextmanager

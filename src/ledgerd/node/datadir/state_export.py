@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from ledgerd.projections.following import projections_of
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.snapshot.export import Occasion, export
 
@@ -35,7 +36,8 @@ def write_snapshot(chain: Chain, path: Path, now: int, *, with_metadata: bool = 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with partial.open("wb") as file:
-            occasion = Occasion(chain.network.chain_id, now, head, pending, with_metadata)
+            metadata = projections_of(chain) if with_metadata else None
+            occasion = Occasion(chain.network.chain_id, now, head, pending, metadata)
             exported = export(chain.state, file, occasion, path.parent)
             file.flush()
             os.fsync(file.fileno())

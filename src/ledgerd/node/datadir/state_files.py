@@ -13,6 +13,7 @@ from pathlib import Path
 from ledgerd.chain.log.block_log import FULL_LOG, BlockLog
 from ledgerd.chain.log.files import LogKind, paths_of, sums_path, sync_folder
 from ledgerd.chain.log.rolling import ROLLING_LOG
+from ledgerd.projections.kept import FOLDER, replace_projections
 from ledgerd.rpc.blocks.records import FILE_NAME as BLOCK_INFO
 from ledgerd.state.disk import DATA_FILE, Space
 from ledgerd.state.errors import StorageError
@@ -26,7 +27,7 @@ LOCKS = "lock.mdb"
 NEW = "new"
 """The folder in which a new state is built before it replaces the present one."""
 
-BESIDE = (NEW, "replaced", "verified", "verified.part")
+BESIDE = (NEW, "replaced", "verified", "verified.part", FOLDER)
 """The folders beside a state that mean nothing without it."""
 
 REPLACED = "replaced"
@@ -152,13 +153,22 @@ class StateFiles:
         shutil.rmtree(self.folder / NEW, ignore_errors=True)
 
     def put_in_place(self) -> None:
-        """Replace the state by the new one. If this is interrupted, the old state remains in use."""
+        """Replace the state by the new one, with the projections that were made with it.
+
+        If this is interrupted, the old state remains in use, or `finish` does the rest.
+        """
         with swapping(self.folder):
             (self.folder / LOCKS).unlink(missing_ok=True)
             (self.folder / NEW / DATA_FILE).replace(self.folder / DATA_FILE)
         sync_folder(self.folder)
+        self.finish()
         shutil.rmtree(self.folder / NEW, ignore_errors=True)
         (self.folder / DAMAGED).unlink(missing_ok=True)
+
+    def finish(self) -> None:
+        """Where a new state was put in place, do so with its projections too; they are made after that state."""
+        if not (self.folder / NEW / DATA_FILE).exists():
+            replace_projections(self.folder, self.folder / NEW)
 
     def set_full_log_aside(self) -> Path | None:
         """Move the full log to a folder of its own, since the new state does not continue it; where to, if it had

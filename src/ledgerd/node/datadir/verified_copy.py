@@ -19,9 +19,10 @@ from ledgerd.chain.log.block_log import BlockLog
 from ledgerd.chain.log.files import paths_of, sync_folder
 from ledgerd.chain.log.rolling import RollingBlockLog
 from ledgerd.node.datadir.state_files import LOCKS, StateFiles
+from ledgerd.projections.kept import FOLDER, replace_projections
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.state.copying import copy_state
-from ledgerd.state.disk import DATA_FILE
+from ledgerd.state.disk import DATA_FILE, taken_bytes
 from ledgerd.state.lock import swapping
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
@@ -99,12 +100,15 @@ class VerifiedCopy:
         partial = files.folder / PARTIAL
         shutil.rmtree(partial, ignore_errors=True)
         copy_state(files.folder, partial)
+        if (files.folder / FOLDER).is_dir():
+            copy_state(files.folder / FOLDER, partial / FOLDER)
         sync_folder(partial)
         partial.replace(self._folder)
         sync_folder(files.folder)
 
     def _require_room(self) -> None:
-        size = (self._files.folder / DATA_FILE).stat().st_blocks * 512
+        folder = self._files.folder
+        size = taken_bytes(folder / DATA_FILE) + taken_bytes(folder / FOLDER / DATA_FILE)
         free = shutil.disk_usage(self._files.folder).free
         if free < size + SPARE:
             raise OperatorError(
@@ -144,6 +148,7 @@ class VerifiedCopy:
                 log.warning("the state is missing, so the block log was moved to %(folder)s", {"folder": aside})
             self._cut_logs(0)
             files.remove()
+        replace_projections(files.folder, self._folder)
         (self._folder / GOING_BACK).replace(files.folder / BANNED)
         sync_folder(files.folder)
         self.forget()

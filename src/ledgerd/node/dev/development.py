@@ -31,6 +31,7 @@ from ledgerd.node.parts.watching.stuck import StuckPart
 from ledgerd.node.runtime import Runtime
 from ledgerd.node.time_source import MICRO
 from ledgerd.producer.loop import Producer, run
+from ledgerd.projections.kept import FOLDER
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.constants import BLOCK_INTERVAL, BLOCKS_PER_YEAR
 from ledgerd.protocol.endpoint import Endpoint
@@ -78,6 +79,8 @@ class DevSnapshots:
         self._last += 1
         target = self._folder / str(self._last)
         copy_state(folder, target)
+        if (folder / FOLDER).is_dir():
+            copy_state(folder / FOLDER, target / FOLDER)
         sizes = tuple(path.stat().st_size for path in paths_of(folder, FULL_LOG))
         self._kept[self._last] = DevSnapshot(self._last, target, head, sizes, shift)
         return self._last
@@ -90,6 +93,8 @@ class DevSnapshots:
         for number in [each for each in self._kept if each > kept.number]:
             shutil.rmtree(self._kept.pop(number).folder, ignore_errors=True)
         put_back(folder, kept.folder)
+        if (kept.folder / FOLDER).is_dir():
+            put_back(folder / FOLDER, kept.folder / FOLDER)
         for path, size in zip(paths_of(folder, FULL_LOG), kept.log_sizes, strict=True):
             os.truncate(path, size)
 

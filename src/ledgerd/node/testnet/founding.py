@@ -12,6 +12,7 @@ from ledgerd.history.settings import HistorySettings
 from ledgerd.node.dev.founding import POCKET_MONEY, new_account, send
 from ledgerd.node.testnet.plan import NetworkKeys
 from ledgerd.producer.testnet_start import ABOUT, PUBLISHED_INITIATOR_KEY
+from ledgerd.projections.following import follow
 from ledgerd.projections.key_references import KeyReferences
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.constants import BLOCK_INTERVAL, COMMITTEE_ACCOUNT, INITIATOR_ACCOUNT
@@ -78,7 +79,7 @@ class Founding:
 
 def found(folder: Path, network: ChainParameters, keys: NetworkKeys, end: int) -> None:
     with Chain.open(folder, network, clock=lambda: 0.0, space=SMALL) as chain:
-        chain.project(KeyReferences())
+        follow(chain, [KeyReferences()])
         with open_history(chain, folder / HISTORY_FOLDER, HistorySettings(), SMALL):
             Founding(chain, keys).run(end - founding_seconds(keys), end)
         _check(chain, keys)

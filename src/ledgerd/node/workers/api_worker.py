@@ -133,7 +133,7 @@ def service(
     names = {*settings.plugins, NODE_API.name} - ({DEV_API.name} if settings.is_api_node else set())
     if source.history is not None:
         names.add(HISTORY_API.name)
-    node = Node(network, source.reading, source.main, services)
+    node = Node(network, source.reading, source.main, services, source.projections)
     apis = [api for api in EVERY_API if api.name in names]
     cache = AnswerCache(settings.cached_answers, source.cached_bytes)
     dispatcher = Dispatcher(apis, node, clock, cache=cache, limits=limits)

@@ -12,6 +12,7 @@ from ledgerd.history.following import HISTORY_FOLDER
 from ledgerd.history.reader import EmbeddedHistory
 from ledgerd.node.config.options.application import OPERATION_HISTORY
 from ledgerd.node.workers.settings import WorkerSettings
+from ledgerd.projections.reading import ProjectionReader
 from ledgerd.rpc.api.dev_api import DEV_API, REVERTED
 from ledgerd.rpc.api.node_status import LatestStatus
 from ledgerd.rpc.call.cache import MAX_BYTES
@@ -37,6 +38,7 @@ class NodeSource:
         self._archive, data_dir = Path(settings.archive), Path(settings.data_dir)
         self._pending = PendingReader(StateReader.open(Path(settings.state), STORED_TABLES), STORED_TABLES)
         self.reading = self._pending.snapshot
+        self.projections = ProjectionReader(Path(settings.state)).snapshot
         self.status = LatestStatus()
         self.history: EmbeddedHistory | None = None
         self._history_file: Path | None = None

@@ -10,12 +10,8 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from ledgerd.chain.ledger.ledger import Sample, Sampler
-from ledgerd.protocol.operations.bets import INSTANT, PmCancelBet, PmPlaceBet
-from ledgerd.protocol.operations.leverage import PmLeverageOpen
-from ledgerd.protocol.operations.virtual_markets import PmBatchSettle, PmLeverageLiquidate, PmLeverageResolve
-from ledgerd.state.objects.bets import PM_BETS
-from ledgerd.state.objects.market_records import (
+from ledgerd.chain.ledger.ledger import Sampler
+from ledgerd.projections.tables.market_records import (
     KLINE_BY_MARKET,
     NEWEST,
     PM_KLINE_CHUNKS,
@@ -25,12 +21,19 @@ from ledgerd.state.objects.market_records import (
     PmRecentPoints,
     placed_layout,
 )
+from ledgerd.protocol.operations.bets import INSTANT, PmCancelBet, PmPlaceBet
+from ledgerd.protocol.operations.leverage import PmLeverageOpen
+from ledgerd.protocol.operations.virtual_markets import PmBatchSettle, PmLeverageLiquidate, PmLeverageResolve
+from ledgerd.state.objects.bets import PM_BETS
 from ledgerd.state.objects.markets import OUTCOME_BY_MARKET, PM_MARKETS
 
 if TYPE_CHECKING:
+    from ledgerd.chain.events import Sample
+    from ledgerd.chain.interface.observer import Samplers
     from ledgerd.chain.ledger.ledger import Ledger
     from ledgerd.protocol.operations import Operation
     from ledgerd.state.objects.markets import PmMarket
+    from ledgerd.state.store import Store
 
 BINARY = 0
 
@@ -65,10 +68,10 @@ REASONS: tuple[tuple[type[Operation], Callable[[Ledger, Any], int | None]], ...]
 VIRTUAL = (PmLeverageLiquidate, PmBatchSettle, PmLeverageResolve)
 
 
-def point_samplers(*, skips_virtual: bool = False) -> dict[type[Operation], Sampler]:
+def point_samplers(*, skips_virtual: bool = False) -> Samplers:
     """Make a point after each of these operations; the virtual ones may be left out."""
     return {
-        kind: PointSampler(reason, market_of)
+        kind: (PointSampler(reason, market_of),)
         for reason, (kind, market_of) in enumerate(REASONS)
         if not (skips_virtual and kind in VIRTUAL)
     }
@@ -101,39 +104,37 @@ def _weights(ledger: Ledger, market: PmMarket) -> list[int]:
     return [0 if outcome is None else outcome.bets_sum for outcome in outcomes]
 
 
-def write_points(ledger: Ledger, samples: Sequence[Sample]) -> None:
+def write_points(kept: Store, block: int, samples: Sequence[Sample]) -> None:
     points = b"".join([each.found for each in samples if type(each.found) is bytes])
     if points:
-        ledger.store.create(PM_RECENT_POINTS, PmRecentPoints(block=ledger.head_number, points=points))
+        kept.create(PM_RECENT_POINTS, PmRecentPoints(block=block, points=points))
 
 
-def move_points(ledger: Ledger) -> None:
+def move_points(kept: Store) -> None:
     """Move the points of the last blocks to the chunks of their markets."""
-    recent = list(ledger.store.scan(PM_RECENT_POINTS))
+    recent = list(kept.scan(PM_RECENT_POINTS))
     points: dict[tuple[int, int], list[bytes]] = {}
     for block in recent:
         for market, outcomes, point in block:
             points.setdefault((market, outcomes), []).append(point)
-        ledger.store.remove(block)
+        kept.remove(block)
     for (market, outcomes), added in points.items():
-        _append(ledger, market, outcomes, added)
+        _append(kept, market, outcomes, added)
 
 
-def _append(ledger: Ledger, market: int, outcomes: int, points: list[bytes]) -> None:
-    chunk = ledger.store.lookup(KLINE_BY_MARKET, market, NEWEST)
+def _append(kept: Store, market: int, outcomes: int, points: list[bytes]) -> None:
+    chunk = kept.lookup(KLINE_BY_MARKET, market, NEWEST)
     if chunk is not None:
         room = POINTS_A_CHUNK - len(chunk.points) // chunk.point_size
         if room > 0:
-            with ledger.editing(chunk):
+            with kept.editing(chunk):
                 chunk.points += b"".join(points[:room])
             points = points[room:]
     while points:
         first = 0
         if chunk is not None:
             first = chunk.end
-            with ledger.editing(chunk):
+            with kept.editing(chunk):
                 chunk.number = first
         added, points = b"".join(points[:POINTS_A_CHUNK]), points[POINTS_A_CHUNK:]
-        chunk = ledger.store.create(
-            PM_KLINE_CHUNKS, PmKlineChunk(market=market, first=first, outcomes=outcomes, points=added)
-        )
+        chunk = kept.create(PM_KLINE_CHUNKS, PmKlineChunk(market=market, first=first, outcomes=outcomes, points=added))

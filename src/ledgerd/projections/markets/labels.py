@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from ledgerd.state.objects.market_records import (
+from ledgerd.projections.tables.market_records import (
     CATEGORY,
     LABEL_BY_NAME,
     PM_LABEL_COUNTS,
@@ -18,7 +18,7 @@ from ledgerd.state.objects.market_records import (
 )
 
 if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
+    from ledgerd.state.store import Store
 
 UNCOUNTED_BEGINNING = "jurisdiction"
 """Of tags."""
@@ -33,18 +33,18 @@ MOST_ALIKE = 64
 Label = tuple[int, str, str]
 
 
-def count_labels(ledger: Ledger, meta: PmMarketMeta, change: int) -> None:
+def count_labels(kept: Store, meta: PmMarketMeta, change: int) -> None:
     """Count the labels of a market that has come, or take them off with -1."""
     for wanted in _labels_of(meta):
-        label, is_room = _find(ledger, wanted)
+        label, is_room = _find(kept, wanted)
         if label is None:
             if is_room and change > 0:
                 kind, category, name = wanted
-                ledger.store.create(PM_LABEL_COUNTS, PmLabelCount(kind=kind, category=category, name=name, count=1))
+                kept.create(PM_LABEL_COUNTS, PmLabelCount(kind=kind, category=category, name=name, count=1))
         elif label.count + change == 0:
-            ledger.store.remove(label)
+            kept.remove(label)
         else:
-            with ledger.editing(label):
+            with kept.editing(label):
                 label.count += change
 
 
@@ -59,10 +59,10 @@ def _labels_of(meta: PmMarketMeta) -> Iterator[Label]:
         yield TAG_OF_CATEGORY, meta.category, tag
 
 
-def _find(ledger: Ledger, wanted: Label) -> tuple[PmLabelCount | None, bool]:
+def _find(kept: Store, wanted: Label) -> tuple[PmLabelCount | None, bool]:
     """A label, and whether there is room for it; long texts with the same beginning stand together in the index."""
     alike = 0
-    for label in islice(ledger.store.scan(LABEL_BY_NAME, lower=wanted, upper=wanted), MOST_ALIKE):
+    for label in islice(kept.scan(LABEL_BY_NAME, lower=wanted, upper=wanted), MOST_ALIKE):
         if (label.kind, label.category, label.name) == wanted:
             return label, True
         alike += 1

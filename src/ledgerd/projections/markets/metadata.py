@@ -1,6 +1,6 @@
 """The metadata of markets as it is stored: made with its market, removed when its time is over (spec 11, section 3).
 
-It is changed inside the blocks that it depends on, and so undone with them.
+It is changed in the session of the block that it depends on, and so undone with it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from ledgerd.basics.durations import DAY
 from ledgerd.chain.ledger.ledger import Sampler
 from ledgerd.projections.markets.labels import count_labels
 from ledgerd.projections.markets.metadata_text import metadata_of
-from ledgerd.state.objects.market_records import (
+from ledgerd.projections.tables.market_records import (
     KLINE_BY_MARKET,
     META_BY_EXPIRY,
     META_BY_MARKET,
@@ -24,6 +24,7 @@ from ledgerd.state.objects.markets import PM_MARKETS
 if TYPE_CHECKING:
     from ledgerd.chain.ledger.ledger import Ledger
     from ledgerd.protocol.operations.markets import PmCreateMarket
+    from ledgerd.state.store import Store
 
 KEPT_DAYS = 5
 """For so long after the time for disputes, unless the operator wants otherwise; 0 stands for ever."""
@@ -61,35 +62,35 @@ def expiry_of(ledger: Ledger, result_expiration: int, kept_days: int) -> int:
     return (result_expiration + ledger.median.pm_dispute_grace_sec + kept_days * DAY) & _UINT32
 
 
-def write_metadata(ledger: Ledger, new: NewMetadata) -> None:
+def write_metadata(kept: Store, new: NewMetadata) -> None:
     """Store what is said of a market, unless something is stored already."""
-    if ledger.store.lookup(META_BY_MARKET, new.market) is not None:
+    if kept.lookup(META_BY_MARKET, new.market) is not None:
         return
     meta = metadata_of(new.text)
     meta.market, meta.expiry = new.market, new.expiry
-    ledger.store.create(PM_MARKET_META, meta)
-    count_labels(ledger, meta, 1)
+    kept.create(PM_MARKET_META, meta)
+    count_labels(kept, meta, 1)
 
 
-def are_records_old(ledger: Ledger) -> bool:
+def are_records_old(kept: Store, now: int) -> bool:
     """Whether something has been kept long enough."""
-    earliest = ledger.store.front(META_BY_EXPIRY, 1, _expiry_of)
-    return bool(earliest) and earliest[0] <= ledger.now
+    earliest = kept.front(META_BY_EXPIRY, 1, _expiry_of)
+    return bool(earliest) and earliest[0] <= now
 
 
-def remove_old_records(ledger: Ledger) -> None:
+def remove_old_records(kept: Store, now: int) -> None:
     """At the end of a block, remove some of what has been kept long enough (spec 11, section 3.6).
 
     Points first, in their order; metadata when no point of its market is left.
     """
     budget = REMOVED_A_BLOCK
-    for meta in ledger.store.scan(META_BY_EXPIRY, upper=(ledger.now,)):
-        for chunk in ledger.store.scan(KLINE_BY_MARKET, lower=(meta.market,), upper=(meta.market,)):
-            budget -= _remove_points(ledger, chunk, budget)
+    for meta in kept.scan(META_BY_EXPIRY, upper=(now,)):
+        for chunk in kept.scan(KLINE_BY_MARKET, lower=(meta.market,), upper=(meta.market,)):
+            budget -= _remove_points(kept, chunk, budget)
             if budget <= 0:
                 return
-        count_labels(ledger, meta, -1)
-        ledger.store.remove(meta)
+        count_labels(kept, meta, -1)
+        kept.remove(meta)
         budget -= 1
         if budget <= 0:
             return
@@ -99,13 +100,13 @@ def _expiry_of(meta: PmMarketMeta) -> int:
     return meta.expiry
 
 
-def _remove_points(ledger: Ledger, chunk: PmKlineChunk, most: int) -> int:
+def _remove_points(kept: Store, chunk: PmKlineChunk, most: int) -> int:
     """Remove so many points of a chunk at most, its first ones; returns how many it were."""
     count = chunk.end - chunk.first
     if count <= most:
-        ledger.store.remove(chunk)
+        kept.remove(chunk)
         return count
-    with ledger.editing(chunk):
+    with kept.editing(chunk):
         chunk.points = chunk.points[most * chunk.point_size :]
         chunk.first += most
     return most

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from ledgerd.codec.errors import DecodeError
 from ledgerd.codec.json_scalars import as_bool, as_int64, as_string
 from ledgerd.codec.legacy_json import parse
+from ledgerd.projections.tables.market_records import PmMarketMeta
 from ledgerd.state.keys import text_bytes
-from ledgerd.state.objects.market_records import PmMarketMeta
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,66 +5,55 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from ledgerd.state.objects.market_records import (
+from ledgerd.projections.tables.market_records import (
     OPEN_BOOK_BY_ORACLE,
     PM_OPEN_BOOKS,
-    PM_RECORDS_SINCE,
     PmOpenBook,
-    PmRecordsSince,
 )
 from ledgerd.state.objects.markets import ACTIVE, PM_MARKETS, PmMarket
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
-    from ledgerd.chain.ledger.ledger import Ledger
+    from ledgerd.chain.events import Change
     from ledgerd.protocol.names import AccountName
+    from ledgerd.state.store import Store
+    from ledgerd.state.view import View
 
-LAPSED = "market records lapsed"
-"""The named value of the state: the head at which nobody kept these records any more."""
 
-
-def count_open_bets(ledger: Ledger) -> None:
-    """At the end of a block: take its changes of markets in; or, if it is the first one, all markets."""
-    store = ledger.store
-    since, lapsed = store.find(PM_RECORDS_SINCE, 0), store.meta(LAPSED)
-    if since is None or (lapsed is not None and since.block <= int(lapsed)):
-        begin_records(ledger, ledger.head_number)
-        return
-    changes: dict[AccountName, int] = {}
-    for before, after in store.last_changes(PM_MARKETS):
-        was = before.bets_sum if before is not None and before.status == ACTIVE else 0
-        now = after.bets_sum if after is not None and after.status == ACTIVE else 0
+def count_open_bets(kept: Store, changed: Iterable[Change]) -> None:
+    """Take in what a block has changed of markets."""
+    changes: dict[AccountName, int] = defaultdict(int)
+    for before, after in changed:
+        was, now = _open_bets(before), _open_bets(after)
         if was != now:
-            oracle = (after or before or PmMarket()).oracle
-            changes[oracle] = changes.get(oracle, 0) + now - was
-    if changes:
-        _take_in(ledger, changes)
+            changes[(after or before).oracle] += now - was
+    _take_in(kept, changes)
 
 
-def begin_records(ledger: Ledger, block: int) -> None:
-    """Count all markets, and note from which block on they are followed."""
-    for book in list(ledger.store.scan(PM_OPEN_BOOKS)):
-        ledger.store.remove(book)
+def count_all_open_bets(kept: Store, state: View) -> None:
+    """Count all markets of a state."""
+    for book in list(kept.scan(PM_OPEN_BOOKS)):
+        kept.remove(book)
     sums: dict[AccountName, int] = defaultdict(int)
-    for market in ledger.store.scan(PM_MARKETS):
-        if market.status == ACTIVE:
-            sums[market.oracle] += market.bets_sum
-    _take_in(ledger, sums)
-    since = ledger.store.find(PM_RECORDS_SINCE, 0) or ledger.store.create(PM_RECORDS_SINCE, PmRecordsSince())
-    with ledger.editing(since):
-        since.block = block
+    for market in state.scan(PM_MARKETS):
+        sums[market.oracle] += _open_bets(market)
+    _take_in(kept, sums)
 
 
-def _take_in(ledger: Ledger, changes: Mapping[AccountName, int]) -> None:
+def _open_bets(market: PmMarket | None) -> int:
+    return market.bets_sum if market is not None and market.status == ACTIVE else 0
+
+
+def _take_in(kept: Store, changes: Mapping[AccountName, int]) -> None:
     for oracle, change in changes.items():
         if not change:
             continue
-        book = ledger.store.lookup(OPEN_BOOK_BY_ORACLE, oracle)
+        book = kept.lookup(OPEN_BOOK_BY_ORACLE, oracle)
         if book is None:
-            ledger.store.create(PM_OPEN_BOOKS, PmOpenBook(oracle=oracle, bets_sum=change))
+            kept.create(PM_OPEN_BOOKS, PmOpenBook(oracle=oracle, bets_sum=change))
         elif book.bets_sum + change == 0:
-            ledger.store.remove(book)
+            kept.remove(book)
         else:
-            with ledger.editing(book):
+            with kept.editing(book):
                 book.bets_sum += change

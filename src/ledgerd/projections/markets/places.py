@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ledgerd.chain.events import AppliedOperation
-from ledgerd.chain.ledger.ledger import Sample, Sampler
+from ledgerd.chain.ledger.ledger import Sampler
+from ledgerd.projections.tables.market_records import PM_PLACED_MARKETS, PlacedMarket, PmPlacedMarkets
 from ledgerd.protocol.operations import OPERATIONS, Operation
 from ledgerd.protocol.operations.markets import PmCreateMarket
 from ledgerd.protocol.operations.roles import IdOf, field_marked, fields_marked
@@ -17,11 +17,13 @@ from ledgerd.state.objects.bets import PM_BETS
 from ledgerd.state.objects.commitments import PM_COMMITS
 from ledgerd.state.objects.leverage import PM_LEVERAGE_POSITIONS
 from ledgerd.state.objects.liquidity import PM_LIQUIDITY
-from ledgerd.state.objects.market_records import PM_PLACED_MARKETS, PlacedMarket, PmPlacedMarkets
 from ledgerd.state.objects.markets import PM_MARKETS
 
 if TYPE_CHECKING:
+    from ledgerd.chain.events import BlockApplied, Sample
+    from ledgerd.chain.interface.observer import Samplers
     from ledgerd.chain.ledger.ledger import Ledger
+    from ledgerd.state.store import Store
     from ledgerd.state.tables import Table
 
 
@@ -85,17 +87,17 @@ def named_rows() -> Mapping[type[Operation], tuple[str, Table[Any]]]:
     }
 
 
-def place_samplers() -> dict[type[Operation], Sampler]:
+def place_samplers() -> Samplers:
     """What is sampled of operations that do not name their market."""
-    rows: dict[type[Operation], Sampler] = {kind: RowSampler(*named) for kind, named in named_rows().items()}
-    return {**rows, PmCreateMarket: NewMarketSampler()}
+    rows = {kind: (RowSampler(*named),) for kind, named in named_rows().items()}
+    return {**rows, PmCreateMarket: (NewMarketSampler(),)}
 
 
-def write_places(ledger: Ledger, operations: Sequence[AppliedOperation], samples: Sequence[Sample]) -> None:
+def write_places(kept: Store, event: BlockApplied, samples: Sequence[Sample]) -> None:
     packed = b""
     for sample in samples:
         if isinstance(sample.found, ConcernedMarket):
-            stands = operations[sample.place]
+            stands = event.operations[sample.place]
             packed += PlacedMarket(
                 stands.transaction_in_block,
                 stands.operation_in_transaction,
@@ -103,4 +105,4 @@ def write_places(ledger: Ledger, operations: Sequence[AppliedOperation], samples
                 sample.found.market,
             ).packed
     if packed:
-        ledger.store.create(PM_PLACED_MARKETS, PmPlacedMarkets(block=ledger.head_number, places=packed))
+        kept.create(PM_PLACED_MARKETS, PmPlacedMarkets(block=event.block.number, places=packed))

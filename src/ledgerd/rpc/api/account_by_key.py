@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from ledgerd.projections.tables.key_references import REFERENCE_BY_KEY
 from ledgerd.protocol.keys import PublicKey
 from ledgerd.rpc.api.kinds import Names
 from ledgerd.rpc.call.declarations import Api
 from ledgerd.rpc.call.view import ApiView
-from ledgerd.state.objects.key_references import REFERENCE_BY_KEY
 
 ACCOUNT_BY_KEY = Api("account_by_key", "The accounts of a key.")
 
@@ -23,7 +23,7 @@ def get_key_references(view: ApiView, keys: tuple[PublicKey, ...]) -> tuple[Name
 
 def _accounts_of(view: ApiView, key: PublicKey) -> Names:
     names = []
-    for reference in view.state.scan(REFERENCE_BY_KEY, lower=(key,), upper=(key,)):
+    for reference in view.projections.scan(REFERENCE_BY_KEY, lower=(key,), upper=(key,)):
         view.grow(len(reference.account) + len('"",'))
         names.append(reference.account)
     return tuple(names)

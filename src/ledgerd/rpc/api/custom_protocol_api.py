@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ledgerd.projections.tables.custom_protocols import PROTOCOL_BY_ACCOUNT
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.names import cut_name
 from ledgerd.rpc.api.account_record import AccountText, changed_account_text
@@ -9,7 +10,6 @@ from ledgerd.rpc.call.counts import exactly
 from ledgerd.rpc.call.declarations import Api
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME
-from ledgerd.state.objects.custom_protocols import PROTOCOL_BY_ACCOUNT
 
 CUSTOM_PROTOCOL_API = Api(
     "custom_protocol_api", "Accounts as the followers of a protocol of custom operations see them."
@@ -27,7 +27,7 @@ def get_account(view: ApiView, account: str, custom_protocol_id: str) -> Account
     if found is None:
         raise RuleViolation('false: Account with name "${name}" not found.', name=account)
     if custom_protocol_id:
-        used = view.state.lookup(PROTOCOL_BY_ACCOUNT, found.name, cut_name(custom_protocol_id))
+        used = view.projections.lookup(PROTOCOL_BY_ACCOUNT, found.name, cut_name(custom_protocol_id))
         found.custom_sequence = used.custom_sequence if used else 0
         found.custom_sequence_block_num = used.custom_sequence_block_num if used else 0
     return changed_account_text(view.state, found)

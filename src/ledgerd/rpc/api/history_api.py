@@ -153,7 +153,7 @@ async def subscribe_market(
     the plugin prediction_market_api runs, and until they are removed.
     """
     subscriptions = node.service(Subscriptions)
-    stream = MarketStream(subscriptions.history, node.reading, market, from_block, reversible=reversible)
+    stream = MarketStream(subscriptions.history, node, market, from_block, reversible=reversible)
     with subscriptions.entered(asyncio.current_task()) as name:
         async for message in messages_of(stream, name, node.main):
             yield message

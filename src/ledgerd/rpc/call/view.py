@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from copy import copy
 from typing import Protocol, TypeVar
 
 from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.rpc.call.bounds import RequestBudget
 from ledgerd.rpc.call.errors import PlainError
+from ledgerd.state.empty import EmptyView
 from ledgerd.state.view import View
 
 S = TypeVar("S")
 
 OpenView = Callable[[], AbstractContextManager[View]]
 """Opens the state of the last commit, within a `with` block."""
+
+
+def no_projections() -> AbstractContextManager[View]:
+    """The `OpenView` of a worker without projections."""
+    return nullcontext(EmptyView())
 
 
 def nothing_to_read() -> AbstractContextManager[View]:
@@ -46,9 +52,12 @@ class Node:
         reading: OpenView,
         main: MainProcess,
         services: Mapping[type, object] | None = None,
+        projections: OpenView = no_projections,
     ) -> None:
         self.network = network
         self.reading = reading
+        self.projections = projections
+        """Opens what is kept for APIs beside the state."""
         self.main = main
         self.share = ""
         """What is charged for broadcasts of who asks; see `Asker`."""
@@ -78,16 +87,20 @@ class Node:
 
 
 class ApiView:
-    """The node during one call. The state is opened at its first use, and does not change then."""
+    """The node during one call. The state is opened at its first use, and does not change then.
 
-    __slots__ = ("_budget", "_grown", "_opened", "_state", "node")
+    So are its projections. These may be those of the next block, for a moment.
+    """
+
+    __slots__ = ("_budget", "_grown", "_opened", "_projections", "_state", "node")
 
     def __init__(self, node: Node, budget: RequestBudget) -> None:
         self.node = node
         self._budget = budget
         self._grown = 0
-        self._opened: ExitStack | None = None
+        self._opened = ExitStack()
         self._state: View | None = None
+        self._projections: View | None = None
 
     @property
     def network(self) -> ChainParameters:
@@ -96,9 +109,16 @@ class ApiView:
     @property
     def state(self) -> View:
         if self._state is None:
-            self._opened = ExitStack()
             self._state = self._opened.enter_context(self.node.reading())
         return self._state
+
+    @property
+    def projections(self) -> View:
+        if self._projections is None:
+            if self._state is None:
+                self._state = self._opened.enter_context(self.node.reading())  # first, as it may be behind only
+            self._projections = self._opened.enter_context(self.node.projections())
+        return self._projections
 
     def grow(self, size: int) -> None:
         """Count bytes of the answer; too large an answer is refused before it is finished."""
@@ -109,6 +129,5 @@ class ApiView:
         return self.node.service(kind)
 
     def close(self) -> None:
-        if self._opened is not None:
-            self._opened.close()
-            self._opened = self._state = None
+        self._opened.close()
+        self._state = self._projections = None

@@ -18,13 +18,11 @@ from ledgerd.state.objects.bets import PM_BETS
 from ledgerd.state.objects.commitments import PM_COMMITS
 from ledgerd.state.objects.committee import COMMITTEE_REQUESTS, COMMITTEE_VOTES
 from ledgerd.state.objects.content import CONTENT_TYPES, CONTENT_VOTES, CONTENTS
-from ledgerd.state.objects.custom_protocols import CUSTOM_PROTOCOLS
 from ledgerd.state.objects.discrepancies import DISCREPANCIES
 from ledgerd.state.objects.disputes import PM_CREATOR_BANS, PM_DISPUTE_VOTES, PM_DISPUTES
 from ledgerd.state.objects.escrow import ESCROWS
 from ledgerd.state.objects.globals import AWARD_SHARES_EXPIRE, DYNAMIC_GLOBAL_PROPERTIES, HARDFORK_PROPERTIES
 from ledgerd.state.objects.invites import INVITES
-from ledgerd.state.objects.key_references import KEY_REFERENCES
 from ledgerd.state.objects.lazy_pool import (
     PM_LAZY_ALLOCATIONS,
     PM_LAZY_DEPOSITS,
@@ -33,15 +31,6 @@ from ledgerd.state.objects.lazy_pool import (
 )
 from ledgerd.state.objects.leverage import LEVERAGE_ENDS, PM_LEVERAGE_POSITIONS
 from ledgerd.state.objects.liquidity import PM_LIQUIDITY
-from ledgerd.state.objects.market_records import (
-    PM_KLINE_CHUNKS,
-    PM_LABEL_COUNTS,
-    PM_MARKET_META,
-    PM_OPEN_BOOKS,
-    PM_PLACED_MARKETS,
-    PM_RECENT_POINTS,
-    PM_RECORDS_SINCE,
-)
 from ledgerd.state.objects.markets import PM_MARKETS, PM_OUTCOMES
 from ledgerd.state.objects.oracles import PM_ORACLES
 from ledgerd.state.objects.paid_subscriptions import PAID_SUBSCRIBES, PAID_SUBSCRIPTIONS
@@ -125,16 +114,6 @@ STORED_TABLES: tuple[Table[Any], ...] = (
     *TABLES,
     REVERSIBLE_BLOCKS,
     DISCREPANCIES,
-    KEY_REFERENCES,
-    CUSTOM_PROTOCOLS,
     LEVERAGE_ENDS,
-    PM_MARKET_META,
-    PM_KLINE_CHUNKS,
-    PM_LABEL_COUNTS,
-    PM_OPEN_BOOKS,
-    PM_PLACED_MARKETS,
-    PM_RECENT_POINTS,
-    PM_RECORDS_SINCE,
 )
-"""What a node stores: those, and what is ours."""
-"""In the order of their numbers."""
+"""What a state has: those, and what is ours."""

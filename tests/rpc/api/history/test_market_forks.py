@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.history.log_bytes import LogBytes
 from ledgerd.history.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
+from ledgerd.projections.following import follow, projections_of
 from ledgerd.projections.markets.records import MarketRecords
+from ledgerd.projections.tables.market_records import POINTS_MOVED_AFTER
 from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.operations.bets import PmPlaceBet
 from ledgerd.rpc.api.history.market_stream import MarketStream
-from ledgerd.state.objects.market_records import POINTS_MOVED_AFTER
-from ledgerd.state.view import View
+from ledgerd.rpc.call.view import Node
+from ledgerd.state.empty import EmptyView
 from tests.chain.crowded_markets import open_markets
 from tests.chain.networks import VIZ, Network, start_seven
 from tests.history.histories import followed
+from tests.rpc.sample_api import Main
 
 Told = list[dict[str, Any]]
 MARKET, OTHER = 0, 1
@@ -31,7 +33,7 @@ def node_of(folder: Path) -> Network:
     """A node that keeps records of two markets; all of these stand at the same block."""
     node = start_seven(folder)
     open_markets(node, 2, 2)
-    node.chain.project(MarketRecords())
+    follow(node.chain, [MarketRecords()])
     return node
 
 
@@ -46,15 +48,13 @@ def branch(node: Network, stakes: list[int], skipped: int = 0) -> list[Block]:
 
 
 class Client:
-    """A subscriber to a market: a history, and the state that is read beside it."""
+    """A subscriber to a market: a history, and the state and its projections that are read beside it."""
 
-    def __init__(self, history: EmbeddedHistory, state: View, first: int) -> None:
-        self.state = state
-        self._stream = MarketStream(history, self._reading, MARKET, first, reversible=True)
-
-    @contextmanager
-    def _reading(self) -> Iterator[View]:
-        yield self.state
+    def __init__(self, history: EmbeddedHistory, chain: Chain, first: int) -> None:
+        self.state = chain.parts.store
+        kept = projections_of(chain) or EmptyView()
+        node = Node(chain.network, lambda: nullcontext(self.state), Main(), projections=lambda: nullcontext(kept))
+        self._stream = MarketStream(history, node, MARKET, first, reversible=True)
 
     def told(self) -> Told:
         """All that the stream has to say now."""
@@ -81,8 +81,7 @@ def test_what_a_branch_told_is_taken_back_and_the_next_one_told_with_its_own_pri
     first = node.chain.head_number + 1
     with followed(node.chain, node.folder) as store:
         history = EmbeddedHistory(store.environment, LogBytes(node.folder / STATE_FOLDER), HistorySettings())
-        present = node.chain.parts.store
-        client = Client(history, present, first)
+        client = Client(history, node.chain, first)
         left = branch(node, [1_000, 2_000])
         stayed.follow(left)
         before = client.told()
@@ -94,19 +93,19 @@ def test_what_a_branch_told_is_taken_back_and_the_next_one_told_with_its_own_pri
         # The history is written before the state: until that has followed, nothing is told but what is taken back.
         client.state = stayed.chain.parts.store
         assert client.told() == [{"undone_from": first}]
-        client.state = present
+        client.state = node.chain.parts.store
         after = client.told()
 
         assert stakes_of(after) == [5_000, 6_000, 7_000, 8_000]
         assert sums_of(after) == [5_000, 11_000, 18_000, 26_000]
         assert [point["seq"] for message in after for point in message["prices"]] == [0, 1, 2, 3]
         # Who comes back with the block that the message named is told the same, and from any later block the rest.
-        assert Client(history, present, first).told() == after
+        assert Client(history, node.chain, first).told() == after
         for behind in range(1, 4):
-            rest = Client(history, present, first + behind).told()
+            rest = Client(history, node.chain, first + behind).told()
             assert stakes_of(rest) == stakes_of(after)[behind:]
             assert sums_of(rest) == sums_of(after)[behind:]
-        assert Client(history, present, first + 4).told() == []
+        assert Client(history, node.chain, first + 4).told() == []
     for each in (node, other, stayed):
         each.chain.close()
 
@@ -119,7 +118,7 @@ def test_the_branch_may_be_left_after_its_points_were_moved_to_their_market(tmp_
     first = node.chain.head_number + 1
     with followed(node.chain, node.folder) as store:
         history = EmbeddedHistory(store.environment, LogBytes(node.folder / STATE_FOLDER), HistorySettings())
-        client = Client(history, node.chain.parts.store, first)
+        client = Client(history, node.chain, first)
         branch(node, [1_000, 2_000, 3_000])
         assert sums_of(client.told()) == [1_000, 3_000, 6_000]
         node.follow(branch(other, [4_000, 5_000, 6_000, 7_000, 8_000], skipped=1))

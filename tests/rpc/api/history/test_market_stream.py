@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,10 +16,14 @@ from ledgerd.chain.log.histories import History, OperationPlace, Wanted
 from ledgerd.history.log_bytes import LogBytes
 from ledgerd.history.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
+from ledgerd.projections.following import follow
 from ledgerd.projections.markets.places import named_rows
 from ledgerd.projections.markets.records import MarketRecords
+from ledgerd.projections.reading import ProjectionReader
+from ledgerd.projections.tables.market_records import META_BY_MARKET, PM_KLINE_CHUNKS, PM_PLACED_MARKETS
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.base import tag_of
+from ledgerd.protocol.parameters import TESTNET
 from ledgerd.rpc.api.history import stream as history_stream
 from ledgerd.rpc.api.history.market_stream import MarketStream, market_of
 from ledgerd.rpc.api.history.stream import Subscriptions
@@ -32,7 +36,6 @@ from ledgerd.rpc.call.view import Node
 from ledgerd.rpc.http.service import Service
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.bets import BET_BY_MARKET, PM_BETS, PmBet, bet_weight
-from ledgerd.state.objects.market_records import META_BY_MARKET, PM_KLINE_CHUNKS, PM_MARKET_META, PM_PLACED_MARKETS
 from ledgerd.state.objects.markets import PM_MARKETS
 from ledgerd.state.overlay import Overlay
 from ledgerd.state.reader import StateReader
@@ -51,9 +54,11 @@ class Past(NamedTuple):
 
     history: EmbeddedHistory
     reader: StateReader
+    kept: ProjectionReader
 
     def stream(self, market: int, first: int = 1) -> MarketStream:
-        return MarketStream(self.history, self.reader.snapshot, market, first, reversible=True)
+        node = Node(TESTNET, self.reader.snapshot, Main(), projections=self.kept.snapshot)
+        return MarketStream(self.history, node, market, first, reversible=True)
 
     def told(self, market: int, first: int = 1) -> list[dict[str, Any]]:
         """Every message of a stream from a block on."""
@@ -69,26 +74,26 @@ class Past(NamedTuple):
 def past(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Past]:
     folder: Path = tmp_path_factory.mktemp("past")
     with open_chain(NAME, folder) as chain, followed(chain, folder):
-        chain.project(MarketRecords())
+        follow(chain, [MarketRecords()])
         advance(chain, NAME, HEIGHT)
     state = folder / STATE_FOLDER
     history = EmbeddedHistory.open(folder / HISTORY_FOLDER, state, HistorySettings())
-    with history, StateReader.open(state, STORED_TABLES) as reader:
-        yield Past(history, reader)
+    with history, StateReader.open(state, STORED_TABLES) as reader, ProjectionReader(state) as kept:
+        yield Past(history, reader, kept)
 
 
 def busiest(past: Past) -> int:
-    with past.reader.snapshot() as state:
-        return max(state.scan(PM_KLINE_CHUNKS), key=lambda chunk: chunk.end).market
+    with past.kept.snapshot() as kept:
+        return max(kept.scan(PM_KLINE_CHUNKS), key=lambda chunk: chunk.end).market
 
 
 def test_the_points_of_a_market_come_once_and_in_their_order(past: Past, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(history_stream, "EXAMINED_AT_ONCE", 20)
     market = busiest(past)
     points = [point for message in past.told(market) for point in message["prices"]]
-    with past.reader.snapshot() as state:
-        kept = [json.loads(each) for each in points_of_blocks(state, market, 0, 1 << 31)]
-    assert points == kept
+    with past.kept.snapshot() as kept:
+        wanted = [json.loads(each) for each in points_of_blocks(kept, market, 0, 1 << 31)]
+    assert points == wanted
     assert len(points) > 20
 
 
@@ -156,10 +161,10 @@ def test_over_a_websocket_a_market_is_told_of_blocks_that_are_taken_back(tmp_pat
     """The last reversible blocks are undone while a client listens, and then come again."""
     main, name = Main(), "open-main15"
     with open_chain(name, tmp_path) as chain, followed(chain, tmp_path) as store:
-        chain.project(MarketRecords())
+        kept = follow(chain, [MarketRecords()])
         advance(chain, name, 495)
         state = chain.parts.store
-        market = max(state.scan(PM_PLACED_MARKETS), key=lambda placed: placed.block)
+        market = max(kept.store.scan(PM_PLACED_MARKETS), key=lambda placed: placed.block)
         [*_, (*_, wanted)] = market
         history = EmbeddedHistory(store.environment, LogBytes(tmp_path / STATE_FOLDER), HistorySettings())
 
@@ -168,7 +173,7 @@ def test_over_a_websocket_a_market_is_told_of_blocks_that_are_taken_back(tmp_pat
             yield state
 
         services: dict[type, object] = {History: history, Subscriptions: Subscriptions(history)}
-        node = Node(chain.network, reading, main, services)
+        node = Node(chain.network, reading, main, services, lambda: nullcontext(kept.store))
         limits = Limits()
         dispatcher = Dispatcher([HISTORY_API], node, lambda: 0.0, cache=AnswerCache(0), limits=limits)
 
@@ -211,16 +216,16 @@ def test_what_names_only_a_row_is_told_also_when_that_is_gone(past: Past) -> Non
         return False
 
     tags = frozenset(map(tag_of, named_rows()))
-    with past.reader.snapshot() as state, past.history.reading() as view:
+    with past.reader.snapshot() as state, past.kept.snapshot() as kept, past.history.reading() as view:
         view.find_operations(1, HEIGHT, Wanted(tags=tags, picks=picks), 1 << 31)
         overlay = Overlay(STORED_TABLES)
-        named = [market_of(state, *each) for each in found]
+        named = [market_of(state, kept, *each) for each in found]
         for _, table in named_rows().values():
             overlay.add(state.revision, [(table.number, each, None) for each in state.scan_ids(table)])
         emptied = overlay.over(state)
-        assert [market_of(emptied, *each) for each in found] == named
+        assert [market_of(emptied, kept, *each) for each in found] == named
         assert len({type(operation) for operation, _ in found}) > 2
-        assert {market_of(emptied, operation, place._replace(block=0)) for operation, place in found} == {None}
+        assert {market_of(emptied, kept, operation, place._replace(block=0)) for operation, place in found} == {None}
 
 
 def of_bet(bet: PmBet) -> tuple[int, int]:
@@ -229,21 +234,24 @@ def of_bet(bet: PmBet) -> tuple[int, int]:
 
 def test_values_that_are_derived_together_are_those_of_each(past: Past) -> None:
     """By ids and by another index; from the file, and with what waiting transactions have changed over it."""
-    with past.reader.snapshot() as state:
+    with past.reader.snapshot() as state, past.kept.snapshot() as kept:
         bets, markets = [*state.scan_ids(PM_BETS), 1 << 40], [*state.scan_ids(PM_MARKETS), 1 << 40]
         overlay = Overlay(STORED_TABLES)
-        overlay.add(state.revision, [(table.number, 0, None) for table in (PM_BETS, PM_MARKET_META)])
+        overlay.add(state.revision, [(table.number, 0, None) for table in (PM_BETS, PM_MARKETS)])
         for view in (state, overlay.over(state)):
             for _ in range(2):
                 assert view.derived_all(of_bet, PM_BETS.by_id, bets) == [
                     view.derived(of_bet, PM_BETS.by_id, each) for each in bets
                 ]
-                assert view.derived_all(repr, META_BY_MARKET, markets) == [
-                    view.derived(repr, META_BY_MARKET, each) for each in markets
+                assert view.derived_all(repr, PM_MARKETS.by_id, markets) == [
+                    view.derived(repr, PM_MARKETS.by_id, each) for each in markets
                 ]
+        assert kept.derived_all(repr, META_BY_MARKET, markets) == [
+            kept.derived(repr, META_BY_MARKET, each) for each in markets
+        ]
         assert overlay.over(state).derived_all(of_bet, PM_BETS.by_id, [0, 1 << 40]) == [None, None]
         assert len(list(filter(None, state.derived_all(of_bet, PM_BETS.by_id, bets)))) == len(bets) - 1 > 5
-        assert any(state.derived_all(repr, META_BY_MARKET, markets))
+        assert any(kept.derived_all(repr, META_BY_MARKET, markets))
 
 
 def test_rows_that_are_read_together_are_those_of_the_index_in_its_order(past: Past) -> None:

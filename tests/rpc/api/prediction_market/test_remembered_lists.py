@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerd.projections.markets.records import begin_after_import
+from ledgerd.projections.markets.records import MarketRecords
 from ledgerd.rpc.api import APIS
 from ledgerd.rpc.api.prediction_market.shared.id_lists import BESIDE_IDS, MOST_BYTES, IdLists
 from ledgerd.rpc.api.prediction_market.shared.metadata_filter import MetadataFilter
@@ -24,7 +24,7 @@ from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.view import Node
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.reader import StateReader
-from tests.chain.ledgers import close_all
+from tests.chain.ledgers import close_all, kept_beside
 from tests.chain.market_scenes import market_ledger
 from tests.rpc.api.serving import NoMain, answers_of, asking
 
@@ -86,7 +86,7 @@ def test_long_filters_are_not_kept_in_memory(
     tmp_path: Path, method: str, asked: Callable[[str], tuple[object, ...]]
 ) -> None:
     ledger = market_ledger(tmp_path)
-    begin_after_import(ledger)
+    MarketRecords().begin(ledger.store, kept_beside(ledger), ledger.head_number)
     with answers_of(ledger, tmp_path) as ask:
         ask("prediction_market_api", method, *asked("warm"))
         tracemalloc.start()
@@ -102,7 +102,7 @@ def test_long_filters_are_not_kept_in_memory(
 
 def test_what_was_kept_is_gone_when_the_head_moves_on(tmp_path: Path) -> None:
     ledger = market_ledger(tmp_path)
-    begin_after_import(ledger)
+    MarketRecords().begin(ledger.store, kept_beside(ledger), ledger.head_number)
     ledger.store.commit()
     close_all()
     with StateReader.open(tmp_path / "state", STORED_TABLES) as reader:

@@ -13,15 +13,8 @@ from hypothesis import strategies as st
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.projections.markets.metadata import NewMetadata, expiry_of, write_metadata
-from ledgerd.projections.markets.records import begin_after_import
-from ledgerd.rpc.api.prediction_market import categories, markets
-from ledgerd.rpc.api.prediction_market.klines import points_of_blocks
-from ledgerd.rpc.api.prediction_market.oracles import percentile, reliability_score
-from ledgerd.rpc.api.prediction_market.shared import sorting
-from ledgerd.rpc.api.prediction_market.shared.sorting import MOST_LOOKED_UP
-from ledgerd.state.keys import text_bytes
-from ledgerd.state.objects.disputes import PM_DISPUTES, PmDispute, dispute_numbers
-from ledgerd.state.objects.market_records import (
+from ledgerd.projections.markets.records import MarketRecords
+from ledgerd.projections.tables.market_records import (
     NEWEST,
     PM_KLINE_CHUNKS,
     PM_MARKET_META,
@@ -33,10 +26,17 @@ from ledgerd.state.objects.market_records import (
     meta_market,
     point_layout,
 )
+from ledgerd.rpc.api.prediction_market import categories, markets
+from ledgerd.rpc.api.prediction_market.klines import points_of_blocks
+from ledgerd.rpc.api.prediction_market.oracles import percentile, reliability_score
+from ledgerd.rpc.api.prediction_market.shared import sorting
+from ledgerd.rpc.api.prediction_market.shared.sorting import MOST_LOOKED_UP
+from ledgerd.state.keys import text_bytes
+from ledgerd.state.objects.disputes import PM_DISPUTES, PmDispute, dispute_numbers
 from ledgerd.state.objects.markets import PM_MARKETS, PmMarket, market_oracle, market_sums
 from ledgerd.state.objects.oracles import PM_ORACLES, PmOracle
 from ledgerd.state.tables import Table
-from tests.chain.ledgers import ALICE, CAROL, NOW, change
+from tests.chain.ledgers import ALICE, CAROL, NOW, change, kept_beside
 from tests.chain.market_scenes import create_bet, create_market, create_oracle, market_ledger
 from tests.rpc.api.serving import answers_of
 
@@ -89,7 +89,7 @@ def add_points(ledger: Ledger, market: int, count: int) -> None:
         points = b"".join(layout.pack(each // 3, NOW + each, 0, each, each, 0) for each in range(first, end))
         number = NEWEST if end == count else first
         chunk = PmKlineChunk(market=market, number=number, first=first, outcomes=2, points=points)
-        ledger.store.create(PM_KLINE_CHUNKS, chunk)
+        kept_beside(ledger).create(PM_KLINE_CHUNKS, chunk)
 
 
 def test_points_are_counted_from_the_newest_and_shown_from_the_oldest(tmp_path: Path) -> None:
@@ -115,15 +115,16 @@ def test_the_points_of_some_blocks_are_found_among_many(
     """Three points a block."""
     ledger, read = market_ledger(tmp_path), list[int]()
     add_points(ledger, 5, 2_500)
-    get = ledger.store.get
+    kept = kept_beside(ledger)
+    get = kept.get
 
     def noted(table: Table[PmKlineChunk], each: int) -> PmKlineChunk:
         read.append(each)
         return get(table, each)
 
-    monkeypatch.setattr(ledger.store, "get", noted)
+    monkeypatch.setattr(kept, "get", noted)
 
-    found = [json.loads(each)["seq"] for each in points_of_blocks(ledger.store, 5, first, last)]
+    found = [json.loads(each)["seq"] for each in points_of_blocks(kept, 5, first, last)]
 
     assert found == [seq for seq in range(2_500) if first <= seq // 3 <= last]
     assert len(read) <= len(found) // POINTS_A_CHUNK + 12
@@ -145,12 +146,12 @@ def listed(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.M
         end = 0 if place == 4 else NOW + 100 - place
         market = create_market(ledger, oracle=oracle, betting_expiration=end, bets_sum=3_000_000 * (place == 2) + place)
         said = f'{{"category":"c{place % 2}","tags":["T{place}","all"],"child":{str(place == 1).lower()},"event":"e"}}'
-        write_metadata(ledger, NewMetadata(market.id, said, expiry_of(ledger, NOW, 5)))
+        write_metadata(kept_beside(ledger), NewMetadata(market.id, said, expiry_of(ledger, NOW, 5)))
     for account in ("alice", "oracle"):
         change(
             ledger, next(each for each in ledger.store.scan(PM_ORACLES) if each.owner == account), insurance=5 * 10**6
         )
-    begin_after_import(ledger)
+    MarketRecords().begin(ledger.store, kept_beside(ledger), ledger.head_number)
     with answers_of(ledger, tmp_path) as ask:
         yield ask
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ledgerd.projections.reading import ProjectionReader
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.state.disk import DATA_FILE
 from ledgerd.state.errors import StorageError, StoreLocked, StoreOutdated
@@ -46,6 +47,7 @@ class DirectoryState:
         self._folder = folder
         self._tables = tables
         self._reader: StateReader | None = None
+        self.projections = ProjectionReader(folder, most_derived=MOST_DERIVED)
         self._inodes: Inodes = ()
         self._commit = -1
         self.head: StateHead | None = None
@@ -81,9 +83,11 @@ class DirectoryState:
     def free_dead_readers(self) -> None:
         if self._reader is not None:
             self._reader.free_dead_readers()
+        self.projections.free_dead_readers()
 
     def close(self) -> None:
         self._close(self.reason)
+        self.projections.close()
 
     def _open(self) -> None:
         try:

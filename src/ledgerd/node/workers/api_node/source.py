@@ -78,6 +78,7 @@ class DirectorySource:
         forwarder = Forwarder(settings.node, lambda: state.head.time if state.head else 0, clock)
         self.main = DirectoryFollower(state, StandingFile(data_dir), blocks, forwarder)
         self.reading = state.snapshot
+        self.projections = state.projections.snapshot
         self.status = LatestStatus()
         self.history: DirectoryHistory | None = None
         if OPERATION_HISTORY in settings.plugins:

@@ -11,6 +11,8 @@ from msgspec.structs import asdict
 
 from ledgerd.codec import codec_of
 from ledgerd.codec.numbers import UInt32, UInt64
+from ledgerd.projections.tables.custom_protocols import CUSTOM_PROTOCOLS
+from ledgerd.projections.tables.key_references import KEY_REFERENCES
 from ledgerd.protocol.config_document import config_of
 from ledgerd.protocol.times import Time
 from ledgerd.protocol.versions import HardforkVersion
@@ -24,9 +26,7 @@ from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.disk import DATA_FILE
 from ledgerd.state.errors import UnknownKey
 from ledgerd.state.objects import TABLES
-from ledgerd.state.objects.custom_protocols import CUSTOM_PROTOCOLS
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, HARDFORK_PROPERTIES, DynamicGlobalProperty
-from ledgerd.state.objects.key_references import KEY_REFERENCES
 from ledgerd.state.objects.validators import VALIDATOR_SCHEDULES
 from ledgerd.state.tables import Table
 
@@ -124,6 +124,6 @@ def get_next_scheduled_hardfork(view: ApiView) -> ScheduledHardfork:
 def get_database_info(view: ApiView) -> DatabaseInfo:
     """The size of the state, and the number of objects in each table."""
     used, free = view.service(Storage).sizes()
-    named = {f"graphene::chain::{table.name}_object": table for table in TABLES} | PLUGIN_TABLES
-    tables = tuple(TableInfo(name, view.state.count(table)) for name, table in named.items())
-    return DatabaseInfo(used + free, free, 0, used, tables)
+    own = (TableInfo(f"graphene::chain::{table.name}_object", view.state.count(table)) for table in TABLES)
+    plugins = (TableInfo(name, view.projections.count(table)) for name, table in PLUGIN_TABLES.items())
+    return DatabaseInfo(used + free, free, 0, used, (*own, *plugins))

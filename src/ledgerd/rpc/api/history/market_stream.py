@@ -7,13 +7,15 @@ from functools import cache
 from ledgerd.chain.log.histories import History, HistoryView, OperationPlace, Wanted
 from ledgerd.codec.numbers import Int64
 from ledgerd.projections.markets.places import market_field, named_rows
+from ledgerd.projections.reading import are_of_one_commit
+from ledgerd.projections.tables.market_records import PLACED_BY_BLOCK, PmPlacedMarkets
 from ledgerd.protocol.operations import OPERATIONS, Operation
 from ledgerd.protocol.operations.base import tag_of
 from ledgerd.protocol.operations.markets import PmCreateMarket
 from ledgerd.rpc.api.history.stream import HistoryStream, StreamMessage
 from ledgerd.rpc.api.prediction_market.klines import Kline, points_of_blocks
-from ledgerd.rpc.call.view import OpenView
-from ledgerd.state.objects.market_records import PLACED_BY_BLOCK, PmPlacedMarkets
+from ledgerd.rpc.call.view import Node
+from ledgerd.state.empty import EmptyView
 from ledgerd.state.objects.transactions import REVERSIBLE_BY_NUMBER
 from ledgerd.state.view import View
 
@@ -35,13 +37,16 @@ def _placed(row: PmPlacedMarkets) -> dict[tuple[int, int, int], int]:
     return {(transaction, place, virtual): market for transaction, place, virtual, market in row}
 
 
-def market_of(state: View, operation: Operation, place: OperationPlace) -> int | None:
-    """None where that was not recorded, and the row that it names is gone, long after its market was paid out."""
+def market_of(state: View, kept: View, operation: Operation, place: OperationPlace) -> int | None:
+    """The market that an operation concerns; none where that was not recorded, and the row that it names is gone.
+
+    A row goes with its market, long after it was paid out.
+    """
     field = market_field(type(operation))
     if field is not None:
         named: int = getattr(operation, field)
         return named
-    recorded = (state.derived(_placed, PLACED_BY_BLOCK, place.block) or {}).get(place[1:])
+    recorded = (kept.derived(_placed, PLACED_BY_BLOCK, place.block) or {}).get(place[1:])
     if recorded is not None or type(operation) not in named_rows():
         return recorded
     naming, table = named_rows()[type(operation)]
@@ -52,39 +57,39 @@ def market_of(state: View, operation: Operation, place: OperationPlace) -> int |
 class MarketStream(HistoryStream):
     """Where one subscriber to a market is."""
 
-    def __init__(
-        self, history: History, reading: OpenView, market: Int64, next_block: int, *, reversible: bool
-    ) -> None:
+    def __init__(self, history: History, node: Node, market: Int64, next_block: int, *, reversible: bool) -> None:
         super().__init__(history, Wanted(tags=market_tags(), picks=self._picks), next_block, reversible=reversible)
-        self._reading = reading
+        self._node = node
         self._market = market
-        self._state: View | None = None
+        self._state: View = EmptyView()
+        self._kept: View = EmptyView()
 
     def advance(self) -> tuple[str, bool]:
-        with self._reading() as self._state:
+        """Look at some more blocks, beside the state as it is now."""
+        with self._node.reading() as self._state, self._node.projections() as self._kept:
             return super().advance()
 
     def opening(self, name: str) -> str:
-        with self._reading() as self._state:
+        with self._node.reading() as self._state, self._node.projections() as self._kept:
             return super().opening(name)
 
     def _picks(self, operation: Operation, place: OperationPlace) -> bool:
-        return self._state is not None and market_of(self._state, operation, place) == self._market
+        return market_of(self._state, self._kept, operation, place) == self._market
 
     def _last(self, view: HistoryView) -> int:
         """The history is written ahead of the state, whose price points belong to the same message."""
-        return min(super()._last(view), self._state.revision if self._state is not None else 0)
+        return min(super()._last(view), self._state.revision)
 
     def _is_ready(self, view: HistoryView) -> bool:
-        """Whether the state has the blocks of the history: when a branch is left, it has those of before a little
-        longer, whose price points must not be told with what happened in others.
+        """Whether the state and its projections have the blocks of the history: when a branch is left, they have those
+        of before a little longer, whose price points must not be told with what happened in others.
         """
-        if self._state is None:
+        if not are_of_one_commit(self._state, self._kept):
             return False
         head = self._state.revision
         own = self._state.lookup(REVERSIBLE_BY_NUMBER, head)
         return own is None or own.packed.startswith(view.mark_of(head))
 
     def _more(self, first: int, last: int) -> str:
-        points = [] if self._state is None else points_of_blocks(self._state, self._market, first, last)
-        return f',"prices":[{",".join(points)}]'
+        """The price points of the blocks; none where the plugin does not run, or they were removed."""
+        return f',"prices":[{",".join(points_of_blocks(self._kept, self._market, first, last))}]'

@@ -10,6 +10,21 @@ import msgspec
 
 from ledgerd.codec.json_text import integer_text
 from ledgerd.codec.numbers import Int8, Int16, Int64, ShareAmount, UInt8, UInt32
+from ledgerd.projections.tables.market_records import (
+    CATEGORY,
+    LABEL_BY_COUNT,
+    LABEL_BY_NAME,
+    META_BY_CATEGORY,
+    META_BY_MARKET,
+    PM_MARKET_META,
+    SUBCATEGORY,
+    TAG,
+    TAG_OF_CATEGORY,
+    PmLabelCount,
+    PmMarketMeta,
+    meta_market,
+    meta_numbers,
+)
 from ledgerd.rpc.api.kinds import Printed, existing
 from ledgerd.rpc.api.prediction_market.declared import NEWEST, OLDEST, PREDICTION_MARKET_API, require_page
 from ledgerd.rpc.api.prediction_market.shared.cards import (
@@ -36,21 +51,6 @@ from ledgerd.rpc.api.prediction_market.shared.sorting import (
 from ledgerd.rpc.call.counts import exactly, from_to
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.keys import CUT_BYTES, text_bytes
-from ledgerd.state.objects.market_records import (
-    CATEGORY,
-    LABEL_BY_COUNT,
-    LABEL_BY_NAME,
-    META_BY_CATEGORY,
-    META_BY_MARKET,
-    PM_MARKET_META,
-    SUBCATEGORY,
-    TAG,
-    TAG_OF_CATEGORY,
-    PmLabelCount,
-    PmMarketMeta,
-    meta_market,
-    meta_numbers,
-)
 from ledgerd.state.objects.markets import MARKET_BY_STATUS, PM_MARKETS, market_sums
 from ledgerd.state.view import View
 
@@ -155,27 +155,27 @@ def list_markets_by_category(  # noqa: PLR0913, PLR0917 - the arguments of the r
 
 def _kept(view: ApiView, wanted: _Wanted) -> Iterable[int]:
     if wanted.is_plain and len(wanted.texts.category_bytes) < CUT_BYTES:
-        return _of_category(view.state, wanted.texts)
-    if _size_of(view.state, wanted.texts.category) > MOST_LOOKED_UP:
+        return _of_category(view.projections, wanted.texts)
+    if _size_of(view.projections, wanted.texts.category) > MOST_LOOKED_UP:
         return _examined(view, wanted)
     is_wanted = _condition(view, wanted)
-    ids = _of_category(view.state, wanted.texts)
-    return (each for each in ids if view.state.peek(PM_MARKET_META, each, is_wanted))
+    ids = _of_category(view.projections, wanted.texts)
+    return (each for each in ids if view.projections.peek(PM_MARKET_META, each, is_wanted))
 
 
-def _of_category(state: View, wanted: MetadataFilter) -> Iterable[int]:
-    own = state.scan_ids(META_BY_CATEGORY, lower=(wanted.category, False), upper=(wanted.category, False))
+def _of_category(kept: View, wanted: MetadataFilter) -> Iterable[int]:
+    own = kept.scan_ids(META_BY_CATEGORY, lower=(wanted.category, False), upper=(wanted.category, False))
     if wanted.hide_children:
         return own
-    children = state.scan_ids(META_BY_CATEGORY, lower=(wanted.category, True), upper=(wanted.category, True))
+    children = kept.scan_ids(META_BY_CATEGORY, lower=(wanted.category, True), upper=(wanted.category, True))
     return sorted(chain(own, children))
 
 
-def _size_of(state: View, category: str) -> int:
+def _size_of(kept: View, category: str) -> int:
     """About how many markets are in a category; those without one are not counted, and may be all."""
     if not category:
-        return state.count(PM_MARKET_META)
-    labels = state.scan(LABEL_BY_NAME, lower=(CATEGORY, "", category), upper=(CATEGORY, "", category))
+        return kept.count(PM_MARKET_META)
+    labels = kept.scan(LABEL_BY_NAME, lower=(CATEGORY, "", category), upper=(CATEGORY, "", category))
     return max((label.count for label in labels), default=0)
 
 
@@ -225,7 +225,7 @@ def _examined(view: ApiView, wanted: _Wanted) -> Iterator[int]:
     hidden = frozenset[int]() if wanted.show_risky else hidden_markets(view)
     among = chosen.listed - hidden if chosen.is_wanted else None
     left_out = hidden | chosen.listed
-    rows = filter(wanted.texts.condition(), view.state.scan_bytes(PM_MARKET_META))
+    rows = filter(wanted.texts.condition(), view.projections.scan_bytes(PM_MARKET_META))
     while some := list(islice(rows, READ_TOGETHER)):
         ids, markets = meta_numbers(some)
         if among is not None:
@@ -237,7 +237,8 @@ def _examined(view: ApiView, wanted: _Wanted) -> Iterator[int]:
 
 
 def _sorted(view: ApiView, ids: Ids, sort: str) -> list[int]:
-    state, markets = view.state, dict(zip(ids, markets_of(view.state, ids), strict=True))
+    """By what was bet, the most first, or by the end of betting; those whose market is gone come last."""
+    state, markets = view.state, dict(zip(ids, markets_of(view.projections, ids), strict=True))
 
     def key(meta_id: int) -> int:
         sums = state.peek(PM_MARKETS, markets[meta_id], market_sums)
@@ -262,10 +263,11 @@ def _row_piece(meta: PmMarketMeta) -> _RowPiece:
 
 
 def _rows_text(view: ApiView, ids: Iterable[int], *, is_loaded: bool) -> str:
-    state, rest, texts = view.state, iter(ids), list[str]()
+    """Metadata with how its market stands; with what was bet on it too, if the markets were loaded."""
+    kept, rest, texts = view.projections, iter(ids), list[str]()
     while some := list(islice(rest, PRINTED_TOGETHER)):
-        rows = [row for row in state.derived_all(_row_piece, PM_MARKET_META.by_id, some) if row is not None]
-        markets = market_pieces(state, [row.market for row in rows])
+        rows = [row for row in kept.derived_all(_row_piece, PM_MARKET_META.by_id, some) if row is not None]
+        markets = market_pieces(view.state, [row.market for row in rows])
         added = [_row_text(row, market, is_loaded=is_loaded) for row, market in zip(rows, markets, strict=True)]
         view.grow(sum(map(len, added)))
         texts += added
@@ -289,17 +291,18 @@ def get_market_categories(view: ApiView) -> Categories:
 
     Of each market, the first 32 tags are counted.
     """
-    counts = view.state.scan(LABEL_BY_COUNT, lower=(CATEGORY,), upper=(CATEGORY,))
+    kept = view.projections
+    counts = kept.scan(LABEL_BY_COUNT, lower=(CATEGORY,), upper=(CATEGORY,))
     categories = tuple(
-        CategoryCount(each.name, each.count, _subcategories(view.state, each.name)) for each in _by_count(counts)
+        CategoryCount(each.name, each.count, _subcategories(kept, each.name)) for each in _by_count(counts)
     )
-    tags = islice(view.state.scan(LABEL_BY_COUNT, lower=(TAG,), upper=(TAG,)), HOT_TAGS)
+    tags = islice(kept.scan(LABEL_BY_COUNT, lower=(TAG,), upper=(TAG,)), HOT_TAGS)
     return Categories(categories, tuple(TagCount(each.name, each.count) for each in tags))
 
 
-def _subcategories(state: View, category: str) -> tuple[SubcategoryCount, ...]:
+def _subcategories(kept: View, category: str) -> tuple[SubcategoryCount, ...]:
     key = (SUBCATEGORY, category)
-    found = [each for each in state.scan(LABEL_BY_NAME, lower=key, upper=key) if each.category == category]
+    found = [each for each in kept.scan(LABEL_BY_NAME, lower=key, upper=key) if each.category == category]
     found.sort(key=lambda each: text_bytes(each.name))
     return tuple(SubcategoryCount(each.name, each.count) for each in found)
 
@@ -313,5 +316,6 @@ def _by_count(labels: Iterable[PmLabelCount]) -> list[PmLabelCount]:
 def get_category_tag_counts(view: ApiView, category: str) -> Categories:
     """All tags of the markets of a category, those with the most markets first; of each market, the first 32."""
     key = (TAG_OF_CATEGORY, category)
-    found = (each for each in view.state.scan(LABEL_BY_COUNT, lower=key, upper=key) if each.category == category)
+    rows = view.projections.scan(LABEL_BY_COUNT, lower=key, upper=key)
+    found = (each for each in rows if each.category == category)
     return Categories((), tuple(TagCount(each.name, each.count) for each in _by_count(found)))

@@ -108,7 +108,7 @@ def list_oracle_disputes(view: ApiView, oracle: AccountName, from_: UInt32, limi
     texts = []
     for each in ids:
         dispute = view.state.find(PM_DISPUTES, each)
-        card = card_text(view.state, dispute.market) if dispute is not None else None
+        card = card_text(view, dispute.market) if dispute is not None else None
         if dispute is not None and card is not None:
             texts.append(_dispute_text(dispute, card))
             view.grow(len(texts[-1]))

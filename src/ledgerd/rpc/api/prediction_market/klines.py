@@ -10,11 +10,7 @@ import msgspec
 
 from ledgerd.codec.json_text import integer_text
 from ledgerd.codec.numbers import Int64, ShareAmount, UInt8, UInt32
-from ledgerd.rpc.api.kinds import Printed
-from ledgerd.rpc.api.prediction_market.declared import PREDICTION_MARKET_API, require_limit_explained
-from ledgerd.rpc.call.counts import from_to
-from ledgerd.rpc.call.view import ApiView
-from ledgerd.state.objects.market_records import (
+from ledgerd.projections.tables.market_records import (
     KLINE_BY_MARKET,
     PM_KLINE_CHUNKS,
     PM_RECENT_POINTS,
@@ -23,6 +19,10 @@ from ledgerd.state.objects.market_records import (
     PmRecentPoints,
     points_of,
 )
+from ledgerd.rpc.api.kinds import Printed
+from ledgerd.rpc.api.prediction_market.declared import PREDICTION_MARKET_API, require_limit_explained
+from ledgerd.rpc.call.counts import from_to
+from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.view import View
 
 
@@ -58,27 +58,31 @@ def _by_market(block: PmRecentPoints) -> dict[int, tuple[KlinePoint, ...]]:
     return {market: tuple(points) for market, points in found.items()}
 
 
-def _recent(state: View, market: int) -> list[KlinePoint]:
+def _recent(kept: View, market: int) -> list[KlinePoint]:
     """The points of the last blocks, which are in no chunk yet."""
     found: list[KlinePoint] = []
-    for object_id in state.scan_ids(PM_RECENT_POINTS):
-        found += (state.derived(_by_market, PM_RECENT_POINTS.by_id, object_id) or {}).get(market, ())
+    for object_id in kept.scan_ids(PM_RECENT_POINTS):
+        found += (kept.derived(_by_market, PM_RECENT_POINTS.by_id, object_id) or {}).get(market, ())
     return found
 
 
-def _newest_end(state: View, market: int) -> int:
-    newest = state.first(KLINE_BY_MARKET, lower=(market,), upper=(market,), reverse=True)
+def _newest_end(kept: View, market: int) -> int:
+    """How many points a market has had until the last blocks."""
+    newest = kept.first(KLINE_BY_MARKET, lower=(market,), upper=(market,), reverse=True)
     return 0 if newest is None else newest.end
 
 
-def points_between(state: View, market: int, first: int, end: int, moved: int, recent: list[KlinePoint]) -> list[str]:
-    """`moved` of them are in chunks already, the others are `recent`; those that were removed are left out."""
+def points_between(kept: View, market: int, first: int, end: int, moved: int, recent: list[KlinePoint]) -> list[str]:
+    """The points of a market by their numbers, printed; those that were removed are left out.
+
+    So many were moved to chunks already; the others are given.
+    """
     begin = max(moved, first)
     found = list(_printed(begin, recent[begin - moved : max(0, end - moved)]))
     if first >= moved:
         return found
-    for object_id in state.scan_ids(KLINE_BY_MARKET, lower=(market,), upper=(market,), reverse=True):
-        located = state.derived(_located, PM_KLINE_CHUNKS.by_id, object_id)
+    for object_id in kept.scan_ids(KLINE_BY_MARKET, lower=(market,), upper=(market,), reverse=True):
+        located = kept.derived(_located, PM_KLINE_CHUNKS.by_id, object_id)
         if located is None:
             continue
         begin, texts = located
@@ -88,20 +92,20 @@ def points_between(state: View, market: int, first: int, end: int, moved: int, r
     return found
 
 
-def points_of_blocks(state: View, market: int, first: int, last: int) -> list[str]:
+def points_of_blocks(kept: View, market: int, first: int, last: int) -> list[str]:
     """The points that a range of blocks has made, printed. Of the others few are read, however many there are."""
 
     def last_block(chunk_id: int) -> int:
-        return state.get(PM_KLINE_CHUNKS, chunk_id).last_block
+        return kept.get(PM_KLINE_CHUNKS, chunk_id).last_block
 
     found: list[str] = []
-    chunks = list(state.scan_ids(KLINE_BY_MARKET, lower=(market,), upper=(market,)))
+    chunks = list(kept.scan_ids(KLINE_BY_MARKET, lower=(market,), upper=(market,)))
     for chunk_id in chunks[bisect_left(chunks, first, key=last_block) :]:
-        chunk = state.get(PM_KLINE_CHUNKS, chunk_id)
+        chunk = kept.get(PM_KLINE_CHUNKS, chunk_id)
         if next(iter(chunk)).block > last:
             break
         found += _between(list(chunk), chunk.first, first, last)
-    return found + _between(_recent(state, market), _newest_end(state, market), first, last)
+    return found + _between(_recent(kept, market), _newest_end(kept, market), first, last)
 
 
 def _between(points: list[KlinePoint], number: int, first: int, last: int) -> list[str]:
@@ -116,9 +120,10 @@ def get_market_kline(view: ApiView, market: Int64, from_: UInt32 = 0, limit: UIn
     The reason of a point: 0 bet, 1 cancelled bet, 2 liquidation, 3 settled batch, 4 bet with a loan, 5 end of a loan.
     """
     require_limit_explained(limit)
-    moved, recent = _newest_end(view.state, market), _recent(view.state, market)
+    kept = view.projections
+    moved, recent = _newest_end(kept, market), _recent(kept, market)
     end = moved + len(recent) - from_
     if end <= 0:
         return "[]"
-    points = points_between(view.state, market, max(0, end - limit), end, moved, recent)
+    points = points_between(kept, market, max(0, end - limit), end, moved, recent)
     return f"[{','.join(points)}]"

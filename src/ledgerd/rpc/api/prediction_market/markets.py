@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ledgerd.codec.numbers import Int8, Int64, UInt32
+from ledgerd.projections.tables.market_records import META_BY_EVENT
 from ledgerd.protocol.names import AccountName
 from ledgerd.rpc.api.kinds import existing
 from ledgerd.rpc.api.prediction_market.declared import NEWEST, OLDEST, PREDICTION_MARKET_API, page, require_page
@@ -17,7 +18,6 @@ from ledgerd.rpc.call.counts import exactly, from_to
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.keys import CUT_BYTES, text_bytes
 from ledgerd.state.objects.disputes import DISPUTE_BY_MARKET
-from ledgerd.state.objects.market_records import META_BY_EVENT
 from ledgerd.state.objects.markets import (
     ACTIVE,
     MARKET_BY_BETTING_EXPIRATION,
@@ -39,7 +39,7 @@ from ledgerd.state.view import View
 @PREDICTION_MARKET_API.method(args=exactly(1, "_S"), examples=[[0]])
 def get_market(view: ApiView, market: Int64) -> Card:
     """A market, with what its creator said of it."""
-    return existing(card_text(view.state, market), NO_MARKET)
+    return existing(card_text(view, market), NO_MARKET)
 
 
 @PREDICTION_MARKET_API.method(args=from_to(3, 5), examples=[[1, 0, 10], [1, 0, 10, True, "newest"]])
@@ -162,13 +162,13 @@ def list_markets_by_event(view: ApiView, event: str, from_: UInt32, limit: UInt3
     require_page(limit, from_)
     if not event:
         return "[]"
-    wanted = text_bytes(event).partition(b"\0")[0]
+    kept, wanted = view.projections, text_bytes(event).partition(b"\0")[0]
 
     def found() -> Iterable[int]:
         if len(wanted) < CUT_BYTES:
-            listed = markets_of(view.state, list(view.state.scan_ids(META_BY_EVENT, lower=(event,), upper=(event,))))
+            listed = markets_of(kept, list(kept.scan_ids(META_BY_EVENT, lower=(event,), upper=(event,))))
         else:  # the index knows how long texts begin
-            metas = view.state.scan(META_BY_EVENT, lower=(event,), upper=(event,))
+            metas = kept.scan(META_BY_EVENT, lower=(event,), upper=(event,))
             listed = [each.market for each in metas if text_bytes(each.event).partition(b"\0")[0] == wanted]
         if len(listed) <= MOST_LOOKED_UP:
             there = frozenset(each for each in listed if view.state.peek(PM_MARKETS, each, len))

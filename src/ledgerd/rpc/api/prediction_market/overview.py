@@ -9,6 +9,7 @@ import msgspec
 
 from ledgerd.codec import codec_of
 from ledgerd.codec.numbers import Int64
+from ledgerd.projections.tables.market_records import META_BY_MARKET, PmMarketMeta
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.rpc.api.kinds import Printed
 from ledgerd.rpc.api.prediction_market.declared import MOST_OF_A_PAGE, PREDICTION_MARKET_API
@@ -20,7 +21,6 @@ from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.bets import BET_BY_MARKET_ACCOUNT
 from ledgerd.state.objects.leverage import LEVERAGE_BY_MARKET_STATUS, PmLeveragePosition
 from ledgerd.state.objects.liquidity import LIQUIDITY_BY_MARKET, PmLiquidity
-from ledgerd.state.objects.market_records import META_BY_MARKET, PmMarketMeta
 from ledgerd.state.objects.markets import PmOutcome
 from ledgerd.state.objects.oracles import ORACLE_BY_OWNER
 from ledgerd.state.tables import E, Index
@@ -47,7 +47,7 @@ def get_market_full(view: ApiView, market: Int64, account: AccountName = NO_NAME
     """A market with its outcomes, sums, oracle and metadata, and what an account has in it."""
     found = require_market(view, market)
     oracle = view.state.lookup(ORACLE_BY_OWNER, found.oracle)
-    meta = view.state.lookup(META_BY_MARKET, market)
+    meta = view.projections.lookup(META_BY_MARKET, market)
     bets = view.state.scan(BET_BY_MARKET_ACCOUNT, lower=(market, account), upper=(market, account)) if account else ()
 
     def own(index: Index[E], owner: str) -> tuple[E, ...]:
@@ -64,4 +64,4 @@ def get_market_full(view: ApiView, market: Int64, account: AccountName = NO_NAME
         ("my_liquidity", tuple[PmLiquidity, ...], own(LIQUIDITY_BY_MARKET, "provider")),
     ]
     texts = [f'"{name}":{codec_of(kind).to_json(value)}' for name, kind, value in parts if value is not None]
-    return f'{{"market":{card_text(view.state, market)},{",".join(texts)}}}'
+    return f'{{"market":{card_text(view, market)},{",".join(texts)}}}'

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from ledgerd.projections.tables.market_records import PM_MARKET_META, PmMarketMeta
 from ledgerd.rpc.api.prediction_market.shared import metadata_filter
 from ledgerd.rpc.api.prediction_market.shared.metadata_filter import MetadataFilter, part_test
-from ledgerd.state.objects.market_records import PM_MARKET_META, PmMarketMeta
 
 LONG = "a" * 130
 CATEGORIES = st.sampled_from(["", "a", "ab", "a\0", "a\0b", LONG, LONG + "\0a", "\0"])

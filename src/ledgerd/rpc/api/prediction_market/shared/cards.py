@@ -14,9 +14,9 @@ from ledgerd.codec.json_text import quote
 from ledgerd.codec.records import RecordKind
 from ledgerd.codec.source import Source
 from ledgerd.codec.strings import Text
+from ledgerd.projections.tables.market_records import META_BY_MARKET, PmMarketMeta
 from ledgerd.rpc.api.kinds import Printed, existing
 from ledgerd.rpc.call.view import ApiView
-from ledgerd.state.objects.market_records import META_BY_MARKET, PmMarketMeta
 from ledgerd.state.objects.markets import PM_MARKETS, PmMarket
 from ledgerd.state.view import View
 
@@ -129,18 +129,18 @@ def market_pieces(state: View, markets: Sequence[int]) -> list[MarketPiece | Non
     return state.derived_all(_market_piece, PM_MARKETS.by_id, markets)
 
 
-def card_text(state: View, market: int) -> str | None:
-    piece = market_piece(state, market)
+def card_text(view: ApiView, market: int) -> str | None:
+    piece = market_piece(view.state, market)
     if piece is None:
         return None
-    return piece.text + (state.derived(_meta_piece, META_BY_MARKET, market) or _NO_METADATA)
+    return piece.text + (view.projections.derived(_meta_piece, META_BY_MARKET, market) or _NO_METADATA)
 
 
 def cards_text(view: ApiView, markets: Iterable[int]) -> str:
     state, rest, texts = view.state, iter(markets), list[str]()
     while some := list(islice(rest, PRINTED_TOGETHER)):
         pieces = market_pieces(state, some)
-        metadata = state.derived_all(_meta_piece, META_BY_MARKET, some)
+        metadata = view.projections.derived_all(_meta_piece, META_BY_MARKET, some)
         cards = [
             piece.text + (meta or _NO_METADATA)
             for piece, meta in zip(pieces, metadata, strict=True)

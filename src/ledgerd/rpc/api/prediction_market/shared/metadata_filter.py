@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from ledgerd.projections.tables.market_records import MetaLabels, meta_is_child, meta_labels, meta_span
 from ledgerd.state.keys import text_bytes
-from ledgerd.state.objects.market_records import MetaLabels, meta_is_child, meta_labels, meta_span
 
 MARK = "\u0100"
 """Stands for no byte."""

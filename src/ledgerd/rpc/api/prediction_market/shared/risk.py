@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
+from ledgerd.projections.tables.market_records import OPEN_BOOK_BY_ORACLE
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.properties import ChainPropertiesHf14
 from ledgerd.rpc.api.prediction_market.shared.remembered import of_this_head
 from ledgerd.rpc.call.view import ApiView
-from ledgerd.state.objects.market_records import OPEN_BOOK_BY_ORACLE
 from ledgerd.state.objects.markets import MARKET_BY_ORACLE, MARKET_BY_ORACLE_STATUS
 from ledgerd.state.objects.oracles import ORACLE_BY_OWNER, PmOracle
 from ledgerd.state.objects.validators import VALIDATOR_SCHEDULES
@@ -54,6 +54,6 @@ def is_below_floor(view: ApiView, oracle: PmOracle) -> bool:
     properties = medians(view)
     if oracle.insurance < properties.pm_min_oracle_insurance.amount:
         return True
-    book = view.state.lookup(OPEN_BOOK_BY_ORACLE, oracle.owner)
+    book = view.projections.lookup(OPEN_BOOK_BY_ORACLE, oracle.owner)
     open_bets = 0 if book is None else book.bets_sum
     return oracle.insurance * 100 < open_bets * properties.pm_listing_min_coverage_percent

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from itertools import compress, islice
 from typing import Any
 
+from ledgerd.projections.tables.market_records import PM_MARKET_META, meta_market, meta_numbers
 from ledgerd.rpc.api.prediction_market.shared.id_lists import Ids, id_list
 from ledgerd.rpc.call.view import ApiView
-from ledgerd.state.objects.market_records import PM_MARKET_META, meta_market, meta_numbers
 from ledgerd.state.objects.markets import PM_MARKETS, MarketSums, market_sums
 from ledgerd.state.tables import Index, Key
 from ledgerd.state.view import View
@@ -40,11 +40,11 @@ def sorted_ids(view: ApiView, index: Index[Any], key: Key, order: str) -> Ids | 
     return ids or None
 
 
-def markets_of(state: View, metas: Sequence[int]) -> list[int]:
+def markets_of(kept: View, metas: Sequence[int]) -> list[int]:
     """The markets that metadata is of, by ids in ascending order; all of them must be there."""
     if len(metas) <= MOST_LOOKED_UP:
-        return [state.peek(PM_MARKET_META, each, meta_market) or 0 for each in metas]
-    rows, wanted, found = state.scan_bytes(PM_MARKET_META), frozenset(metas), list[int]()
+        return [kept.peek(PM_MARKET_META, each, meta_market) or 0 for each in metas]
+    rows, wanted, found = kept.scan_bytes(PM_MARKET_META), frozenset(metas), list[int]()
     while some := list(islice(rows, READ_TOGETHER)):
         ids, markets = meta_numbers(some)
         found += compress(markets, map(wanted.__contains__, ids))

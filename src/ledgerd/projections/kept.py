@@ -1,0 +1,159 @@
+"""The store of the projections of a state, in a folder of its own beside it, with what it says of itself."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+from ledgerd.chain.log.files import sync_folder
+from ledgerd.projections.tables import PROJECTED_TABLES
+from ledgerd.projections.tables.projected_block import PROJECTED_BLOCK, ProjectedBlock
+from ledgerd.protocol.identifiers import NO_BLOCK, BlockId, ChainId
+from ledgerd.state.disk import DATA_FILE, Space
+from ledgerd.state.errors import StoreCorrupt, StoreOutdated
+from ledgerd.state.lock import swapping
+from ledgerd.state.store import Store
+
+if TYPE_CHECKING:
+    from ledgerd.projections.projection import Projection
+    from ledgerd.state.view import View
+
+FOLDER = "projections"
+"""In that of the state."""
+
+POSITION = "position"
+"""The named value that no two commits of any store have in common. The state has that of the commit which belongs to
+it, under the name `PROJECTIONS`.
+"""
+PROJECTIONS = "projections"
+TOKEN_BYTES = COUNT_BYTES = 8
+
+NAMES, BEGUN, CHAIN = "names", "begun", "chain id"
+
+
+def replace_projections(folder: Path, source: Path) -> None:
+    """Put those of a state in another folder, if it has any, in the place of those of the one in this."""
+    present, fresh = folder / FOLDER, source / FOLDER
+    if fresh.is_dir():
+        shutil.rmtree(present, ignore_errors=True)
+        fresh.rename(present)
+        sync_folder(folder)
+
+
+class Beginning(NamedTuple):
+    """The block behind which projections begin: the head of a state."""
+
+    number: int
+    block_id: BlockId
+    chain_id: ChainId
+
+
+class KeptProjections:
+    """The tables, open for writing. Each block that changes something is one session, whose revision is its number."""
+
+    def __init__(self, state_folder: Path, space: Space = Space()) -> None:  # noqa: B008 - immutable
+        """The sizes are those of the state, and its log of changes has the changes of this too."""
+        self.folder = state_folder / FOLDER
+        self._space = space._replace(folder=None, is_beside=True)
+        self.fault = ""
+        """Why they are empty, where they are not those of before."""
+        try:
+            is_there = (self.folder / DATA_FILE).exists()
+            self.store = self._opened() if is_there else self._emptied("there are none beside this state yet")
+        except (StoreCorrupt, StoreOutdated) as problem:
+            self.store = self._emptied(f"those that are there cannot be read ({problem})")
+
+    def _opened(self) -> Store:
+        return Store.open(self.folder, PROJECTED_TABLES, space=self._space)
+
+    def _emptied(self, fault: str) -> Store:
+        self.fault = fault
+        self.leave_changes()
+        if self.folder.exists():
+            with swapping(self.folder):
+                shutil.rmtree(self.folder)
+        return self._opened()
+
+    def clear(self, fault: str) -> None:
+        """Begin with nothing."""
+        self.store.close()
+        self.store = self._emptied(fault)
+
+    def leave_changes(self) -> None:
+        """These are others than those of before: what the log of changes has does not lead to them."""
+        if self._space.changes is not None:
+            self._space.changes.cut()
+
+    # -- what it says of itself
+
+    @property
+    def position(self) -> bytes:
+        """That of the last commit."""
+        return self.store.meta(POSITION) or b""
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The projections that are kept without a gap since they were begun."""
+        return frozenset(filter(None, (self.store.meta(NAMES) or b"").decode().split(",")))
+
+    def set_names(self, names: Iterable[str]) -> None:
+        self.store.set_meta(NAMES, ",".join(sorted(names)).encode())
+
+    @property
+    def begun(self) -> int:
+        """The block behind which one of them was begun last."""
+        return int(self.store.meta(BEGUN) or 0)
+
+    @property
+    def chain_id(self) -> bytes:
+        return self.store.meta(CHAIN) or b""
+
+    @property
+    def last_block(self) -> BlockId:
+        """The last block that has changed something; zeros where there is none."""
+        found = self.store.find(PROJECTED_BLOCK, 0)
+        return NO_BLOCK if found is None else found.block_id
+
+    def set_last_block(self, block_id: BlockId) -> None:
+        found = self.store.find(PROJECTED_BLOCK, 0) or self.store.create(PROJECTED_BLOCK, ProjectedBlock())
+        with self.store.editing(found):
+            found.block_id = block_id
+
+    # -- changing
+
+    def begin(self, projections: Collection[Projection], state: View, head: Beginning) -> None:
+        """Begin some of them behind the head of a state. It is undone if that block is."""
+        is_of_head = self.store.undoable > 0 and self.store.revision == head.number
+        with self.store.begin(revision=head.number) as session:
+            for projection in projections:
+                projection.begin(state, self.store, head.number)
+            self.set_last_block(head.block_id)
+            if is_of_head:
+                session.squash()
+            else:
+                session.push()
+        self.store.set_meta(BEGUN, str(head.number).encode())
+        self.store.set_meta(CHAIN, head.chain_id)
+        self.set_names(self.names | {each.name for each in projections})
+
+    def commit(self) -> bytes:
+        """Make all durable; returns the position, which is to become durable with the state."""
+        token, count = self.position[:TOKEN_BYTES], self.position[TOKEN_BYTES:]
+        following = (int.from_bytes(count, "big") + 1).to_bytes(COUNT_BYTES, "big")
+        position = (token or os.urandom(TOKEN_BYTES)) + following
+        self.store.set_meta(POSITION, position)
+        self.store.commit()
+        return position
+
+    def close(self) -> None:
+        """Close the file; what was not committed is lost."""
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
