@@ -302,6 +302,19 @@ def test_downloads_of_an_address_are_bounded_and_a_cut_one_does_not_look_whole(
     on_site(explorer, scene)
 
 
+def test_who_half_closes_its_connection_gets_its_answers(explorer: RecordedExplorer) -> None:
+    async def scene(site: Site) -> None:
+        client = await site.connect()
+        await client.say(b"GET /blocks HTTP/1.1\r\nHost: a\r\n\r\n" + b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n")
+        client.writer.write_eof()
+        assert (await client.answer())[0].split()[1] == "200"
+        assert (await client.answer())[2] == b"ok\n"
+        assert await client.reader.read() == b""
+        client.writer.close()
+
+    on_site(explorer, scene)
+
+
 def test_an_answer_that_fails_ends_its_connection_alone(
     explorer: RecordedExplorer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
