@@ -302,6 +302,41 @@ def test_downloads_of_an_address_are_bounded_and_a_cut_one_does_not_look_whole(
     on_site(explorer, scene)
 
 
+def test_who_half_closes_its_connection_gets_its_answers(explorer: RecordedExplorer) -> None:
+    async def scene(site: Site) -> None:
+        client = await site.connect()
+        await client.say(b"GET /blocks HTTP/1.1\r\nHost: a\r\n\r\n" + b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n")
+        client.writer.write_eof()
+        assert (await client.answer())[0].split()[1] == "200"
+        assert (await client.answer())[2] == b"ok\n"
+        assert await client.reader.read() == b""
+        client.writer.close()
+
+    on_site(explorer, scene)
+
+
+def test_an_answer_that_fails_ends_its_connection_alone(
+    explorer: RecordedExplorer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def fail(_: PageRequest) -> PageReply:
+        raise LookupError("a mistake of ours")
+
+    async def scene(site: Site) -> None:
+        client, other = await site.connect(), await site.connect()
+        with monkeypatch.context() as patch:
+            patch.setattr(explorer.answering, "answer", fail)
+            await client.say(b"GET /blocks HTTP/1.1\r\nHost: a\r\n\r\n")
+            with pytest.raises((asyncio.IncompleteReadError, ConnectionError)):
+                await client.reader.readexactly(1)
+        client.writer.close()
+        await other.say(b"GET /blocks HTTP/1.1\r\nHost: a\r\n\r\n")
+        assert (await other.answer())[0].split()[1] == "200"
+        other.writer.close()
+
+    on_site(explorer, scene)
+    assert "a mistake of ours" in caplog.text
+
+
 def test_connections_without_progress_are_ended(explorer: RecordedExplorer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounds, "REQUEST_SECONDS", 0.04)
 

@@ -76,7 +76,11 @@ class BrowserConnection(RequestConnection):
 
     async def _answered(self, request: Request) -> None:
         """A round of the loop for each answer: between two of one visitor, others have their turn."""
-        await self._reply(request)
+        try:
+            await self._reply(request)
+        except Exception:
+            self.transport.abort()
+            raise
         self._later = None
         self.go_on()
 
