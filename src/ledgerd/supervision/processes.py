@@ -34,6 +34,7 @@ def module_command(module: str) -> tuple[str, ...]:
 
 
 POLL_SECONDS = 1.0
+"""Between two looks of a child whether its parent still runs."""
 
 
 async def parent_ended(parent: int) -> None:

@@ -16,6 +16,7 @@ MOST_NOTED = 1_000
 """Pairs of a limit and an address that are counted separately between two lines; others are counted together."""
 
 MOST_NAMED = 3
+"""Addresses that a line names for each limit."""
 
 OTHERS = "other addresses"
 

@@ -188,16 +188,9 @@ class Dispatcher:
         except REFUSALS as error:
             note.end(AT_REFUSED)
             return self._refused(error, identity, budget)
-        except OperatorError as damage:
+        except Exception as error:  # noqa: BLE001 - it is logged
             note.end(AT_FAILED)
-            self._damage.report(damage)
-            return error_answer(INTERNAL, identity)
-        except Exception:
-            note.end(AT_FAILED)
-            log.exception(
-                "a request could not be answered: %(request)s", {"request": body[:1000].decode("utf-8", "replace")}
-            )
-            return error_answer(INTERNAL, identity)
+            return self._failed(error, note.method, identity, body)
         note.end(AT_OK)
         if body and method.is_cached and method.api not in self.uncached:
             self.cache.keep(body, identity, opening, method.full_name)
@@ -210,6 +203,14 @@ class Dispatcher:
         except PlainError as full:
             return error_answer(self._fault(full), identity)
         return answer
+
+    def _failed(self, error: Exception, method: str, identity: str, body: bytes = b"") -> bytes:
+        if isinstance(error, OperatorError):
+            self._damage.report(error)
+        else:
+            words = {"method": method, "request": body[:1000].decode("utf-8", "replace")}
+            log.error("a request could not be answered: %(method)s %(request)s", words, exc_info=error)
+        return error_answer(INTERNAL, identity)
 
     def method(self, api: str, name: str) -> Method:
         known = self.apis.get(api)
@@ -246,23 +247,17 @@ class Dispatcher:
         except REFUSALS as error:
             outcome = AT_REFUSED
             yield partial(error_answer, self._fault(error), identity)
-        except OperatorError as damage:
+        except Exception as error:  # noqa: BLE001 - it is logged
             outcome = AT_FAILED
-            self._damage.report(damage)
-            yield partial(error_answer, INTERNAL, identity)
-        except Exception:
-            outcome = AT_FAILED
-            log.exception("%(api)s.%(method)s failed", {"api": method.api, "method": method.name})
-            yield partial(error_answer, INTERNAL, identity)
+            yield partial(bytes, self._failed(error, method.full_name, identity))
         finally:
             note.end(outcome, is_timed=method.answering is Answering.LATER)
 
     def _printed(self, method: Method, value: object, identity: str) -> bytes:
         try:
             return b"%b%b}" % (_shared_opening(method.codec.to_json(value)), as_bytes(identity))
-        except Exception:
-            log.exception("%(api)s.%(method)s failed", {"api": method.api, "method": method.name})
-            return error_answer(INTERNAL, identity)
+        except Exception as error:  # noqa: BLE001 - it is logged
+            return self._failed(error, method.full_name, identity)
 
     def _batched(self, requests: list[Json] | LargeBatch, budget: RequestBudget, asker: Asker, size: int) -> Later:
         if not requests:
