@@ -77,7 +77,7 @@ class WorkerMetrics:
     def sample(self) -> None:
         service = self._service
         self._process.sample()
-        service.dispatcher.cache.tell_hits()
+        service.dispatcher.cache.report_hits()
         totals = [service.received, service.sent, service.accepted]
         for counter, now, before in zip((*self._bytes, self._accepted), totals, self._written, strict=True):
             counter.add(now - before)

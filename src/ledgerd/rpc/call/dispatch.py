@@ -19,7 +19,7 @@ from ledgerd.protocol.errors import OperatorError, RuleViolation
 from ledgerd.protocol.properties import json_defaults_of
 from ledgerd.rpc.call.asker import NOBODY, Asker
 from ledgerd.rpc.call.batch import BatchAnswers
-from ledgerd.rpc.call.bounds import BoundsMet, RequestBudget, names_in
+from ledgerd.rpc.call.bounds import LimitsReached, RequestBudget, names_in
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.declarations import Answering, Api, Method
 from ledgerd.rpc.call.envelope import NO_ID, argument_list, as_bytes, call_of, error_answer, identifier, result_opening
@@ -91,7 +91,7 @@ class Dispatcher:
         """APIs whose answers may change while the head stays."""
         self._clock = clock
         self._limits = limits
-        self.bounds = BoundsMet()
+        self.bounds = LimitsReached()
         self.held = HeldAmounts(limits.held_answer_bytes)
         self.turns = LoopTurns()
         self.charge_batch: Callable[[str, int], None] = lambda _address, _requests: None
@@ -150,7 +150,7 @@ class Dispatcher:
             reading.exception()
 
     def _read(self, request: Json | LargeBatch, body: bytes, asker: Asker) -> bytes | Later:
-        budget = RequestBudget(self._limits, lambda option: self.bounds.note(option, asker.address), asker.share)
+        budget = RequestBudget(self._limits, lambda option: self.bounds.count(option, asker.address), asker.share)
         if not isinstance(request, list | LargeBatch):
             return self._single(request, budget, body)
         try:
@@ -177,7 +177,7 @@ class Dispatcher:
             method = self.method(call.api, call.method)
             note.method = method.full_name
             given = argument_list(call)
-            budget.take_names(names_in(given) if method.is_weighed else 0)
+            budget.count_names(names_in(given) if method.is_weighed else 0)
             with json_defaults_of(self.node.network):
                 arguments = method.arguments(given)
             if method.answering is not Answering.AT_ONCE:
@@ -199,7 +199,7 @@ class Dispatcher:
     def _refused(self, error: UnreadError, identity: str, budget: RequestBudget) -> bytes:
         answer = error_answer(self._fault(error), identity)
         try:
-            budget.take_bytes(len(answer))
+            budget.count_bytes(len(answer))
         except PlainError as full:
             return error_answer(self._fault(full), identity)
         return answer
@@ -225,7 +225,7 @@ class Dispatcher:
         view = ApiView(self.node, budget)
         try:
             text = method.codec.to_json(method.function(view, *arguments))
-            budget.take_bytes(len(text))
+            budget.count_bytes(len(text))
             return as_bytes(text)
         finally:
             view.close()
@@ -238,7 +238,7 @@ class Dispatcher:
             made = method.function(self.node.asked_by(budget.share), *arguments)
             if method.answering is Answering.LATER:
                 text = method.codec.to_json(await cast("Awaitable[object]", made))
-                budget.take_bytes(len(text))
+                budget.count_bytes(len(text))
                 yield partial(_composed, text, identity)
             else:
                 async with aclosing(cast("AsyncGenerator[object, None]", made)) as values:
@@ -263,7 +263,7 @@ class Dispatcher:
         if not requests:
             raise RuleViolation("messages.size(): Array is invalid")
         if 0 < self._limits.batch < len(requests):
-            self.bounds.note("webserver-max-batch-size", asker.address)
+            self.bounds.count("webserver-max-batch-size", asker.address)
             raise PlainError(f"A batch holds at most {self._limits.batch} requests", INVALID_REQUEST)
         self.charge_batch(asker.address, len(requests))
         return Later(self._batch_answer(requests, budget), held=size)
