@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerd.client.address import read_address
+from ledgerd.client.address import NodeAddress, read_address
 from ledgerd.client.exchange import AnswerPart, AnswerReader, HttpFault, TooLarge, request_of
+from ledgerd.protocol.errors import OperatorError
 
 NODE = read_address("http://node.example:8090/rpc")
 MOST = 10_000
@@ -107,6 +108,13 @@ def test_a_request_says_where_it_goes_and_what_it_holds() -> None:
         b"X-A: b\r\n\r\n{}"
     )
     assert request_of("GET", read_address("https://[::1]"), "/a") == b"GET /a HTTP/1.1\r\nHost: [::1]\r\n\r\n"
+
+
+def test_a_host_whose_name_is_none_is_a_fault() -> None:
+    with pytest.raises(HttpFault, match="is no name of a host"):
+        request_of("GET", NodeAddress("http", "a" * 64, None, "/"), "/")
+    with pytest.raises(OperatorError, match="is no address of a node"):
+        read_address(f"http://{'a' * 64}")
 
 
 @pytest.mark.parametrize(("path", "value"), [("/a b", ""), ("/a\r\nX: y", ""), ("/\xe9", ""), ("/", "a\nb")])

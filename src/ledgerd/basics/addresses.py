@@ -27,7 +27,6 @@ class Exemption:
 
 
 def is_loopback(address: str) -> bool:
-    """Whether a text is an address of this machine alone."""
     try:
         return ip_address(address).is_loopback
     except ValueError:

@@ -50,7 +50,6 @@ class Quota:
         return True
 
     def wait(self, now: float) -> float:
-        """Seconds until a whole one is left."""
         return max(0.0, (1 - self.left(now)) / self._rate)
 
     def charge(self, cost: float) -> None:
@@ -85,7 +84,6 @@ class Quotas(Recent[Quota]):
         self._rate = rate
 
     def allows(self, name: str, now: float) -> bool:
-        """Whether one may have one more."""
         return not self._rate or self.of(name, now).take_one(now)
 
     def charge(self, name: str, cost: float, now: float) -> None:
@@ -94,7 +92,6 @@ class Quotas(Recent[Quota]):
             self.of(name, now).charge(cost)
 
     def forget(self, now: float) -> None:
-        """Drop those who may have a whole burst."""
         for name in [each for each, quota in self.kept.items() if quota.is_full(now)]:
             del self.kept[name]
 
@@ -143,7 +140,6 @@ class HeldAmounts:
         self.total = 0
 
     def change(self, name: str, by: int) -> None:
-        """So much more, or less, is kept for one."""
         if not by:
             return
         self.total += by
@@ -159,7 +155,6 @@ class HeldAmounts:
 
     @property
     def is_too_much(self) -> bool:
-        """Whether something has to go."""
         return not self.has_room_for(0)
 
     @property

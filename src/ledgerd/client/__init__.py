@@ -1,1 +1,1 @@
-"""How a node is asked by those who know it by its answers alone: its address, and the envelope of JSON-RPC."""
+"""How a node, or another server, is asked: its address, HTTP, and the envelope of JSON-RPC."""

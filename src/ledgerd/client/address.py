@@ -29,12 +29,10 @@ class NodeAddress(NamedTuple):
 
     @property
     def is_secure(self) -> bool:
-        """Whether what is asked travels encrypted."""
         return self.scheme in SECURE
 
     @property
     def is_this_machine(self) -> bool:
-        """Whether it is an address of this machine alone."""
         return is_loopback(self.host) or self.host == "localhost"
 
 
@@ -48,6 +46,7 @@ def read_address(url: str, schemes: Container[str] = (WEB, SECURE_WEB)) -> NodeA
     try:
         parts = urlsplit(url)
         port = parts.port
+        (parts.hostname or "").encode("idna")  # what is connected to
     except ValueError:
         raise OperatorError(f"{url} is no address of a node: {example} is one") from None
     if parts.scheme not in schemes or not parts.hostname:

@@ -36,7 +36,6 @@ class ErrorAnswer(Exception):
 
     @property
     def is_missing(self) -> bool:
-        """Whether the node does not have the method."""
         return MISSING in self.message
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import IntEnum
+from functools import lru_cache
 from typing import NamedTuple
 
 import httptools
@@ -50,15 +51,22 @@ def request_of(
     Raises:
         HttpFault: A word of it would end its line.
     """
-    host = f"[{address.host}]" if ":" in address.host else address.host.encode("idna").decode()
-    port = "" if address.given_port is None else f":{address.given_port}"
-    lines = [f"{method} {path} HTTP/1.1", f"Host: {host}{port}"]
+    lines = [f"{method} {path} HTTP/1.1", f"Host: {_host_of(address.host, address.given_port)}"]
     if method == "POST":
         lines += ["Content-Type: application/json", f"Content-Length: {len(body)}"]
     lines += [f"{name}: {value}" for name, value in (headers or {}).items()]
     if " " in path or not all(line.isascii() and line.isprintable() for line in lines):
         raise HttpFault(f"{path!r} cannot be asked for")
     return "\r\n".join([*lines, "", ""]).encode() + body
+
+
+@lru_cache(maxsize=64)
+def _host_of(host: str, port: int | None) -> str:
+    try:
+        name = f"[{host}]" if ":" in host else host.encode("idna").decode()
+    except UnicodeError:
+        raise HttpFault(f"{host!r} is no name of a host") from None
+    return name if port is None else f"{name}:{port}"
 
 
 class AnswerReader:

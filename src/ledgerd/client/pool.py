@@ -37,7 +37,6 @@ class HttpLink(asyncio.Protocol):
 
     @classmethod
     async def to(cls, address: NodeAddress) -> HttpLink:
-        """Connect; `OSError` where that fails."""
         context = ssl.create_default_context() if address.is_secure else None
         loop = asyncio.get_running_loop()
         _, link = await loop.create_connection(cls, address.host, address.port, ssl=context)

@@ -12,14 +12,16 @@ from ledgerd.explorer.pages.view import PageFault, fields_of
 from ledgerd.explorer.serving import bounds
 from ledgerd.explorer.serving.cookies import choices_in
 from ledgerd.explorer.serving.headers import head_of
-from ledgerd.explorer.serving.operator import MARKS, is_of_operator
 from ledgerd.explorer.serving.plain import PLAIN
 from ledgerd.explorer.serving.visitors import Visitors
 from ledgerd.explorer.words.language import CODES
+from ledgerd.rpc.http.gate import Gate
 from ledgerd.rpc.http.places.connection_table import Activity
 from ledgerd.rpc.http.reader import BETWEEN, Arrival, Refusal, Request, RequestReader
 from ledgerd.rpc.http.requests import RequestConnection
 
+MARKS = frozenset((b"forwarded", b"via", b"x-forwarded-host", b"x-forwarded-proto", b"x-real-ip"))
+"""Headers that programs of this machine do not send, and proxies do."""
 NOTED = MARKS | {
     b"host", b"accept-language", b"connection", b"content-length", b"cookie", b"expect", b"x-forwarded-for",
 }  # fmt: skip
@@ -28,6 +30,8 @@ SLOW_STREAM = 262_144
 """Bytes that an open page may leave untaken before it is ended; it asks again by itself."""
 TOO_MANY = "too many requests from this address\n"
 EVENTS = "text/event-stream"
+_THIS_MACHINE = Gate((), ())
+"""Knows the names of this machine alone."""
 
 
 class BrowserConnection(RequestConnection):
@@ -41,7 +45,6 @@ class BrowserConnection(RequestConnection):
             header_bytes=limits.header_bytes, body_bytes=limits.body_bytes, takes_handshakes=False, noted=NOTED
         )
         super().__init__(visitors, reader)
-        self._visitors = visitors
         self._room = asyncio.Event()
         self._room.set()
         self._is_stream = False
@@ -53,7 +56,7 @@ class BrowserConnection(RequestConnection):
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
         self._room.set()
-        self._visitors.streams.pop(self, None)
+        self.service.streams.pop(self, None)
 
     def pause_writing(self) -> None:
         self._room.clear()
@@ -69,7 +72,7 @@ class BrowserConnection(RequestConnection):
         self._await(arrival if isinstance(arrival, Request | Refusal) else Refusal(413))
 
     def _answer(self, request: Request) -> None:
-        self._later = self._visitors.tasks.begin(self._answered(request))
+        self._later = self.service.tasks.begin(self._answered(request))
 
     async def _answered(self, request: Request) -> None:
         """A round of the loop for each answer: between two of one visitor, others have their turn."""
@@ -78,7 +81,7 @@ class BrowserConnection(RequestConnection):
         self.go_on()
 
     async def _reply(self, request: Request) -> None:
-        visitors = self._visitors
+        visitors = self.service
         visitors.answered += 1
         address = self.visitor = self.charged or self._behind_proxy(request)
         path, _, query = request.path.decode("latin-1").partition("?")
@@ -101,12 +104,12 @@ class BrowserConnection(RequestConnection):
 
     def _behind_proxy(self, request: Request) -> str:
         """The address of a visitor behind a proxy that is believed; empty for the operator on this machine."""
-        client = self._visitors.proxies.client_of(self.host, request.headers.get(b"x-forwarded-for", b""))
+        client = self.service.proxies.client_of(self.host, request.headers.get(b"x-forwarded-for", b""))
         if client != self.host or not is_loopback(client):
             return client
         if is_of_operator(request):
             return ""
-        self._visitors.warn_of_unnamed()
+        self.service.warn_of_unnamed()
         return client
 
     def _show(self, request: Request, reply: PageReply) -> int:
@@ -118,9 +121,9 @@ class BrowserConnection(RequestConnection):
 
     async def _download(self, request: Request, reply: PageReply, lines: AsyncIterator[bytes], address: str) -> None:
         """Send a file in chunks, no faster than its address may have it."""
-        downloads = self._visitors.downloads
+        downloads = self.service.downloads
         if address and downloads[address] >= bounds.DOWNLOADS_OF_ADDRESS:
-            self._visitors.refused += 1
+            self.service.refused += 1
             self._show(request, PageReply(429, TOO_MANY.encode(), "text/plain; charset=utf-8", {"Retry-After": "9"}))
             return
         downloads[address] += 1
@@ -130,9 +133,9 @@ class BrowserConnection(RequestConnection):
                 async for part in made:
                     self.transport.write(b"%x\r\n%b\r\n" % (len(part), part))
                     self.keep_untaken()
-                    self._visitors.charge_bytes(address, len(part))
+                    self.service.charge_bytes(address, len(part))
                     await self._room.wait()
-                    await self._visitors.ready_for_more(address)
+                    await self.service.ready_for_more(address)
                     if self._is_ending:
                         return
             self.transport.write(b"0\r\n\r\n")
@@ -147,25 +150,23 @@ class BrowserConnection(RequestConnection):
             self._close()
 
     def _follow(self, request: Request, query: str) -> None:
-        """Keep the page that asks at the head."""
         try:
             given = fields_of(query)
         except PageFault:
             given = {}
         code = given.get("lang", "") if given.get("lang") in CODES else CODES[0]
         is_front = given.get("front") == "1"
-        if not self._visitors.follow(self, code, is_front=is_front):
+        if not self.service.follow(self, code, is_front=is_front):
             self._show(request, PageReply(429, TOO_MANY.encode(), "text/plain; charset=utf-8", {"Retry-After": "60"}))
             return
         self._is_stream = True
         self._drop()
         self.transport.write(head_of(200, EVENTS, None, None, closes=True))
-        self.push(b"retry: 2000\n\n" + self._visitors.news(code, is_front=is_front))
+        self.push(b"retry: 2000\n\n" + self.service.news(code, is_front=is_front))
 
     def push(self, event: bytes) -> None:
-        """Tell an open page something; one that does not take it is ended."""
         if self.transport.get_write_buffer_size() > SLOW_STREAM:
-            self._visitors.streams.pop(self, None)
+            self.service.streams.pop(self, None)
             self.transport.abort()
         elif not self.transport.is_closing():
             self.transport.write(event)
@@ -185,7 +186,7 @@ class BrowserConnection(RequestConnection):
         return super().progress()
 
     def patience(self) -> float | None:
-        limits = self._visitors.limits
+        limits = self.service.limits
         if self.transport.get_write_buffer_size():
             return limits.write_seconds
         if self._is_stream:
@@ -198,3 +199,13 @@ class BrowserConnection(RequestConnection):
             self._close()
         else:
             super().finish()
+
+
+def is_of_operator(request: Request) -> bool:
+    """Whether nothing in it is of a proxy which does not say who its visitor is: it names this machine, and keeps the
+    connection, as browsers, curl and Prometheus do.
+    """
+    host = request.headers.get(b"host")
+    if host is None or not request.keeps_open or not MARKS.isdisjoint(request.headers):
+        return False
+    return _THIS_MACHINE.admits({b"host": host})

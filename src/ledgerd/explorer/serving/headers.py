@@ -35,5 +35,4 @@ def head_of(status: int, form: str, length: int | None, more: Mapping[str, str] 
 
 
 def _safe(value: str) -> str:
-    """A value that cannot end its line."""
     return value.replace("\r", "").replace("\n", "")

@@ -22,7 +22,7 @@ from ledgerd.rpc.shares.loop_turns import LoopTurns
 log = logging.getLogger(__name__)
 
 OWN_MACHINE = ("127.0.0.0/8", "::1")
-"""A proxy here is believed which address its visitor has; where none is named, the operator may ask (`operator`)."""
+"""A proxy here is believed which address its visitor has; where none is named, the operator may ask."""
 NAMING = {"header": "X-Forwarded-For"}
 """By which a proxy says who its visitor is."""
 
@@ -82,7 +82,6 @@ class Visitors(Server):
         """Nothing: the options are those of a node, and `refused` is counted."""
 
     def may_ask(self, address: str) -> bool:
-        """Whether an address may have another answer; the operator's own may always."""
         if not address or (super().may_ask(address) and self.bytes.allows(address, self.loop.time())):
             return True
         self.refused += 1
@@ -99,7 +98,6 @@ class Visitors(Server):
             self.bytes.charge(address, size, self.loop.time())
 
     async def ready_for_more(self, address: str) -> None:
-        """Wait until an address may have more of a download."""
         if address:
             now = self.loop.time()
             await asyncio.sleep(self.bytes.of(address, now).wait(now))
@@ -124,7 +122,6 @@ class Visitors(Server):
         return True
 
     def news(self, code: str, *, is_front: bool) -> bytes:
-        """What an open page is told now."""
         if self.watch.away or not self.watch.properties:
             return b"event: away\ndata: {}\n\n"
         parts = self.answering.live_parts(code, is_front=is_front)

@@ -67,8 +67,9 @@ class Sender:
         answer = AnswerReader(0, AnswerPart.STATUS, ANSWER_BYTES)
         try:
             async with asyncio.timeout(self._seconds):
+                request = request_of("POST", self._target, self._target.path, body, headers)
                 link = await HttpLink.to(self._target)
-                await link.ask(request_of("POST", self._target, self._target.path, body, headers), answer)
+                await link.ask(request, answer)
         except TimeoutError:
             raise NotDelivered(f"no answer within {self._seconds:g} seconds") from None
         except OSError as problem:

@@ -1,1 +1,1 @@
-"""What the clients of one worker share, and how much of it each has: memory, and time of the event loop."""
+"""What the clients of one worker share, and how much of it each has: time of the event loop."""

@@ -6,7 +6,6 @@ spec 10, section 6). How a lost account is recovered is in `recovery`; whom its 
 from __future__ import annotations
 
 from enum import IntEnum
-from operator import attrgetter
 from typing import ClassVar
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
@@ -155,17 +154,26 @@ class AccountMetadata(Entity):
 ACCOUNTS = Table(Account, number=1)
 ACCOUNT_BY_NAME = unique(ACCOUNTS, "by_name", lambda account: (account.name,), (NAME_TEXT,))
 ACCOUNT_BY_NEXT_WITHDRAWAL = unique(
-    ACCOUNTS, "by_next_vesting_withdrawal", attrgetter("next_vesting_withdrawal", "id"), (TIME, OWN_ID)
+    ACCOUNTS,
+    "by_next_vesting_withdrawal",
+    lambda account: (account.next_vesting_withdrawal, account.id),
+    (TIME, OWN_ID),
 )
 ACCOUNT_BY_ON_SALE = ordered(ACCOUNTS, "by_account_on_sale", lambda account: (account.account_on_sale,), (BOOL,))
 ACCOUNT_BY_SUBACCOUNT_ON_SALE = ordered(
     ACCOUNTS, "by_subaccount_on_sale", lambda account: (account.subaccount_on_sale,), (BOOL,)
 )
 ACCOUNT_BY_AUCTION_START = ordered(
-    ACCOUNTS, "by_auction_start", attrgetter("account_on_auction", "account_on_sale_start_time"), (BOOL, TIME)
+    ACCOUNTS,
+    "by_auction_start",
+    lambda account: (account.account_on_auction, account.account_on_sale_start_time),
+    (BOOL, TIME),
 )
 ACCOUNT_BY_LAST_BANDWIDTH_UPDATE = unique(
-    ACCOUNTS, "by_last_bandwidth_update", attrgetter("last_bandwidth_update", "id"), (TIME, OWN_ID)
+    ACCOUNTS,
+    "by_last_bandwidth_update",
+    lambda account: (account.last_bandwidth_update, account.id),
+    (TIME, OWN_ID),
 )
 """Ours: the accounts of the last days, without a walk over all there are (spec 02, section 4.13)."""
 
@@ -200,7 +208,10 @@ class AgentPermission(Entity):
 
 AGENT_PERMISSIONS = Table(AgentPermission, number=48)
 AGENT_BY_ACCOUNT = unique(
-    AGENT_PERMISSIONS, "by_permission_account", attrgetter("account", "agent_name"), (NAME_TEXT, NAME_TEXT)
+    AGENT_PERMISSIONS,
+    "by_permission_account",
+    lambda agent: (agent.account, agent.agent_name),
+    (NAME_TEXT, NAME_TEXT),
 )
 
 
@@ -228,6 +239,9 @@ class KeyHistory(Entity):
 
 KEY_HISTORY = Table(KeyHistory, number=49)
 KEY_HISTORY_BY_ROLE = unique(
-    KEY_HISTORY, "by_account_role", attrgetter("account", "role", "id"), (NAME_TEXT, UINT8, OWN_ID)
+    KEY_HISTORY,
+    "by_account_role",
+    lambda entry: (entry.account, entry.role, entry.id),
+    (NAME_TEXT, UINT8, OWN_ID),
 )
 KEY_HISTORY_BY_KEY = unique(KEY_HISTORY, "by_key", lambda entry: (entry.key, entry.id), (fixed_bytes(KEY_SIZE), OWN_ID))

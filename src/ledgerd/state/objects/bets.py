@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import attrgetter
 from typing import NamedTuple
 
 from ledgerd.codec.numbers import Int8, Int16, ShareAmount, UInt8, UInt32, UInt64
@@ -59,8 +58,11 @@ PM_BETS = Table(PmBet, number=35)
 BET_BY_MARKET = unique(PM_BETS, "by_market", lambda bet: (bet.market, bet.id), (OBJECT_ID, OWN_ID))
 BET_BY_ACCOUNT = unique(PM_BETS, "by_account", lambda bet: (bet.account, bet.id), (NAME_TEXT, OWN_ID))
 BET_BY_MARKET_ACCOUNT = unique(
-    PM_BETS, "by_market_account", attrgetter("market", "account", "id"), (OBJECT_ID, NAME_TEXT, OWN_ID)
+    PM_BETS,
+    "by_market_account",
+    lambda bet: (bet.market, bet.account, bet.id),
+    (OBJECT_ID, NAME_TEXT, OWN_ID),
 )
 BET_BY_STATUS_MARKET = unique(
-    PM_BETS, "by_status_market", attrgetter("status", "market", "id"), (UINT8, OBJECT_ID, OWN_ID)
+    PM_BETS, "by_status_market", lambda bet: (bet.status, bet.market, bet.id), (UINT8, OBJECT_ID, OWN_ID)
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
-
 from ledgerd.codec.numbers import ShareAmount, UInt8, UInt16
 from ledgerd.protocol.identifiers import NO_COMMITMENT, Commitment
 from ledgerd.protocol.names import NO_NAME, AccountName
@@ -32,7 +30,12 @@ class PmCommit(Entity):
 
 PM_COMMITS = Table(PmCommit, number=37)
 COMMIT_BY_MARKET = unique(PM_COMMITS, "by_market", lambda commit: (commit.market, commit.id), (OBJECT_ID, OWN_ID))
-COMMIT_BY_ACCOUNT = unique(PM_COMMITS, "by_commit_account", attrgetter("account", "id"), (NAME_TEXT, OWN_ID))
+COMMIT_BY_ACCOUNT = unique(
+    PM_COMMITS, "by_commit_account", lambda commit: (commit.account, commit.id), (NAME_TEXT, OWN_ID)
+)
 COMMIT_BY_REVEAL_DEADLINE = unique(
-    PM_COMMITS, "by_reveal_deadline", attrgetter("status", "reveal_deadline", "id"), (UINT8, TIME, OWN_ID)
+    PM_COMMITS,
+    "by_reveal_deadline",
+    lambda commit: (commit.status, commit.reveal_deadline, commit.id),
+    (UINT8, TIME, OWN_ID),
 )

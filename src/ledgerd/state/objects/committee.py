@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
-
 from ledgerd.codec.numbers import Int16, UInt16, UInt32
 from ledgerd.protocol.assets import Tokens
 from ledgerd.protocol.names import NO_NAME, AccountName
@@ -61,8 +59,15 @@ REQUEST_BY_NUMBER = ordered(COMMITTEE_REQUESTS, "by_request_id", lambda request:
 REQUEST_BY_STATUS = ordered(COMMITTEE_REQUESTS, "by_status", lambda request: (request.status,), (UINT16,))
 REQUEST_BY_CREATOR = ordered(COMMITTEE_REQUESTS, "by_creator", lambda request: (request.creator,), (NAME_WORD,))
 REQUEST_BY_WORKER = ordered(COMMITTEE_REQUESTS, "by_worker", lambda request: (request.worker,), (NAME_WORD,))
-REQUEST_BY_CREATOR_URL = unique(COMMITTEE_REQUESTS, "by_creator_url", attrgetter("creator", "url"), (NAME_WORD, C_TEXT))
-REQUEST_BY_END = unique(COMMITTEE_REQUESTS, "by_end", attrgetter("status", "end_time", "id"), (UINT16, TIME, OWN_ID))
+REQUEST_BY_CREATOR_URL = unique(
+    COMMITTEE_REQUESTS, "by_creator_url", lambda request: (request.creator, request.url), (NAME_WORD, C_TEXT)
+)
+REQUEST_BY_END = unique(
+    COMMITTEE_REQUESTS,
+    "by_end",
+    lambda request: (request.status, request.end_time, request.id),
+    (UINT16, TIME, OWN_ID),
+)
 """Ours: the active requests whose vote is over. Of several, the order is that of `REQUEST_BY_STATUS`."""
 REQUEST_BY_CONCLUSION = unique(
     COMMITTEE_REQUESTS,
@@ -76,6 +81,9 @@ COMMITTEE_VOTES = Table(CommitteeVote, number=25)
 COMMITTEE_VOTE_BY_VOTER = ordered(COMMITTEE_VOTES, "by_voter", lambda vote: (vote.voter,), (NAME_WORD,))
 COMMITTEE_VOTE_BY_REQUEST = ordered(COMMITTEE_VOTES, "by_request_id", lambda vote: (vote.request_id,), (UINT32,))
 COMMITTEE_VOTE_BY_REQUEST_AND_VOTER = unique(
-    COMMITTEE_VOTES, "by_request_and_voter", attrgetter("request_id", "voter", "id"), (UINT32, NAME_WORD, OWN_ID)
+    COMMITTEE_VOTES,
+    "by_request_and_voter",
+    lambda vote: (vote.request_id, vote.voter, vote.id),
+    (UINT32, NAME_WORD, OWN_ID),
 )
 """Ours: an account's vote on a request. The reference has the same with the voter first (spec 07, section 11.4)."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
 from typing import Annotated
 
 from ledgerd.codec.numbers import Int16, Int32, Int64, ShareAmount, Signed, UInt16, UInt32, UInt64, UInt128
@@ -67,19 +66,23 @@ class ContentVote(Entity):
 
 
 CONTENTS = Table(Content, number=7)
-CONTENT_BY_PERMLINK = unique(CONTENTS, "by_permlink", attrgetter("author", "permlink"), (NAME_WORD, C_TEXT))
-CONTENT_BY_CASHOUT = unique(CONTENTS, "by_cashout_time", attrgetter("cashout_time", "id"), (TIME, OWN_ID))
+CONTENT_BY_PERMLINK = unique(
+    CONTENTS, "by_permlink", lambda content: (content.author, content.permlink), (NAME_WORD, C_TEXT)
+)
+CONTENT_BY_CASHOUT = unique(
+    CONTENTS, "by_cashout_time", lambda content: (content.cashout_time, content.id), (TIME, OWN_ID)
+)
 
 CONTENT_TYPES = Table(ContentType, number=8)
 CONTENT_TYPE_BY_CONTENT = unique(CONTENT_TYPES, "by_content", lambda text: (text.content,), (OBJECT_ID,))
 
 CONTENT_VOTES = Table(ContentVote, number=9)
 CONTENT_VOTE_BY_VOTER = unique(
-    CONTENT_VOTES, "by_content_voter", attrgetter("content", "voter"), (OBJECT_ID, OBJECT_ID)
+    CONTENT_VOTES, "by_content_voter", lambda vote: (vote.content, vote.voter), (OBJECT_ID, OBJECT_ID)
 )
 CONTENT_VOTE_BY_WEIGHT = unique(
     CONTENT_VOTES,
     "by_content_weight_voter",
-    attrgetter("content", "weight", "voter", "id"),
+    lambda vote: (vote.content, vote.weight, vote.voter, vote.id),
     (OBJECT_ID, descending(UINT64), OBJECT_ID, OWN_ID),
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import attrgetter
 
 from ledgerd.codec.numbers import Int16, ShareAmount, UInt8, UInt32
 from ledgerd.codec.partial import fields_reader
@@ -64,15 +63,21 @@ class PmCreatorBan(Entity):
 PM_DISPUTES = Table(PmDispute, number=38)
 DISPUTE_BY_MARKET = unique(PM_DISPUTES, "by_market", lambda dispute: (dispute.market,), (OBJECT_ID,))
 DISPUTE_BY_VOTING_END = unique(
-    PM_DISPUTES, "by_voting_end", attrgetter("status", "voting_end_time", "id"), (UINT8, TIME, OWN_ID)
+    PM_DISPUTES,
+    "by_voting_end",
+    lambda dispute: (dispute.status, dispute.voting_end_time, dispute.id),
+    (UINT8, TIME, OWN_ID),
 )
 DISPUTE_BY_AUTO_CLOSE = unique(
-    PM_DISPUTES, "by_auto_close", attrgetter("status", "auto_close_time", "id"), (UINT8, TIME, OWN_ID)
+    PM_DISPUTES,
+    "by_auto_close",
+    lambda dispute: (dispute.status, dispute.auto_close_time, dispute.id),
+    (UINT8, TIME, OWN_ID),
 )
 
 PM_DISPUTE_VOTES = Table(PmDisputeVote, number=39)
 DISPUTE_VOTE_BY_MARKET = unique(
-    PM_DISPUTE_VOTES, "by_market_voter", attrgetter("market", "voter"), (OBJECT_ID, NAME_TEXT)
+    PM_DISPUTE_VOTES, "by_market_voter", lambda vote: (vote.market, vote.voter), (OBJECT_ID, NAME_TEXT)
 )
 
 PM_CREATOR_BANS = Table(PmCreatorBan, number=44)

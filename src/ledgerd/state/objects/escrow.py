@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
-
 from msgspec import field
 
 from ledgerd.codec.numbers import UInt32
@@ -39,5 +37,8 @@ ESCROW_BY_SENDER = unique(ESCROWS, "by_from_id", lambda escrow: (escrow.sender, 
 ESCROW_BY_RECIPIENT = unique(ESCROWS, "by_to", lambda escrow: (escrow.recipient, escrow.id), (NAME_WORD, OWN_ID))
 ESCROW_BY_AGENT = unique(ESCROWS, "by_agent", lambda escrow: (escrow.agent, escrow.id), (NAME_WORD, OWN_ID))
 ESCROW_BY_DEADLINE = unique(
-    ESCROWS, "by_ratification_deadline", attrgetter("is_approved", "ratification_deadline", "id"), (BOOL, TIME, OWN_ID)
+    ESCROWS,
+    "by_ratification_deadline",
+    lambda escrow: (escrow.is_approved, escrow.ratification_deadline, escrow.id),
+    (BOOL, TIME, OWN_ID),
 )

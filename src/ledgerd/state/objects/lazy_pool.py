@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
-
 from ledgerd.codec.numbers import ShareAmount, UInt8, UInt32, UInt128
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.times import Time
@@ -72,7 +70,10 @@ LAZY_ALLOCATION_BY_MARKET = unique(
     PM_LAZY_ALLOCATIONS, "by_market", lambda allocation: (allocation.market,), (OBJECT_ID,)
 )
 LAZY_ALLOCATION_BY_CHECK = unique(
-    PM_LAZY_ALLOCATIONS, "by_alloc_check", attrgetter("status", "last_check_time", "id"), (UINT8, TIME, OWN_ID)
+    PM_LAZY_ALLOCATIONS,
+    "by_alloc_check",
+    lambda allocation: (allocation.status, allocation.last_check_time, allocation.id),
+    (UINT8, TIME, OWN_ID),
 )
 
 PM_LAZY_WITHDRAW_REQUESTS = Table(PmLazyWithdrawRequest, number=45)

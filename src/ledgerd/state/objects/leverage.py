@@ -4,8 +4,6 @@ closed at the latest, which is ours, not consensus: the reference looks at every
 
 from __future__ import annotations
 
-from operator import attrgetter
-
 from ledgerd.codec.numbers import Int16, ShareAmount, UInt8
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.times import LATEST, Time
@@ -48,11 +46,22 @@ class PmLeveragePosition(Entity):
 
 PM_LEVERAGE_POSITIONS = Table(PmLeveragePosition, number=43)
 LEVERAGE_BY_MARKET_STATUS = unique(
-    PM_LEVERAGE_POSITIONS, "by_lev_market_status", attrgetter("market", "status", "id"), (OBJECT_ID, UINT8, OWN_ID)
+    PM_LEVERAGE_POSITIONS,
+    "by_lev_market_status",
+    lambda position: (position.market, position.status, position.id),
+    (OBJECT_ID, UINT8, OWN_ID),
 )
-LEVERAGE_BY_ACCOUNT = unique(PM_LEVERAGE_POSITIONS, "by_lev_account", attrgetter("account", "id"), (NAME_TEXT, OWN_ID))
+LEVERAGE_BY_ACCOUNT = unique(
+    PM_LEVERAGE_POSITIONS,
+    "by_lev_account",
+    lambda position: (position.account, position.id),
+    (NAME_TEXT, OWN_ID),
+)
 LEVERAGE_BY_FUNDING_DUE = unique(
-    PM_LEVERAGE_POSITIONS, "by_lev_funding_due", attrgetter("status", "funding_due_time", "id"), (UINT8, TIME, OWN_ID)
+    PM_LEVERAGE_POSITIONS,
+    "by_lev_funding_due",
+    lambda position: (position.status, position.funding_due_time, position.id),
+    (UINT8, TIME, OWN_ID),
 )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import attrgetter
 from typing import NamedTuple
 
 from ledgerd.codec.numbers import Int8, Int16, ShareAmount, UInt8, UInt16, UInt32, UInt128
@@ -100,21 +99,32 @@ MARKET_BY_ORACLE = ordered(PM_MARKETS, "by_oracle", lambda market: (market.oracl
 """The places of an oracle's markets among each other are consensus (spec 07, section 10)."""
 MARKET_BY_STATUS = unique(PM_MARKETS, "by_status", lambda market: (market.status, market.id), (INT8, OWN_ID))
 MARKET_BY_ORACLE_STATUS = unique(
-    PM_MARKETS, "by_oracle_status", attrgetter("oracle", "status", "id"), (NAME_TEXT, INT8, OWN_ID)
+    PM_MARKETS,
+    "by_oracle_status",
+    lambda market: (market.oracle, market.status, market.id),
+    (NAME_TEXT, INT8, OWN_ID),
 )
 MARKET_BY_ACCEPT_DEADLINE = unique(
-    PM_MARKETS, "by_accept_deadline", attrgetter("status", "accept_deadline", "id"), (INT8, TIME, OWN_ID)
+    PM_MARKETS,
+    "by_accept_deadline",
+    lambda market: (market.status, market.accept_deadline, market.id),
+    (INT8, TIME, OWN_ID),
 )
 MARKET_BY_BETTING_EXPIRATION = unique(
-    PM_MARKETS, "by_betting_expiration", attrgetter("status", "betting_expiration", "id"), (INT8, TIME, OWN_ID)
+    PM_MARKETS,
+    "by_betting_expiration",
+    lambda market: (market.status, market.betting_expiration, market.id),
+    (INT8, TIME, OWN_ID),
 )
 MARKET_BY_RESULT_EXPIRATION = unique(
     PM_MARKETS,
     "by_result_expiration",
-    attrgetter("status", "finalized_time", "result_expiration", "id"),
+    lambda market: (market.status, market.finalized_time, market.result_expiration, market.id),
     (INT8, TIME, TIME, OWN_ID),
 )
-MARKET_BY_FINALIZED = unique(PM_MARKETS, "by_finalized", attrgetter("finalized_time", "id"), (TIME, OWN_ID))
+MARKET_BY_FINALIZED = unique(
+    PM_MARKETS, "by_finalized", lambda market: (market.finalized_time, market.id), (TIME, OWN_ID)
+)
 MARKET_BY_PAYMENT = unique(
     PM_MARKETS,
     "by_payment",
@@ -123,7 +133,10 @@ MARKET_BY_PAYMENT = unique(
 )
 """Ours: what the settlement visits of those that `by_result_expiration` has as resolved. Disputes may take long."""
 MARKET_BY_ORACLE_FINALIZED = unique(
-    PM_MARKETS, "by_oracle_finalized", attrgetter("oracle", "finalized_time", "id"), (NAME_TEXT, TIME, OWN_ID)
+    PM_MARKETS,
+    "by_oracle_finalized",
+    lambda market: (market.oracle, market.finalized_time, market.id),
+    (NAME_TEXT, TIME, OWN_ID),
 )
 
 
@@ -143,4 +156,9 @@ market_oracle: Callable[[bytes], bytes] = fields_reader(PmMarket, ("oracle",))
 """The name of the oracle, from the bytes of a market."""
 
 PM_OUTCOMES = Table(PmOutcome, number=34)
-OUTCOME_BY_MARKET = unique(PM_OUTCOMES, "by_market_outcome", attrgetter("market", "outcome_index"), (OBJECT_ID, UINT8))
+OUTCOME_BY_MARKET = unique(
+    PM_OUTCOMES,
+    "by_market_outcome",
+    lambda outcome: (outcome.market, outcome.outcome_index),
+    (OBJECT_ID, UINT8),
+)

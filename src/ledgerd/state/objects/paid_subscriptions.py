@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
-
 from ledgerd.codec.numbers import ShareAmount, UInt16
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.times import Time
@@ -47,5 +45,8 @@ SUBSCRIBE_BY_SUBSCRIBER = ordered(
 SUBSCRIBE_BY_CREATOR = ordered(PAID_SUBSCRIBES, "by_creator", lambda subscribe: (subscribe.creator,), (NAME_WORD,))
 SUBSCRIBE_BY_NEXT_TIME = ordered(PAID_SUBSCRIBES, "by_next_time", lambda subscribe: (subscribe.next_time,), (TIME,))
 SUBSCRIBE_BY_ACCOUNTS = unique(
-    PAID_SUBSCRIBES, "by_subscribe", attrgetter("subscriber", "creator"), (NAME_TEXT, NAME_TEXT)
+    PAID_SUBSCRIBES,
+    "by_subscribe",
+    lambda subscribe: (subscribe.subscriber, subscribe.creator),
+    (NAME_TEXT, NAME_TEXT),
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
-
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.operations.proposals import SortedKeys, SortedNames
 from ledgerd.protocol.times import Time
@@ -37,10 +35,12 @@ class RequiredApproval(Entity):
 
 
 PROPOSALS = Table(Proposal, number=22)
-PROPOSAL_BY_AUTHOR = unique(PROPOSALS, "by_account", attrgetter("author", "title"), (NAME_WORD, C_TEXT))
+PROPOSAL_BY_AUTHOR = unique(
+    PROPOSALS, "by_account", lambda proposal: (proposal.author, proposal.title), (NAME_WORD, C_TEXT)
+)
 PROPOSAL_BY_EXPIRATION = ordered(PROPOSALS, "by_expiration", lambda proposal: (proposal.expiration_time,), (TIME,))
 
 REQUIRED_APPROVALS = Table(RequiredApproval, number=23)
 REQUIRED_APPROVAL_BY_ACCOUNT = unique(
-    REQUIRED_APPROVALS, "by_account", attrgetter("account", "proposal"), (NAME_WORD, OBJECT_ID)
+    REQUIRED_APPROVALS, "by_account", lambda approval: (approval.account, approval.proposal), (NAME_WORD, OBJECT_ID)
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
-
 from ledgerd.protocol.authority import Authority
 from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.times import Time
@@ -38,21 +36,36 @@ class ChangeRecoveryAccountRequest(Entity):
 
 MASTER_AUTHORITY_HISTORY = Table(MasterAuthorityHistory, number=13)
 MASTER_HISTORY_BY_ACCOUNT = unique(
-    MASTER_AUTHORITY_HISTORY, "by_account", attrgetter("account", "last_valid_time", "id"), (NAME_WORD, TIME, OWN_ID)
+    MASTER_AUTHORITY_HISTORY,
+    "by_account",
+    lambda history: (history.account, history.last_valid_time, history.id),
+    (NAME_WORD, TIME, OWN_ID),
 )
 
 ACCOUNT_RECOVERY_REQUESTS = Table(AccountRecoveryRequest, number=14)
 RECOVERY_REQUEST_BY_ACCOUNT = unique(
-    ACCOUNT_RECOVERY_REQUESTS, "by_account", attrgetter("account_to_recover", "id"), (NAME_WORD, OWN_ID)
+    ACCOUNT_RECOVERY_REQUESTS,
+    "by_account",
+    lambda request: (request.account_to_recover, request.id),
+    (NAME_WORD, OWN_ID),
 )
 RECOVERY_REQUEST_BY_EXPIRATION = unique(
-    ACCOUNT_RECOVERY_REQUESTS, "by_expiration", attrgetter("expires", "id"), (TIME, OWN_ID)
+    ACCOUNT_RECOVERY_REQUESTS,
+    "by_expiration",
+    lambda request: (request.expires, request.id),
+    (TIME, OWN_ID),
 )
 
 CHANGE_RECOVERY_ACCOUNT_REQUESTS = Table(ChangeRecoveryAccountRequest, number=15)
 CHANGE_RECOVERY_BY_ACCOUNT = unique(
-    CHANGE_RECOVERY_ACCOUNT_REQUESTS, "by_account", attrgetter("account_to_recover", "id"), (NAME_WORD, OWN_ID)
+    CHANGE_RECOVERY_ACCOUNT_REQUESTS,
+    "by_account",
+    lambda request: (request.account_to_recover, request.id),
+    (NAME_WORD, OWN_ID),
 )
 CHANGE_RECOVERY_BY_EFFECTIVE_DATE = unique(
-    CHANGE_RECOVERY_ACCOUNT_REQUESTS, "by_effective_date", attrgetter("effective_on", "id"), (TIME, OWN_ID)
+    CHANGE_RECOVERY_ACCOUNT_REQUESTS,
+    "by_effective_date",
+    lambda request: (request.effective_on, request.id),
+    (TIME, OWN_ID),
 )

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import IntEnum
 from functools import lru_cache, partial
-from operator import attrgetter
 from typing import Annotated, NoReturn
 
 import msgspec
@@ -193,21 +192,27 @@ class ValidatorConfirmation(Entity):
 VALIDATORS = Table(Validator, number=3)
 VALIDATOR_BY_NAME = unique(VALIDATORS, "by_name", lambda validator: (validator.owner,), (NAME_WORD,))
 VALIDATOR_BY_VOTES = unique(
-    VALIDATORS, "by_vote_name", attrgetter("votes", "owner", "id"), (descending(INT64), NAME_TEXT, OWN_ID)
+    VALIDATORS,
+    "by_vote_name",
+    lambda validator: (validator.votes, validator.owner, validator.id),
+    (descending(INT64), NAME_TEXT, OWN_ID),
 )
 VALIDATOR_BY_COUNTED_VOTES = unique(
     VALIDATORS,
     "by_counted_vote_name",
-    attrgetter("counted_votes", "owner", "id"),
+    lambda validator: (validator.counted_votes, validator.owner, validator.id),
     (descending(INT64), NAME_TEXT, OWN_ID),
 )
 VALIDATOR_BY_SCHEDULE_TIME = unique(
-    VALIDATORS, "by_schedule_time", attrgetter("virtual_scheduled_time", "id"), (UINT128, OWN_ID)
+    VALIDATORS,
+    "by_schedule_time",
+    lambda validator: (validator.virtual_scheduled_time, validator.id),
+    (UINT128, OWN_ID),
 )
 VALIDATOR_BY_ACTIVE_COUNTED_VOTES = unique(
     VALIDATORS,
     "by_active_counted_vote_name",
-    attrgetter("is_active", "counted_votes", "owner", "id"),
+    lambda validator: (validator.is_active, validator.counted_votes, validator.owner, validator.id),
     (BOOL, descending(INT64), NAME_TEXT, OWN_ID),
 )
 """Ours: those who can be scheduled, without a walk over those who have no key."""
@@ -221,10 +226,16 @@ VALIDATOR_BY_PENDING_REWARD = unique(
 
 VALIDATOR_VOTES = Table(ValidatorVote, number=10)
 VALIDATOR_VOTE_BY_ACCOUNT = unique(
-    VALIDATOR_VOTES, "by_account_validator", attrgetter("account", "validator"), (OBJECT_ID, OBJECT_ID)
+    VALIDATOR_VOTES,
+    "by_account_validator",
+    lambda vote: (vote.account, vote.validator),
+    (OBJECT_ID, OBJECT_ID),
 )
 VALIDATOR_VOTE_BY_VALIDATOR = unique(
-    VALIDATOR_VOTES, "by_validator_account", attrgetter("validator", "account", "id"), (OBJECT_ID, OBJECT_ID, OWN_ID)
+    VALIDATOR_VOTES,
+    "by_validator_account",
+    lambda vote: (vote.validator, vote.account, vote.id),
+    (OBJECT_ID, OBJECT_ID, OWN_ID),
 )
 
 VALIDATOR_SCHEDULES = Table(ValidatorSchedule, number=6)

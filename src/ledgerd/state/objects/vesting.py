@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
-
 from ledgerd.codec.numbers import UInt16
 from ledgerd.protocol.assets import Shares
 from ledgerd.protocol.names import NO_NAME, AccountName
@@ -48,29 +46,44 @@ class VestingDelegationExpiration(Entity):
 
 WITHDRAW_VESTING_ROUTES = Table(WithdrawVestingRoute, number=12)
 ROUTE_BY_ACCOUNTS = unique(
-    WITHDRAW_VESTING_ROUTES, "by_withdraw_route", attrgetter("from_account", "to_account"), (OBJECT_ID, OBJECT_ID)
+    WITHDRAW_VESTING_ROUTES,
+    "by_withdraw_route",
+    lambda route: (route.from_account, route.to_account),
+    (OBJECT_ID, OBJECT_ID),
 )
 ROUTE_BY_DESTINATION = unique(
-    WITHDRAW_VESTING_ROUTES, "by_destination", attrgetter("to_account", "id"), (OBJECT_ID, OWN_ID)
+    WITHDRAW_VESTING_ROUTES,
+    "by_destination",
+    lambda route: (route.to_account, route.id),
+    (OBJECT_ID, OWN_ID),
 )
 
 VESTING_DELEGATIONS = Table(VestingDelegation, number=18)
 DELEGATION_BY_DELEGATOR = unique(
-    VESTING_DELEGATIONS, "by_delegation", attrgetter("delegator", "delegatee"), (NAME_TEXT, NAME_TEXT)
+    VESTING_DELEGATIONS,
+    "by_delegation",
+    lambda delegation: (delegation.delegator, delegation.delegatee),
+    (NAME_TEXT, NAME_TEXT),
 )
 DELEGATION_BY_DELEGATEE = unique(
-    VESTING_DELEGATIONS, "by_received", attrgetter("delegatee", "delegator", "id"), (NAME_TEXT, NAME_TEXT, OWN_ID)
+    VESTING_DELEGATIONS,
+    "by_received",
+    lambda delegation: (delegation.delegatee, delegation.delegator, delegation.id),
+    (NAME_TEXT, NAME_TEXT, OWN_ID),
 )
 
 FIX_VESTING_DELEGATIONS = Table(FixVestingDelegation, number=19)
 
 VESTING_DELEGATION_EXPIRATIONS = Table(VestingDelegationExpiration, number=20)
 RETURN_BY_EXPIRATION = unique(
-    VESTING_DELEGATION_EXPIRATIONS, "by_expiration", attrgetter("expiration", "id"), (TIME, OWN_ID)
+    VESTING_DELEGATION_EXPIRATIONS,
+    "by_expiration",
+    lambda due: (due.expiration, due.id),
+    (TIME, OWN_ID),
 )
 RETURN_BY_DELEGATOR = unique(
     VESTING_DELEGATION_EXPIRATIONS,
     "by_account_expiration",
-    attrgetter("delegator", "expiration", "id"),
+    lambda due: (due.delegator, due.expiration, due.id),
     (NAME_WORD, TIME, OWN_ID),
 )
