@@ -38,8 +38,7 @@ from ledgerd.history.tables import Tables
 from ledgerd.protocol.block import Block
 from ledgerd.protocol.identifiers import NO_BLOCK
 from ledgerd.protocol.parameters import TESTNET
-from ledgerd.rpc.api.account_history import ACCOUNT_HISTORY
-from ledgerd.rpc.api.operation_history import OPERATION_HISTORY
+from ledgerd.rpc.api.operation_history import ACCOUNT_HISTORY, OPERATION_HISTORY
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits

@@ -36,7 +36,7 @@ from ledgerd.history.settings import HistorySettings
 from ledgerd.node.workers.settings import FeedOrder
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
 from ledgerd.protocol.parameters import TESTNET
-from ledgerd.rpc.api.account_history import ACCOUNT_HISTORY
+from ledgerd.rpc.api.operation_history import ACCOUNT_HISTORY
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits

@@ -21,12 +21,11 @@ from ledgerd.codec.records import RecordKind
 from ledgerd.codec.variants import NamedVariant, Variant
 from ledgerd.protocol.operations import OPERATIONS
 from ledgerd.rpc.api import APIS
-from ledgerd.rpc.api.account_history import ACCOUNT_HISTORY
 from ledgerd.rpc.api.dev_api import DEV_API
 from ledgerd.rpc.api.history_api import HISTORY_API
 from ledgerd.rpc.api.kinds import Printed
 from ledgerd.rpc.api.node_api import NODE_API
-from ledgerd.rpc.api.operation_history import OPERATION_HISTORY
+from ledgerd.rpc.api.operation_history import ACCOUNT_HISTORY, OPERATION_HISTORY
 from ledgerd.rpc.api.state_api import STATE_API
 from ledgerd.rpc.call.declarations import Api, Method
 from ledgerd.rpc.describe.openrpc import name_of, words_of

@@ -20,11 +20,10 @@ from ledgerd.history.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
 from ledgerd.projections.reading import ProjectionReader
 from ledgerd.rpc.api import APIS
-from ledgerd.rpc.api.account_history import ACCOUNT_HISTORY
 from ledgerd.rpc.api.database_api.globals import Storage
 from ledgerd.rpc.api.history.stream import Subscriptions
 from ledgerd.rpc.api.history_api import HISTORY_API
-from ledgerd.rpc.api.operation_history import OPERATION_HISTORY
+from ledgerd.rpc.api.operation_history import ACCOUNT_HISTORY, OPERATION_HISTORY
 from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.blocks.records import BlockRecords
 from ledgerd.rpc.call.cache import AnswerCache

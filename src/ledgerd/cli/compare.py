@@ -15,8 +15,7 @@ from ledgerd.compare.errors import NotComparable
 from ledgerd.compare.node import PATIENCE, ComparedNode
 from ledgerd.compare.pace import Pace
 from ledgerd.rpc.api import APIS
-from ledgerd.rpc.api.account_history import ACCOUNT_HISTORY
-from ledgerd.rpc.api.operation_history import OPERATION_HISTORY
+from ledgerd.rpc.api.operation_history import ACCOUNT_HISTORY, OPERATION_HISTORY
 
 EQUAL = 0
 DIFFERENT = 1

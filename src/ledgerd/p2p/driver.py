@@ -39,6 +39,7 @@ BACKLOG = 256
 """Connections that wait, and that are accepted in a round of the loop: beyond, newcomers wait for seconds."""
 
 TURN_SECONDS = 0.02
+"""Seconds of work before control returns to the event loop."""
 WAITS = "its messages wait"
 SYNC_SECONDS = 1
 PRECOMPUTE_SECONDS = 0.25

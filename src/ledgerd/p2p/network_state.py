@@ -32,6 +32,7 @@ log = logging.getLogger(__name__)
 TICK_SECONDS = 5
 CONNECTING_SECONDS, HANDSHAKING_SECONDS = 5, 10
 FRAME_SECONDS = 60
+"""Seconds after which a peer with an unfinished frame is disconnected."""
 SILENT_SECONDS = 600
 """After so long without a message a peer is disconnected for a new one, when the connections are at their limit."""
 IDLE_SECONDS, USEFUL_SECONDS = 60, 3600

@@ -65,10 +65,10 @@ async def serve(arguments: WorkerArguments) -> None:
     fitting = _fitting(arguments.limits)
     service = _parts(arguments.parts)(link, fitting, arguments.settings)
     if fitting.connections != arguments.limits.connections:
-        told = {"files": fitting.files, "accepted": fitting.connections, "wanted": arguments.limits.connections}
+        counts = {"files": fitting.files, "accepted": fitting.connections, "wanted": arguments.limits.connections}
         log.warning(
             "the limit of open files is %(files)d: this API worker accepts %(accepted)d connections, not %(wanted)d",
-            told,
+            counts,
         )
     attach(service, link, stopping)
     servers = []

@@ -20,6 +20,7 @@ QUESTIONS_A_SECOND = 10.0
 BURST = 20.0
 """Questions of one client; whoever asks more often is read later."""
 REMEMBERED = 256
+"""Clients whose questions are counted."""
 
 
 class Closable(Protocol):

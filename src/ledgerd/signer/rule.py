@@ -23,6 +23,7 @@ MOST_BEHIND = BLOCK_INTERVAL * SECOND
 last one: after a long stop, or where a whole disk was put back and the mark of a clean stop with it.
 """
 LONGEST_SHOWN = 16
+"""Characters of a validator's name, which may be any bytes here."""
 ROUND_SECONDS = MAINNET.max_validators * BLOCK_INTERVAL
 
 

@@ -34,6 +34,7 @@ def module_command(module: str) -> tuple[str, ...]:
 
 
 POLL_SECONDS = 1.0
+"""Between two looks of a child whether its parent still runs."""
 
 
 async def parent_ended(parent: int) -> None:
@@ -146,14 +147,14 @@ class Child:
             loop = asyncio.get_running_loop()
             ended: asyncio.Future[int] = loop.create_future()
 
-            def tell(code: int) -> None:
+            def resolve(code: int) -> None:
                 if not ended.done():
                     ended.set_result(code)
 
             def wait() -> None:
                 code = self._process.wait()
                 with suppress(RuntimeError):  # the loop is closed, so there is nobody to tell
-                    loop.call_soon_threadsafe(tell, code)
+                    loop.call_soon_threadsafe(resolve, code)
 
             begin_thread(f"child {self.pid}", wait, lambda _: None)
             self._ended = ended

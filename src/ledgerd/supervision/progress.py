@@ -6,6 +6,7 @@ from collections import deque
 from typing import NamedTuple
 
 STEP_SECONDS = 0.25
+"""Between two steps, for a terminal."""
 FIRST_LINE_SECONDS = 5.0
 LONGEST_LINE_SECONDS = 60.0
 """Between two lines where lines stay: longer as the work goes on, up to this."""

@@ -17,6 +17,7 @@ FOLDERS = (
 """Of two files of one name, systemd reads that of the earlier folder."""
 UNITS = "ledgerd*.service"
 LONGEST = 1 << 20
+"""Bytes of a file that are read."""
 _CONTINUED = re.compile(r"\\\n")
 
 

@@ -154,7 +154,7 @@ class Work:
         if self._health is not None:
             self._health.warn(self.part, name, text)
 
-    def say(self, text: str) -> None:
+    def log(self, text: str) -> None:
         log.warning("%s", text, extra=limited(self._lines))
 
 
@@ -191,7 +191,7 @@ class RestartSchedule:
         self._may_start_at = now + pause
         whole_name = f"{self._work.part}: {self._name}"
         if has_worked:
-            self._work.say(f"{whole_name} ended ({reason}), next start in {pause:g} s")
+            self._work.log(f"{whole_name} ended ({reason}), next start in {pause:g} s")
         else:
-            self._work.say(f"{whole_name} failed to start ({reason}), next start in {pause:g} s")
+            self._work.log(f"{whole_name} failed to start ({reason}), next start in {pause:g} s")
         return pause

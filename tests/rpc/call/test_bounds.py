@@ -13,7 +13,7 @@ import pytest
 from ledgerd.codec.json_text import Json
 from ledgerd.rpc.api import APIS
 from ledgerd.rpc.call.asker import Asker
-from ledgerd.rpc.call.bounds import MOST_NOTED, OTHERS, BoundReached, BoundsMet, RequestBudget, names_in
+from ledgerd.rpc.call.bounds import MOST_COUNTED, OTHERS, BoundReached, LimitsReached, RequestBudget, names_in
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.dispatch import Dispatcher, Later
 from ledgerd.rpc.call.limits import Limits
@@ -93,7 +93,7 @@ def test_an_answer_that_grows_too_large_is_refused_before_it_is_whole(folder: Pa
         f"An answer to a request or batch has at most {whole // 3} bytes (webserver-max-answer-size)"
     )
     budget = RequestBudget(Limits(answer_bytes=10), count)
-    budget.take_bytes(6)
+    budget.count_bytes(6)
     with pytest.raises(BoundReached):
         budget.require_room(5)
     assert made == ["webserver-max-answer-size"]
@@ -136,10 +136,10 @@ def test_who_meets_a_bound_is_noted_with_the_option() -> None:
 
 
 def test_the_operator_is_told_once_a_minute() -> None:
-    met = BoundsMet()
+    met = LimitsReached()
     lines = []
     for second in range(180):
-        met.note("webserver-max-names", f"192.0.2.{second % 5}")
+        met.count("webserver-max-names", f"192.0.2.{second % 5}")
         lines.append(met.line(second))
 
     assert [second for second, line in enumerate(lines) if line] == [0, 60, 120]
@@ -148,13 +148,13 @@ def test_the_operator_is_told_once_a_minute() -> None:
 
 
 def test_of_many_addresses_a_bounded_number_is_remembered() -> None:
-    met = BoundsMet()
-    for number in range(3 * MOST_NOTED):
-        met.note("webserver-max-names", str(number))
+    met = LimitsReached()
+    for number in range(3 * MOST_COUNTED):
+        met.count("webserver-max-names", str(number))
 
     line = met.line(0)
-    assert line.startswith(f"webserver-max-names {3 * MOST_NOTED} times ({OTHERS} {2 * MOST_NOTED}")
-    assert line.endswith(f"and {MOST_NOTED - 2} more addresses)")
+    assert line.startswith(f"webserver-max-names {3 * MOST_COUNTED} times ({OTHERS} {2 * MOST_COUNTED}")
+    assert line.endswith(f"and {MOST_COUNTED - 2} more addresses)")
 
 
 def test_the_watch_writes_the_line(caplog: pytest.LogCaptureFixture) -> None:

@@ -34,7 +34,7 @@ class Counting:
         return json.loads(asyncio.run(answer.first()) if isinstance(answer, Later) else answer)
 
     def counted(self) -> dict[tuple[str, ...], float]:
-        self.serving.cache.tell_hits()
+        self.serving.cache.report_hits()
         found = self._node.values(KNOWN).get(REQUESTS.name, {})
         return {labels: numbers[0] for labels, numbers in found.items() if numbers[0]}
 

@@ -14,7 +14,7 @@ from ledgerd.basics.quotas import HeldAmounts, Quotas
 from ledgerd.explorer.node.watch import ChainWatch
 from ledgerd.explorer.pages.answering import PageMaker
 from ledgerd.explorer.serving import bounds
-from ledgerd.rpc.call.bounds import BoundsMet
+from ledgerd.rpc.call.bounds import LimitsReached
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.http.service import Connection, Server
 from ledgerd.rpc.shares.loop_turns import LoopTurns
@@ -58,7 +58,7 @@ class Visitors(Server):
             trusted_proxies=(*OWN_MACHINE, *trusted),
             exempt=(),
         )
-        super().__init__(limits, LoopTurns(), HeldAmounts(bounds.UNREAD_BYTES), BoundsMet())
+        super().__init__(limits, LoopTurns(), HeldAmounts(bounds.UNREAD_BYTES), LimitsReached())
         self.answering = answering
         self.watch = watch
         self.bytes = Quotas(bounds.BYTES_A_SECOND)

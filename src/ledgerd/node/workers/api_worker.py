@@ -27,7 +27,6 @@ from ledgerd.node.workers.node_source import NodeSource
 from ledgerd.node.workers.settings import NO_METRICS, WorkerSettings
 from ledgerd.protocol.chain_file import parameters_of
 from ledgerd.protocol.parameters import ChainParameters
-from ledgerd.rpc.api.account_history import ACCOUNT_HISTORY
 from ledgerd.rpc.api.database_api.globals import Storage
 from ledgerd.rpc.api.dev_api import DEV_API
 from ledgerd.rpc.api.history.server_events import EVENTS_PATH, events_of
@@ -35,7 +34,7 @@ from ledgerd.rpc.api.history.stream import Subscriptions
 from ledgerd.rpc.api.history_api import HISTORY_API
 from ledgerd.rpc.api.node_api import NODE_API
 from ledgerd.rpc.api.node_status import LatestStatus
-from ledgerd.rpc.api.operation_history import OPERATION_HISTORY
+from ledgerd.rpc.api.operation_history import ACCOUNT_HISTORY, OPERATION_HISTORY
 from ledgerd.rpc.api.state_api import STATE_API
 from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.blocks.records import BlockRecords
@@ -78,7 +77,7 @@ class WorkerMetrics:
     def sample(self) -> None:
         service = self._service
         self._process.sample()
-        service.dispatcher.cache.tell_hits()
+        service.dispatcher.cache.report_hits()
         totals = [service.received, service.sent, service.accepted]
         for counter, now, before in zip((*self._bytes, self._accepted), totals, self._written, strict=True):
             counter.add(now - before)

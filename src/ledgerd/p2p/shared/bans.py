@@ -10,6 +10,7 @@ ADDRESS_LIMIT = 30.0
 SUBNET_LIMIT = 120.0
 """The same for a whole subnet."""
 FADE_SECONDS = 60.0
+"""Seconds after which an offence expires."""
 BAN_SECONDS = 3600
 REMEMBERED = 4096
 """The number of addresses that are remembered; the oldest are dropped first."""

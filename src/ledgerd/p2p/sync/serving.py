@@ -27,6 +27,7 @@ from ledgerd.p2p.wire.messages import (
 
 RANGE_BYTES = MAX_PAYLOAD - 65_536
 MOST_IN_RANGE = 1_000
+"""The most blocks that are looked up for one request."""
 LOOKUP_COST = 64
 """The cost of a lookup in the rate limit, in bytes."""
 

@@ -38,7 +38,9 @@ StreamMessageText = Annotated[str, Printed(StreamMessage)]
 MarketMessageText = Annotated[str, Printed(MarketMessage)]
 
 MOST_OF_A_PAGE = 1_000
+"""The limit that the reference has."""
 MOST_SUMMARIES = 50
+"""Blocks of one answer."""
 
 
 def _require_limit(limit: int) -> None:

@@ -20,6 +20,7 @@ from ledgerd.rpc.call.view import ApiView
 STATE_API = Api("state_api", "What accounts were, and what they had, at a past block.")
 
 MOST_NAMES = 100
+"""Accounts in one request."""
 
 
 class AccountBalances(msgspec.Struct, frozen=True):

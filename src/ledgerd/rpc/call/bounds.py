@@ -12,10 +12,11 @@ from ledgerd.rpc.call.limits import Limits
 
 SECONDS_BETWEEN_LINES = 60.0
 
-MOST_NOTED = 1_000
+MOST_COUNTED = 1_000
 """Pairs of a limit and an address that are counted separately between two lines; others are counted together."""
 
 MOST_NAMED = 3
+"""Addresses that a line names for each limit."""
 
 OTHERS = "other addresses"
 
@@ -38,7 +39,7 @@ class RequestBudget:
         self._names = 0
         self._bytes = 0
 
-    def take_names(self, count: int) -> None:
+    def count_names(self, count: int) -> None:
         """Count names, keys and signatures, before any is looked up."""
         most = self._limits.names
         if 0 < most < self._names + count:
@@ -50,7 +51,7 @@ class RequestBudget:
         if 0 < most < self._bytes + count:
             self._refuse(f"An answer to a request or batch has at most {most} bytes", "webserver-max-answer-size")
 
-    def take_bytes(self, count: int) -> None:
+    def count_bytes(self, count: int) -> None:
         self.require_room(count)
         self._bytes += count
 
@@ -75,29 +76,29 @@ def names_in(arguments: Sequence[Json]) -> int:
     return count
 
 
-class BoundsMet:
+class LimitsReached:
     """The limits that clients have reached since the last log line. Times are passed in."""
 
     def __init__(self) -> None:
         self._counts: dict[str, Counter[str]] = {}
-        self._told = -SECONDS_BETWEEN_LINES
+        self._logged_at = -SECONDS_BETWEEN_LINES
         self.totals = Counter[str]()
 
-    def note(self, option: str, address: str) -> None:
+    def count(self, option: str, address: str) -> None:
         self.totals[option] += 1
         counts = self._counts.setdefault(option, Counter())
-        is_known = address in counts or sum(map(len, self._counts.values())) < MOST_NOTED
+        is_known = address in counts or sum(map(len, self._counts.values())) < MOST_COUNTED
         counts[address if is_known else OTHERS] += 1
 
     @property
-    def are_untold(self) -> bool:
+    def has_unlogged(self) -> bool:
         return bool(self._counts)
 
     def line(self, now: float) -> str:
         """The log line now: at most one a minute, and none if no limit was reached."""
-        if not self._counts or now - self._told < SECONDS_BETWEEN_LINES:
+        if not self._counts or now - self._logged_at < SECONDS_BETWEEN_LINES:
             return ""
-        self._told = now
+        self._logged_at = now
         counts, self._counts = self._counts, {}
         return "; ".join(f"{option} {_shown(counts[option])}" for option in sorted(counts))
 

@@ -78,12 +78,12 @@ class AnswerCache:
             self._bytes += len(template)
 
     def clear(self) -> None:
-        self.tell_hits()
+        self.report_hits()
         self._openings.clear()
         self._by_beginning.clear()
         self._bytes = 0
 
-    def tell_hits(self) -> None:
+    def report_hits(self) -> None:
         if self.hit is not None:
             for kept in self._openings.values():
                 if kept.hits:

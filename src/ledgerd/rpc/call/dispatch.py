@@ -19,7 +19,7 @@ from ledgerd.protocol.errors import OperatorError, RuleViolation
 from ledgerd.protocol.properties import json_defaults_of
 from ledgerd.rpc.call.asker import NOBODY, Asker
 from ledgerd.rpc.call.batch import BatchAnswers
-from ledgerd.rpc.call.bounds import BoundsMet, RequestBudget, names_in
+from ledgerd.rpc.call.bounds import LimitsReached, RequestBudget, names_in
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.declarations import Answering, Api, Method
 from ledgerd.rpc.call.envelope import NO_ID, argument_list, as_bytes, call_of, error_answer, identifier, result_opening
@@ -91,7 +91,7 @@ class Dispatcher:
         """APIs whose answers may change while the head stays."""
         self._clock = clock
         self._limits = limits
-        self.bounds = BoundsMet()
+        self.bounds = LimitsReached()
         self.held = HeldAmounts(limits.held_answer_bytes)
         self.turns = LoopTurns()
         self.charge_batch: Callable[[str, int], None] = lambda _address, _requests: None
@@ -150,7 +150,7 @@ class Dispatcher:
             reading.exception()
 
     def _read(self, request: Json | LargeBatch, body: bytes, asker: Asker) -> bytes | Later:
-        budget = RequestBudget(self._limits, lambda option: self.bounds.note(option, asker.address), asker.share)
+        budget = RequestBudget(self._limits, lambda option: self.bounds.count(option, asker.address), asker.share)
         if not isinstance(request, list | LargeBatch):
             return self._single(request, budget, body)
         try:
@@ -177,7 +177,7 @@ class Dispatcher:
             method = self.method(call.api, call.method)
             note.method = method.full_name
             given = argument_list(call)
-            budget.take_names(names_in(given) if method.is_weighed else 0)
+            budget.count_names(names_in(given) if method.is_weighed else 0)
             with json_defaults_of(self.node.network):
                 arguments = method.arguments(given)
             if method.answering is not Answering.AT_ONCE:
@@ -188,16 +188,9 @@ class Dispatcher:
         except REFUSALS as error:
             note.end(AT_REFUSED)
             return self._refused(error, identity, budget)
-        except OperatorError as damage:
+        except Exception as error:  # noqa: BLE001 - it is logged
             note.end(AT_FAILED)
-            self._damage.report(damage)
-            return error_answer(INTERNAL, identity)
-        except Exception:
-            note.end(AT_FAILED)
-            log.exception(
-                "a request could not be answered: %(request)s", {"request": body[:1000].decode("utf-8", "replace")}
-            )
-            return error_answer(INTERNAL, identity)
+            return self._failed(error, note.method, identity, body)
         note.end(AT_OK)
         if body and method.is_cached and method.api not in self.uncached:
             self.cache.keep(body, identity, opening, method.full_name)
@@ -206,10 +199,18 @@ class Dispatcher:
     def _refused(self, error: UnreadError, identity: str, budget: RequestBudget) -> bytes:
         answer = error_answer(self._fault(error), identity)
         try:
-            budget.take_bytes(len(answer))
+            budget.count_bytes(len(answer))
         except PlainError as full:
             return error_answer(self._fault(full), identity)
         return answer
+
+    def _failed(self, error: Exception, method: str, identity: str, body: bytes = b"") -> bytes:
+        if isinstance(error, OperatorError):
+            self._damage.report(error)
+        else:
+            words = {"method": method, "request": body[:1000].decode("utf-8", "replace")}
+            log.error("a request could not be answered: %(method)s %(request)s", words, exc_info=error)
+        return error_answer(INTERNAL, identity)
 
     def method(self, api: str, name: str) -> Method:
         known = self.apis.get(api)
@@ -224,7 +225,7 @@ class Dispatcher:
         view = ApiView(self.node, budget)
         try:
             text = method.codec.to_json(method.function(view, *arguments))
-            budget.take_bytes(len(text))
+            budget.count_bytes(len(text))
             return as_bytes(text)
         finally:
             view.close()
@@ -237,7 +238,7 @@ class Dispatcher:
             made = method.function(self.node.asked_by(budget.share), *arguments)
             if method.answering is Answering.LATER:
                 text = method.codec.to_json(await cast("Awaitable[object]", made))
-                budget.take_bytes(len(text))
+                budget.count_bytes(len(text))
                 yield partial(_composed, text, identity)
             else:
                 async with aclosing(cast("AsyncGenerator[object, None]", made)) as values:
@@ -246,29 +247,23 @@ class Dispatcher:
         except REFUSALS as error:
             outcome = AT_REFUSED
             yield partial(error_answer, self._fault(error), identity)
-        except OperatorError as damage:
+        except Exception as error:  # noqa: BLE001 - it is logged
             outcome = AT_FAILED
-            self._damage.report(damage)
-            yield partial(error_answer, INTERNAL, identity)
-        except Exception:
-            outcome = AT_FAILED
-            log.exception("%(api)s.%(method)s failed", {"api": method.api, "method": method.name})
-            yield partial(error_answer, INTERNAL, identity)
+            yield partial(bytes, self._failed(error, method.full_name, identity))
         finally:
             note.end(outcome, is_timed=method.answering is Answering.LATER)
 
     def _printed(self, method: Method, value: object, identity: str) -> bytes:
         try:
             return b"%b%b}" % (_shared_opening(method.codec.to_json(value)), as_bytes(identity))
-        except Exception:
-            log.exception("%(api)s.%(method)s failed", {"api": method.api, "method": method.name})
-            return error_answer(INTERNAL, identity)
+        except Exception as error:  # noqa: BLE001 - it is logged
+            return self._failed(error, method.full_name, identity)
 
     def _batched(self, requests: list[Json] | LargeBatch, budget: RequestBudget, asker: Asker, size: int) -> Later:
         if not requests:
             raise RuleViolation("messages.size(): Array is invalid")
         if 0 < self._limits.batch < len(requests):
-            self.bounds.note("webserver-max-batch-size", asker.address)
+            self.bounds.count("webserver-max-batch-size", asker.address)
             raise PlainError(f"A batch holds at most {self._limits.batch} requests", INVALID_REQUEST)
         self.charge_batch(asker.address, len(requests))
         return Later(self._batch_answer(requests, budget), held=size)

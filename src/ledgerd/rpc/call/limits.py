@@ -13,11 +13,13 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """The limits on everything that clients can make grow. Zero means no limit where that is stated."""
 
     body_bytes: int = 32_000_000
+    """A request, over HTTP or WebSocket."""
     held_bytes: int = 48_000_000
     """Buffered requests of all clients, besides some bytes of each."""
     held_answer_bytes: int = 64_000_000
     """Buffered answers of all clients: incomplete batches, and what was not sent yet; zero for any size."""
     header_bytes: int = 16_000
+    """Request line and headers."""
     batch: int = 1_000
     """Requests in one batch; zero for any number."""
     names: int = 1_000
@@ -44,7 +46,9 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     idle_seconds: float = 75.0
     """Between two requests; a WebSocket is pinged instead, and has as long again to answer."""
     write_seconds: float = 60.0
+    """For a client to read its answer."""
     stop_seconds: float = 10.0
+    """For requests that are in flight when the worker stops."""
 
     trusted_proxies: tuple[str, ...] = ()
     """Addresses and networks whose `X-Forwarded-For` says who the client is."""

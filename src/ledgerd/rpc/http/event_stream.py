@@ -33,9 +33,9 @@ class EventStreamConnection(Connection):
 
     def begin(self) -> None:
         self._write(EVENT_STREAM_HEAD)
-        self._task = self.service.tasks.begin(self._tell())
+        self._task = self.service.tasks.begin(self._send_events())
 
-    async def _tell(self) -> None:
+    async def _send_events(self) -> None:
         turns, share = self.turns, self.asker.share
         try:
             async with aclosing(self._events) as events:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, cast
 from ledgerd.basics.addresses import Exemption, charged_as, is_loopback
 from ledgerd.basics.quotas import HeldAmounts, Quotas
 from ledgerd.rpc.call.asker import NOBODY, Asker
-from ledgerd.rpc.call.bounds import BoundsMet
+from ledgerd.rpc.call.bounds import LimitsReached
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.http.gate import Gate, Proxies
 from ledgerd.rpc.http.places.connection_table import Activity, ConnectionTable
@@ -97,10 +97,10 @@ class Connection(asyncio.Protocol):
             return
         # A write buffer keeps a whole answer until its last byte is taken: only an empty one is counted as nothing.
         self.transport.set_write_buffer_limits(WRITE_BYTES, 0)
-        plug = transport.get_extra_info("socket")
-        if plug is not None and plug.family != socket.AF_UNIX:
+        sock = transport.get_extra_info("socket")
+        if sock is not None and sock.family != socket.AF_UNIX:
             # A client that waits for an answer sends nothing: TCP keep-alive detects a lost connection.
-            plug.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
 
     def _take_address(self, host: str, port: int) -> None:
         """Many clients share the address of a proxy: each of its connections has a share of its own."""
@@ -223,7 +223,7 @@ class Server:
 
     spare_places = SPARE_PLACES
 
-    def __init__(self, limits: Limits, turns: LoopTurns, held: HeldAmounts, bounds: BoundsMet) -> None:
+    def __init__(self, limits: Limits, turns: LoopTurns, held: HeldAmounts, bounds: LimitsReached) -> None:
         self.limits, self.turns, self.bounds = limits, turns, bounds
         self.held = held
         """Bytes of answers that wait for their clients."""
@@ -241,7 +241,7 @@ class Server:
         self._watch: asyncio.TimerHandle | None = None
         self._left = asyncio.Event()
         self.given_up = GivenUpAnswers()
-        self.tasks = Tasks(_tell_fault)
+        self.tasks = Tasks(_log_fault)
         """The tasks of unfinished answers. A failed one closes its connection only."""
 
     @property
@@ -353,7 +353,7 @@ class Server:
         return False
 
     def note(self, option: str, address: str) -> None:
-        self.bounds.note(option, address)
+        self.bounds.count(option, address)
         self._watch_on()
 
     @property
@@ -367,7 +367,7 @@ class Server:
         self.look(now)
         self.addresses.forget(now)
         self._watch = None
-        if self.connections or self.spare_connections or self.bounds.are_untold:
+        if self.connections or self.spare_connections or self.bounds.has_unlogged:
             self._watch_on()
 
     def look(self, now: float) -> None:
@@ -439,5 +439,5 @@ class Service(Server):
         self.addresses.charge(address, requests - 1, self.loop.time())
 
 
-def _tell_fault(problem: BaseException) -> None:
+def _log_fault(problem: BaseException) -> None:
     log.error("an answer has failed: internal error", exc_info=problem)

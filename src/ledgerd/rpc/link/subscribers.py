@@ -17,7 +17,7 @@ DELIVERED_AT_ONCE = 256
 """Subscribers that hear of an event before the loop does something else; each then has work of its own."""
 
 MOST_UNDELIVERED = 8
-"""Events of which not all subscribers have been told; with more, all are told of the oldest at once."""
+"""Events that not all subscribers have yet; with more, the oldest is delivered to all at once."""
 
 
 class Subscription(AsyncGenerator[bytes, None]):
@@ -82,7 +82,7 @@ class Subscribers:
         self._end_topic = end
         self._subscriptions: dict[str, set[Subscription]] = defaultdict(set)
         self._undelivered: deque[tuple[str, bytes, Iterator[Subscription]]] = deque()
-        """Events of which not all subscribers have been told, in their order."""
+        """Events that not all subscribers have yet, in their order."""
         self._is_over = False
 
     def events(self, topic: str) -> Subscription:
@@ -117,22 +117,22 @@ class Subscribers:
         if subscriptions:
             self._undelivered.append((topic, payload, iter(tuple(subscriptions))))
             if len(self._undelivered) == 1:
-                self._tell_on()
+                self._deliver_rest()
             while len(self._undelivered) > MOST_UNDELIVERED:
-                self._tell()
+                self._deliver_next()
 
-    def _tell_on(self) -> None:
+    def _deliver_rest(self) -> None:
         if self._undelivered:
-            self._tell()
+            self._deliver_next()
         if self._undelivered:
-            asyncio.get_running_loop().call_soon(self._tell_on)
+            asyncio.get_running_loop().call_soon(self._deliver_rest)
 
-    def _tell(self) -> None:
+    def _deliver_next(self) -> None:
         topic, payload, rest = self._undelivered[0]
         subscriptions = self._subscriptions.get(topic, ())
         room = min(MAX_QUEUED_EVENTS, MAX_QUEUED_BYTES // max(1, len(payload)))
-        told = list(islice(rest, DELIVERED_AT_ONCE))
-        for subscription in told:
+        served = list(islice(rest, DELIVERED_AT_ONCE))
+        for subscription in served:
             if subscription not in subscriptions:
                 continue
             if len(subscription) >= max(1, room):
@@ -140,5 +140,5 @@ class Subscribers:
                 subscription.end()
             else:
                 subscription.deliver(payload)
-        if len(told) < DELIVERED_AT_ONCE:
+        if len(served) < DELIVERED_AT_ONCE:
             self._undelivered.popleft()

@@ -44,6 +44,7 @@ MAX_PENDING_BYTES = 16 * 1024 * 1024
 """Bytes of pending changes kept for workers that start later; above that, a new worker sees only committed state."""
 
 MAX_UNREAD = 64 * 1024 * 1024
+"""The largest send buffer of a worker's link."""
 
 
 class WorkerLink(asyncio.Protocol):

@@ -94,8 +94,8 @@ def proposals_of(node: NodeClient, account: str) -> list[Proposed]:
 def _show(choices: Choices, author: str, title: str) -> None:
     """What is approved, as the node says; with two nodes both have to, since an approval names only the title."""
     with choices.checked_nodes() as (nodes, _):
-        told = [proposals_of(node, author) for node in nodes]
-    found = [[each.operations for each in one if (each.author, each.title) == (author, title)] for one in told]
+        listed = [proposals_of(node, author) for node in nodes]
+    found = [[each.operations for each in one if (each.author, each.title) == (author, title)] for one in listed]
     if not found[0]:
         raise WalletError(f"{author} has no proposal {title}")
     if any(each != found[0] for each in found):

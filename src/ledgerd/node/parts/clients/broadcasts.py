@@ -25,7 +25,7 @@ from ledgerd.p2p.turns import Turns
 from ledgerd.protocol.block import Block, SignedHeader, require_block_size
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.transaction import Transaction
-from ledgerd.rpc.call.bounds import BoundsMet
+from ledgerd.rpc.call.bounds import LimitsReached
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.link.switchboard import Handler
 from ledgerd.rpc.link.topics import BROADCAST_BLOCK, BROADCAST_TRANSACTION, Broadcast, unpacked
@@ -193,7 +193,7 @@ class Broadcasts:
         self._signatures = SharedQuota(CLIENT_SIGNATURES, CLIENT_SIGNATURES_A_SECOND, FREE_SIGNATURES, now)
         self._unproven = SharedQuota(CLIENT_UNPROVEN, CLIENT_UNPROVEN_A_SECOND, FREE_UNPROVEN, now)
         self.queue = BroadcastQueue(time.seconds)
-        self._met = BoundsMet()
+        self._met = LimitsReached()
         self.after_transaction: list[Callable[[Transaction], None]] = []
         """Called on the chain's thread after a transaction was accepted."""
         self.after_block: list[Callable[[Block], None]] = []
@@ -243,7 +243,7 @@ class Broadcasts:
 
     def _refusal(self, share: str, bound: str) -> PlainError:
         """The operator hears once a minute which bound holds whom."""
-        self._met.note(bound, share)
+        self._met.count(bound, share)
         line = self._met.line(self._time.seconds())
         if line:
             log.warning("limits reached by clients: %(limits)s", {"limits": line})

@@ -77,6 +77,7 @@ class SummedUpTransaction(msgspec.Struct, frozen=True):
 MOST_BYTES = 1 << 20
 """Of blocks that are decoded for one answer, since the history does not have them; it has at least one block."""
 MOST_READ = 8 << 20
+"""Bytes of all blocks of an answer."""
 
 
 def block_summaries(view: HistoryView, blocks: Iterable[tuple[int, bytes | None]]) -> tuple[SummedUpBlock, ...]:

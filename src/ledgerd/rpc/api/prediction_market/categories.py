@@ -59,6 +59,7 @@ ANY_STATUS = -1
 LAST = (1 << 63) - 1
 LEAST_STATUS, LARGEST_STATUS = -128, 127
 READ_AT_ONCE = 4_096
+"""Ids of a status, between two looks whether another list is shorter."""
 
 
 class CategoryRow(PmMarketMeta):
