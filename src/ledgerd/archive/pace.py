@@ -26,11 +26,7 @@ class SourcePace:
         self._since = clock()
 
     def count(self, size: int) -> None:
-        """So much has come.
-
-        Raises:
-            SourceFault: It was too little in the last span.
-        """
+        """So much has come. `SourceFault`: it was too little in the last span."""
         self._counted += size
         now = self._clock()
         if now - self._since < SPAN_SECONDS:

@@ -6,11 +6,8 @@ Who reads them names the most bytes that a frame may have. Peers and snapshots h
 from __future__ import annotations
 
 import struct
+from asyncio import StreamReader
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from asyncio import StreamReader
 
 LENGTH = struct.Struct(">I")
 READ_AT_ONCE = 1 << 18
@@ -67,11 +64,7 @@ class FrameBuffer:
             yield self.next()
 
     def end(self) -> None:
-        """No more bytes come.
-
-        Raises:
-            CutOff: A frame has begun.
-        """
+        """No more bytes come. `CutOff`: a frame has begun."""
         if self._waiting:
             raise CutOff(f"a frame that ends after {len(self._waiting)} bytes")
 

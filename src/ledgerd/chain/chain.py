@@ -10,11 +10,11 @@ import logging
 from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from msgspec.structs import replace
 
-from ledgerd.chain.events import BlockApplied, BlocksUndone
+from ledgerd.chain.events import BlockApplied, BlocksUndone, Event
 from ledgerd.chain.forks.blocks import Blocks
 from ledgerd.chain.forks.choice import ForkChoice
 from ledgerd.chain.forks.database import ForkDatabase
@@ -38,23 +38,20 @@ from ledgerd.chain.migrations.genesis import create_genesis
 from ledgerd.chain.migrations.hardforks import apply_next_hardfork
 from ledgerd.chain.pending.generation import BlockDraft, draft_block, generate_block
 from ledgerd.chain.pending.pending import Clock, Pending
+from ledgerd.chain.pending.simulation import SimulatedEffects
 from ledgerd.chain.rules.validators.emergency import repair_schedule
+from ledgerd.protocol.block import Block
 from ledgerd.protocol.errors import OperatorError, RuleViolation
 from ledgerd.protocol.identifiers import BlockId
+from ledgerd.protocol.keys import PrivateKey, PublicKey
 from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.parameters import ChainParameters
+from ledgerd.protocol.transaction import Transaction
 from ledgerd.state.disk import Space
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.store import Store
 from ledgerd.state.tables import Table
 from ledgerd.state.view import View
-
-if TYPE_CHECKING:
-    from ledgerd.chain.events import Event
-    from ledgerd.chain.pending.simulation import SimulatedEffects
-    from ledgerd.protocol.block import Block
-    from ledgerd.protocol.keys import PrivateKey, PublicKey
-    from ledgerd.protocol.parameters import ChainParameters
-    from ledgerd.protocol.transaction import Transaction
 
 log = logging.getLogger(__name__)
 

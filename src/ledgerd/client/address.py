@@ -37,11 +37,7 @@ class NodeAddress(NamedTuple):
 
 
 def read_address(url: str, schemes: Container[str] = (WEB, SECURE_WEB)) -> NodeAddress:
-    """The parts of an address of a node.
-
-    Raises:
-        OperatorError: It is none, or has a password in it.
-    """
+    """The parts of an address of a node. `OperatorError`: it is none, or has a password in it."""
     example = EXAMPLES[WEB if WEB in schemes else SOCKET]
     try:
         parts = urlsplit(url)

@@ -46,11 +46,7 @@ class HttpAnswer(NamedTuple):
 def request_of(
     method: str, address: NodeAddress, path: str, body: bytes = b"", headers: Mapping[str, str] | None = None
 ) -> bytes:
-    """The bytes of a request; what is posted is JSON.
-
-    Raises:
-        HttpFault: A word of it would end its line.
-    """
+    """The bytes of a request; what is posted is JSON. `HttpFault`: a word of it would end its line."""
     lines = [f"{method} {path} HTTP/1.1", f"Host: {_host_of(address.host, address.given_port)}"]
     if method == "POST":
         lines += ["Content-Type: application/json", f"Content-Length: {len(body)}"]

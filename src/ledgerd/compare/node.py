@@ -63,11 +63,7 @@ class ComparedNode:
         """Whether somebody has taken the connection for the last request, whatever was answered."""
 
     def ask(self, api: str, method: str, arguments: Sequence[object]) -> NodeAnswer:
-        """The answer to one request.
-
-        Raises:
-            NotComparable: There is none, or it is no JSON-RPC.
-        """
+        """The answer to one request. `NotComparable`: there is none, or it is no JSON-RPC."""
         self._pace.wait()
         self.requests += 1
         number = next(self._ids)

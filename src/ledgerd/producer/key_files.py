@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import stat
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from ledgerd.protocol.keys import PrivateKey
+from ledgerd.protocol.keys import PrivateKey
 
 
 class KeyFileFault(Exception):

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ledgerd.producer.signer_place import SignerPlace, TlsFiles
-    from ledgerd.protocol.endpoint import Endpoint
-    from ledgerd.protocol.keys import PrivateKey, PublicKey
-    from ledgerd.protocol.names import AccountName
+from ledgerd.producer.signer_place import SignerPlace, TlsFiles
+from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.protocol.keys import PrivateKey, PublicKey
+from ledgerd.protocol.names import AccountName
 
 LOADED_KEYS = "loaded_keys"
 """A file in the data directory with the public keys of the signing keys that a node has loaded."""

@@ -10,7 +10,7 @@ import asyncio
 import logging
 import ssl
 from collections.abc import Callable
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from ledgerd.basics.failures import reason_of
 from ledgerd.basics.frames import FrameBuffer, FrameFault
@@ -27,11 +27,9 @@ from ledgerd.producer.signing_frames import (
     read_status,
 )
 from ledgerd.producer.signings import ATTEMPT_SECONDS, ATTEMPTS, SignerReply
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.block import BlockHeader
-    from ledgerd.protocol.keys import PublicKey
-    from ledgerd.supervision.work import Working
+from ledgerd.protocol.block import BlockHeader
+from ledgerd.protocol.keys import PublicKey
+from ledgerd.supervision.work import Working
 
 log = logging.getLogger(__name__)
 

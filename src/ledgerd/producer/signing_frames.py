@@ -111,11 +111,7 @@ def packed_question(question: SigningQuestion | StatusQuestion) -> bytes:
 
 
 def read_question(frame: bytes) -> SigningQuestion | StatusQuestion:
-    """The question of a frame.
-
-    Raises:
-        FrameFault: It is none.
-    """
+    """The question of a frame. `FrameFault`: it is none."""
     kind, number, rest = _opened(frame)
     if kind == _ASK_FOR_STATUS and not rest:
         return StatusQuestion(number)
@@ -134,11 +130,7 @@ def packed_answer(answer: SignerAnswer) -> bytes:
 
 
 def read_answer(frame: bytes) -> SignerAnswer:
-    """The answer of a frame.
-
-    Raises:
-        FrameFault: It is none.
-    """
+    """The answer of a frame. `FrameFault`: it is none."""
     kind, number, rest = _opened(frame)
     if kind not in set(SigningVerdict):
         raise FrameFault(f"an answer of kind {kind}")
@@ -146,11 +138,7 @@ def read_answer(frame: bytes) -> SignerAnswer:
 
 
 def read_status(answer: SignerAnswer) -> SignerStatus:
-    """The status in an answer.
-
-    Raises:
-        FrameFault: It holds none.
-    """
+    """The status in an answer. `FrameFault`: it holds none."""
     try:
         status = msgspec.json.decode(answer.content, type=SignerStatus)
     except (msgspec.MsgspecError, UnicodeDecodeError) as fault:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from ledgerd.chain.pending.generation import BlockDraft
 from ledgerd.producer.outcome import TickOutcome
 from ledgerd.producer.signing_frames import SignerAnswer, SigningVerdict
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.signatures import Signature, recover
-
-if TYPE_CHECKING:
-    from ledgerd.chain.pending.generation import BlockDraft
 
 ATTEMPTS = 2
 ATTEMPT_SECONDS = 0.25

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from ledgerd.chain.events import BlockApplied, Sample
 from ledgerd.projections.projection import Projection
 from ledgerd.projections.tables.custom_protocols import CUSTOM_PROTOCOLS, PROTOCOL_BY_LAST_BLOCK, CustomProtocol
 from ledgerd.protocol.names import AccountName, cut_name
 from ledgerd.protocol.operations.custom import Custom
-
-if TYPE_CHECKING:
-    from ledgerd.chain.events import BlockApplied, Sample
-    from ledgerd.state.store import Store
+from ledgerd.state.store import Store
 
 PROTOCOLS_KEPT = 10
 """How many protocols of an account are remembered unless the operator wants more or fewer."""

@@ -9,21 +9,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ledgerd.chain.events import BlockApplied, BlocksUndone, IrreversibleAdvanced
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.events import BlockApplied, BlocksUndone, Event, IrreversibleAdvanced
 from ledgerd.chain.interface.observer import Observer, merged
 from ledgerd.projections.kept import PROJECTIONS, TOKEN_BYTES, Beginning, KeptProjections
-from ledgerd.protocol.identifiers import NO_BLOCK, block_number_of
+from ledgerd.projections.projection import Projection
+from ledgerd.protocol.identifiers import NO_BLOCK, BlockId, block_number_of
 from ledgerd.state.errors import StoreCorrupt
 from ledgerd.state.tables import Table
-
-if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
-    from ledgerd.chain.events import Event
-    from ledgerd.projections.projection import Projection
-    from ledgerd.protocol.identifiers import BlockId
-    from ledgerd.state.view import View
+from ledgerd.state.view import View
 
 log = logging.getLogger(__name__)
 

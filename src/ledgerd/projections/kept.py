@@ -6,9 +6,10 @@ import os
 import shutil
 from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from ledgerd.chain.log.files import sync_folder
+from ledgerd.projections.projection import Projection
 from ledgerd.projections.tables import PROJECTED_TABLES
 from ledgerd.projections.tables.projected_block import PROJECTED_BLOCK, ProjectedBlock
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId, ChainId
@@ -16,10 +17,7 @@ from ledgerd.state.disk import DATA_FILE, Space
 from ledgerd.state.errors import StoreCorrupt, StoreOutdated
 from ledgerd.state.lock import swapping
 from ledgerd.state.store import Store
-
-if TYPE_CHECKING:
-    from ledgerd.projections.projection import Projection
-    from ledgerd.state.view import View
+from ledgerd.state.view import View
 
 FOLDER = "projections"
 """In that of the state."""

@@ -7,22 +7,19 @@ accounts that were bought, are not known by their keys until they change them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from ledgerd.chain.ledger.ledger import Sampler
+from ledgerd.chain.events import BlockApplied, Sample
+from ledgerd.chain.ledger.ledger import Ledger, Sampler
 from ledgerd.projections.projection import Projection
 from ledgerd.projections.tables.key_references import KEY_REFERENCES, REFERENCE_BY_KEY, KeyReference
+from ledgerd.protocol.keys import PublicKey
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.accounts import AccountCreate, AccountUpdate, RecoverAccount
 from ledgerd.protocol.operations.invites import InviteRegistration
 from ledgerd.state.objects.accounts import AUTHORITY_BY_ACCOUNT
-
-if TYPE_CHECKING:
-    from ledgerd.chain.events import BlockApplied, Sample
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.protocol.keys import PublicKey
-    from ledgerd.protocol.names import AccountName
-    from ledgerd.protocol.operations import Operation
-    from ledgerd.state.store import Store
+from ledgerd.state.store import Store
 
 
 class AccountKeys(NamedTuple):

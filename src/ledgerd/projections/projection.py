@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
-from ledgerd.chain.interface.observer import NO_SAMPLERS
-
-if TYPE_CHECKING:
-    from ledgerd.chain.events import BlockApplied, Sample
-    from ledgerd.chain.interface.observer import Samplers
-    from ledgerd.state.store import Store
-    from ledgerd.state.tables import Table
-    from ledgerd.state.view import View
+from ledgerd.chain.events import BlockApplied, Sample
+from ledgerd.chain.interface.observer import NO_SAMPLERS, Samplers
+from ledgerd.state.store import Store
+from ledgerd.state.tables import Table
+from ledgerd.state.view import View
 
 
 class Projection(ABC):

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from ledgerd.projections.kept import FOLDER, POSITION, PROJECTIONS
 from ledgerd.projections.tables import PROJECTED_TABLES
@@ -16,11 +16,8 @@ from ledgerd.state.empty import EmptyView
 from ledgerd.state.errors import StorageError
 from ledgerd.state.lock import files_stay
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.reader import MOST_DERIVED, StateReader
-
-if TYPE_CHECKING:
-    from ledgerd.state.reader import CommitView
-    from ledgerd.state.view import View
+from ledgerd.state.reader import MOST_DERIVED, CommitView, StateReader
+from ledgerd.state.view import View
 
 log = logging.getLogger(__name__)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Iterator
 from contextlib import ExitStack, suppress
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -13,6 +13,7 @@ from ledgerd.basics.frames import FrameFault, read_frame_of
 from ledgerd.chain.log.rolling import ROLLING_BLOCKS
 from ledgerd.codec import codec_of
 from ledgerd.protocol.block import Block
+from ledgerd.replica.hub import Hub
 from ledgerd.replica.messages import (
     MOST_HELLO,
     VERSION,
@@ -29,17 +30,10 @@ from ledgerd.replica.messages import (
     packed_check,
     read,
 )
-from ledgerd.replica.source import HEADER_NUMBER, LAYOUT, NAMES
+from ledgerd.replica.source import HEADER_NUMBER, LAYOUT, NAMES, HeldCommit, NodeFiles
 from ledgerd.state.change_frames import PART_BYTES, PART_ENTRIES, framed, opened
-from ledgerd.state.change_log import LogGap
+from ledgerd.state.change_log import LogGap, Place
 from ledgerd.supervision.tasks import first_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ledgerd.replica.hub import Hub
-    from ledgerd.replica.source import HeldCommit, NodeFiles
-    from ledgerd.state.change_log import Place
 
 log = logging.getLogger(__name__)
 
@@ -72,11 +66,7 @@ class Conversation:
         self._sent_info = 0
 
     async def greet(self) -> ReplicaHello:
-        """Hear its hello.
-
-        Raises:
-            Cut: It says none, or one that does not fit, which it is sent.
-        """
+        """Hear its hello. `Cut`: it says none, or one that does not fit, which it is sent."""
         hello = await self._hello()
         refusal = self._refusal(hello)
         if refusal:
@@ -85,11 +75,7 @@ class Conversation:
         return hello
 
     async def run(self, hello: ReplicaHello, states: asyncio.Semaphore) -> None:
-        """Serve until the connection ends.
-
-        Raises:
-            Cut: The replica is to be cut.
-        """
+        """Serve until the connection ends. `Cut`: the replica is to be cut."""
         await first_of(self._serve(hello, states), self._closed())
 
     async def _serve(self, hello: ReplicaHello, states: asyncio.Semaphore) -> None:

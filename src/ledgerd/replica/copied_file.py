@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from ledgerd.replica.digest import MODULUS, hash_of, packed_digest, read_digest
-from ledgerd.state.disk import Disk, Space
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from ledgerd.state.change_frames import ChangedEntries
-    from ledgerd.state.disk import LmdbTransaction
+from ledgerd.state.change_frames import ChangedEntries
+from ledgerd.state.disk import Disk, LmdbTransaction, Space
 
 OWN = "replica"
 """A database that the node's file does not have."""

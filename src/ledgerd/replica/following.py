@@ -13,8 +13,8 @@ import ssl
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING
 
 import lmdb
 import msgspec
@@ -39,6 +39,7 @@ from ledgerd.replica.messages import (
     read_block_info,
     read_check,
 )
+from ledgerd.replica.settings import StreamSettings
 from ledgerd.replica.source import LAYOUT
 from ledgerd.replica.state_copy import StateCopy
 from ledgerd.state.change_frames import (
@@ -54,11 +55,6 @@ from ledgerd.state.change_frames import (
 )
 from ledgerd.state.disk import NEARLY_FULL, failure
 from ledgerd.state.errors import StorageError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ledgerd.replica.settings import StreamSettings
 
 log = logging.getLogger(__name__)
 
@@ -282,11 +278,7 @@ class FollowedLine:
         }
 
     def run(self) -> None:
-        """Say hello, then take what comes.
-
-        Raises:
-            LineEnded: The connection is over, or the node speaks nonsense.
-        """
+        """Say hello, then take what comes. `LineEnded`: the connection is over, or the node speaks nonsense."""
         copy, blocks = self._copy, self._blocks
         chain_id = self._replica.chain_id or copy.chain_id
         hello = ReplicaHello(VERSION, LAYOUT, chain_id, copy.position, blocks.head, blocks.head_id)

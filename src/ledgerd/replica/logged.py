@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from ledgerd.chain.log.rolling import ROLLING_BLOCKS, RollingBlockLog, trim
 from ledgerd.codec import CodecError, codec_of
 from ledgerd.protocol.block import Block
+from ledgerd.replica.messages import LoggedBlocks
 from ledgerd.replica.state_copy import require_room
 from ledgerd.rpc.blocks.records import FILE_NAME, RECORD_BYTES, BlockRecorder
 from ledgerd.state.change_frames import ChangeFault
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ledgerd.replica.messages import LoggedBlocks
-
 
 END = 1 << 32
 """Blocks have lower numbers."""

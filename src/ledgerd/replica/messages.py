@@ -105,11 +105,7 @@ def packed(kind: MessageKind, content: msgspec.Struct) -> bytes:
 
 
 def read(body: bytes, kind: type[T]) -> T:
-    """The message of a body.
-
-    Raises:
-        ChangeFault: It is none.
-    """
+    """The message of a body. `ChangeFault`: it is none."""
     try:
         return msgspec.msgpack.decode(body, type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError) as fault:
@@ -122,11 +118,7 @@ def packed_check(position: bytes, digest: bytes) -> bytes:
 
 
 def read_check(body: bytes) -> tuple[bytes, bytes]:
-    """A position and the digest there.
-
-    Raises:
-        ChangeFault: It is none.
-    """
+    """A position and the digest there. `ChangeFault`: it is none."""
     if len(body) != _CHECK.size:
         raise ChangeFault(f"a digest of {len(body)} bytes")
     position, digest = _CHECK.unpack(body)
@@ -139,11 +131,7 @@ def packed_block_info(first: int, records: bytes) -> bytes:
 
 
 def read_block_info(body: bytes) -> tuple[int, bytes]:
-    """The number of the first block, and the records.
-
-    Raises:
-        ChangeFault: It is none.
-    """
+    """The number of the first block, and the records. `ChangeFault`: it is none."""
     if len(body) < _NUMBER.size or (len(body) - _NUMBER.size) % _RECORDS:
         raise ChangeFault(f"records of blocks in {len(body)} bytes")
     return _NUMBER.unpack_from(body)[0], body[_NUMBER.size :]

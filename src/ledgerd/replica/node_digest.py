@@ -6,16 +6,12 @@ The values from before and after are read from two commits, so the chain's threa
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
 from ledgerd.basics.frames import FrameBuffer
 from ledgerd.replica.digest import MODULUS, hash_of
-from ledgerd.replica.source import NAMES
+from ledgerd.replica.source import NAMES, HeldCommit, NodeFiles
 from ledgerd.state.change_frames import MOST_FRAME, ChangeFault, RecordFrame, opened, read_part
-
-if TYPE_CHECKING:
-    from ledgerd.replica.source import HeldCommit, NodeFiles
-    from ledgerd.state.change_log import Place
+from ledgerd.state.change_log import Place
 
 AT_ONCE = 500
 """ChangedEntries between two turns of others."""

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.state.disk import DATA_FILE
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MARK = "replica"
 """A file that says that the folder is a replica's."""
 
 
 def refuse_state_of_node(folder: Path) -> None:
-    """A replica would replace it.
-
-    Raises:
-        OperatorError: A node has made the state in this folder.
-    """
+    """A replica would replace it. `OperatorError`: a node has made the state in this folder."""
     if (folder / DATA_FILE).exists() and not (folder / MARK).exists():
         raise OperatorError(f"{folder} holds the state of a node: give the replica a --data-dir of its own")

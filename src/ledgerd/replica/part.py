@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.replica.following import FollowStatus, Replica
+from ledgerd.replica.settings import StreamSettings
 from ledgerd.state.standing import FollowedStanding, write_standing
 from ledgerd.supervision.part import Part
-from ledgerd.supervision.threads import in_thread
+from ledgerd.supervision.threads import RunningThread, in_thread
 from ledgerd.supervision.work import Ending, Work
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ledgerd.replica.settings import StreamSettings
-    from ledgerd.supervision.threads import RunningThread
 
 NO_STATE = "the state of the node is not here yet"
 DIFFERED = "the state was another than the node's, and is replaced"

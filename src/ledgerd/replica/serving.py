@@ -10,25 +10,21 @@ import os
 import socket
 import ssl
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from ledgerd.basics.addresses import charged_as
 from ledgerd.producer.signer_place import PlaceFault, tls_context
+from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.replica.conversation import HELLO_SECONDS, Conversation, Cut
 from ledgerd.replica.hub import Hub
 from ledgerd.replica.messages import MOST_HELLO, ReplicaHello
 from ledgerd.replica.places import HeldPlace, ReplicaPlaces, StrangerPlaces
+from ledgerd.replica.settings import StreamSettings
 from ledgerd.signer.serving import bound_socket, certificate_of, user_of
 from ledgerd.state.change_log import LogGap
 from ledgerd.state.errors import StorageError
 from ledgerd.supervision.line_rates import LineRate, limited
-from ledgerd.supervision.tasks import first_of
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.endpoint import Endpoint
-    from ledgerd.replica.settings import StreamSettings
-    from ledgerd.supervision.tasks import Tasks
+from ledgerd.supervision.tasks import Tasks, first_of
 
 log = logging.getLogger(__name__)
 

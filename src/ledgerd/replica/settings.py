@@ -58,11 +58,7 @@ def is_of_this_machine(place: SignerPlace) -> bool:
 
 
 def read_stream_place(text: str) -> SignerPlace:
-    """The place of a text, `unix:/path` or `tcp://host:port`.
-
-    Raises:
-        PlaceFault: It is neither.
-    """
+    """The place of a text, `unix:/path` or `tcp://host:port`. `PlaceFault`: it is neither."""
     try:
         if text.startswith("unix:/"):
             return read_place(text)

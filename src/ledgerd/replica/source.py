@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from ledgerd.archive.sealed import ArchivedBlocks
 from ledgerd.chain.chain import CHAIN_ID
@@ -24,15 +24,12 @@ from ledgerd.state.change_log import (
     LogGap,
     digest_of_layout,
 )
-from ledgerd.state.disk import DATA_FILE
+from ledgerd.state.disk import DATA_FILE, Database, LmdbTransaction
 from ledgerd.state.header import database_names
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.reader import CommitView, StateReader
 from ledgerd.state.tables import layout
-
-if TYPE_CHECKING:
-    from ledgerd.state.disk import Database, LmdbTransaction
 
 NAMES: Mapping[int, str] = {
     **dict(enumerate(database_names(STORED_TABLES))),
@@ -104,11 +101,7 @@ class NodeFiles:
         self.records = BlockRecords(logs)
 
     def snapshot(self) -> HeldCommit:
-        """The last commit.
-
-        Raises:
-            LogGap: Its projections are those of another one.
-        """
+        """The last commit. `LogGap`: its projections are those of another one."""
         try:
             return HeldCommit(self.reader, self.projections)
         except NotOfOneCommit as problem:

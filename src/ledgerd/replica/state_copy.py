@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import lmdb
 import msgspec
@@ -16,20 +16,14 @@ from ledgerd.replica.copied_file import CopiedFile
 from ledgerd.replica.digest import packed_digest
 from ledgerd.replica.ownership import MARK, refuse_state_of_node
 from ledgerd.replica.source import HEADER_NUMBER, NAMES
-from ledgerd.state.change_frames import ChangeFault
+from ledgerd.state.change_frames import ChangedEntries, ChangedPart, ChangeFault
 from ledgerd.state.change_log import FIRST_BESIDE, POSITION_VALUE
-from ledgerd.state.disk import DATA_FILE, NEARLY_FULL
+from ledgerd.state.disk import DATA_FILE, NEARLY_FULL, LmdbTransaction
 from ledgerd.state.errors import StoreFull
 from ledgerd.state.header import BEING_LOADED, FORMAT, FORMAT_KEY, LAYOUT_KEY, VALUE, read_revision, read_value
 from ledgerd.state.lock import lock_writer
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.tables import layout
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ledgerd.state.change_frames import ChangedEntries, ChangedPart
-    from ledgerd.state.disk import LmdbTransaction
 
 POSITION_KEY = VALUE + POSITION_VALUE.encode()
 LOADED_AT_ONCE = 8 << 20
@@ -242,11 +236,7 @@ def stored_bytes(key: bytes, value: bytes) -> int:
 
 
 def require_room(folder: Path) -> None:
-    """Have a node fill the disk no further than this.
-
-    Raises:
-        StoreFull: Little is free.
-    """
+    """Have a node fill the disk no further than this. `StoreFull`: little is free."""
     free = shutil.disk_usage(folder).free
     if free < NEARLY_FULL:
         raise StoreFull(f"{free >> 20} MiB are free in {folder}, and what the node sends is not kept: free some space")

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.protocol.endpoint import Endpoint
 
 
 class SnapshotSettings(msgspec.Struct, frozen=True):

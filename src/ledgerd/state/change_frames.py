@@ -8,15 +8,13 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from enum import IntEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from zlib import crc32
 
 import msgspec
 
 from ledgerd.basics.frames import FrameFault
-
-if TYPE_CHECKING:
-    from ledgerd.state.noted import Notes
+from ledgerd.state.noted import Notes
 
 FRAME = struct.Struct(">IBI")
 """What stands before a body: the length of what follows, as in any frame, a kind, and the checksum of the body."""
@@ -74,11 +72,7 @@ def framed(kind: int, body: bytes) -> bytes:
 
 
 def opened(frame: bytes) -> tuple[int, bytes]:
-    """The kind and the body of a frame.
-
-    Raises:
-        ChangeFault: It is not as it was written.
-    """
+    """The kind and the body of a frame. `ChangeFault`: it is not as it was written."""
     if len(frame) < _BEFORE_BODY.size:
         raise ChangeFault(f"a frame of {len(frame)} bytes")
     (kind, checksum), body = _BEFORE_BODY.unpack_from(frame), frame[_BEFORE_BODY.size :]
@@ -88,22 +82,14 @@ def opened(frame: bytes) -> tuple[int, bytes]:
 
 
 def read_head(body: bytes) -> RecordHead:
-    """The head of a record.
-
-    Raises:
-        ChangeFault: It is none.
-    """
+    """The head of a record. `ChangeFault`: it is none."""
     if len(body) != _HEAD.size:
         raise ChangeFault(f"the head of a record with {len(body)} bytes")
     return RecordHead(*_HEAD.unpack(body))
 
 
 def read_part(body: bytes) -> ChangedPart:
-    """A part of a record.
-
-    Raises:
-        ChangeFault: It is none.
-    """
+    """A part of a record. `ChangeFault`: it is none."""
     try:
         return _decode_part(body)
     except msgspec.MsgspecError as fault:

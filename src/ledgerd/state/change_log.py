@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, NamedTuple
 
 from ledgerd.basics.frames import FrameFault, read_frame
 from ledgerd.state.change_frames import (
@@ -27,9 +27,7 @@ from ledgerd.state.change_frames import (
     put_small_part,
     read_head,
 )
-
-if TYPE_CHECKING:
-    from ledgerd.state.noted import Notes
+from ledgerd.state.noted import Notes
 
 log = logging.getLogger(__name__)
 
@@ -90,11 +88,7 @@ class ChangeLogReader:
             self._opened = None
 
     def _file(self, number: int) -> IO[bytes]:
-        """One of its files, open to be read.
-
-        Raises:
-            FileNotFoundError: It is not there, or not any more.
-        """
+        """One of its files, open to be read. `FileNotFoundError`: it is not there, or not any more."""
         if self._opened is None or self._opened[0] != number:
             file = self.path(number).open("rb", buffering=0)
             self.close()
@@ -126,11 +120,7 @@ class ChangeLogReader:
                 yield head, place
 
     def place_of(self, position: bytes) -> Place:
-        """Where the changes from a position on begin.
-
-        Raises:
-            LogGap: They are not there, or not any more.
-        """
+        """Where the changes from a position on begin. `LogGap`: they are not there, or not any more."""
         for number in reversed(self.numbers()):
             for head, place in self.records(number):
                 if head.before == position:
@@ -140,11 +130,7 @@ class ChangeLogReader:
         raise LogGap("the changes from there on are not kept any more")
 
     def record_at(self, place: Place) -> tuple[RecordHead, Place]:
-        """The head of the record at a place, and the place of its parts.
-
-        Raises:
-            LogGap: There is none.
-        """
+        """The head of the record at a place, and the place of its parts. `LogGap`: there is none."""
         for at in (place, Place(place.file + 1, START)):
             with suppress(FileNotFoundError, FrameFault):
                 file = self._file(at.file)
@@ -158,11 +144,7 @@ class ChangeLogReader:
         raise LogGap("the log of changes goes on elsewhere")
 
     def bytes_at(self, place: Place, size: int, at_once: int) -> Iterator[bytes]:
-        """So many bytes from a place on, in pieces.
-
-        Raises:
-            LogGap: They are not there.
-        """
+        """So many bytes from a place on, in pieces. `LogGap`: they are not there."""
         try:
             while size:
                 file = self._file(place.file)
@@ -182,11 +164,7 @@ def head_size(head: RecordHead) -> int:
 
 
 def read_head_at(file: IO[bytes], offset: int) -> RecordHead:
-    """The head of the record at an offset.
-
-    Raises:
-        FrameFault: There is none.
-    """
+    """The head of the record at an offset. `FrameFault`: there is none."""
     file.seek(offset)
     kind, body = opened(read_frame(file.read, MOST_FRAME) or b"")
     if kind != RecordFrame.HEAD:

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import Any
 
-from ledgerd.state.change_log import FIRST_BESIDE, NOWHERE, POSITION_VALUE, digest_of_layout
-from ledgerd.state.header import database_names
+from ledgerd.state.change_log import FIRST_BESIDE, NOWHERE, POSITION_VALUE, ChangeLog, digest_of_layout
+from ledgerd.state.disk import Database, Disk
+from ledgerd.state.header import Header, database_names
+from ledgerd.state.noted import Notes
 from ledgerd.state.tables import Table, layout
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from ledgerd.state.change_log import ChangeLog
-    from ledgerd.state.disk import Database, Disk
-    from ledgerd.state.header import Header
-    from ledgerd.state.noted import Notes
 
 
 class Committing:

@@ -6,14 +6,10 @@ Readers in other processes see one commit or the other, never a mixture.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import lmdb
 
-from ledgerd.state.disk import MAX_DATABASES, Disk, Space
-
-if TYPE_CHECKING:
-    from ledgerd.state.disk import LmdbTransaction
+from ledgerd.state.disk import MAX_DATABASES, Disk, LmdbTransaction, Space
 
 SPARE = 64 << 20
 """Bytes that a copy may be larger than the file: pages are filled in another way."""

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import msgspec
 
+from ledgerd.state.disk import Database, Disk, LmdbTransaction
 from ledgerd.state.errors import StoreOutdated, unreadable
 from ledgerd.state.tables import Table, layout
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from ledgerd.state.disk import Database, Disk, LmdbTransaction
 
 HEADER = "header"
 FORMAT_KEY = b"format"

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import msgspec
 
+from ledgerd.state.disk import Database, Disk, LmdbTransaction
 from ledgerd.state.errors import unreadable
 from ledgerd.state.keys import INT64, integer_of
+from ledgerd.state.sessions import Changes, SessionStack
+from ledgerd.state.tables import Table
 from ledgerd.state.undo import TableUndo
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from ledgerd.state.disk import Database, Disk, LmdbTransaction
-    from ledgerd.state.sessions import Changes, SessionStack
-    from ledgerd.state.tables import Table
 
 JOURNAL = "journal"
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from types import FunctionType
+from typing import Any, TypeVar
 
 from ledgerd.codec.source import Source
-
-if TYPE_CHECKING:
-    from types import FunctionType
-
-    from ledgerd.state.tables import E, Index
+from ledgerd.state.tables import E, Index
 
 T = TypeVar("T")
 

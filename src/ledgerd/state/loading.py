@@ -8,19 +8,17 @@ holds a bounded number of rows, and none of them as objects. The state is the on
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple
+from typing import Any, Generic, NamedTuple
 
+from ledgerd.state.disk import Disk
 from ledgerd.state.errors import NotUniqueRow, StoreMisuse
+from ledgerd.state.header import Header
 from ledgerd.state.keys import INT64
+from ledgerd.state.open_index import OpenIndex
+from ledgerd.state.open_table import OpenTable
+from ledgerd.state.ranges import KeyValue
 from ledgerd.state.sorting import RunFile, Sorter
 from ledgerd.state.tables import E, Table
-
-if TYPE_CHECKING:
-    from ledgerd.state.disk import Disk
-    from ledgerd.state.header import Header
-    from ledgerd.state.open_index import OpenIndex
-    from ledgerd.state.open_table import OpenTable
-    from ledgerd.state.ranges import KeyValue
 
 ID_BYTES = 8
 
@@ -74,11 +72,7 @@ class Loading:
             self._spill()
 
     def finish(self) -> None:
-        """Make the indexes of what was added, and set the counters.
-
-        Raises:
-            NotUniqueRow: Two rows have one key.
-        """
+        """Make the indexes of what was added, and set the counters. `NotUniqueRow`: two rows have one key."""
         for loading in self._tables.values():
             for opened, sorter in loading.sorters:
                 for items in sorter.sorted():

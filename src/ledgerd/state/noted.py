@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Mapping
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-
-    import lmdb
-    from lmdb import _Database as Database
+import lmdb
+from lmdb import _Database as Database
 
 Notes = dict[int, dict[bytes, bytes | None]]
 """By the number of a database: its keys that were written, each with its last value, or none where it was deleted."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
+from ledgerd.state.cache import ObjectCache
 from ledgerd.state.disk import Database, Disk, LmdbTransaction, put_all
 from ledgerd.state.errors import NotUnique
 from ledgerd.state.front import Front
@@ -17,9 +18,6 @@ from ledgerd.state.keys import INT64, integer_of
 from ledgerd.state.ranges import KeyValue, Range, entries, first_entry
 from ledgerd.state.tables import RANK_BYTES, E, Index, Key, Ranks
 from ledgerd.state.view import searched_key, span
-
-if TYPE_CHECKING:
-    from ledgerd.state.cache import ObjectCache
 
 T = TypeVar("T")
 

@@ -6,8 +6,9 @@ and the indexes, which write their entries later.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Generic
+from collections.abc import Iterable, Iterator
+from types import TracebackType
+from typing import Generic
 
 import msgspec
 
@@ -18,14 +19,9 @@ from ledgerd.state.key_fields import key_comparison
 from ledgerd.state.keys import integer_of
 from ledgerd.state.open_index import OpenIndex
 from ledgerd.state.records import Row
+from ledgerd.state.sessions import Session
 from ledgerd.state.tables import E, Index, Ranks, Table
 from ledgerd.state.undo import TableUndo
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from types import TracebackType
-
-    from ledgerd.state.sessions import Session
 
 
 class OpenTable(Generic[E]):

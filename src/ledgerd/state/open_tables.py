@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Mapping
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from ledgerd.state.disk import LmdbTransaction
-    from ledgerd.state.header import Counters
-    from ledgerd.state.open_table import OpenTable
+from ledgerd.state.disk import LmdbTransaction
+from ledgerd.state.header import Counters
+from ledgerd.state.open_table import OpenTable
 
 
 class OpenTables:

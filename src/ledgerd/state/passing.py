@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ledgerd.state.open_index import OpenIndex
 from ledgerd.state.ranges import Range
 from ledgerd.state.tables import E, Index, Key, Table
 from ledgerd.state.view import TableOrIndex, View, span
-
-if TYPE_CHECKING:
-    from ledgerd.state.open_index import OpenIndex
 
 
 class PassingView(View):

@@ -5,11 +5,12 @@ Open a reader in the process that uses it: it does not survive a fork.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from types import TracebackType
+from typing import Any, Self
 
 import lmdb
 
@@ -29,10 +30,6 @@ from ledgerd.state.ranges import Range, entries, runs
 from ledgerd.state.records import RecordForm
 from ledgerd.state.tables import E, Index, Key, Table, layout
 from ledgerd.state.view import T, TableOrIndex, View, index_of, searched_key, span
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import TracebackType
 
 MOST_DERIVED, DROPPED = 16_384, 1_024
 """Objects whose derived values are remembered, for each function; then so many of the oldest are dropped at once, as it

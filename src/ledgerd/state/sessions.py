@@ -5,16 +5,13 @@ Knows what was remembered of each table, not how a table is restored from it: th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import Any, Self
 
 from ledgerd.state.errors import StoreMisuse
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from types import TracebackType
-
-    from ledgerd.state.tables import E, Table
-    from ledgerd.state.undo import TableUndo
+from ledgerd.state.tables import E, Table
+from ledgerd.state.undo import TableUndo
 
 Changes = dict["Table[Any]", "TableUndo[Any]"]
 

@@ -6,13 +6,15 @@ A store belongs to one thread. Changes between commits are in memory; the file i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from types import TracebackType
+from typing import Any, Self, TypeVar
 
+from ledgerd.state.cache import ObjectCache
 from ledgerd.state.committing import Committing
-from ledgerd.state.disk import Disk, Space
+from ledgerd.state.disk import Database, Disk, Space
 from ledgerd.state.editing import Editing
 from ledgerd.state.errors import StoreMisuse, UnknownKey
 from ledgerd.state.header import Header, database_names
@@ -29,16 +31,9 @@ from ledgerd.state.reader import MOST_DERIVED, CommitView, Derivations, Forms
 from ledgerd.state.records import Row
 from ledgerd.state.sessions import Session, SessionStack
 from ledgerd.state.tables import E, Entity, Index, Key, Table
+from ledgerd.state.undo import TableUndo
 from ledgerd.state.verify import verify
 from ledgerd.state.view import TableOrIndex, View, span
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import TracebackType
-
-    from ledgerd.state.cache import ObjectCache
-    from ledgerd.state.disk import Database
-    from ledgerd.state.undo import TableUndo
 
 T = TypeVar("T")
 Editor = Callable[..., "Edit[Any] | Editing"]

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from ledgerd.state.keys import integer_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from ledgerd.state.open_index import OpenIndex
-    from ledgerd.state.open_table import OpenTable
-    from ledgerd.state.tables import E
+from ledgerd.state.open_index import OpenIndex
+from ledgerd.state.open_table import OpenTable
+from ledgerd.state.tables import E
 
 
 def verify(tables: Iterable[OpenTable[Any]]) -> list[str]:

@@ -31,11 +31,7 @@ class Blocks:
         return NO_BLOCK if block is None else block.id
 
     def at(self, number: int) -> Block | None:
-        """The trunk's block of a number.
-
-        Raises:
-            LogDamaged: It is in the log, and has rotted there.
-        """
+        """The trunk's block of a number. `LogDamaged`: it is in the log, and has rotted there."""
         if number > self._trunk.head_number:
             return None
         return self._trunk.reversible(number) or self._log.block(number)

@@ -5,16 +5,14 @@ a proposal that is carried out. Whether they are valid is not asked here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from ledgerd.protocol.block import Block
+from ledgerd.protocol.keys import PublicKey
+from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.proposals import ProposalCreate, ProposalUpdate
 from ledgerd.protocol.operations.validators import ValidatorUpdate
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.block import Block
-    from ledgerd.protocol.keys import PublicKey
-    from ledgerd.protocol.names import AccountName
-    from ledgerd.protocol.operations import Operation
 
 KeyChange = tuple["AccountName", "PublicKey"]
 

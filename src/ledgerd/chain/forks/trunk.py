@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import starmap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ledgerd.chain.events import (
     UNCHANGED,
@@ -25,9 +25,7 @@ from ledgerd.protocol.block import Block
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.identifiers import BlockId
 from ledgerd.state.objects.transactions import REVERSIBLE_BLOCKS, REVERSIBLE_BY_NUMBER, ReversibleBlock
-
-if TYPE_CHECKING:
-    from ledgerd.state.tables import Table
+from ledgerd.state.tables import Table
 
 KEPT_BLOCKS = 64
 """So many irreversible blocks stay in the state: without transactions, two pages of a disk."""

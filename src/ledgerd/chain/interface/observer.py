@@ -8,17 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from ledgerd.chain.events import BlockApplied, BlocksUndone, Event
-    from ledgerd.chain.forks.outcome import Outcome
-    from ledgerd.chain.ledger.ledger import Sampler
-    from ledgerd.protocol.block import Block
-    from ledgerd.protocol.operations import Operation
-    from ledgerd.state.records import Row
-    from ledgerd.state.tables import Table
-
+from ledgerd.chain.events import BlockApplied, BlocksUndone, Event
+from ledgerd.chain.forks.outcome import Outcome
+from ledgerd.chain.ledger.ledger import Sampler
+from ledgerd.protocol.block import Block
+from ledgerd.protocol.operations import Operation
+from ledgerd.state.records import Row
+from ledgerd.state.tables import Table
 
 Samplers = Mapping["type[Operation]", "tuple[Sampler, ...]"]
 """Who samples around which operations."""

@@ -6,37 +6,34 @@ what waiting transactions have changed.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from ledgerd.chain.ledger.provenance import provenance_of
+from ledgerd.chain.forks.blocks import Blocks
+from ledgerd.chain.forks.choice import ForkChoice
+from ledgerd.chain.forks.database import ForkDatabase, ForkItem
+from ledgerd.chain.forks.linking import Linking
+from ledgerd.chain.forks.trunk import Trunk
+from ledgerd.chain.ledger.assumption import Assumption
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.ledger.provenance import Provenance, provenance_of
+from ledgerd.chain.log.block_log import BlockLog, BlockLogReader
 from ledgerd.chain.log.rolling import RollingBlockLog
+from ledgerd.chain.pending.pending import Pending
 from ledgerd.chain.rules.transactions.bounds import require_usable
 from ledgerd.chain.rules.validators.slots import scheduled_validator, slot_at, slot_time
+from ledgerd.protocol.block import Block, SignedHeader
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
+from ledgerd.protocol.keys import PublicKey
 from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.parameters import ChainParameters
+from ledgerd.protocol.transaction import Transaction
 from ledgerd.state.objects.accounts import AUTHORITY_BY_ACCOUNT
+from ledgerd.state.objects.globals import DynamicGlobalProperty
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, REVERSIBLE_BY_NUMBER
-
-if TYPE_CHECKING:
-    from ledgerd.chain.forks.blocks import Blocks
-    from ledgerd.chain.forks.choice import ForkChoice
-    from ledgerd.chain.forks.database import ForkDatabase, ForkItem
-    from ledgerd.chain.forks.linking import Linking
-    from ledgerd.chain.forks.trunk import Trunk
-    from ledgerd.chain.ledger.assumption import Assumption
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.chain.ledger.provenance import Provenance
-    from ledgerd.chain.log.block_log import BlockLog, BlockLogReader
-    from ledgerd.chain.pending.pending import Pending
-    from ledgerd.protocol.block import Block, SignedHeader
-    from ledgerd.protocol.keys import PublicKey
-    from ledgerd.protocol.parameters import ChainParameters
-    from ledgerd.protocol.transaction import Transaction
-    from ledgerd.state.objects.globals import DynamicGlobalProperty
-    from ledgerd.state.objects.validators import Validator
-    from ledgerd.state.store import Store
-    from ledgerd.state.view import View
+from ledgerd.state.objects.validators import Validator
+from ledgerd.state.store import Store
+from ledgerd.state.view import View
 
 
 class ChainParts(NamedTuple):

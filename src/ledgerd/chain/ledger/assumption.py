@@ -6,16 +6,12 @@ chain has that block the state is provisional, and says so by a named value, whi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import msgspec
 
+from ledgerd.protocol.block import Block
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.identifiers import BlockId
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.block import Block
-    from ledgerd.state.store import Store
+from ledgerd.state.store import Store
 
 ASSUMED = "assumed valid"
 """The named value of a state; empty, or missing, in one that is not provisional."""

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ledgerd.chain.events import NOTHING, AccountChange, Amounts, ChangeCause, Held, PenaltyChange
 from ledgerd.protocol.names import AccountName
 from ledgerd.state.objects.accounts import ACCOUNTS, Account
 from ledgerd.state.objects.validators import VALIDATORS
-
-if TYPE_CHECKING:
-    from ledgerd.state.store import Store
-    from ledgerd.state.view import View
+from ledgerd.state.store import Store
+from ledgerd.state.view import View
 
 FIELDS: dict[Held, str] = {
     Held.BALANCE: "balance",

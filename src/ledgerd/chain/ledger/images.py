@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ledgerd.chain.events import AccountImage, ImageKind
 from ledgerd.codec import codec_of
@@ -16,11 +16,9 @@ from ledgerd.codec.partial import fields_reader
 from ledgerd.protocol.names import AccountName, name_of_bytes
 from ledgerd.state.objects.accounts import ACCOUNT_AUTHORITIES, ACCOUNT_METADATA, ACCOUNTS, Account
 from ledgerd.state.objects.validators import VALIDATOR_VOTE_BY_ACCOUNT, VALIDATOR_VOTES, VALIDATORS
-
-if TYPE_CHECKING:
-    from ledgerd.state.store import Store
-    from ledgerd.state.tables import Table
-    from ledgerd.state.view import View
+from ledgerd.state.store import Store
+from ledgerd.state.tables import Table
+from ledgerd.state.view import View
 
 BESIDE: tuple[tuple[ImageKind, Table[Any]], ...] = (
     (ImageKind.AUTHORITY, ACCOUNT_AUTHORITIES),

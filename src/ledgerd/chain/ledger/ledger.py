@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ledgerd.chain.events import (
     AFTER_TRANSACTIONS,
@@ -23,9 +23,12 @@ from ledgerd.chain.ledger.holdings import BlockChanges, Mark
 from ledgerd.codec.lazy import lazy
 from ledgerd.protocol.authority_check import Accounts
 from ledgerd.protocol.authority_web import Lookups
+from ledgerd.protocol.identifiers import TransactionId
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.base import VirtualOperation
+from ledgerd.protocol.parameters import ChainParameters
+from ledgerd.protocol.properties import ChainPropertiesHf14
 from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME, AUTHORITY_BY_ACCOUNT, Account
 from ledgerd.state.objects.globals import (
     DYNAMIC_GLOBAL_PROPERTIES,
@@ -34,12 +37,7 @@ from ledgerd.state.objects.globals import (
     HardforkProperty,
 )
 from ledgerd.state.objects.validators import VALIDATOR_BY_NAME, VALIDATOR_SCHEDULES, Validator, ValidatorSchedule
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.identifiers import TransactionId
-    from ledgerd.protocol.parameters import ChainParameters
-    from ledgerd.protocol.properties import ChainPropertiesHf14
-    from ledgerd.state.store import Editor, Store
+from ledgerd.state.store import Editor, Store
 
 
 class Sampler(ABC):

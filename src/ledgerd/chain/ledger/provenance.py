@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import msgspec
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ledgerd.state.store import Store
+from ledgerd.state.store import Store
 
 PROVENANCE = "provenance"
 """The named value of a state."""

@@ -43,11 +43,7 @@ class WebhookSettings(msgspec.Struct, frozen=True):
 
 
 def target_of(url: str) -> NodeAddress:
-    """Where a URL leads; its path has the query.
-
-    Raises:
-        WebhookFault: It is none that can be sent to.
-    """
+    """Where a URL leads; its path has the query. `WebhookFault`: it is none that can be sent to."""
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port

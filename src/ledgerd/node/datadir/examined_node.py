@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.doctor.examined_node import ExaminedNode
+from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.network import network_of
 from ledgerd.node.config.options.validator import EMERGENCY_VALIDATOR
 from ledgerd.state.lock import holder_of
 
-if TYPE_CHECKING:
-    from ledgerd.node.config.configuration import Configuration
-
 
 def examined_node_of(configuration: Configuration) -> ExaminedNode:
-    """The node of a configuration, whether it runs or not.
-
-    Raises:
-        OperatorError: The file of its network is wrong.
-    """
+    """The node of a configuration, whether it runs or not. `OperatorError`: the file of its network is wrong."""
     data_dir, plugins = configuration.invocation.data_dir, configuration.application.plugins
     validator = configuration.validator
     names = validator.names if "validator" in plugins else ()

@@ -10,22 +10,19 @@ import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.offline.replay import reapply
 from ledgerd.history.rebuild import ChainSource
+from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.datadir.projections import project_for_plugins
+from ledgerd.node.datadir.state_files import StateFiles
 from ledgerd.projections.following import projections_of
 from ledgerd.projections.kept import PROJECTIONS, KeptProjections, replace_projections
 from ledgerd.projections.tables.market_records import PM_RECORDS_SINCE
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.store import Store
-
-if TYPE_CHECKING:
-    from ledgerd.node.config.configuration import Configuration
-    from ledgerd.node.datadir.state_files import StateFiles
 
 REBUILD_FOLDER = "rebuild-markets"
 

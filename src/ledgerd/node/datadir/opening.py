@@ -5,24 +5,20 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
-from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.ledger.assumption import Assumption
+from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.datadir.origin import Choice, Found, StateOrigin, choose, choose_after
 from ledgerd.node.datadir.state_files import StateFiles
 from ledgerd.node.datadir.state_import import import_state, set_used
 from ledgerd.node.datadir.verified_copy import VerifiedCopy
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.snapshot.directory import newest_in
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.settings import Terms
 from ledgerd.state.disk import Space
 from ledgerd.state.errors import StorageError, StoreCorrupt, StoreOutdated, unreadable
-
-if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
-    from ledgerd.node.config.configuration import Configuration
-    from ledgerd.protocol.parameters import ChainParameters
 
 log = logging.getLogger(__name__)
 

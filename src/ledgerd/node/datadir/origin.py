@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from ledgerd.node.config.options.invocation import Invocation
 from ledgerd.protocol.errors import OperatorError
-
-if TYPE_CHECKING:
-    from ledgerd.node.config.options.invocation import Invocation
-    from ledgerd.state.errors import StorageError
+from ledgerd.state.errors import StorageError
 
 
 class StateOrigin(Enum):

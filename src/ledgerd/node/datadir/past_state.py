@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -22,27 +22,25 @@ from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip
 from ledgerd.chain.log.files import sync_folder
 from ledgerd.chain.log.state_blocks import IMPORTED, LOG_KIND
 from ledgerd.chain.offline.replay import reapply
+from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.network import GENESIS_FILE
 from ledgerd.node.config.options.application import PREDICTION_MARKET_API
+from ledgerd.node.datadir.directory_blocks import DirectoryBlocks
 from ledgerd.node.datadir.opening import space_of
 from ledgerd.node.datadir.projections import project_for_plugins
 from ledgerd.node.datadir.state_export import write_snapshot
 from ledgerd.node.datadir.state_files import StateFiles
 from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.snapshot.build import build_state, read_snapshot
 from ledgerd.snapshot.directory import SUFFIXES, kept_in
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.import_progress import ImportProgress
+from ledgerd.snapshot.read import Snapshot
 from ledgerd.snapshot.settings import Terms
 from ledgerd.state.disk import DATA_FILE, taken_bytes
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.store import Store
-
-if TYPE_CHECKING:
-    from ledgerd.node.config.configuration import Configuration
-    from ledgerd.node.datadir.directory_blocks import DirectoryBlocks
-    from ledgerd.protocol.parameters import ChainParameters
-    from ledgerd.snapshot.read import Snapshot
 
 log = logging.getLogger(__name__)
 

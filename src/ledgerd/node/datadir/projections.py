@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
-from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.options.application import PREDICTION_MARKET_API
 from ledgerd.projections.custom_protocols import CustomProtocols
 from ledgerd.projections.following import follow, leave
 from ledgerd.projections.key_references import KeyReferences
 from ledgerd.projections.markets.records import MarketRecords
+from ledgerd.projections.projection import Projection
 from ledgerd.rpc.blocks.records import BlockRecorder
-
-if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
-    from ledgerd.node.config.configuration import Configuration
-    from ledgerd.projections.projection import Projection
-
 
 PROJECTIONS: Mapping[str, Callable[[Configuration], Projection]] = {
     "account_by_key": lambda _: KeyReferences(),

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from ledgerd.chain.chain import Chain
 from ledgerd.projections.following import projections_of
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.snapshot.export import Occasion, export
-
-if TYPE_CHECKING:
-    from ledgerd.chain.chain import Chain
 
 
 class ExportResult(NamedTuple):

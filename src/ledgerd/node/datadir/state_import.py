@@ -8,20 +8,17 @@ from __future__ import annotations
 import logging
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.codec import codec_of
 from ledgerd.node.datadir.state_files import StateFiles
 from ledgerd.protocol.block import Block
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.snapshot.build import build_state, read_snapshot
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.import_progress import ImportProgress
 from ledgerd.snapshot.read import Snapshot
 from ledgerd.snapshot.settings import ANY, Terms
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.parameters import ChainParameters
 
 log = logging.getLogger(__name__)
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ledgerd.client.address import WEB, NodeAddress
 from ledgerd.client.blocking import HttpClient
 from ledgerd.client.envelope import ErrorAnswer, NodeCall, NotAnAnswer, batch_of, results_of
-from ledgerd.node.testnet.plan import HOST, MOST_VALIDATORS
+from ledgerd.node.testnet.plan import HOST, MOST_VALIDATORS, Member
 from ledgerd.supervision.threads import thread_pool
-
-if TYPE_CHECKING:
-    from ledgerd.node.testnet.plan import Member
 
 ANSWER_SECONDS = 5.0
 """Seconds for an answer; a node that takes longer is shown as one that does not answer."""

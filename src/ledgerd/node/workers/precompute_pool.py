@@ -13,19 +13,16 @@ import os
 import sys
 from collections import deque
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from ledgerd.basics.frames import FrameBuffer
+from ledgerd.node.config.options.application import LogFormat
 from ledgerd.node.workers.precompute_worker import MOST_RESULTS, introduction, request
+from ledgerd.protocol.block import Block
+from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.precomputed import apply_precomputed
 from ledgerd.supervision.processes import Child, module_command
 from ledgerd.supervision.tasks import Tasks, all_of
 from ledgerd.supervision.work import Work
-
-if TYPE_CHECKING:
-    from ledgerd.node.config.options.application import LogFormat
-    from ledgerd.protocol.block import Block
-    from ledgerd.protocol.parameters import ChainParameters
 
 COMMAND = module_command("ledgerd.node.workers.precompute_worker")
 
@@ -95,11 +92,7 @@ class PrecomputeProcess(asyncio.Protocol):
         self.waiting = 0
 
     async def precompute(self, packed: Sequence[bytes], signers_above: int) -> bytes:
-        """The results for packed blocks.
-
-        Raises:
-            ProcessLost: It will not answer any more.
-        """
+        """The results for packed blocks. `ProcessLost`: it will not answer any more."""
         if self._transport is None or self._transport.is_closing():
             raise ProcessLost("a process that computes ahead has ended")
         future: asyncio.Future[bytes | None] = asyncio.get_running_loop().create_future()

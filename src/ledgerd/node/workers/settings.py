@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import msgspec
 
 from ledgerd.explorer.settings import ExplorerSettings
 from ledgerd.history.settings import HistorySettings
+from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.options.application import LogFormat
-
-if TYPE_CHECKING:
-    from ledgerd.node.config.configuration import Configuration
 
 API_PARTS = "ledgerd.node.workers.api_worker:logged_service"
 METRICS_PARTS = "ledgerd.node.workers.metrics_worker:logged_service"

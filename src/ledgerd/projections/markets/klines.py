@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ledgerd.chain.ledger.ledger import Sampler
+from ledgerd.chain.events import Sample
+from ledgerd.chain.interface.observer import Samplers
+from ledgerd.chain.ledger.ledger import Ledger, Sampler
 from ledgerd.projections.tables.market_records import (
     KLINE_BY_MARKET,
     NEWEST,
@@ -21,19 +23,13 @@ from ledgerd.projections.tables.market_records import (
     PmRecentPoints,
     placed_layout,
 )
+from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.bets import INSTANT, PmCancelBet, PmPlaceBet
 from ledgerd.protocol.operations.leverage import PmLeverageOpen
 from ledgerd.protocol.operations.virtual_markets import PmBatchSettle, PmLeverageLiquidate, PmLeverageResolve
 from ledgerd.state.objects.bets import PM_BETS
-from ledgerd.state.objects.markets import OUTCOME_BY_MARKET, PM_MARKETS
-
-if TYPE_CHECKING:
-    from ledgerd.chain.events import Sample
-    from ledgerd.chain.interface.observer import Samplers
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.protocol.operations import Operation
-    from ledgerd.state.objects.markets import PmMarket
-    from ledgerd.state.store import Store
+from ledgerd.state.objects.markets import OUTCOME_BY_MARKET, PM_MARKETS, PmMarket
+from ledgerd.state.store import Store
 
 BINARY = 0
 

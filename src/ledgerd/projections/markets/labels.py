@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from ledgerd.projections.tables.market_records import (
     CATEGORY,
@@ -16,9 +15,7 @@ from ledgerd.projections.tables.market_records import (
     PmLabelCount,
     PmMarketMeta,
 )
-
-if TYPE_CHECKING:
-    from ledgerd.state.store import Store
+from ledgerd.state.store import Store
 
 UNCOUNTED_BEGINNING = "jurisdiction"
 """Of tags."""

@@ -5,10 +5,10 @@ It is changed in the session of the block that it depends on, and so undone with
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ledgerd.basics.durations import DAY
-from ledgerd.chain.ledger.ledger import Sampler
+from ledgerd.chain.ledger.ledger import Ledger, Sampler
 from ledgerd.projections.markets.labels import count_labels
 from ledgerd.projections.markets.metadata_text import metadata_of
 from ledgerd.projections.tables.market_records import (
@@ -19,12 +19,9 @@ from ledgerd.projections.tables.market_records import (
     PmKlineChunk,
     PmMarketMeta,
 )
+from ledgerd.protocol.operations.markets import PmCreateMarket
 from ledgerd.state.objects.markets import PM_MARKETS
-
-if TYPE_CHECKING:
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.protocol.operations.markets import PmCreateMarket
-    from ledgerd.state.store import Store
+from ledgerd.state.store import Store
 
 KEPT_DAYS = 5
 """For so long after the time for disputes, unless the operator wants otherwise; 0 stands for ever."""

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from ledgerd.codec.errors import DecodeError
 from ledgerd.codec.json_scalars import as_bool, as_int64, as_string
+from ledgerd.codec.json_text import Json
 from ledgerd.codec.legacy_json import parse
 from ledgerd.projections.tables.market_records import PmMarketMeta
 from ledgerd.state.keys import text_bytes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ledgerd.codec.json_text import Json
 
 TRUE_WORDS = ("1", "true")
 

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
 
+from ledgerd.chain.events import Change
 from ledgerd.projections.tables.market_records import (
     OPEN_BOOK_BY_ORACLE,
     PM_OPEN_BOOKS,
     PmOpenBook,
 )
+from ledgerd.protocol.names import AccountName
 from ledgerd.state.objects.markets import ACTIVE, PM_MARKETS, PmMarket
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from ledgerd.chain.events import Change
-    from ledgerd.protocol.names import AccountName
-    from ledgerd.state.store import Store
-    from ledgerd.state.view import View
+from ledgerd.state.store import Store
+from ledgerd.state.view import View
 
 
 def count_open_bets(kept: Store, changed: Iterable[Change]) -> None:

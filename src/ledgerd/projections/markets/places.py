@@ -6,9 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from ledgerd.chain.ledger.ledger import Sampler
+from ledgerd.chain.events import BlockApplied, Sample
+from ledgerd.chain.interface.observer import Samplers
+from ledgerd.chain.ledger.ledger import Ledger, Sampler
 from ledgerd.projections.tables.market_records import PM_PLACED_MARKETS, PlacedMarket, PmPlacedMarkets
 from ledgerd.protocol.operations import OPERATIONS, Operation
 from ledgerd.protocol.operations.markets import PmCreateMarket
@@ -18,13 +20,8 @@ from ledgerd.state.objects.commitments import PM_COMMITS
 from ledgerd.state.objects.leverage import PM_LEVERAGE_POSITIONS
 from ledgerd.state.objects.liquidity import PM_LIQUIDITY
 from ledgerd.state.objects.markets import PM_MARKETS
-
-if TYPE_CHECKING:
-    from ledgerd.chain.events import BlockApplied, Sample
-    from ledgerd.chain.interface.observer import Samplers
-    from ledgerd.chain.ledger.ledger import Ledger
-    from ledgerd.state.store import Store
-    from ledgerd.state.tables import Table
+from ledgerd.state.store import Store
+from ledgerd.state.tables import Table
 
 
 class ConcernedMarket(NamedTuple):

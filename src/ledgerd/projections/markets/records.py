@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from ledgerd.chain.interface.observer import merged
+from ledgerd.chain.events import BlockApplied, Sample
+from ledgerd.chain.interface.observer import Samplers, merged
 from ledgerd.projections.markets.klines import move_points, point_samplers, write_points
 from ledgerd.projections.markets.labels import count_labels
 from ledgerd.projections.markets.metadata import (
@@ -27,14 +28,8 @@ from ledgerd.projections.tables.market_records import (
 )
 from ledgerd.protocol.operations.markets import PmCreateMarket
 from ledgerd.state.objects.markets import PM_MARKETS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ledgerd.chain.events import BlockApplied, Sample
-    from ledgerd.chain.interface.observer import Samplers
-    from ledgerd.state.store import Store
-    from ledgerd.state.view import View
+from ledgerd.state.store import Store
+from ledgerd.state.view import View
 
 
 class MarketRecords(Projection):

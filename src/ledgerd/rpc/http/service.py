@@ -11,12 +11,13 @@ import logging
 import socket
 from abc import abstractmethod
 from collections.abc import AsyncGenerator, Callable, Mapping
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from ledgerd.basics.addresses import Exemption, charged_as, is_loopback
 from ledgerd.basics.quotas import HeldAmounts, Quotas
 from ledgerd.rpc.call.asker import NOBODY, Asker
 from ledgerd.rpc.call.bounds import LimitsReached
+from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.http.gate import Gate, Proxies
 from ledgerd.rpc.http.places.connection_table import Activity, ConnectionTable
@@ -25,9 +26,6 @@ from ledgerd.rpc.http.reader import Unread
 from ledgerd.rpc.http.responses import Page
 from ledgerd.rpc.shares.loop_turns import LoopTurns
 from ledgerd.supervision.tasks import Tasks
-
-if TYPE_CHECKING:
-    from ledgerd.rpc.call.dispatch import Dispatcher
 
 log = logging.getLogger(__name__)
 

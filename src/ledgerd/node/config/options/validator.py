@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -25,9 +25,7 @@ from ledgerd.node.config.values.kind import OptionKind
 from ledgerd.node.config.values.values import BOOL, PATH, UINT32, uint32
 from ledgerd.producer.key_files import KeyFileFault, read_key_file
 from ledgerd.producer.settings import GuardSettings, NtpSettings, ProducerSettings, SignerAccess, Watched, keyring
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.keys import PrivateKey
+from ledgerd.protocol.keys import PrivateKey
 
 EMERGENCY_VALIDATOR = "committee"
 """With an emergency key, the committee is one of this node's validators."""

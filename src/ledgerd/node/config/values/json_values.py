@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ledgerd.node.config.values.key_values import read_private_key, show_private_key
 from ledgerd.node.config.values.kind import OptionKind, WrongValue
 from ledgerd.node.config.values.values import number_of
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.identifiers import BlockId
-    from ledgerd.protocol.keys import PrivateKey
+from ledgerd.protocol.identifiers import BlockId
+from ledgerd.protocol.keys import PrivateKey
 
 _BLOCK_ID = re.compile(r"[0-9a-fA-F]{40}")
 

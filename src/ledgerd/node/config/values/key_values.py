@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ledgerd.node.config.values.kind import OptionKind, refusing
 from ledgerd.producer.key_files import KeyFileFault, read_key
 from ledgerd.producer.signer_place import PlaceFault, read_place
-
-if TYPE_CHECKING:
-    from ledgerd.protocol.keys import PrivateKey
-
+from ledgerd.protocol.keys import PrivateKey
 
 read_private_key = refusing(KeyFileFault, read_key)
 
