@@ -36,7 +36,7 @@ def fields_reader(
     places = [_place_in(fields, name) for name in names]
     source = Source()
     opening(source)
-    tail = _fixed_from_the_end(fields)
+    tail = list(takewhile(lambda field: field.kind.letters, reversed(fields)))[::-1]
     if min(places) >= len(fields) - len(tail):
         size = packing(_letters(tail)).size
         source.add(f"pos = len(buf) - {size}")
@@ -108,10 +108,6 @@ def _place_in(fields: Sequence[Field], name: str) -> int:
 
 def _letters(fields: Sequence[Field]) -> str:
     return "".join(field.kind.letters for field in fields)
-
-
-def _fixed_from_the_end(fields: Sequence[Field]) -> list[Field]:
-    return list(takewhile(lambda field: field.kind.letters, reversed(fields)))[::-1]
 
 
 def _read_until(source: Source, fields: Sequence[Field], names: Sequence[str]) -> dict[str, str]:
@@ -223,22 +219,15 @@ def pieces_of(
 
 def _show_group(source: Source, group: Sequence[Field], shown: Mapping[str, str], taken: Mapping[str, str]) -> None:
     """Write the lines that compare some fields with their defaults, and read them where they differ."""
-    empty = b"".join(encoded_default(field) for field in group)
+    empty = b"".join(Codec[Any](field.kind).encode(field.default()) for field in group)
     source.add(f"if buf[pos:pos + {len(empty)}] == {source.bind(empty)}:")
     source.add(f"    pos += {len(empty)}")
     for field in group:
         if field.attribute in shown:
-            source.add(f"    {shown[field.attribute]} = {source.bind(printed_default(field))}")
+            empty_text = Codec[Any](field.kind).to_json(field.default())
+            source.add(f"    {shown[field.attribute]} = {source.bind(empty_text)}")
     with source.block("else:"):
         _show_fields(source, group, shown, taken)
-
-
-def encoded_default(field: Field) -> bytes:
-    return Codec[Any](field.kind).encode(field.default())
-
-
-def printed_default(field: Field) -> str:
-    return Codec[Any](field.kind).to_json(field.default())
 
 
 def _show_fields(source: Source, fields: Sequence[Field], shown: Mapping[str, str], taken: Mapping[str, str]) -> None:

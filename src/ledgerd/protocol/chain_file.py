@@ -8,7 +8,7 @@ the accounts themselves). A new `name` makes a new chain id, unless `chain_id` g
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
@@ -63,7 +63,7 @@ def load_parameters(path: Path) -> ChainParameters:
         elif key in known:
             changes[key] = _plain(value, known[key], key, path)
         else:
-            nearest = _nearest(key, [BASE, HARDFORK_TIMES, LAST_HARDFORK, *known])
+            (nearest,) = get_close_matches(key, [BASE, HARDFORK_TIMES, LAST_HARDFORK, *known], n=1, cutoff=0)
             raise OperatorError(f"{path}: {key}: no such key; the nearest one is {nearest}")
     if "name" in changes and "chain_id" not in changes:
         changes["chain_id"] = chain_id_of(changes["name"])
@@ -87,10 +87,6 @@ def _base(document: dict[str, Any], path: Path) -> ChainParameters:
         words = " or ".join(f'"{name}"' for name in NETWORKS)
         raise OperatorError(f"{path}: {BASE}: must be {words}")
     return NETWORKS[word]
-
-
-def _nearest(key: str, known: Iterable[str]) -> str:
-    return get_close_matches(key, known, n=1, cutoff=0)[0]
 
 
 def _plain(value: object, kind: type[T], key: str, path: Path) -> T:

@@ -9,15 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from ledgerd.protocol.authority_check import (
-    Accounts,
-    IrrelevantSignature,
-    MissingActive,
-    MissingAuthority,
-    MissingMaster,
-    MissingOther,
-    MissingRegular,
-)
+from ledgerd.protocol import authority_check
 from ledgerd.protocol.authority_web import PRE_APPROVED, GetAuthority, Web
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.keys import PublicKey
@@ -37,7 +29,7 @@ class TransactionKeys:
     quirk B). But whoever fails while nobody is approved fails for all of them, and is walked once.
     """
 
-    def __init__(self, keys: Collection[PublicKey], accounts: Accounts) -> None:
+    def __init__(self, keys: Collection[PublicKey], accounts: authority_check.Accounts) -> None:
         self.signed = keys
         self.accounts = accounts
         self._webs: dict[GetAuthority, Web] = {}
@@ -102,11 +94,13 @@ def verify_operations(
             checked[same] = check.is_plain
         is_plain.append(checked[same])
     if not allow_unused and not used.issuperset(keys.signed):
-        raise IrrelevantSignature("Unnecessary signature detected")
+        raise authority_check.IrrelevantSignature("Unnecessary signature detected")
     return Verified(frozenset(used), tuple(is_plain))
 
 
-def is_signed_by_one_key(required: Authorities, keys: Collection[PublicKey], accounts: Accounts) -> bool:
+def is_signed_by_one_key(
+    required: Authorities, keys: Collection[PublicKey], accounts: authority_check.Accounts
+) -> bool:
     """Whether one key has signed, and is enough for all that is required: the usual case, which is cheap."""
     if len(keys) != 1 or required.master or required.other or len(required.active) + len(required.regular) != 1:
         return False
@@ -135,18 +129,18 @@ class _Check:
         required, accounts = self.required, self.accounts
         for authority in required.other:
             if not self.signing.satisfied(authority):
-                raise MissingOther(authority, "Missing other authority")
+                raise authority_check.MissingOther(authority, "Missing other authority")
         for name in required.active:
-            self._require_signed(name, (accounts.master,), MissingActive)
+            self._require_signed(name, (accounts.master,), authority_check.MissingActive)
         for name in required.regular:
-            self._require_signed(name, (accounts.active, accounts.master), MissingRegular)
+            self._require_signed(name, (accounts.active, accounts.master), authority_check.MissingRegular)
         for name in required.master:
             if not self.signing.satisfied(accounts.master(name)):
-                raise MissingMaster.of(name)
+                raise authority_check.MissingMaster.of(name)
         return self.signing
 
     def _require_signed(
-        self, name: AccountName, higher: tuple[GetAuthority, ...], missing: type[MissingAuthority]
+        self, name: AccountName, higher: tuple[GetAuthority, ...], missing: type[authority_check.MissingAuthority]
     ) -> None:
         """Whether the account's own authority or a higher one is satisfied, or an agent has signed.
 
@@ -184,9 +178,9 @@ def require_agents(
     operation: Operation, names: Authorities, keys: Collection[PublicKey], agent_keys: AgentKeys
 ) -> None:
     """Each of the names still has an agent that signed and may sign this operation (spec 10, section 4.4, step 2)."""
-    asked: tuple[tuple[type[MissingAuthority], tuple[AccountName, ...]], ...] = (
-        (MissingActive, names.active),
-        (MissingRegular, names.regular),
+    asked: tuple[tuple[type[authority_check.MissingAuthority], tuple[AccountName, ...]], ...] = (
+        (authority_check.MissingActive, names.active),
+        (authority_check.MissingRegular, names.regular),
     )
     for missing, principals in asked:
         for name in principals:

@@ -6,13 +6,7 @@ from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.arithmetic import uint32
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.rules.accounts.account_sales import (
-    clear_auction,
-    close_offer,
-    give_to_buyer,
-    reserve_bid,
-    return_bid,
-)
+from ledgerd.chain.rules.accounts import account_sales
 from ledgerd.chain.rules.accounts.new_accounts import open_account
 from ledgerd.chain.rules.money.balances import adjust_balance, create_vesting, pay_fee
 from ledgerd.protocol.assets import fits_int64, tokens
@@ -46,8 +40,8 @@ def set_account_price(ledger: Ledger, operation: SetAccountPrice) -> None:
         if not operation.account_on_sale:
             _withdraw_offer(ledger, account)
         elif account.current_bidder and _outprices_bid(account, price):
-            return_bid(ledger, account)
-            clear_auction(ledger, account)
+            account_sales.return_bid(ledger, account)
+            account_sales.clear_auction(ledger, account)
     _set_offer(ledger, account, price, is_on_sale=operation.account_on_sale, has_delay=ledger.hardfork(9))
 
 
@@ -65,8 +59,8 @@ def target_account_sale(ledger: Ledger, operation: TargetAccountSale) -> None:
     if not operation.account_on_sale:
         _withdraw_offer(ledger, account)
     elif account.current_bidder and (account.current_bidder != buyer or _outprices_bid(account, price)):
-        return_bid(ledger, account)
-        clear_auction(ledger, account)
+        account_sales.return_bid(ledger, account)
+        account_sales.clear_auction(ledger, account)
     _set_offer(ledger, account, price, is_on_sale=operation.account_on_sale, has_delay=True)
 
 
@@ -95,9 +89,9 @@ def _outprices_bid(account: Account, price: int) -> bool:
 
 def _withdraw_offer(ledger: Ledger, account: Account) -> None:
     if account.account_on_auction and account.current_bidder:
-        return_bid(ledger, account)
-    close_offer(ledger, account)
-    clear_auction(ledger, account)
+        account_sales.return_bid(ledger, account)
+    account_sales.close_offer(ledger, account)
+    account_sales.clear_auction(ledger, account)
 
 
 def _set_offer(ledger: Ledger, account: Account, price: int, *, is_on_sale: bool, has_delay: bool) -> None:
@@ -161,7 +155,7 @@ def _buy_at_once(ledger: Ledger, operation: BuyAccount, buyer: Account, account:
     _pay(ledger, operation, buyer, seller, account.account_offer_price, "account_offer_price")
     adjust_balance(ledger, buyer, -operation.tokens_to_shares.amount)
     create_vesting(ledger, account, operation.tokens_to_shares.amount)
-    give_to_buyer(ledger, account, buyer.name, operation.account_authorities_key)
+    account_sales.give_to_buyer(ledger, account, buyer.name, operation.account_authorities_key)
     ledger.emit(AccountSale(account.name, operation.account_offer_price, buyer.name, seller.name))
 
 
@@ -199,7 +193,7 @@ def _bid(ledger: Ledger, operation: BuyAccount, buyer: Account, account: Account
     )
     with ledger.editing(account):
         if account.current_bidder:
-            return_bid(ledger, account)
+            account_sales.return_bid(ledger, account)
             if account.current_bidder != buyer.name:
                 account.last_bid = account.current_bid
         account.current_bid = bid
@@ -207,7 +201,7 @@ def _bid(ledger: Ledger, operation: BuyAccount, buyer: Account, account: Account
         account.current_bidder_key = operation.account_authorities_key
         account.account_on_auction = True
         account.account_on_sale_start_time = max(account.account_on_sale_start_time, _earliest_end(ledger))
-        reserve_bid(ledger, buyer, bid)
+        account_sales.reserve_bid(ledger, buyer, bid)
     ledger.emit(Bid(account.name, buyer.name, operation.account_offer_price))
 
 

@@ -33,15 +33,7 @@ from ledgerd.protocol.constants import BLOCK_INTERVAL, MAX_PM_OPEN_COMMITS_PER_M
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.hashing import sha256
 from ledgerd.protocol.names import MAX_NAME_BYTES, AccountName
-from ledgerd.protocol.operations.bets import (
-    BATCH,
-    INSTANT,
-    PmCancelBet,
-    PmCommitBet,
-    PmPlaceBet,
-    PmRevealBet,
-    PmTransferPosition,
-)
+from ledgerd.protocol.operations import bets
 from ledgerd.protocol.operations.markets import BINARY
 from ledgerd.state.objects.accounts import Account
 from ledgerd.state.objects.bets import ACTIVE, CANCELLED, PM_BETS, QUEUED, PmBet
@@ -50,8 +42,8 @@ from ledgerd.state.objects.markets import PmMarket
 from ledgerd.state.objects.settlements import CANCELLED_BET
 
 
-@evaluates(PmPlaceBet)
-def pm_place_bet(ledger: Ledger, operation: PmPlaceBet) -> None:
+@evaluates(bets.PmPlaceBet)
+def pm_place_bet(ledger: Ledger, operation: bets.PmPlaceBet) -> None:
     """Bet at once at the price of now (spec 08, section 5.1). Before hardfork 15 this is so in both modes."""
     require_markets_enabled(ledger)
     market = market_of(ledger, operation.market_id)
@@ -66,8 +58,8 @@ def pm_place_bet(ledger: Ledger, operation: PmPlaceBet) -> None:
         _bet_on_outcome(ledger, operation, market, account)
 
 
-def _check_mode_and_amount(ledger: Ledger, operation: PmPlaceBet, market: PmMarket) -> None:
-    is_instant, amount, median = operation.mode == INSTANT, operation.amount, ledger.median
+def _check_mode_and_amount(ledger: Ledger, operation: bets.PmPlaceBet, market: PmMarket) -> None:
+    is_instant, amount, median = operation.mode == bets.INSTANT, operation.amount, ledger.median
     if ledger.hardfork(15):
         require(is_instant, "o.mode == 0: Batch bets must use commit and reveal")
     if is_instant:
@@ -88,7 +80,7 @@ def _check_mode_and_amount(ledger: Ledger, operation: PmPlaceBet, market: PmMark
         )
 
 
-def _bet_on_side(ledger: Ledger, operation: PmPlaceBet, market: PmMarket, account: Account) -> None:
+def _bet_on_side(ledger: Ledger, operation: bets.PmPlaceBet, market: PmMarket, account: Account) -> None:
     """In a binary market. Positions that earlier bets have left too low fall first, at the price before this one."""
     side, amount = operation.side, operation.amount.amount
     require(side in {0, 1}, "o.side == 0 || o.side == 1: Binary market requires side 0 or 1")
@@ -104,7 +96,7 @@ def _bet_on_side(ledger: Ledger, operation: PmPlaceBet, market: PmMarket, accoun
     _create(ledger, operation, market, fill.tokens, entry_liquidity=market.liquidity_sum)
 
 
-def _bet_on_outcome(ledger: Ledger, operation: PmPlaceBet, market: PmMarket, account: Account) -> None:
+def _bet_on_outcome(ledger: Ledger, operation: bets.PmPlaceBet, market: PmMarket, account: Account) -> None:
     place, amount = operation.outcome_index, operation.amount.amount
     require(operation.side == -1, "o.side == -1: Multi market does not use side")
     require(
@@ -125,7 +117,7 @@ def _bet_on_outcome(ledger: Ledger, operation: PmPlaceBet, market: PmMarket, acc
     _create(ledger, operation, market, bought, entry_liquidity=0)
 
 
-def _create(ledger: Ledger, operation: PmPlaceBet, market: PmMarket, weight: int, entry_liquidity: int) -> None:
+def _create(ledger: Ledger, operation: bets.PmPlaceBet, market: PmMarket, weight: int, entry_liquidity: int) -> None:
     now = ledger.now
     bet = PmBet(
         market=market.id,
@@ -142,8 +134,8 @@ def _create(ledger: Ledger, operation: PmPlaceBet, market: PmMarket, weight: int
     ledger.store.create(PM_BETS, bet)
 
 
-@evaluates(PmCancelBet)
-def pm_cancel_bet(ledger: Ledger, operation: PmCancelBet) -> None:
+@evaluates(bets.PmCancelBet)
+def pm_cancel_bet(ledger: Ledger, operation: bets.PmCancelBet) -> None:
     """Spec 08, section 5.4."""
     require_markets_enabled(ledger)
     bet = ledger.store.get(PM_BETS, operation.bet_id)
@@ -195,8 +187,8 @@ def _leave_outcome(ledger: Ledger, bet: PmBet, market: PmMarket) -> int:
     return bet.amount
 
 
-@evaluates(PmTransferPosition)
-def pm_transfer_position(ledger: Ledger, operation: PmTransferPosition) -> None:
+@evaluates(bets.PmTransferPosition)
+def pm_transfer_position(ledger: Ledger, operation: bets.PmTransferPosition) -> None:
     """Give a bet away, or a part of it by weight; the market's sums stay (spec 08, section 5.5)."""
     require_markets_enabled(ledger)
     bet = ledger.store.get(PM_BETS, operation.bet_id)
@@ -221,7 +213,7 @@ def pm_transfer_position(ledger: Ledger, operation: PmTransferPosition) -> None:
     adjust_frozen(ledger, operation.recipient, STAKES, stake)
 
 
-def _divide(ledger: Ledger, operation: PmTransferPosition, bet: PmBet, weight: int) -> int:
+def _divide(ledger: Ledger, operation: bets.PmTransferPosition, bet: PmBet, weight: int) -> int:
     minimum = ledger.median.pm_min_bet.amount
     part = priced(mul_div, bet.amount, weight, bet.weight)
     require(
@@ -265,8 +257,8 @@ def commitment_of(
     return sha256(fields + salt.encode("utf-8", "surrogateescape"))
 
 
-@evaluates(PmCommitBet)
-def pm_commit_bet(ledger: Ledger, operation: PmCommitBet) -> None:
+@evaluates(bets.PmCommitBet)
+def pm_commit_bet(ledger: Ledger, operation: bets.PmCommitBet) -> None:
     """Put tokens aside under a hash. A market of any type may take hidden bets (spec 08, section 5.2)."""
     require_markets_enabled(ledger)
     median = ledger.median
@@ -316,8 +308,8 @@ def _reveal_deadline(ledger: Ledger) -> int:
     return uint32(ledger.now + blocks * BLOCK_INTERVAL)
 
 
-@evaluates(PmRevealBet)
-def pm_reveal_bet(ledger: Ledger, operation: PmRevealBet) -> None:
+@evaluates(bets.PmRevealBet)
+def pm_reveal_bet(ledger: Ledger, operation: bets.PmRevealBet) -> None:
     """Spec 08, section 5.3. Whether the outcome exists is seen when the bet is carried out, at the end of its epoch."""
     require_markets_enabled(ledger)
     commit = ledger.store.get(PM_COMMITS, operation.commit_id)
@@ -346,7 +338,7 @@ def pm_reveal_bet(ledger: Ledger, operation: PmRevealBet) -> None:
     _queue(ledger, operation, commit, market)
 
 
-def _hash_of(commit: PmCommit, operation: PmRevealBet) -> bytes:
+def _hash_of(commit: PmCommit, operation: bets.PmRevealBet) -> bytes:
     return commitment_of(
         commit.market,
         commit.account,
@@ -358,7 +350,7 @@ def _hash_of(commit: PmCommit, operation: PmRevealBet) -> bytes:
     )
 
 
-def _queue(ledger: Ledger, operation: PmRevealBet, commit: PmCommit, market: PmMarket) -> None:
+def _queue(ledger: Ledger, operation: bets.PmRevealBet, commit: PmCommit, market: PmMarket) -> None:
     """The bet joins the market's epoch; its risk began when it was hidden."""
     bet = PmBet(
         market=market.id,
@@ -367,7 +359,7 @@ def _queue(ledger: Ledger, operation: PmRevealBet, commit: PmCommit, market: PmM
         outcome_index=operation.outcome_index,
         amount=operation.amount.amount,
         min_tokens=operation.min_tokens,
-        mode=BATCH,
+        mode=bets.BATCH,
         epoch=market.current_epoch,
         status=QUEUED,
         created_time=ledger.now,

@@ -6,29 +6,15 @@ from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.arithmetic import uint32
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.rules.markets import oracles
 from ledgerd.chain.rules.markets.market import market_of, require_markets_enabled
-from ledgerd.chain.rules.markets.oracles import (
-    AWAITING_DECISION,
-    AWAITING_RESPONSE,
-    IN_DISPUTE_WINDOW,
-    find_oracle,
-    gauge_of,
-    take_insurance,
-    turn,
-)
 from ledgerd.chain.rules.money.balances import adjust_balance
 from ledgerd.pricing.widths import mul_div
 from ledgerd.protocol.assets import fits_int64
 from ledgerd.protocol.constants import MAX_PM_DISPUTE_REASON_LENGTH
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.names import NO_NAME, AccountName
-from ledgerd.protocol.operations.disputes import (
-    PmDisputeCreate,
-    PmDisputeOracleRespond,
-    PmDisputeResolve,
-    PmDisputeVote,
-    PmUnban,
-)
+from ledgerd.protocol.operations import disputes
 from ledgerd.protocol.operations.markets import BY_ACCOUNT, BY_COMMITTEE
 from ledgerd.protocol.operations.virtual_markets import PmDisputeOpened
 from ledgerd.protocol.texts import byte_length
@@ -50,8 +36,8 @@ from ledgerd.state.objects.markets import DISPUTED, RESOLVED, TO_BE_PAID, PmMark
 from ledgerd.state.objects.oracles import NOT_BANNED, PmOracle
 
 
-@evaluates(PmDisputeCreate)
-def pm_dispute_create(ledger: Ledger, operation: PmDisputeCreate) -> None:
+@evaluates(disputes.PmDisputeCreate)
+def pm_dispute_create(ledger: Ledger, operation: disputes.PmDisputeCreate) -> None:
     """Say for a fee that the oracle was wrong: anybody may, once in the life of a market (spec 08, section 7.3)."""
     require_markets_enabled(ledger)
     market, median = market_of(ledger, operation.market_id), ledger.median
@@ -73,16 +59,16 @@ def pm_dispute_create(ledger: Ledger, operation: PmDisputeCreate) -> None:
     _file(ledger, operation, market, fee)
     with ledger.editing(market):
         market.payout_status = DISPUTED
-    oracle = find_oracle(ledger, market.oracle)
+    oracle = oracles.find_oracle(ledger, market.oracle)
     if oracle is not None:
         with ledger.editing(oracle):
             oracle.disputes_received = uint32(oracle.disputes_received + 1)
-            turn(oracle, IN_DISPUTE_WINDOW, -1)
-            turn(oracle, AWAITING_RESPONSE, 1)
+            oracles.turn(oracle, oracles.IN_DISPUTE_WINDOW, -1)
+            oracles.turn(oracle, oracles.AWAITING_RESPONSE, 1)
     ledger.emit(PmDisputeOpened(market.oracle, disputer.name, market.id, operation.proposed_outcome))
 
 
-def _file(ledger: Ledger, operation: PmDisputeCreate, market: PmMarket, fee: int) -> None:
+def _file(ledger: Ledger, operation: disputes.PmDisputeCreate, market: PmMarket, fee: int) -> None:
     now, median = ledger.now, ledger.median
     response_deadline = uint32(now + median.pm_oracle_dispute_response_sec)
     dispute = PmDispute(
@@ -118,8 +104,8 @@ def _open_dispute_of(ledger: Ledger, market: PmMarket) -> PmDispute:
     return dispute
 
 
-@evaluates(PmDisputeVote)
-def pm_dispute_vote(ledger: Ledger, operation: PmDisputeVote) -> None:
+@evaluates(disputes.PmDisputeVote)
+def pm_dispute_vote(ledger: Ledger, operation: disputes.PmDisputeVote) -> None:
     """Vote on a dispute from its filing on, or change the vote (spec 08, section 7.4)."""
     require_markets_enabled(ledger)
     market = market_of(ledger, operation.market_id)
@@ -143,7 +129,7 @@ def pm_dispute_vote(ledger: Ledger, operation: PmDisputeVote) -> None:
     _vote(ledger, operation, dispute)
 
 
-def _vote(ledger: Ledger, operation: PmDisputeVote, dispute: PmDispute) -> None:
+def _vote(ledger: Ledger, operation: disputes.PmDisputeVote, dispute: PmDispute) -> None:
     """A changed vote counts for no new one, and so is taken beyond the most that a dispute may have."""
     ballot = ledger.store.lookup(DISPUTE_VOTE_BY_MARKET, dispute.market, operation.voter)
     if ballot is not None:
@@ -168,8 +154,8 @@ def _vote(ledger: Ledger, operation: PmDisputeVote, dispute: PmDispute) -> None:
         dispute.ballots = uint32(dispute.ballots + 1)
 
 
-@evaluates(PmDisputeResolve)
-def pm_dispute_resolve(ledger: Ledger, operation: PmDisputeResolve) -> None:
+@evaluates(disputes.PmDisputeResolve)
+def pm_dispute_resolve(ledger: Ledger, operation: disputes.PmDisputeResolve) -> None:
     """Spec 08, section 7.5. The window is counted with the median of now, and the oracle's answer is not waited for."""
     require_markets_enabled(ledger)
     market = market_of(ledger, operation.market_id)
@@ -185,7 +171,7 @@ def pm_dispute_resolve(ledger: Ledger, operation: PmDisputeResolve) -> None:
         ledger.now <= uint32(dispute.oracle_response_deadline + ledger.median.pm_dispute_vote_period_sec),
         "now <= dit->oracle_response_deadline + fc::seconds(mp.pm_dispute_vote_period_sec): Resolution window passed",
     )
-    oracle = find_oracle(ledger, market.oracle)
+    oracle = oracles.find_oracle(ledger, market.oracle)
     if operation.correct_outcome != market.resolved_outcome:
         _overturn(ledger, operation, market, dispute, oracle)
     else:
@@ -195,7 +181,7 @@ def pm_dispute_resolve(ledger: Ledger, operation: PmDisputeResolve) -> None:
 
 
 def _overturn(
-    ledger: Ledger, operation: PmDisputeResolve, market: PmMarket, dispute: PmDispute, oracle: PmOracle | None
+    ledger: Ledger, operation: disputes.PmDisputeResolve, market: PmMarket, dispute: PmDispute, oracle: PmOracle | None
 ) -> None:
     """The oracle was wrong: its insurance pays the disputer a bonus, and those who bet the rest of the penalty."""
     slash = 0 if oracle is None else _slash(ledger, operation, dispute, oracle)
@@ -212,13 +198,13 @@ def _overturn(
         dispute.status = ORACLE_WRONG
 
 
-def _slash(ledger: Ledger, operation: PmDisputeResolve, dispute: PmDispute, oracle: PmOracle) -> int:
+def _slash(ledger: Ledger, operation: disputes.PmDisputeResolve, dispute: PmDispute, oracle: PmOracle) -> int:
     """Take the penalty, as far as the insurance goes, and ban the oracle if that is asked for."""
     slash = min(operation.penalty_amount.amount, oracle.insurance)
     with ledger.editing(oracle):
-        turn(oracle, gauge_of(dispute), -1)
+        oracles.turn(oracle, oracles.gauge_of(dispute), -1)
         if slash > 0:
-            take_insurance(oracle, slash)
+            oracles.take_insurance(oracle, slash)
         oracle.disputes_lost = uint32(oracle.disputes_lost + 1)
         if operation.ban_oracle:
             oracle.banned_until = operation.ban_oracle_until
@@ -230,7 +216,7 @@ def _uphold(ledger: Ledger, market: PmMarket, dispute: PmDispute, oracle: PmOrac
     """The oracle was right, and gets the disputer's fee. A ban of it is not carried out."""
     if oracle is not None:
         with ledger.editing(oracle):
-            turn(oracle, gauge_of(dispute), -1)
+            oracles.turn(oracle, oracles.gauge_of(dispute), -1)
             oracle.disputes_won = uint32(oracle.disputes_won + 1)
     if dispute.dispute_fee > 0:
         adjust_balance(ledger, ledger.account(market.oracle), dispute.dispute_fee)
@@ -239,7 +225,7 @@ def _uphold(ledger: Ledger, market: PmMarket, dispute: PmDispute, oracle: PmOrac
         dispute.status = ORACLE_RIGHT
 
 
-def _ban_creator(ledger: Ledger, operation: PmDisputeResolve, creator: AccountName) -> None:
+def _ban_creator(ledger: Ledger, operation: disputes.PmDisputeResolve, creator: AccountName) -> None:
     """A further ban never shortens one."""
     ban, until = ledger.store.lookup(CREATOR_BAN_BY_ACCOUNT, creator), operation.ban_creator_until
     if ban is None:
@@ -254,8 +240,8 @@ def _ban_creator(ledger: Ledger, operation: PmDisputeResolve, creator: AccountNa
         ban.banned_by = operation.resolver
 
 
-@evaluates(PmDisputeOracleRespond)
-def pm_dispute_oracle_respond(ledger: Ledger, operation: PmDisputeOracleRespond) -> None:
+@evaluates(disputes.PmDisputeOracleRespond)
+def pm_dispute_oracle_respond(ledger: Ledger, operation: disputes.PmDisputeOracleRespond) -> None:
     """Answer a dispute in time; another answer replaces the one before (spec 08, section 7.6)."""
     require_markets_enabled(ledger)
     market = market_of(ledger, operation.market_id)
@@ -269,22 +255,22 @@ def pm_dispute_oracle_respond(ledger: Ledger, operation: PmDisputeOracleRespond)
         ledger.now <= dispute.oracle_response_deadline,
         "now <= dit->oracle_response_deadline: Oracle response window passed",
     )
-    oracle = find_oracle(ledger, operation.oracle) if dispute.oracle_response_time == 0 else None
+    oracle = oracles.find_oracle(ledger, operation.oracle) if dispute.oracle_response_time == 0 else None
     if oracle is not None:
         with ledger.editing(oracle):
-            turn(oracle, AWAITING_RESPONSE, -1)
-            turn(oracle, AWAITING_DECISION, 1)
+            oracles.turn(oracle, oracles.AWAITING_RESPONSE, -1)
+            oracles.turn(oracle, oracles.AWAITING_DECISION, 1)
     with ledger.editing(dispute):
         dispute.oracle_response = operation.response
         dispute.oracle_response_time = ledger.now
 
 
-@evaluates(PmUnban)
-def pm_unban(ledger: Ledger, operation: PmUnban) -> None:
+@evaluates(disputes.PmUnban)
+def pm_unban(ledger: Ledger, operation: disputes.PmUnban) -> None:
     """Take a ban back that one has laid oneself, while it holds (spec 08, section 7.7)."""
     require_markets_enabled(ledger)
     if operation.unban_oracle:
-        oracle = find_oracle(ledger, operation.target)
+        oracle = oracles.find_oracle(ledger, operation.target)
         if oracle is None:
             raise RuleViolation("it != oidx.end(): Oracle not found")
         _lift(ledger, operation, oracle, "Oracle")
@@ -296,7 +282,7 @@ def pm_unban(ledger: Ledger, operation: PmUnban) -> None:
     require(operation.unban_oracle or operation.unban_creator, "did: Nothing to unban")
 
 
-def _lift(ledger: Ledger, operation: PmUnban, banned: PmOracle | PmCreatorBan, title: str) -> None:
+def _lift(ledger: Ledger, operation: disputes.PmUnban, banned: PmOracle | PmCreatorBan, title: str) -> None:
     """How often there was a ban stays known."""
     require(banned.banned_until > ledger.now, f"it->banned_until > now: {title} is not currently banned")
     require(

@@ -8,14 +8,7 @@ from contextvars import ContextVar
 
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.rules.transactions.proposals import (
-    PROPOSED,
-    execute,
-    is_authorized,
-    remove_proposal,
-    require_relevant,
-    try_out,
-)
+from ledgerd.chain.rules.transactions import proposals
 from ledgerd.protocol.authority import key_order
 from ledgerd.protocol.authority_check import in_word_order, required_authorities
 from ledgerd.protocol.constants import MAX_PROPOSAL_DEPTH, MAX_PROPOSAL_LIFETIME_SEC
@@ -73,7 +66,7 @@ def proposal_create(ledger: Ledger, operation: ProposalCreate) -> None:
                 "nullptr != _db.find_account(account): Account '${account}' for proposed operation doesn't exist",
                 account=name,
             )
-        try_out(ledger, operations)
+        proposals.try_out(ledger, operations)
     proposal = ledger.store.create(
         PROPOSALS,
         Proposal(
@@ -82,7 +75,7 @@ def proposal_create(ledger: Ledger, operation: ProposalCreate) -> None:
             memo=operation.memo,
             expiration_time=operation.expiration_time,
             review_period_time=operation.review_period_time,
-            proposed_operations=PROPOSED.encode(operations),
+            proposed_operations=proposals.PROPOSED.encode(operations),
             required_active_approvals=required.active,
             required_master_approvals=required.master,
             required_regular_approvals=required.regular,
@@ -141,12 +134,12 @@ def proposal_update(ledger: Ledger, operation: ProposalUpdate) -> None:
         _record_approvals(ledger, proposal, operation)
         if proposal.review_period_time is not None:
             if is_in_review and not _has_any(proposal):
-                remove_proposal(ledger, proposal.id)
+                proposals.remove_proposal(ledger, proposal.id)
             return
-        require_relevant(ledger, proposal, operation)
-        if is_authorized(ledger, proposal):
+        proposals.require_relevant(ledger, proposal, operation)
+        if proposals.is_authorized(ledger, proposal):
             with suppress(RuleViolation):
-                execute(ledger, proposal)
+                proposals.execute(ledger, proposal)
 
 
 def _adds_any(operation: ProposalUpdate) -> bool:
@@ -205,4 +198,4 @@ def proposal_delete(ledger: Ledger, operation: ProposalDelete) -> None:
         "proposal.required_regular_approvals.count(o.requester): "
         "Provided authority is not authoritative for this proposal.",
     )
-    remove_proposal(ledger, proposal.id)
+    proposals.remove_proposal(ledger, proposal.id)

@@ -14,20 +14,14 @@ from ledgerd.chain.rules.money.balances import adjust_balance, balance_of, creat
 from ledgerd.protocol.assets import TOKEN_SYMBOL, fits_int64, shares
 from ledgerd.protocol.constants import ANONYMOUS_ACCOUNT, CASHOUT_WINDOW_SECONDS, MAX_WITHDRAW_ROUTES
 from ledgerd.protocol.errors import require
-from ledgerd.protocol.operations.transfers import (
-    DelegateVestingShares,
-    SetWithdrawVestingRoute,
-    Transfer,
-    TransferToVesting,
-    WithdrawVesting,
-)
+from ledgerd.protocol.operations import transfers
 from ledgerd.protocol.times import LATEST
 from ledgerd.state.objects import vesting
 from ledgerd.state.objects.accounts import Account
 
 
-@evaluates(Transfer)
-def transfer(ledger: Ledger, operation: Transfer) -> None:
+@evaluates(transfers.Transfer)
+def transfer(ledger: Ledger, operation: transfers.Transfer) -> None:
     """Move tokens; what `null` and `committee` receive is dealt with at the end of the block."""
     sender, recipient = ledger.account(operation.sender), ledger.account(operation.recipient)
     amount = operation.amount.amount
@@ -45,8 +39,8 @@ def transfer(ledger: Ledger, operation: Transfer) -> None:
 INSUFFICIENT_SHARES = "Account does not have sufficient SHARES for withdraw."
 
 
-@evaluates(TransferToVesting)
-def transfer_to_vesting(ledger: Ledger, operation: TransferToVesting) -> None:
+@evaluates(transfers.TransferToVesting)
+def transfer_to_vesting(ledger: Ledger, operation: transfers.TransferToVesting) -> None:
     sender = ledger.account(operation.sender)
     recipient = ledger.account(operation.recipient) if operation.recipient else sender
     amount = operation.amount.amount
@@ -58,8 +52,8 @@ def transfer_to_vesting(ledger: Ledger, operation: TransferToVesting) -> None:
     create_vesting(ledger, recipient, amount)
 
 
-@evaluates(WithdrawVesting)
-def withdraw_vesting(ledger: Ledger, operation: WithdrawVesting) -> None:
+@evaluates(transfers.WithdrawVesting)
+def withdraw_vesting(ledger: Ledger, operation: transfers.WithdrawVesting) -> None:
     account = ledger.account(operation.account)
     amount = operation.vesting_shares.amount
     require(account.vesting_shares >= 0, f"account.vesting_shares.amount >= 0: {INSUFFICIENT_SHARES}")
@@ -71,7 +65,8 @@ def withdraw_vesting(ledger: Ledger, operation: WithdrawVesting) -> None:
     if amount == 0:
         rate, following = 0, LATEST
     else:
-        rate, following = _withdraw_rate(ledger, account, amount), _next_withdrawal(ledger)
+        rate = _withdraw_rate(ledger, account, amount)
+        following = uint32(ledger.now + ledger.network.vesting_withdraw_interval_seconds)
         require(
             account.vesting_withdraw_rate != rate,
             "account.vesting_withdraw_rate != new_vesting_withdraw_rate: "
@@ -84,10 +79,6 @@ def withdraw_vesting(ledger: Ledger, operation: WithdrawVesting) -> None:
         account.withdrawn = 0
 
 
-def _next_withdrawal(ledger: Ledger) -> int:
-    return uint32(ledger.now + ledger.network.vesting_withdraw_interval_seconds)
-
-
 def _withdraw_rate(ledger: Ledger, account: Account, amount: int) -> int:
     """What is withdrawn at a time; since hardfork 5 a part of all there is, not of what was asked for."""
     is_voted = ledger.hardfork(9)
@@ -96,8 +87,8 @@ def _withdraw_rate(ledger: Ledger, account: Account, amount: int) -> int:
     return truncated(whole, intervals) or 1
 
 
-@evaluates(SetWithdrawVestingRoute)
-def set_withdraw_vesting_route(ledger: Ledger, operation: SetWithdrawVestingRoute) -> None:
+@evaluates(transfers.SetWithdrawVestingRoute)
+def set_withdraw_vesting_route(ledger: Ledger, operation: transfers.SetWithdrawVestingRoute) -> None:
     account, recipient = ledger.account(operation.from_account), ledger.account(operation.to_account)
     route = ledger.store.lookup(vesting.ROUTE_BY_ACCOUNTS, account.id, recipient.id)
     if route is None:
@@ -132,8 +123,8 @@ def set_withdraw_vesting_route(ledger: Ledger, operation: SetWithdrawVestingRout
     )
 
 
-@evaluates(DelegateVestingShares)
-def delegate_vesting_shares(ledger: Ledger, operation: DelegateVestingShares) -> None:
+@evaluates(transfers.DelegateVestingShares)
+def delegate_vesting_shares(ledger: Ledger, operation: transfers.DelegateVestingShares) -> None:
     """Lend so many shares in all: what is more is lent at once, what is less comes back later."""
     delegator, delegatee = ledger.account(operation.delegator), ledger.account(operation.delegatee)
     delegation = ledger.store.lookup(vesting.DELEGATION_BY_DELEGATOR, delegator.name, delegatee.name)
@@ -173,7 +164,7 @@ def _require_delegable(ledger: Ledger, delegator: Account, delta: int) -> None:
         require(energy_now(ledger, delegator) >= 0, "current_energy >= 0: Cannot delegate with negative energy.")
 
 
-def _begin_delegation(ledger: Ledger, operation: DelegateVestingShares, minimum: int) -> None:
+def _begin_delegation(ledger: Ledger, operation: transfers.DelegateVestingShares, minimum: int) -> None:
     """Only a new delegation must reach the minimum: one that grows is not asked."""
     require(
         operation.vesting_shares.amount >= minimum,

@@ -5,12 +5,7 @@ from __future__ import annotations
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.money.balances import pay_fee
-from ledgerd.chain.rules.validators.votes import (
-    adjust_proxied_votes_by_depth,
-    adjust_validator_vote,
-    clear_votes,
-    votes_of,
-)
+from ledgerd.chain.rules.validators import votes
 from ledgerd.protocol import constants
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.names import AccountName
@@ -113,7 +108,7 @@ def account_validator_vote(ledger: Ledger, operation: AccountValidatorVote) -> N
     voter = ledger.account(operation.account)
     if ledger.hardfork(4):
         if voter.proxy:
-            adjust_proxied_votes_by_depth(ledger, voter, _votes_withdrawn(voter))
+            votes.adjust_proxied_votes_by_depth(ledger, voter, _votes_withdrawn(voter))
             with ledger.editing(voter):
                 voter.proxy = constants.PROXY_TO_SELF_ACCOUNT
     else:
@@ -142,7 +137,7 @@ def account_validator_vote(ledger: Ledger, operation: AccountValidatorVote) -> N
                 voter.validators_vote_weight = voter.fair_vote_weight
         _weigh_votes(ledger, voter, +1)
     else:
-        adjust_validator_vote(ledger, validator, voter.vote_weight if vote is None else -voter.vote_weight)
+        votes.adjust_validator_vote(ledger, validator, voter.vote_weight if vote is None else -voter.vote_weight)
         _change_vote(ledger, voter, validator, vote)
 
 
@@ -174,8 +169,8 @@ def _change_vote(
 
 def _weigh_votes(ledger: Ledger, voter: Account, sign: int) -> None:
     weight = voter.validators_vote_weight if ledger.hardfork(5) else voter.fair_vote_weight_of_hf4
-    for vote in votes_of(ledger, voter):
-        adjust_validator_vote(ledger, ledger.store.get(validators.VALIDATORS, vote.validator), sign * weight)
+    for vote in votes.votes_of(ledger, voter):
+        votes.adjust_validator_vote(ledger, ledger.store.get(validators.VALIDATORS, vote.validator), sign * weight)
 
 
 def _votes_withdrawn(account: Account) -> list[int]:
@@ -193,14 +188,14 @@ def account_validator_proxy(ledger: Ledger, operation: AccountValidatorProxy) ->
     account = ledger.account(operation.account)
     require(account.proxy != operation.proxy, "account.proxy != o.proxy: Proxy must change.")
     withdrawn = _votes_withdrawn(account)
-    adjust_proxied_votes_by_depth(ledger, account, withdrawn)
+    votes.adjust_proxied_votes_by_depth(ledger, account, withdrawn)
     if operation.proxy:
         _require_short_chain(ledger, account, ledger.account(operation.proxy))
-        clear_votes(ledger, account)
+        votes.clear_votes(ledger, account)
     with ledger.editing(account):
         account.proxy = operation.proxy
     if operation.proxy:
-        adjust_proxied_votes_by_depth(ledger, account, [-shares for shares in withdrawn])
+        votes.adjust_proxied_votes_by_depth(ledger, account, [-shares for shares in withdrawn])
 
 
 def _require_short_chain(ledger: Ledger, account: Account, proxy: Account) -> None:

@@ -6,13 +6,7 @@ from typing import Any
 
 from ledgerd.chain.ledger.discrepancies import note
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.rules.validators.votes import (
-    adjust_proxied_votes_by_depth,
-    adjust_validator_vote,
-    remove_penalties,
-    remove_votes_for,
-    votes_of,
-)
+from ledgerd.chain.rules.validators import votes
 from ledgerd.protocol.assets import fits_int64
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
 from ledgerd.protocol.names import NO_NAME
@@ -79,7 +73,7 @@ def _take_back_received(ledger: Ledger, delegatee: Account, amount: int) -> None
 def _remove_account(ledger: Ledger, account: Account) -> None:
     if account.proxy:
         own = (account.vesting_shares, *account.proxied_vsf_votes)
-        adjust_proxied_votes_by_depth(ledger, account, [fits_int64(-amount) for amount in own])
+        votes.adjust_proxied_votes_by_depth(ledger, account, [fits_int64(-amount) for amount in own])
     _give_to_committee(ledger, account)
     _remove_by_name(ledger, account, BY_NAME_FIRST)
     _remove_delegations(ledger, account)
@@ -127,10 +121,10 @@ def _remove_delegation(ledger: Ledger, delegation: vesting.VestingDelegation) ->
 def _remove_votes(ledger: Ledger, account: Account) -> None:
     """The weight is taken off twice (spec 03, section 21, quirk)."""
     store = ledger.store
-    for vote in votes_of(ledger, account):
-        adjust_validator_vote(ledger, store.get(VALIDATORS, vote.validator), -account.validators_vote_weight)
-    for vote in votes_of(ledger, account):
-        adjust_validator_vote(ledger, store.get(VALIDATORS, vote.validator), -account.validators_vote_weight)
+    for vote in votes.votes_of(ledger, account):
+        votes.adjust_validator_vote(ledger, store.get(VALIDATORS, vote.validator), -account.validators_vote_weight)
+    for vote in votes.votes_of(ledger, account):
+        votes.adjust_validator_vote(ledger, store.get(VALIDATORS, vote.validator), -account.validators_vote_weight)
         note(ledger, Sum.VOTES, -account.validators_vote_weight, vote.validator)
         with ledger.editing(account):
             account.validators_voted_for = account.validators_voted_for - 1 & 0xFFFF
@@ -141,13 +135,13 @@ def _remove_votes(ledger: Ledger, account: Account) -> None:
 
 def _remove_validator(ledger: Ledger, validator: Validator) -> None:
     """Its places in the round are left empty."""
-    remove_penalties(ledger, validator)
+    votes.remove_penalties(ledger, validator)
     schedule = ledger.schedule
     scheduled = (NO_NAME if name == validator.owner else name for name in schedule.scheduled)
     rest = schedule.current_shuffled_validators[schedule.num_scheduled_validators :]
     with ledger.editing(schedule):
         schedule.current_shuffled_validators = (*scheduled, *rest)
-    remove_votes_for(ledger, validator, marks_voters=False)
+    votes.remove_votes_for(ledger, validator, marks_voters=False)
     ledger.store.remove(validator)
 
 

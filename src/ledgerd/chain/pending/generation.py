@@ -12,16 +12,7 @@ from ledgerd.chain.pending.pending import Pending
 from ledgerd.chain.rules.transactions.bounds import bounding_members
 from ledgerd.chain.rules.transactions.transactions import apply_transaction
 from ledgerd.chain.rules.validators.slots import scheduled_validator, slot_at
-from ledgerd.protocol.block import (
-    Block,
-    BlockHeader,
-    HardforkVote,
-    HeaderExtensions,
-    RunningVersion,
-    merkle_root,
-    sign_block,
-    signed_block,
-)
+from ledgerd.protocol import block
 from ledgerd.protocol.constants import BLOCK_GENERATION_POSTPONED_TX_LIMIT, BLOCK_SIZE, COMMITTEE_ACCOUNT
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.keys import PrivateKey, PublicKey
@@ -54,21 +45,21 @@ EMPTY_BLOCK_SIZE = 115
 class BlockDraft(NamedTuple):
     """The block of a slot before it is signed."""
 
-    header: BlockHeader
+    header: block.BlockHeader
     transactions: tuple[Transaction, ...]
     key: PublicKey
     """Whose signature the chain asks for."""
 
-    def with_signature(self, signature: Signature) -> Block:
-        return signed_block(self.header, self.transactions, signature)
+    def with_signature(self, signature: Signature) -> block.Block:
+        return block.signed_block(self.header, self.transactions, signature)
 
 
 def generate_block(
     ledger: Ledger, pending: Pending, when: int, name: AccountName, key: PrivateKey, skip: SkipFlags = Skip.NOTHING
-) -> Block:
+) -> block.Block:
     """It still has to be pushed, as any other."""
     draft = draft_block(ledger, pending, when, name, key.public, skip)
-    return sign_block(draft.header, draft.transactions, key)
+    return block.sign_block(draft.header, draft.transactions, key)
 
 
 def draft_block(
@@ -85,11 +76,11 @@ def draft_block(
         )
     ledger.account(name)
     transactions = _choose_transactions(ledger, pending, when, skip)
-    header = BlockHeader(
+    header = block.BlockHeader(
         ledger.globals.head_block_id,
         when,
         name,
-        merkle_root([transaction.merkle_digest for transaction in transactions]),
+        block.merkle_root([transaction.merkle_digest for transaction in transactions]),
         _extensions(ledger, validator),
     )
     draft = BlockDraft(header, transactions, key)
@@ -170,20 +161,20 @@ class BlockFilling:
         self.chosen.append(transaction)
 
 
-def _extensions(ledger: Ledger, validator: Validator) -> HeaderExtensions:
+def _extensions(ledger: Ledger, validator: Validator) -> block.HeaderExtensions:
     """What we run, where the chain does not know it yet, and which hardfork we vote for."""
     network, state = ledger.network, ledger.hardforks
-    extensions: list[RunningVersion | HardforkVote] = []
+    extensions: list[block.RunningVersion | block.HardforkVote] = []
     if validator.running_version != network.version:
-        extensions.append(RunningVersion(network.version))
+        extensions.append(block.RunningVersion(network.version))
     is_emergency = ledger.hardfork(12) and ledger.globals.emergency_consensus_active
     if is_emergency and validator.owner == COMMITTEE_ACCOUNT:
         return tuple(extensions)
     if state.current_hardfork_version < network.hardfork_version:
         coming = network.hardforks[state.last_hardfork + 1]
         if (validator.hardfork_version_vote, validator.hardfork_time_vote) != (coming.version, coming.time):
-            extensions.append(HardforkVote(HardforkVersionVote(coming.version, coming.time)))
+            extensions.append(block.HardforkVote(HardforkVersionVote(coming.version, coming.time)))
     elif validator.hardfork_version_vote > network.hardfork_version:
         last = network.hardforks[state.last_hardfork]
-        extensions.append(HardforkVote(HardforkVersionVote(last.version, last.time)))
+        extensions.append(block.HardforkVote(HardforkVersionVote(last.version, last.time)))
     return tuple(extensions)

@@ -63,14 +63,10 @@ def expire_escrows(ledger: Ledger, _progress: BlockContext) -> None:
 
 
 def process_account_recovery(ledger: Ledger, _progress: BlockContext) -> None:
-    _expire_requests(ledger)
-    _forget_master_authorities(ledger)
-    _change_recovery_accounts(ledger)
-
-
-def _expire_requests(ledger: Ledger) -> None:
     for request in ledger.store.scan(recovery.RECOVERY_REQUEST_BY_EXPIRATION, upper=(ledger.now,)):
         ledger.store.remove(request)
+    _forget_master_authorities(ledger)
+    _change_recovery_accounts(ledger)
 
 
 def _forget_master_authorities(ledger: Ledger) -> None:

@@ -166,15 +166,10 @@ def pay_contents(ledger: Ledger, _progress: BlockContext) -> None:
 
 
 def end_auctions(ledger: Ledger, _progress: BlockContext) -> None:
-    """Sell what was bid enough for; other bids go back."""
-    for account in _due(ledger):
+    """Sell what was bid enough for, in the order of their starts (spec 07, section 11.1); other bids go back."""
+    for account in list(ledger.store.scan(ACCOUNT_BY_AUCTION_START, lower=(True,), upper=(True, ledger.now))):
         _end_auction(ledger, account)
         clear_auction(ledger, account)
-
-
-def _due(ledger: Ledger) -> list[Account]:
-    """Auctions that are over, in the order of their starts (spec 07, section 11.1)."""
-    return list(ledger.store.scan(ACCOUNT_BY_AUCTION_START, lower=(True,), upper=(True, ledger.now)))
 
 
 def _end_auction(ledger: Ledger, account: Account) -> None:

@@ -79,7 +79,11 @@ class AccountCreate(Operation, frozen=True, tag=20):
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
         """Names, price, authorities, metadata; the referrer is not checked."""
-        require_created_name(self.new_account_name)
+        require(
+            is_valid_created_name(self.new_account_name),
+            "is_valid_create_account_name(name): Account name ${n} is invalid",
+            n=self.new_account_name,
+        )
         require_valid_name(self.new_account_name, self.creator)
         require_domain(self.new_account_name, self.creator)
         self._check_price()
@@ -115,11 +119,6 @@ class AccountMetadata(Operation, frozen=True, tag=21):
         require_valid_name(self.account)
         require(self.json_metadata, "json_metadata.size() > 0: json_metadata can't be empty")
         require_json_metadata(self.json_metadata)
-
-
-def require_created_name(name: str) -> None:
-    """Spec 01, section 6."""
-    require(is_valid_created_name(name), "is_valid_create_account_name(name): Account name ${n} is invalid", n=name)
 
 
 def require_domain(name: str, creator: str) -> None:

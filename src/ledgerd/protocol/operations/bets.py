@@ -8,18 +8,12 @@ from msgspec import field
 
 from ledgerd.codec import missing
 from ledgerd.codec.numbers import Int8, Int16, ShareAmount, UInt8
+from ledgerd.protocol import market_rules
 from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.authority import require_valid_name
 from ledgerd.protocol.constants import MAX_PM_DISPUTE_REASON_LENGTH, MAX_PM_PROFILE_URL_LENGTH
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.identifiers import NO_COMMITMENT, Commitment
-from ledgerd.protocol.market_rules import (
-    require_object_id,
-    require_one_outcome,
-    require_positive_token,
-    require_share,
-    require_text,
-)
 from ledgerd.protocol.operations.base import Extensions, Operation
 from ledgerd.protocol.operations.roles import (
     ActiveSigner,
@@ -57,11 +51,11 @@ class PmPlaceBet(Operation, frozen=True, tag=70):
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
         require_valid_name(self.account)
-        require_object_id(self.market_id, "market_id")
-        require_positive_token(self.amount, "amount", "bet amount")
+        market_rules.require_object_id(self.market_id, "market_id")
+        market_rules.require_positive_token(self.amount, "amount", "bet amount")
         require(self.min_tokens >= 0, "min_tokens >= 0: min_tokens cannot be negative")
         require(self.mode in {INSTANT, BATCH}, "mode == 0 || mode == 1: mode must be 0 (instant) or 1 (batch)")
-        require_one_outcome(self.side, self.outcome_index)
+        market_rules.require_one_outcome(self.side, self.outcome_index)
 
     @property
     def choice(self) -> Int16:
@@ -81,7 +75,7 @@ class PmCancelBet(Operation, frozen=True, tag=73):
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
         require_valid_name(self.account)
-        require_object_id(self.bet_id, "bet_id")
+        market_rules.require_object_id(self.bet_id, "bet_id")
         require(self.min_return >= 0, "min_return >= 0: min_return cannot be negative")
 
 
@@ -101,9 +95,9 @@ class PmTransferPosition(Operation, frozen=True, tag=81):
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
         require_valid_name(self.sender, self.recipient)
         require(self.sender != self.recipient, "from != to: cannot transfer a position to yourself")
-        require_object_id(self.bet_id, "bet_id")
+        market_rules.require_object_id(self.bet_id, "bet_id")
         require(self.amount >= 0, "amount >= 0: amount cannot be negative (0 = full position)")
-        require_text(self.memo, "memo", MAX_PM_DISPUTE_REASON_LENGTH)
+        market_rules.require_text(self.memo, "memo", MAX_PM_DISPUTE_REASON_LENGTH)
 
 
 class PmCommitBet(Operation, frozen=True, tag=71):
@@ -121,10 +115,10 @@ class PmCommitBet(Operation, frozen=True, tag=71):
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
         require_valid_name(self.account)
-        require_object_id(self.market_id, "market_id")
+        market_rules.require_object_id(self.market_id, "market_id")
         require(self.commitment != NO_COMMITMENT, "commitment != fc::sha256(): commitment cannot be empty")
-        require_positive_token(self.escrow_amount, "escrow_amount", "escrow_amount")
-        require_share(self.no_reveal_fee_percent, "no_reveal_fee_percent", "no_reveal_fee_percent")
+        market_rules.require_positive_token(self.escrow_amount, "escrow_amount", "escrow_amount")
+        market_rules.require_share(self.no_reveal_fee_percent, "no_reveal_fee_percent", "no_reveal_fee_percent")
 
 
 class PmRevealBet(Operation, frozen=True, tag=72):
@@ -144,11 +138,11 @@ class PmRevealBet(Operation, frozen=True, tag=72):
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
         require_valid_name(self.account)
-        require_object_id(self.commit_id, "commit_id")
-        require_positive_token(self.amount, "amount", "reveal amount")
+        market_rules.require_object_id(self.commit_id, "commit_id")
+        market_rules.require_positive_token(self.amount, "amount", "reveal amount")
         require(self.min_tokens >= 0, "min_tokens >= 0: min_tokens cannot be negative")
-        require_one_outcome(self.side, self.outcome_index)
-        require_text(self.salt, "salt", MAX_PM_PROFILE_URL_LENGTH)
+        market_rules.require_one_outcome(self.side, self.outcome_index)
+        market_rules.require_text(self.salt, "salt", MAX_PM_PROFILE_URL_LENGTH)
 
     @property
     def choice(self) -> Int16:

@@ -5,17 +5,11 @@ from __future__ import annotations
 from typing import Annotated
 
 from ledgerd.codec import missing
+from ledgerd.protocol import market_rules
 from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.authority import require_valid_name
 from ledgerd.protocol.constants import MAX_PM_PROFILE_URL_LENGTH
 from ledgerd.protocol.errors import require
-from ledgerd.protocol.market_rules import (
-    require_fixed_fee,
-    require_object_id,
-    require_positive_token,
-    require_share,
-    require_text,
-)
 from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.base import Extensions, Fee, Operation
 from ledgerd.protocol.operations.roles import ActiveSigner, MarketId, Meaning, Percent, Role, Url, words
@@ -42,10 +36,10 @@ class PmOracleRegister(Operation, frozen=True, tag=66):
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
         """The names of accepted creators are not checked."""
         require_valid_name(self.owner)
-        require_positive_token(self.insurance, "insurance", "insurance")
-        require_fixed_fee(self.fixed_fee, "fixed_fee")
-        require_share(self.fee_percent, "fee_percent", "fee_percent")
-        require_text(self.rules_url, "rules_url", MAX_PM_PROFILE_URL_LENGTH)
+        market_rules.require_positive_token(self.insurance, "insurance", "insurance")
+        market_rules.require_fixed_fee(self.fixed_fee, "fixed_fee")
+        market_rules.require_share(self.fee_percent, "fee_percent", "fee_percent")
+        market_rules.require_text(self.rules_url, "rules_url", MAX_PM_PROFILE_URL_LENGTH)
 
 
 class PmOracleUpdate(Operation, frozen=True, tag=67):
@@ -78,9 +72,9 @@ class PmOracleUpdate(Operation, frozen=True, tag=67):
             require(self.fixed_fee.is_token, "pm_is_token(*fixed_fee): fixed_fee must be VIZ")
             require(self.fixed_fee.amount >= 0, "fixed_fee->amount >= 0: fixed_fee cannot be negative")
         if self.fee_percent is not None:
-            require_share(self.fee_percent, "*fee_percent", "fee_percent")
+            market_rules.require_share(self.fee_percent, "*fee_percent", "fee_percent")
         if self.rules_url is not None:
-            require_text(self.rules_url, "rules_url", MAX_PM_PROFILE_URL_LENGTH)
+            market_rules.require_text(self.rules_url, "rules_url", MAX_PM_PROFILE_URL_LENGTH)
 
 
 class PmOracleAcceptMarket(Operation, frozen=True, tag=69):
@@ -107,6 +101,6 @@ class PmOracleAcceptMarket(Operation, frozen=True, tag=69):
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
         """Name, market, fees; those of a refusal too."""
         require_valid_name(self.oracle)
-        require_object_id(self.market_id, "market_id")
-        require_share(self.oracle_fee_percent, "oracle_fee_percent", "oracle_fee_percent")
-        require_fixed_fee(self.oracle_fixed_fee, "oracle_fixed_fee")
+        market_rules.require_object_id(self.market_id, "market_id")
+        market_rules.require_share(self.oracle_fee_percent, "oracle_fee_percent", "oracle_fee_percent")
+        market_rules.require_fixed_fee(self.oracle_fixed_fee, "oracle_fixed_fee")

@@ -11,20 +11,7 @@ from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import Skip
 from ledgerd.chain.rules.transactions.transactions import apply_transaction
 from ledgerd.codec import codec_of
-from ledgerd.protocol.authority_check import (
-    Approvals,
-    IrrelevantApproval,
-    IrrelevantSignature,
-    MissingActive,
-    MissingAuthority,
-    MissingMaster,
-    MissingRegular,
-    begin_signing,
-    in_word_order,
-    require_satisfied,
-    required_authorities,
-    verify_authority,
-)
+from ledgerd.protocol import authority_check
 from ledgerd.protocol.constants import MAX_TIME_UNTIL_EXPIRATION
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.keys import PublicKey
@@ -46,8 +33,8 @@ def operations_of(proposal: Proposal) -> tuple[Operation, ...]:
     return operations
 
 
-def approvals_of(proposal: Proposal) -> Approvals:
-    return Approvals(
+def approvals_of(proposal: Proposal) -> authority_check.Approvals:
+    return authority_check.Approvals(
         active=proposal.available_active_approvals,
         master=proposal.available_master_approvals,
         regular=proposal.available_regular_approvals,
@@ -72,10 +59,10 @@ def try_out(ledger: Ledger, operations: Iterable[Operation]) -> None:
 def is_authorized(ledger: Ledger, proposal: Proposal) -> bool:
     """Whether the accounts that the operations need have approved; approvals of others do no harm here."""
     try:
-        verify_authority(
+        authority_check.verify_authority(
             operations_of(proposal), proposal.available_key_approvals, ledger.authorities, approvals_of(proposal)
         )
-    except (IrrelevantSignature, IrrelevantApproval):
+    except (authority_check.IrrelevantSignature, authority_check.IrrelevantApproval):
         return True
     except RuleViolation:
         return False
@@ -104,7 +91,7 @@ def remove_proposal(ledger: Ledger, proposal_id: int) -> None:
         *proposal.required_master_approvals,
         *proposal.required_regular_approvals,
     }
-    for name in in_word_order(required):
+    for name in authority_check.in_word_order(required):
         approval = ledger.store.lookup(REQUIRED_APPROVAL_BY_ACCOUNT, name, proposal_id)
         if approval is not None:
             ledger.store.remove(approval)
@@ -122,25 +109,25 @@ def require_relevant(ledger: Ledger, proposal: Proposal, operation: ProposalUpda
     kind, until the check gets as far as to what is idle; keys that were of use on the way are not.
     """
     operations, keys = operations_of(proposal), proposal.available_key_approvals
-    required, accounts = required_authorities(operations), ledger.authorities
-    assumed: dict[type[MissingAuthority], tuple[AccountName, ...]] = {}
+    required, accounts = authority_check.required_authorities(operations), ledger.authorities
+    assumed: dict[type[authority_check.MissingAuthority], tuple[AccountName, ...]] = {}
     useful: set[PublicKey] = set()
     for _ in range(MAX_ROUNDS):
         approvals = _with_assumed(approvals_of(proposal), assumed)
-        signing = begin_signing(required, keys, accounts, approvals)
+        signing = authority_check.begin_signing(required, keys, accounts, approvals)
         try:
-            require_satisfied(required, accounts, signing, approvals)
-        except MissingAuthority as missing:
+            authority_check.require_satisfied(required, accounts, signing, approvals)
+        except authority_check.MissingAuthority as missing:
             if assumed.get(type(missing)):
                 raise
             assumed[type(missing)] = missing.accounts
             useful |= signing.used_keys
-        except IrrelevantSignature:
+        except authority_check.IrrelevantSignature:
             idle = set(keys) - signing.used_keys
             if not useful.issuperset(idle.intersection(operation.key_approvals_to_add)):
                 raise
             return
-        except IrrelevantApproval:
+        except authority_check.IrrelevantApproval:
             if not signing.idle_approvals.isdisjoint(_added(operation)):
                 raise
             return
@@ -148,11 +135,13 @@ def require_relevant(ledger: Ledger, proposal: Proposal, operation: ProposalUpda
             return
 
 
-def _with_assumed(approvals: Approvals, assumed: dict[type[MissingAuthority], tuple[AccountName, ...]]) -> Approvals:
-    return Approvals(
-        active=approvals.active + assumed.get(MissingActive, ()),
-        master=approvals.master + assumed.get(MissingMaster, ()),
-        regular=approvals.regular + assumed.get(MissingRegular, ()),
+def _with_assumed(
+    approvals: authority_check.Approvals, assumed: dict[type[authority_check.MissingAuthority], tuple[AccountName, ...]]
+) -> authority_check.Approvals:
+    return authority_check.Approvals(
+        active=approvals.active + assumed.get(authority_check.MissingActive, ()),
+        master=approvals.master + assumed.get(authority_check.MissingMaster, ()),
+        regular=approvals.regular + assumed.get(authority_check.MissingRegular, ()),
     )
 
 

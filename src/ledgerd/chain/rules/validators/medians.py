@@ -9,32 +9,27 @@ import msgspec
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.validators.emergency import is_emergency
+from ledgerd.protocol import properties
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
-from ledgerd.protocol.properties import (
-    ChainPropertiesHf4,
-    ChainPropertiesHf6,
-    ChainPropertiesHf9,
-    ChainPropertiesHf13,
-    ChainPropertiesHf14,
-    ChainPropertiesInit,
-)
 
 OF_HARDFORK_1 = "max_curation_percent"
 """Stood in the properties from the start, and was not voted on at first."""
 
 
-def _new_in(newer: type[ChainPropertiesInit], older: type[ChainPropertiesInit]) -> tuple[str, ...]:
+def _new_in(
+    newer: type[properties.ChainPropertiesInit], older: type[properties.ChainPropertiesInit]
+) -> tuple[str, ...]:
     return tuple(name for name in newer.__struct_fields__ if name not in older.__struct_fields__)
 
 
 VOTED_SINCE: tuple[tuple[int, tuple[str, ...]], ...] = (
-    (0, tuple(name for name in ChainPropertiesInit.__struct_fields__ if name != OF_HARDFORK_1)),
+    (0, tuple(name for name in properties.ChainPropertiesInit.__struct_fields__ if name != OF_HARDFORK_1)),
     (1, (OF_HARDFORK_1,)),
-    (4, _new_in(ChainPropertiesHf4, ChainPropertiesInit)),
-    (6, _new_in(ChainPropertiesHf6, ChainPropertiesHf4)),
-    (9, _new_in(ChainPropertiesHf9, ChainPropertiesHf6)),
-    (13, _new_in(ChainPropertiesHf13, ChainPropertiesHf9)),
-    (14, _new_in(ChainPropertiesHf14, ChainPropertiesHf13)),
+    (4, _new_in(properties.ChainPropertiesHf4, properties.ChainPropertiesInit)),
+    (6, _new_in(properties.ChainPropertiesHf6, properties.ChainPropertiesHf4)),
+    (9, _new_in(properties.ChainPropertiesHf9, properties.ChainPropertiesHf6)),
+    (13, _new_in(properties.ChainPropertiesHf13, properties.ChainPropertiesHf9)),
+    (14, _new_in(properties.ChainPropertiesHf14, properties.ChainPropertiesHf13)),
 )
 """Which hardfork put which properties to the vote."""
 
@@ -61,8 +56,8 @@ def update_medians(ledger: Ledger) -> None:
 
 @lru_cache(maxsize=8)
 def with_medians(
-    before: ChainPropertiesHf14, wanted: tuple[ChainPropertiesHf14, ...], hardfork: int
-) -> ChainPropertiesHf14:
+    before: properties.ChainPropertiesHf14, wanted: tuple[properties.ChainPropertiesHf14, ...], hardfork: int
+) -> properties.ChainPropertiesHf14:
     """Validators seldom change their minds, so what came out is remembered; unchanged, it is the very same object."""
     middle = len(wanted) // 2
     medians: dict[str, Any] = {

@@ -3,16 +3,7 @@
 from __future__ import annotations
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.rules.markets.liquidation import (
-    BY_END,
-    BY_FUNDING,
-    accrue_funding,
-    active_positions,
-    ends_due,
-    liquidate,
-    obligation_of,
-    value_of,
-)
+from ledgerd.chain.rules.markets import liquidation
 from ledgerd.chain.rules.markets.market import market_of
 from ledgerd.chain.steps.markets.budget import MarketBudget
 from ledgerd.state.objects.leverage import ACTIVE, LEVERAGE_BY_FUNDING_DUE
@@ -27,10 +18,10 @@ def charge_funding(ledger: Ledger, budget: MarketBudget) -> None:
     for position in due:
         if budget.turns <= 0:
             return
-        accrue_funding(ledger, position)
+        liquidation.accrue_funding(ledger, position)
         market = market_of(ledger, position.market)
-        if value_of(position, market) <= obligation_of(position):
-            liquidate(ledger, position, market, BY_FUNDING)
+        if liquidation.value_of(position, market) <= liquidation.obligation_of(position):
+            liquidation.liquidate(ledger, position, market, liquidation.BY_FUNDING)
         budget.use_turn()
 
 
@@ -40,13 +31,13 @@ def close_after_betting(ledger: Ledger, budget: MarketBudget) -> None:
     """
     if budget.turns <= 0:
         return
-    ends = ends_due(ledger)
+    ends = liquidation.ends_due(ledger)
     over = {end.market: market_of(ledger, end.market) for end in ends}
-    positions = [position for market in over.values() for position in active_positions(ledger, market)]
+    positions = [position for market in over.values() for position in liquidation.active_positions(ledger, market)]
     positions.sort(key=lambda position: (position.funding_due_time, position.id))
     left = {position.market for position in positions[budget.turns :]}
     for position in positions[: budget.turns]:
-        liquidate(ledger, position, over[position.market], BY_END)
+        liquidation.liquidate(ledger, position, over[position.market], liquidation.BY_END)
         budget.use_turn()
     for end in ends:
         if end.market not in left:
