@@ -23,7 +23,7 @@ from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.config.network import network_of
 from ledgerd.node.config.options.application import OPERATION_HISTORY
 from ledgerd.node.datadir.opening import files_of, space_of
-from ledgerd.node.datadir.projections import project_for_plugins, recording_blocks
+from ledgerd.node.datadir.projections import project_for_plugins, record_blocks
 from ledgerd.node.datadir.state_import import import_state
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.snapshot.terms import Terms
@@ -161,7 +161,8 @@ class Adoption:
         )
         with chain:
             project_for_plugins(chain, configuration)
-            with self._history(chain, configuration), recording_blocks(chain, configuration):
+            record_blocks(chain, configuration)
+            with self._history(chain, configuration):
                 yield chain
 
     @contextmanager

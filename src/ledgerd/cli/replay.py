@@ -33,7 +33,7 @@ def run(chosen: argparse.Namespace) -> int:
     from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip  # noqa: PLC0415
     from ledgerd.chain.log.source import LogSource  # noqa: PLC0415 - the chain is not loaded for `--help`
     from ledgerd.chain.offline.replay import replay  # noqa: PLC0415
-    from ledgerd.node.datadir.projections import recording_blocks  # noqa: PLC0415
+    from ledgerd.node.datadir.projections import record_blocks  # noqa: PLC0415
     from ledgerd.node.workers.log_reading import LogReading  # noqa: PLC0415
     from ledgerd.node.workers.precompute_pool import spare_processors  # noqa: PLC0415
     from ledgerd.supervision.loading import search_rarely  # noqa: PLC0415
@@ -44,13 +44,13 @@ def run(chosen: argparse.Namespace) -> int:
         LogSource(chosen.block_log) as source,
         opened_chain(chosen, must_exist=False) as chain,
         recorded(chosen, chain),
-        recording_blocks(chain, configuration_of(chosen)),
         LogReading(
             chain.network,
             0 if chosen.trust_log else spare_processors(),
             0 if chain.assumption is None else chain.assumption.number,
         ) as ahead,
     ):
+        record_blocks(chain, configuration_of(chosen))
         last = source.head_number if chosen.to is None else min(chosen.to, source.head_number)
         with progress("replaying", last, done=chain.head_number) as advance:
             count = replay(chain, source, to=chosen.to, skip=skip, progress=advance, read=ahead.read)

@@ -110,22 +110,10 @@ class BlockInfoPart(Part):
     def __init__(self, context: PartContext, chain: ChainPart) -> None:
         super().__init__(context.work)
         self._chain = chain
-        self._recorder: BlockRecorder | None = None
 
     async def start(self) -> None:
-        """Record each block from now on."""
-        await self._chain.attach(self._listen)
-
-    def _listen(self, chain: Chain) -> None:
-        if self._recorder is None:
-            self._recorder = BlockRecorder(self._chain.folder)
-        chain.observe(self._recorder)
-
-    async def stop(self) -> None:
-        """Close the file."""
-        if self._recorder is not None:
-            await self._chain.run(self._recorder.close)
-            self._recorder = None
+        """Record each block from now on; the chain closes the file."""
+        await self._chain.attach(lambda chain: chain.observe(BlockRecorder(self._chain.folder)))
 
 
 class HistoryFeedPart(Part):
