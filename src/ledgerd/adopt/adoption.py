@@ -22,7 +22,7 @@ from ledgerd.node.config.configuration import Configuration, read_configuration
 from ledgerd.node.config.network import network_of
 from ledgerd.node.config.options.application import OPERATION_HISTORY
 from ledgerd.node.datadir.opening import files_of, space_of
-from ledgerd.node.datadir.projections import project_for_plugins, recording_blocks
+from ledgerd.node.datadir.projections import project_for_plugins, record_blocks
 from ledgerd.node.datadir.state_import import import_state
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.snapshot.settings import Terms
@@ -141,7 +141,8 @@ class Adoption:
             has_history = OPERATION_HISTORY in configuration.application.plugins
             folder = self._folder / HISTORY_FOLDER
             history = open_history(chain, folder, configuration.history) if has_history else nullcontext()
-            with history, recording_blocks(chain, configuration):
+            record_blocks(chain, configuration)
+            with history:
                 yield chain
 
 

@@ -15,7 +15,7 @@ from ledgerd.cli.data_directory import configuration_of, opened_chain
 from ledgerd.cli.progress import progress
 from ledgerd.history.following import HISTORY_FOLDER, open_history
 from ledgerd.node.config.options.application import OPERATION_HISTORY
-from ledgerd.node.datadir.projections import recording_blocks
+from ledgerd.node.datadir.projections import record_blocks
 from ledgerd.node.workers.log_reading import LogReading
 from ledgerd.node.workers.precompute_pool import spare_processors
 from ledgerd.supervision.this_process import search_rarely
@@ -28,13 +28,13 @@ def run(chosen: argparse.Namespace) -> int:
         LogSource(chosen.block_log) as source,
         opened_chain(chosen, must_exist=False) as chain,
         _recorded(chosen, chain),
-        recording_blocks(chain, configuration_of(chosen)),
         LogReading(
             chain.network,
             0 if chosen.trust_log else spare_processors(),
             0 if chain.assumption is None else chain.assumption.number,
         ) as ahead,
     ):
+        record_blocks(chain, configuration_of(chosen))
         last = source.head_number if chosen.to is None else min(chosen.to, source.head_number)
         with progress("replaying", last, done=chain.head_number) as advance:
             count = replay(chain, source, to=chosen.to, skip=skip, progress=advance, read=ahead.read)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.node.config.configuration import Configuration
@@ -35,15 +34,7 @@ def project_for_plugins(chain: Chain, configuration: Configuration) -> None:
         leave(chain)
 
 
-@contextmanager
-def recording_blocks(chain: Chain, configuration: Configuration) -> Iterator[None]:
-    """Write the file of `block_info` as long as the block lasts, where that plugin is configured."""
-    if "block_info" not in configuration.application.plugins:
-        yield
-        return
-    recorder = BlockRecorder(configuration.invocation.data_dir / STATE_FOLDER)
-    chain.observe(recorder)
-    try:
-        yield
-    finally:
-        recorder.close()
+def record_blocks(chain: Chain, configuration: Configuration) -> None:
+    """Write the file of `block_info` from now on, where that plugin is configured."""
+    if "block_info" in configuration.application.plugins:
+        chain.observe(BlockRecorder(configuration.invocation.data_dir / STATE_FOLDER))

@@ -101,20 +101,9 @@ class BlockInfoPart(NodePart):
     def __init__(self, context: PartContext, chain: ChainPart) -> None:
         super().__init__(context)
         self._chain = chain
-        self._recorder: BlockRecorder | None = None
 
     async def start(self) -> None:
-        await self._chain.attach(self._listen)
-
-    def _listen(self, chain: Chain) -> None:
-        if self._recorder is None:
-            self._recorder = BlockRecorder(self._chain.folder)
-        chain.observe(self._recorder)
-
-    async def stop(self) -> None:
-        if self._recorder is not None:
-            await self._chain.run(self._recorder.close)
-            self._recorder = None
+        await self._chain.attach(lambda chain: chain.observe(BlockRecorder(self._chain.folder)))
 
 
 class HistoryFeedPart(NodePart):

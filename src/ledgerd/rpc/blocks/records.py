@@ -42,7 +42,7 @@ UNKNOWN = BlockInfo()
 
 
 class BlockRecorder(Observer):
-    """Writes a record for each applied block, over an earlier record of that number."""
+    """Writes a record for each applied block, over an earlier record of that number, until the chain is closed."""
 
     def __init__(self, folder: Path) -> None:
         self._file = (folder / FILE_NAME).open("r+b" if (folder / FILE_NAME).exists() else "w+b", buffering=0)
@@ -66,6 +66,8 @@ class BlockRecorder(Observer):
 
     def close(self) -> None:
         self._file.close()
+
+    closing = close
 
 
 def _packed(event: BlockApplied) -> bytes:
