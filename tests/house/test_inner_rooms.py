@@ -111,8 +111,8 @@ ROOMS_WITH_ROOMS = ("chain", "doctor", "explorer", "metrics", "node", "p2p", "rp
 MOST_AT_THE_TOP = 12
 MOST_IN_A_FOLDER = 12
 
-FAMILIES = {"chain/evaluators", "chain/steps", "chain/steps/markets", "rpc/api"}
-"""Folders with one file an operation, step or API, which have as many as there are of these."""
+FAMILIES = {"chain/evaluators", "rpc/api"}
+"""Folders with one file for a family of operations or an API, which have as many as there are of these."""
 
 Edges = dict[str, dict[str, int]]
 
