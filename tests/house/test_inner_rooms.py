@@ -267,6 +267,6 @@ def test_a_folder_of_13_is_found_and_one_of_12_is_not(tmp_path: Path, folder: st
 
 def test_a_family_may_be_as_large_as_it_is(tmp_path: Path) -> None:
     base = {f"{room}/__init__.py": "" for room in ROOMS_WITH_ROOMS}
-    package = write_tree(tmp_path, base | {f"chain/steps/m{number}.py": "" for number in range(40)})
+    package = write_tree(tmp_path, base | {f"chain/evaluators/m{number}.py": "" for number in range(40)})
 
     assert [*crowded(package)] == []
