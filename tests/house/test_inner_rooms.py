@@ -112,8 +112,8 @@ ROOMS_WITH_ROOMS = ("chain", "doctor", "explorer", "metrics", "node", "p2p", "rp
 MOST_AT_THE_TOP = 12
 MOST_IN_A_FOLDER = 12
 
-FAMILIES = {"chain/evaluators", "chain/steps", "chain/steps/markets", "rpc/api"}
-"""Folders with one file an operation, step or API, which have as many as there are of these."""
+FAMILIES = {"chain/evaluators", "rpc/api"}
+"""Folders with one file for a family of operations or an API, which have as many as there are of these."""
 
 Edges = dict[str, dict[str, int]]
 
@@ -268,6 +268,6 @@ def test_a_folder_of_13_is_found_and_one_of_12_is_not(tmp_path: Path, folder: st
 
 def test_a_family_may_be_as_large_as_it_is(tmp_path: Path) -> None:
     base = {f"{room}/__init__.py": "" for room in ROOMS_WITH_ROOMS}
-    package = write_tree(tmp_path, base | {f"chain/steps/m{number}.py": "" for number in range(40)})
+    package = write_tree(tmp_path, base | {f"chain/evaluators/m{number}.py": "" for number in range(40)})
 
     assert [*crowded(package)] == []

@@ -1,10 +1,6 @@
-"""The constants that all networks share (spec 01, section 13), under the reference's names without `CHAIN_`.
-
-Amounts are in the smallest units, times in seconds unless the name says otherwise. Not here: what networks
-choose for themselves (`parameters`), the hardforks (`hardforks`), the defaults of chain properties
-(`properties`), and what stands beside the one rule that it belongs to: the limits of names (`names`) and of
-memos (`texts`), symbols (`assets`), the prefix of public keys (`keys`), the depth of authorities
-(`authority_check`).
+"""The constants that all networks share (spec 01, section 13), under the reference's names without `CHAIN_`. Amounts
+are in the smallest units, times in seconds unless the name says otherwise. Not here: what networks choose and the
+hardforks (`parameters`), chain properties (`properties`), and what stands beside the one rule that it belongs to.
 """
 
 from __future__ import annotations

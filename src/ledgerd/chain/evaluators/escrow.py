@@ -1,4 +1,4 @@
-"""The rules of escrow (spec 02, section 8). One that is not agreed to in time is returned by `steps.escrow`."""
+"""The rules of escrow (spec 02, section 8). One not agreed to in time is returned by `steps.housekeeping`."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ class LogDamaged(OperatorError):
 
 
 class DamageReports:
-    """What was told already."""
+    """What was reported already."""
 
     def __init__(self) -> None:
         self._reported: set[str] = set()
