@@ -22,13 +22,13 @@ from ledgerd.archive.sealed import ArchivedBlocks
 from ledgerd.archive.web import WebArchive
 from ledgerd.archive.writer import ArchiveWriter
 from ledgerd.chain.log.rolling import RollingBlockLog, RollingBlockLogReader
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.block import Block, merkle_root
-from ledgerd.protocol.identifiers import BlockId
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.protocol.signatures import Signature
-from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.blocks.block import Block, merkle_root
+from ledgerd.protocol.blocks.transaction import Transaction
+from ledgerd.protocol.crypto.signatures import Signature
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.identifiers import BlockId
+from ledgerd.protocol.types.names import AccountName
 
 BLOCKS = int(os.environ.get("ARCHIVE_BLOCKS", "100000"))
 FULL_BLOCKS, TRANSACTIONS = 300, 300

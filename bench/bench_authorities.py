@@ -16,22 +16,22 @@ from time import process_time
 
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.codec import codec_of
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.blocks.transaction import Transaction
+from ledgerd.protocol.crypto.keys import PrivateKey
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.keys import PrivateKey
-from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.custom import Custom
-from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.operations.accounts.custom import Custom
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.rpc.api import APIS
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.view import Node
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.reader import StateReader
+from ledgerd.state.views.reader import StateReader
 from tests.chain.networks import VIZ, Network
 from tests.chain.webs import MASTER, STRANGER, Shape, block_of, chain_in_web, everybody, found_web, single
 from tests.rpc.api.serving import NoMain, asking

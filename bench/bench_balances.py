@@ -20,10 +20,10 @@ from ledgerd.chain.chain import Chain
 from ledgerd.chain.interface.observer import Detail, Observer
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, SkipFlags
 from ledgerd.codec import codec_of
-from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.following import follow_with_balances
 from ledgerd.history.settings import HistorySettings
-from ledgerd.protocol.block import Block
+from ledgerd.history.store.embedded import EmbeddedStore
+from ledgerd.protocol.blocks.block import Block
 from tests.chain.recorded_chains import LIKE_THE_RECORDING, advance, open_chain
 from tests.recorded import recorded_blocks
 

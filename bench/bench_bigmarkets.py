@@ -35,7 +35,7 @@ from bench.market_plan import Scale
 from bench.market_rows import write_state
 from bench.market_traffic import Traffic
 from ledgerd.codec import codec_of
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 from tests.chain.networks import Network
 
 WARM_UP = 45

@@ -16,11 +16,11 @@ from pathlib import Path
 from time import perf_counter, process_time
 
 from ledgerd.codec import codec_of
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.protocol.signatures import recover
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.crypto.signatures import recover
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.names import AccountName
 from tests.chain.crowds import populate
 from tests.chain.networks import Network, key_of
 from tests.chain.recorded_chains import open_chain

@@ -23,8 +23,8 @@ from websockets.asyncio.client import connect
 
 from bench.bench_chain import users, verdict
 from ledgerd.history.settings import HistorySettings
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.operations.transfers import Transfer
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
 from tests.chain.networks import BOB, VIZ, Network
 from tests.history.histories import followed
 from tests.node.processes import NodeProcess, words_of_testnet

@@ -17,7 +17,7 @@ from ledgerd.history.columns.source import HistorySource
 from ledgerd.history.parquet.export import ParquetExport
 from ledgerd.history.parquet.folder import ExportFolder
 from ledgerd.history.settings import HistorySettings
-from ledgerd.protocol.parameters import TESTNET
+from ledgerd.protocol.networks.parameters import TESTNET
 
 OPERATIONS = int(os.environ.get("OPERATIONS", "300000"))
 A_BLOCK = 10

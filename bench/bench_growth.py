@@ -24,26 +24,26 @@ from bench.bench_api import request, seconds_once
 from bench.bench_chain import TRANSFERS, block_cost, recovery_seconds, users
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.codec import codec_of
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.authority import authority_of
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.hashing import sha256
-from ledgerd.protocol.keys import PublicKey
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.protocol.parameters import TESTNET
+from ledgerd.protocol.authorities.authority import authority_of
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.crypto.hashing import sha256
+from ledgerd.protocol.crypto.keys import PublicKey
+from ledgerd.protocol.networks.parameters import TESTNET
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.rpc.api import APIS
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.view import Node
 from ledgerd.rpc.link.link import Link
-from ledgerd.snapshot.build import build_state, read_snapshot
-from ledgerd.snapshot.export import create
+from ledgerd.snapshot.file.export import create
+from ledgerd.snapshot.importing.build import build_state, read_snapshot
 from ledgerd.snapshot.settings import Terms
 from ledgerd.state import StateReader
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.objects.accounts import (
+from ledgerd.state.objects.accounts.accounts import (
     ACCOUNT_AUTHORITIES,
     ACCOUNT_METADATA,
     ACCOUNTS,

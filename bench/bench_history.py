@@ -31,20 +31,20 @@ from ledgerd.chain.events import Event, IrreversibleAdvanced
 from ledgerd.chain.log.block_log import BlockLog
 from ledgerd.chain.log.histories import History
 from ledgerd.codec import codec_of
-from ledgerd.history.embedded import EmbeddedStore
-from ledgerd.history.reader import EmbeddedHistory
+from ledgerd.history.reading.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
-from ledgerd.history.tables import Tables
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.identifiers import NO_BLOCK
-from ledgerd.protocol.parameters import TESTNET
-from ledgerd.rpc.api.operation_history import ACCOUNT_HISTORY, OPERATION_HISTORY
+from ledgerd.history.store.embedded import EmbeddedStore
+from ledgerd.history.store.tables import Tables
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.networks.parameters import TESTNET
+from ledgerd.protocol.types.identifiers import NO_BLOCK
+from ledgerd.rpc.api.history.operation_history import ACCOUNT_HISTORY, OPERATION_HISTORY
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.view import Node, nothing_to_read
 from ledgerd.rpc.link.link import Link
-from ledgerd.state.disk import MAX_DATABASES
+from ledgerd.state.files.disk import MAX_DATABASES
 from tests.chain.networks import Network
 from tests.chain.observing import CommitObserver
 from tests.history.made_blocks import block_on, told

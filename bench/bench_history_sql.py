@@ -29,14 +29,14 @@ from ledgerd.chain.events import Event, IrreversibleAdvanced
 from ledgerd.chain.log.block_log import BlockLog
 from ledgerd.chain.log.histories import History
 from ledgerd.history.columns.source import HistorySource
-from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.postgres.feeder import Feeder
 from ledgerd.history.postgres.reader import PostgresHistory
 from ledgerd.history.settings import HistorySettings
+from ledgerd.history.store.embedded import EmbeddedStore
 from ledgerd.node.workers.settings import FeedOrder
-from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
-from ledgerd.protocol.parameters import TESTNET
-from ledgerd.rpc.api.operation_history import ACCOUNT_HISTORY
+from ledgerd.protocol.networks.parameters import TESTNET
+from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId
+from ledgerd.rpc.api.history.operation_history import ACCOUNT_HISTORY
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits

@@ -34,7 +34,7 @@ from ledgerd.projections.tables.market_records import (
     PmMarketMeta,
     point_layout,
 )
-from ledgerd.protocol.parameters import TESTNET
+from ledgerd.protocol.networks.parameters import TESTNET
 from ledgerd.rpc.api.prediction_market import PREDICTION_MARKET_API
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.dispatch import Dispatcher
@@ -42,9 +42,9 @@ from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.view import Node
 from ledgerd.rpc.link.link import Link
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.objects.markets import PM_MARKETS
-from ledgerd.state.reader import StateReader
+from ledgerd.state.objects.markets.markets import PM_MARKETS
 from ledgerd.state.store import Store
+from ledgerd.state.views.reader import StateReader
 
 API = "prediction_market_api"
 CATEGORIES = 20

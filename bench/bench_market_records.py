@@ -23,11 +23,11 @@ from ledgerd.node.datadir.market_rebuild import replay_beside
 from ledgerd.projections.following import follow
 from ledgerd.projections.markets.records import MarketRecords
 from ledgerd.projections.tables.market_records import POINTS_MOVED_AFTER
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.bets import PmPlaceBet
-from ledgerd.protocol.parameters import ChainParameters
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.networks.parameters import ChainParameters
+from ledgerd.protocol.operations.markets.bets import PmPlaceBet
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.names import AccountName
 from tests.chain.crowded_markets import open_markets
 from tests.chain.networks import Network
 from tests.chain.recorded_chains import network_of, open_chain

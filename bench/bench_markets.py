@@ -7,10 +7,10 @@ from pathlib import Path
 
 from bench.bench_chain import TRANSFERS, network, packed_blocks, recovery_seconds, replay_seconds, users, verdict
 from ledgerd.codec import codec_of
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.bets import PmPlaceBet
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.operations.markets.bets import PmPlaceBet
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.names import AccountName
 from tests.chain.crowded_markets import open_markets
 from tests.chain.networks import Network
 

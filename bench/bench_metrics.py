@@ -35,7 +35,7 @@ from ledgerd.node.parts.watching.chain_meter import ChainMeter
 from ledgerd.node.workers.api_worker import WorkerMetrics
 from ledgerd.node.workers.known_methods import known_methods
 from ledgerd.node.workers.metrics_worker import MetricsPage
-from ledgerd.protocol.parameters import MAINNET
+from ledgerd.protocol.networks.parameters import MAINNET
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.view import Node, nothing_to_read

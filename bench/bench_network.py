@@ -28,8 +28,8 @@ from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.settings import Settings
 from ledgerd.p2p.wire.frames import FrameReader
 from ledgerd.p2p.wire.messages import BlockReply, Hello, HelloReply, NodeId, read_message
-from ledgerd.protocol.endpoint import Endpoint
-from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
+from ledgerd.protocol.types.endpoint import Endpoint
+from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId
 from tests.chain.networks import Network
 from tests.node.processes import LOOPBACK, NodeProcess
 from tests.ports import free_port
@@ -53,7 +53,7 @@ from pathlib import Path
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.log.source import LogSource
 from ledgerd.chain.offline.replay import replay
-from ledgerd.protocol.parameters import TESTNET
+from ledgerd.protocol.networks.parameters import TESTNET
 with LogSource(Path(sys.argv[1])) as log, Chain.open(Path(sys.argv[2]), TESTNET, clock=time.monotonic) as chain:
     replay(chain, log, to=int(sys.argv[3]))
     began, used = time.perf_counter(), time.process_time()

@@ -25,20 +25,20 @@ from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.node.config.configuration import Configuration, read_configuration
 from ledgerd.node.dev.development import DevOptions, DevRuntime
 from ledgerd.node.dev.founding import PUBLISHED_ACCOUNTS_KEY, dev_producers
-from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.blocks.transaction import unsigned_transaction
 from ledgerd.protocol.constants import BLOCK_INTERVAL
-from ledgerd.protocol.identifiers import BlockId
-from ledgerd.protocol.keys import PrivateKey
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.protocol.parameters import TESTNET
-from ledgerd.protocol.transaction import unsigned_transaction
+from ledgerd.protocol.crypto.keys import PrivateKey
+from ledgerd.protocol.networks.parameters import TESTNET
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.identifiers import BlockId
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.supervision.this_process import on_a_loop
 from tests.node.processes import NodeProcess
 
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
-    from ledgerd.protocol.block import Block
+    from ledgerd.protocol.blocks.block import Block
 
 WORKERS = 2
 CLIENTS = 64

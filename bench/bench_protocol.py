@@ -15,25 +15,25 @@ from statistics import median
 from time import perf_counter
 
 from ledgerd.codec import codec_of
-from ledgerd.codec.legacy_json import parse
-from ledgerd.protocol.assets import shares, tokens
-from ledgerd.protocol.authority import Authority
-from ledgerd.protocol.block import Block, BlockHeader, SignedHeader, merkle_root, sign_block
-from ledgerd.protocol.identifiers import NO_BLOCK
-from ledgerd.protocol.keys import PrivateKey
-from ledgerd.protocol.names import NO_NAME, AccountName
+from ledgerd.codec.json.legacy import parse
+from ledgerd.protocol.authorities.authority import Authority
+from ledgerd.protocol.blocks.block import Block, BlockHeader, SignedHeader, merkle_root, sign_block
+from ledgerd.protocol.blocks.transaction import unsigned_transaction
+from ledgerd.protocol.crypto.keys import PrivateKey
+from ledgerd.protocol.crypto.signatures import recover, sign
+from ledgerd.protocol.networks.parameters import MAINNET
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.accounts import AccountCreate
-from ledgerd.protocol.operations.awards import Award
+from ledgerd.protocol.operations.accounts.accounts import AccountCreate
+from ledgerd.protocol.operations.accounts.custom import Custom
+from ledgerd.protocol.operations.accounts.proposals import OperationWrapper, ProposalCreate
 from ledgerd.protocol.operations.base import name_of
-from ledgerd.protocol.operations.custom import Custom
-from ledgerd.protocol.operations.proposals import OperationWrapper, ProposalCreate
-from ledgerd.protocol.operations.transfers import Transfer
+from ledgerd.protocol.operations.money.awards import Award
+from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.operations.validators import VersionedChainPropertiesUpdate
-from ledgerd.protocol.parameters import MAINNET
 from ledgerd.protocol.properties import default_properties
-from ledgerd.protocol.signatures import recover, sign
-from ledgerd.protocol.transaction import unsigned_transaction
+from ledgerd.protocol.types.assets import shares, tokens
+from ledgerd.protocol.types.identifiers import NO_BLOCK
+from ledgerd.protocol.types.names import NO_NAME, AccountName
 
 KEY = PrivateKey.from_wif("5JabcrvaLnBTCkCVFX5r4rmeGGfuJuVp4NAKRNLTey6pxhRQmf4")
 ALICE, BOB = AccountName("alice"), AccountName("bob")
@@ -141,7 +141,7 @@ def show_operation(figures: Figures, operation: Operation) -> None:
 
 def show_import() -> None:
     """What a process pays before it can decode its first block, the interpreter's own start left out."""
-    script = "from time import perf_counter as t; a = t(); import ledgerd.protocol.block; print(t() - a)"
+    script = "from time import perf_counter as t; a = t(); import ledgerd.protocol.blocks.block; print(t() - a)"
     run = [sys.executable, "-c", script]
     taken = [float(subprocess.run(run, capture_output=True, check=True).stdout) for _ in range(IMPORTS)]  # noqa: S603
     beside = f"<= {IMPORT_TARGET_SECONDS} s" + ("" if median(taken) <= IMPORT_TARGET_SECONDS else "  MISSED")

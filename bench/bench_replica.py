@@ -19,11 +19,11 @@ from time import thread_time
 from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE
 from ledgerd.codec import codec_of
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.replica.part import TOO_FAR
-from ledgerd.state.change_log import CHANGES_FOLDER, RUN_BYTES, ChangeLog
-from ledgerd.state.disk import Space
-from ledgerd.state.standing import STANDING_FILE, StandingFile
+from ledgerd.state.changes.change_log import CHANGES_FOLDER, RUN_BYTES, ChangeLog
+from ledgerd.state.files.disk import Space
+from ledgerd.state.views.standing import STANDING_FILE, StandingFile
 from ledgerd.supervision.processes import Child, module_command
 from tests.chain.crowds import populate_store
 from tests.chain.recorded_chains import LIKE_THE_RECORDING, network_of

@@ -22,7 +22,7 @@ from typing import NamedTuple, cast
 import httptools
 import msgspec
 
-from ledgerd.protocol.parameters import MAINNET
+from ledgerd.protocol.networks.parameters import MAINNET
 from ledgerd.rpc.call.counts import UNCOUNTED
 from ledgerd.rpc.call.declarations import AnyValue, Api
 from ledgerd.rpc.call.dispatch import Dispatcher

@@ -21,9 +21,9 @@ from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import Skip
 from ledgerd.chain.steps.markets.frame import process_markets
 from ledgerd.codec import codec_of
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.identifiers import NO_BLOCK, MerkleRoot
-from ledgerd.protocol.signatures import Signature
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.crypto.signatures import Signature
+from ledgerd.protocol.types.identifiers import NO_BLOCK, MerkleRoot
 from tests.chain.crowded_settlements import ledger_of, open_markets, works, write_market
 from tests.chain.networks import VIZ, Network
 

@@ -13,12 +13,12 @@ import tempfile
 import time
 from pathlib import Path
 
-from ledgerd.producer.signer_link import SignerLink
-from ledgerd.producer.signer_place import SignerPlace
-from ledgerd.protocol.block import BlockHeader, sign_block
+from ledgerd.producer.signing.signer_link import SignerLink
+from ledgerd.producer.signing.signer_place import SignerPlace
+from ledgerd.protocol.blocks.block import BlockHeader, sign_block
 from ledgerd.protocol.constants import BLOCK_INTERVAL
-from ledgerd.protocol.identifiers import BlockId, MerkleRoot
-from ledgerd.protocol.keys import PrivateKey
+from ledgerd.protocol.crypto.keys import PrivateKey
+from ledgerd.protocol.types.identifiers import BlockId, MerkleRoot
 from ledgerd.signer.folder import SignerFolder
 
 DISK = "/var/tmp"  # noqa: S108 - a folder of its own there; `/tmp` may be memory, where nothing is made durable

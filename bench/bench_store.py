@@ -17,12 +17,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
 
-from ledgerd.codec.numbers import Int16, Int64, UInt32, UInt64
-from ledgerd.protocol.names import NO_NAME, AccountName
-from ledgerd.protocol.times import Time
+from ledgerd.codec.types.numbers import Int16, Int64, UInt32, UInt64
+from ledgerd.protocol.types.names import NO_NAME, AccountName
+from ledgerd.protocol.types.times import Time
 from ledgerd.state import Entity, StateReader, Store, Table, ordered, unique
-from ledgerd.state.keys import BOOL, NAME_TEXT, OWN_ID, TIME
 from ledgerd.state.store import CACHED_OBJECTS
+from ledgerd.state.tables.keys import BOOL, NAME_TEXT, OWN_ID, TIME
 
 RECOVERY = 52e-6
 """One signature recovery on the design machine, in seconds: the unit that figures are compared in."""

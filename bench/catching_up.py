@@ -27,7 +27,7 @@ from ledgerd.chain.log.block_log import BlockLog
 from ledgerd.codec import codec_of
 from ledgerd.node.workers.precompute_pool import spare_processors
 from ledgerd.p2p.wire.messages import GetBlockRange
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 from tests.node.processes import PATIENCE, PROGRAM, NodeProcess
 from tests.p2p.socket_peers import SocketPeer, honest, lying
 from tests.ports import free_port

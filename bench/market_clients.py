@@ -21,7 +21,7 @@ import msgspec
 from bench.bench_rpc import processor_seconds
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.projections.reading import ProjectionReader
-from ledgerd.protocol.parameters import TESTNET
+from ledgerd.protocol.networks.parameters import TESTNET
 from ledgerd.rpc.api.prediction_market import PREDICTION_MARKET_API
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.dispatch import Dispatcher
@@ -33,7 +33,7 @@ from ledgerd.rpc.link.link import Link
 from ledgerd.rpc.link.switchboard import Switchboard
 from ledgerd.rpc.workers import ClientEndpoint, Workers
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.reader import StateReader
+from ledgerd.state.views.reader import StateReader
 from ledgerd.supervision.this_process import on_a_loop
 from ledgerd.supervision.work import Work
 

@@ -18,16 +18,15 @@ from typing import TypeVar
 
 from bench.market_plan import DAY, MINUTE, Kind, Plan, Scale, Stage, scatter, weight_of
 from ledgerd.chain.offline.audit import TokenTally
-from ledgerd.cli.dev import MARK
+from ledgerd.cli.process.dev import MARK
 from ledgerd.pricing.constant_product import buy, opening_reserves
 from ledgerd.pricing.lmsr import depth_of_liquidity
-from ledgerd.protocol.authority import authority_of
-from ledgerd.protocol.identifiers import Commitment
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.markets import BINARY, MULTI
+from ledgerd.protocol.authorities.authority import authority_of
+from ledgerd.protocol.operations.markets.markets import BINARY, MULTI
+from ledgerd.protocol.types.identifiers import Commitment
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.state import Space
-from ledgerd.state.objects import bets
-from ledgerd.state.objects.accounts import (
+from ledgerd.state.objects.accounts.accounts import (
     ACCOUNT_AUTHORITIES,
     ACCOUNT_METADATA,
     ACCOUNTS,
@@ -35,18 +34,19 @@ from ledgerd.state.objects.accounts import (
     AccountAuthority,
     AccountMetadata,
 )
-from ledgerd.state.objects.bets import PM_BETS, PmBet
-from ledgerd.state.objects.commitments import PM_COMMITS, PmCommit
-from ledgerd.state.objects.lazy_pool import (
+from ledgerd.state.objects.markets import bets
+from ledgerd.state.objects.markets.bets import PM_BETS, PmBet
+from ledgerd.state.objects.markets.commitments import PM_COMMITS, PmCommit
+from ledgerd.state.objects.markets.lazy_pool import (
     PM_LAZY_ALLOCATIONS,
     PM_LAZY_DEPOSITS,
     PM_LAZY_POOLS,
     PmLazyAllocation,
     PmLazyDeposit,
 )
-from ledgerd.state.objects.leverage import LEVERAGE_ENDS, PM_LEVERAGE_POSITIONS, LeverageEnd, PmLeveragePosition
-from ledgerd.state.objects.liquidity import CLOSED, PM_LIQUIDITY, PmLiquidity
-from ledgerd.state.objects.markets import (
+from ledgerd.state.objects.markets.leverage import LEVERAGE_ENDS, PM_LEVERAGE_POSITIONS, LeverageEnd, PmLeveragePosition
+from ledgerd.state.objects.markets.liquidity import CLOSED, PM_LIQUIDITY, PmLiquidity
+from ledgerd.state.objects.markets.markets import (
     ACTIVE,
     PAID,
     PM_MARKETS,
@@ -56,9 +56,9 @@ from ledgerd.state.objects.markets import (
     PmMarket,
     PmOutcome,
 )
-from ledgerd.state.objects.oracles import PM_ORACLES, PmOracle
-from ledgerd.state.objects.settlements import PM_DEFERRED_CLAIMS, PmDeferredClaim
-from ledgerd.state.tables import Entity, Table
+from ledgerd.state.objects.markets.oracles import PM_ORACLES, PmOracle
+from ledgerd.state.objects.markets.settlements import PM_DEFERRED_CLAIMS, PmDeferredClaim
+from ledgerd.state.tables.tables import Entity, Table
 from tests.chain.networks import VIZ_KEY, Network
 
 E = TypeVar("E", bound=Entity)

@@ -12,16 +12,16 @@ from typing import Any
 from bench.market_plan import DAY, Scale, outcomes_of, scatter, stake_of
 from bench.market_rows import member
 from ledgerd.codec import codec_of
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.identifiers import BlockId, Commitment
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.blocks.transaction import Transaction, unsigned_transaction
+from ledgerd.protocol.networks.parameters import TESTNET
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.bets import PmCancelBet, PmCommitBet, PmPlaceBet
-from ledgerd.protocol.operations.leverage import PmLeverageOpen
-from ledgerd.protocol.operations.liquidity import PmAddLiquidity, PmLazyDeposit
-from ledgerd.protocol.operations.transfers import Transfer, TransferToVesting
-from ledgerd.protocol.parameters import TESTNET
-from ledgerd.protocol.transaction import Transaction, unsigned_transaction
+from ledgerd.protocol.operations.markets.bets import PmCancelBet, PmCommitBet, PmPlaceBet
+from ledgerd.protocol.operations.markets.leverage import PmLeverageOpen
+from ledgerd.protocol.operations.markets.liquidity import PmAddLiquidity, PmLazyDeposit
+from ledgerd.protocol.operations.money.transfers import Transfer, TransferToVesting
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.identifiers import BlockId, Commitment
+from ledgerd.protocol.types.names import AccountName
 from tests.chain.networks import VIZ_KEY
 from tests.node.processes import NodeProcess
 from tests.sim.market_grounds import open_market

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ledgerd.cli.testnet import PROGRAM
+from ledgerd.cli.process.testnet import PROGRAM
 from ledgerd.node.testnet.network import LocalNetwork, Wishes, prepare
 from ledgerd.node.testnet.plan import HOST, Member, write_secret
 from ledgerd.protocol.constants import BLOCK_INTERVAL

@@ -15,7 +15,7 @@ from pathlib import Path
 from rich.console import Console
 
 from ledgerd.cli.main import parser
-from ledgerd.cli.testnet import PROGRAM, greeting
+from ledgerd.cli.process.testnet import PROGRAM, greeting
 from ledgerd.node.testnet.network import LocalNetwork, Wishes, prepare
 from ledgerd.node.testnet.table import headline, table
 

@@ -14,19 +14,19 @@ from typing import NamedTuple
 
 import msgspec
 
-from ledgerd.codec.containers import FixedArray, Optional, SortedMap, SortedSet, Vector
-from ledgerd.codec.json_text import Json
+from ledgerd.codec.json.text import Json
 from ledgerd.codec.kinds import Kind
-from ledgerd.codec.records import RecordKind
-from ledgerd.codec.variants import NamedVariant, Variant
+from ledgerd.codec.types.containers import FixedArray, Optional, SortedMap, SortedSet, Vector
+from ledgerd.codec.types.records import RecordKind
+from ledgerd.codec.types.variants import NamedVariant, Variant
 from ledgerd.protocol.operations import OPERATIONS
 from ledgerd.rpc.api import APIS
-from ledgerd.rpc.api.dev_api import DEV_API
-from ledgerd.rpc.api.history_api import HISTORY_API
-from ledgerd.rpc.api.kinds import Printed
-from ledgerd.rpc.api.node_api import NODE_API
-from ledgerd.rpc.api.operation_history import ACCOUNT_HISTORY, OPERATION_HISTORY
-from ledgerd.rpc.api.state_api import STATE_API
+from ledgerd.rpc.api.history.history_api import HISTORY_API
+from ledgerd.rpc.api.history.operation_history import ACCOUNT_HISTORY, OPERATION_HISTORY
+from ledgerd.rpc.api.history.state_api import STATE_API
+from ledgerd.rpc.api.node.dev_api import DEV_API
+from ledgerd.rpc.api.node.node_api import NODE_API
+from ledgerd.rpc.api.shared.kinds import Printed
 from ledgerd.rpc.call.declarations import Api, Method
 from ledgerd.rpc.describe.openrpc import name_of, words_of
 from ledgerd.rpc.describe.schemas import Schemas

@@ -14,23 +14,23 @@ from typing import Any
 import msgspec
 
 from ledgerd.codec import Codec, kind_of, record_kind
-from ledgerd.codec.containers import FixedArray, Optional, SortedMap, SortedSet, Vector
-from ledgerd.codec.json_text import dumps
+from ledgerd.codec.json.text import dumps
 from ledgerd.codec.kinds import Kind
-from ledgerd.codec.records import Field, RecordKind
 from ledgerd.codec.source import packing
-from ledgerd.codec.variants import NamedVariant, Variant
-from ledgerd.protocol.authority import Authority
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.config_document import config_of
-from ledgerd.protocol.names import AccountName
+from ledgerd.codec.types.containers import FixedArray, Optional, SortedMap, SortedSet, Vector
+from ledgerd.codec.types.records import Field, RecordKind
+from ledgerd.codec.types.variants import NamedVariant, Variant
+from ledgerd.protocol.authorities.authority import Authority
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.networks.config_document import config_of
+from ledgerd.protocol.networks.parameters import MAINNET, MAINNET_HARDFORKS, TESTNET
 from ledgerd.protocol.operations import FAMILIES, OPERATIONS, Operation
 from ledgerd.protocol.operations.base import name_of, tag_of
 from ledgerd.protocol.operations.variant import OLD_NAMES
-from ledgerd.protocol.parameters import MAINNET, MAINNET_HARDFORKS, TESTNET
 from ledgerd.protocol.properties import ChainPropertiesInit, VersionedChainProperties, json_defaults_of
-from ledgerd.protocol.time_text import time_text
-from ledgerd.protocol.versions import version_text
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.protocol.types.time_text import time_text
+from ledgerd.protocol.types.versions import version_text
 from scripts.spec_links import linked
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "protocol"

@@ -11,9 +11,9 @@ from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 
-from ledgerd.protocol.parameters import MAINNET
-from ledgerd.rpc.api.node_api import NODE_API, OPERATOR_API
-from ledgerd.rpc.api.node_status import (
+from ledgerd.protocol.networks.parameters import MAINNET
+from ledgerd.rpc.api.node.node_api import NODE_API, OPERATOR_API
+from ledgerd.rpc.api.node.node_status import (
     LatestStatus,
     NodeDetails,
     NodeStatus,

@@ -12,13 +12,13 @@ from typing import Any
 from hypothesis import strategies as st
 
 from ledgerd.codec import kind_of
-from ledgerd.codec.containers import FixedArray, Optional, SortedMap, SortedSet, Vector
 from ledgerd.codec.kinds import Kind
-from ledgerd.codec.numbers import Boolean, Share, Signed, Unsigned, WideUnsigned
-from ledgerd.codec.records import RecordKind
-from ledgerd.codec.strings import ByteVector, FixedBytes, Text
-from ledgerd.codec.variants import Variant
-from ledgerd.protocol.assets import (
+from ledgerd.codec.types.containers import FixedArray, Optional, SortedMap, SortedSet, Vector
+from ledgerd.codec.types.numbers import Boolean, Share, Signed, Unsigned, WideUnsigned
+from ledgerd.codec.types.records import RecordKind
+from ledgerd.codec.types.strings import ByteVector, FixedBytes, Text
+from ledgerd.codec.types.variants import Variant
+from ledgerd.protocol.types.assets import (
     MAX_AMOUNT,
     MAX_DECIMALS,
     MAX_SYMBOL_BYTES,
@@ -27,8 +27,8 @@ from ledgerd.protocol.assets import (
     AmountOf,
     Asset,
 )
-from ledgerd.protocol.names import MAX_NAME_BYTES, NameKind, cut_name
-from ledgerd.protocol.versions import HARDFORK_MASK, HardforkVersionKind
+from ledgerd.protocol.types.names import MAX_NAME_BYTES, NameKind, cut_name
+from ledgerd.protocol.types.versions import HARDFORK_MASK, HardforkVersionKind
 
 Values = st.SearchStrategy[Any]
 

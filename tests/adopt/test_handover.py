@@ -10,8 +10,8 @@ import pytest
 from ledgerd.adopt.handover import Handover, HandoverPlan, Stage, words_of
 from ledgerd.adopt.handover_facts import ChainFacts, HandoverStatus, LastBlock, OtherFacts, OurFacts, Presence
 from ledgerd.compare.heads import NodeHead
-from ledgerd.producer.double_sign import SignedSlot
-from ledgerd.protocol.keys import NULL_KEY, public_key_text
+from ledgerd.producer.signing.double_sign import SignedSlot
+from ledgerd.protocol.crypto.keys import NULL_KEY, public_key_text
 
 OLD, NEW = "VIZ-old", "VIZ-new"
 UP, GONE, UNKNOWN = (OtherFacts(each) for each in (Presence.UP, Presence.GONE, Presence.UNKNOWN))

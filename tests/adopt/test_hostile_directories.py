@@ -254,7 +254,7 @@ def test_a_vizd_behind_a_link_is_seen(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_a_snapshot_that_unpacks_without_end_is_left_out(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ledgerd.snapshot.container.LARGEST_TEXT", 1 << 24)
+    monkeypatch.setattr("ledgerd.snapshot.file.container.LARGEST_TEXT", 1 << 24)
     source = born_of_a_snapshot(tmp_path / "vizd", 3)
     packer = zlib.compressobj(9)
     bomb = packer.compress(b'{"header":{"a":"') + packer.compress(b" " * (1 << 26)) + packer.flush()

@@ -24,8 +24,8 @@ from ledgerd.chain.log.files import LogDamaged
 from ledgerd.chain.log.rolling import RollingBlockLogReader
 from ledgerd.p2p.wire.messages import GetBlockRange, range_reply_frame
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.protocol.identifiers import NO_BLOCK
-from ledgerd.state.lock import lock_writer, swapping
+from ledgerd.protocol.types.identifiers import NO_BLOCK
+from ledgerd.state.files.lock import lock_writer, swapping
 from tests.archive.files import CHAIN, FIRST_KEPT, RANGE, FileServer, served, without_past, write_archive
 from tests.node.killing import Serving
 from tests.p2p.socket_peers import Pieces, SocketPeer, honest, stalling

@@ -12,8 +12,8 @@ from ledgerd.archive.errors import ArchiveRefused
 from ledgerd.archive.proof import prove
 from ledgerd.archive.sealed import SealedFile
 from ledgerd.codec import codec_of
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.identifiers import BlockId
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.types.identifiers import BlockId
 from tests.archive.files import write_archive
 from tests.recorded import recorded_blocks
 

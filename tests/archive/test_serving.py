@@ -15,7 +15,7 @@ from ledgerd.archive.errors import SourceFault
 from ledgerd.archive.known import known_blocks
 from ledgerd.archive.peers import PeerArchive
 from ledgerd.archive.sealed import SealedFile, sealed_files
-from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.protocol.types.endpoint import Endpoint
 from tests.archive.files import served, without_past
 from tests.chain.replays import copy_replayed
 from tests.node.processes import LOOK_SECONDS, LOOPBACK, PATIENCE, NodeProcess, run_to_end

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import msgspec
 
-from ledgerd.protocol.identifiers import BlockId
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.types.identifiers import BlockId
+from ledgerd.protocol.types.names import AccountName
 
 HOST = "127.0.0.1"
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from ledgerd.chain.log.block_log import FULL_LOG
 from ledgerd.protocol.constants import BLOCK_INTERVAL
-from ledgerd.protocol.time_text import parse_time_text
+from ledgerd.protocol.types.time_text import parse_time_text
 from tests.attack.ground import Ground
 from tests.attack.timed_node import CLOCK_FILE
 

@@ -10,15 +10,15 @@ from msgspec.structs import replace
 
 from ledgerd.codec import codec_of
 from ledgerd.p2p.wire.messages import BlockReply
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.block import Block, BlockHeader, merkle_root, sign_block
-from ledgerd.protocol.identifiers import BlockId, ChainId, MerkleRoot
-from ledgerd.protocol.keys import PrivateKey
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.blocks.block import Block, BlockHeader, merkle_root, sign_block
+from ledgerd.protocol.blocks.transaction import Transaction, unsigned_transaction
+from ledgerd.protocol.crypto.keys import PrivateKey
+from ledgerd.protocol.crypto.signatures import Signature
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.protocol.signatures import Signature
-from ledgerd.protocol.transaction import Transaction, unsigned_transaction
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.identifiers import BlockId, ChainId, MerkleRoot
+from ledgerd.protocol.types.names import AccountName
 from tests.attack.aim import Aim
 from tests.p2p.noise import noise
 

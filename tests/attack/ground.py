@@ -14,9 +14,9 @@ from ledgerd.node.dev.founding import PUBLISHED_ACCOUNTS_KEY, dev_accounts
 from ledgerd.node.testnet.network import LocalNetwork, Wishes, prepare, write_configurations
 from ledgerd.node.testnet.plan import Member, Plan, free_ports
 from ledgerd.node.testnet.watch import NoAnswer, ask
-from ledgerd.protocol.chain_file import load_parameters
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT, INITIATOR_ACCOUNT
-from ledgerd.protocol.time_text import parse_time_text
+from ledgerd.protocol.networks.chain_file import load_parameters
+from ledgerd.protocol.types.time_text import parse_time_text
 from tests.attack.aim import HOST, Aim, write_aim
 
 PROGRAM = (sys.executable, "-m", "tests.attack.timed_node")

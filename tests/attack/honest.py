@@ -19,13 +19,13 @@ from ledgerd.codec import codec_of
 from ledgerd.p2p.wire.frames import Frame, FrameReader
 from ledgerd.p2p.wire.messages import BlockReply, NodeId, TransactionMessage, read_message
 from ledgerd.producer.testnet_start import PUBLISHED_INITIATOR_KEY
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.block import SignedHeader
+from ledgerd.protocol.blocks.block import SignedHeader
+from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.constants import INITIATOR_ACCOUNT
-from ledgerd.protocol.keys import PrivateKey
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.crypto.keys import PrivateKey
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.names import AccountName
 from tests.attack.aim import HOST, Aim, Line, address_of, close, dial, read_aim
 from tests.attack.attacker import GO, READY
 from tests.attack.forging import call_body, json_of, paid, post

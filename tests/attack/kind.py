@@ -10,7 +10,7 @@ from typing import ClassVar
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.wire.frames import Frame, FrameReader
 from ledgerd.p2p.wire.messages import Hello, HelloReply, NodeId
-from ledgerd.protocol.identifiers import NO_BLOCK
+from ledgerd.protocol.types.identifiers import NO_BLOCK
 from tests.attack.aim import Aim, Line, close, dial
 
 READ_BYTES = 1 << 16

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from ledgerd.node.testnet.watch import ask
 from ledgerd.producer.testnet_start import PUBLISHED_INITIATOR_KEY
+from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.constants import INITIATOR_ACCOUNT
-from ledgerd.protocol.keys import PrivateKey
+from ledgerd.protocol.crypto.keys import PrivateKey
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.transaction import Transaction
 from tests.attack.aim import read_aim
 from tests.attack.forging import json_of, paid
 from tests.attack.ground import Ground

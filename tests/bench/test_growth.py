@@ -6,10 +6,10 @@ from pathlib import Path
 
 from bench.bench_growth import make, member, some
 from ledgerd.chain.chain import STATE_FOLDER
-from ledgerd.rpc.api.account_record import account_text
+from ledgerd.rpc.api.shared.account_record import account_text
 from ledgerd.state import StateReader
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.objects.accounts import ACCOUNTS
+from ledgerd.state.objects.accounts.accounts import ACCOUNTS
 
 
 def test_accounts_are_made_from_where_it_stopped_on(tmp_path: Path) -> None:

@@ -14,19 +14,19 @@ from bench.market_rows import CALM, SECONDS_BETWEEN, write_state
 from ledgerd.chain.offline.invariants import check
 from ledgerd.cli import main
 from ledgerd.protocol.constants import BLOCK_INTERVAL
-from ledgerd.protocol.operations.virtual_markets import (
+from ledgerd.protocol.operations.markets.virtual_markets import (
     PmAutoPayout,
     PmBatchSettle,
     PmCommitForfeit,
     PmEarlyExitClaimPaid,
     PmOracleMissedPenalty,
 )
-from ledgerd.state.objects.bets import PM_BETS, QUEUED
-from ledgerd.state.objects.commitments import PM_COMMITS
-from ledgerd.state.objects.lazy_pool import PM_LAZY_POOLS
-from ledgerd.state.objects.leverage import PM_LEVERAGE_POSITIONS
-from ledgerd.state.objects.markets import ACTIVE, MARKET_BY_STATUS, PM_MARKETS
-from ledgerd.state.objects.oracles import PM_ORACLES
+from ledgerd.state.objects.markets.bets import PM_BETS, QUEUED
+from ledgerd.state.objects.markets.commitments import PM_COMMITS
+from ledgerd.state.objects.markets.lazy_pool import PM_LAZY_POOLS
+from ledgerd.state.objects.markets.leverage import PM_LEVERAGE_POSITIONS
+from ledgerd.state.objects.markets.markets import ACTIVE, MARKET_BY_STATUS, PM_MARKETS
+from ledgerd.state.objects.markets.oracles import PM_ORACLES
 from tests.chain.networks import Network
 
 SMALL = Scale(markets=300, bets=6_000, accounts=200)

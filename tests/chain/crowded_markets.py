@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ledgerd.pricing.constant_product import opening_reserves
 from ledgerd.pricing.lmsr import depth_of_liquidity
-from ledgerd.state.objects.markets import ACTIVE, PM_MARKETS, PM_OUTCOMES, PmMarket, PmOutcome
+from ledgerd.state.objects.markets.markets import ACTIVE, PM_MARKETS, PM_OUTCOMES, PmMarket, PmOutcome
 from tests.chain.networks import VIZ, Network
 
 LIQUIDITY = 10_000_000

@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.pricing.constant_product import opening_reserves
-from ledgerd.protocol.names import AccountName
-from ledgerd.state.objects import bets
-from ledgerd.state.objects.accounts import ACCOUNTS, Account
-from ledgerd.state.objects.bets import PM_BETS, PmBet
-from ledgerd.state.objects.lazy_pool import PM_LAZY_ALLOCATIONS, PmLazyAllocation
-from ledgerd.state.objects.liquidity import PM_LIQUIDITY, PmLiquidity
-from ledgerd.state.objects.markets import (
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.state.objects.accounts.accounts import ACCOUNTS, Account
+from ledgerd.state.objects.markets import bets
+from ledgerd.state.objects.markets.bets import PM_BETS, PmBet
+from ledgerd.state.objects.markets.lazy_pool import PM_LAZY_ALLOCATIONS, PmLazyAllocation
+from ledgerd.state.objects.markets.liquidity import PM_LIQUIDITY, PmLiquidity
+from ledgerd.state.objects.markets.markets import (
     ACTIVE,
     BEING_PAID,
     PAID,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ledgerd.protocol.authority import authority_of
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.authorities.authority import authority_of
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.state import Store
-from ledgerd.state.objects.accounts import (
+from ledgerd.state.objects.accounts.accounts import (
     ACCOUNT_AUTHORITIES,
     ACCOUNT_METADATA,
     ACCOUNTS,

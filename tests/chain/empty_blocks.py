@@ -5,11 +5,11 @@ from __future__ import annotations
 from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
-from ledgerd.protocol.block import Block, BlockHeader, HeaderExtensions, sign_block
-from ledgerd.protocol.hashing import sha256
-from ledgerd.protocol.identifiers import BlockId, MerkleRoot
-from ledgerd.protocol.keys import PrivateKey
-from ledgerd.protocol.names import NO_NAME, AccountName
+from ledgerd.protocol.blocks.block import Block, BlockHeader, HeaderExtensions, sign_block
+from ledgerd.protocol.crypto.hashing import sha256
+from ledgerd.protocol.crypto.keys import PrivateKey
+from ledgerd.protocol.types.identifiers import BlockId, MerkleRoot
+from ledgerd.protocol.types.names import NO_NAME, AccountName
 from tests.chain.ledgers import HEAD, NOW, change
 
 

@@ -19,21 +19,21 @@ from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import Skip
 from ledgerd.projections.kept import KeptProjections
 from ledgerd.projections.projection import Projection
-from ledgerd.protocol.authority import authority_of
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.authorities.authority import authority_of
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.constants import ANONYMOUS_ACCOUNT, BUILT_IN_ACCOUNTS, COMMITTEE_ACCOUNT
+from ledgerd.protocol.crypto.hashing import sha256
+from ledgerd.protocol.crypto.keys import PrivateKey, PublicKey
+from ledgerd.protocol.crypto.signatures import Signature
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.hashing import sha256
-from ledgerd.protocol.identifiers import NO_BLOCK, BlockId, MerkleRoot, TransactionId
-from ledgerd.protocol.keys import PrivateKey, PublicKey
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.networks.parameters import MAINNET, ChainParameters
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.parameters import MAINNET, ChainParameters
 from ledgerd.protocol.properties import default_properties
-from ledgerd.protocol.signatures import Signature
+from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId, MerkleRoot, TransactionId
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.state import Entity, Space, Store
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.objects.accounts import (
+from ledgerd.state.objects.accounts.accounts import (
     ACCOUNT_AUTHORITIES,
     ACCOUNT_METADATA,
     ACCOUNTS,

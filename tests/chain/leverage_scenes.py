@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.operations.leverage import PmLeverageOpen
-from ledgerd.state.objects.leverage import (
+from ledgerd.protocol.operations.markets.leverage import PmLeverageOpen
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.state.objects.markets.leverage import (
     PM_LEVERAGE_POSITIONS,
     PmLeveragePosition,
 )
-from ledgerd.state.objects.markets import PmMarket
+from ledgerd.state.objects.markets.markets import PmMarket
 from tests.chain.ledgers import BOB, NOW
 from tests.chain.market_scenes import (
     create_market,

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from ledgerd.chain.log.block_log import BlockLog, BlockLogReader
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.identifiers import BlockId, MerkleRoot
-from ledgerd.protocol.signatures import Signature
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.crypto.signatures import Signature
+from ledgerd.protocol.types.identifiers import BlockId, MerkleRoot
 from tests.recorded import FOLDER, recorded_log
 
 DATA, INDEX = "block_log", "block_log.index"

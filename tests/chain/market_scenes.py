@@ -12,18 +12,18 @@ import msgspec
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.pricing.constant_product import opening_reserves
 from ledgerd.pricing.lmsr import depth_of_liquidity
-from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.markets import MULTI
+from ledgerd.protocol.operations.markets.markets import MULTI
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.state import Entity
-from ledgerd.state.objects import bets
-from ledgerd.state.objects import liquidity as liquidity_rows
-from ledgerd.state.objects.bets import PM_BETS, PmBet
-from ledgerd.state.objects.disputes import PM_DISPUTES, PmDispute
-from ledgerd.state.objects.lazy_pool import PM_LAZY_POOLS, PmLazyPool
-from ledgerd.state.objects.leverage import PM_LEVERAGE_POSITIONS, PmLeveragePosition
-from ledgerd.state.objects.liquidity import PM_LIQUIDITY, PmLiquidity
-from ledgerd.state.objects.markets import (
+from ledgerd.state.objects.markets import bets
+from ledgerd.state.objects.markets import liquidity as liquidity_rows
+from ledgerd.state.objects.markets.bets import PM_BETS, PmBet
+from ledgerd.state.objects.markets.disputes import PM_DISPUTES, PmDispute
+from ledgerd.state.objects.markets.lazy_pool import PM_LAZY_POOLS, PmLazyPool
+from ledgerd.state.objects.markets.leverage import PM_LEVERAGE_POSITIONS, PmLeveragePosition
+from ledgerd.state.objects.markets.liquidity import PM_LIQUIDITY, PmLiquidity
+from ledgerd.state.objects.markets.markets import (
     ACTIVE,
     DISPUTED,
     PM_MARKETS,
@@ -33,7 +33,7 @@ from ledgerd.state.objects.markets import (
     PmMarket,
     PmOutcome,
 )
-from ledgerd.state.objects.oracles import PM_ORACLES, PmOracle
+from ledgerd.state.objects.markets.oracles import PM_ORACLES, PmOracle
 from tests.chain.ledgers import (
     ALICE,
     BOB,

@@ -8,17 +8,17 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
-from ledgerd.protocol.assets import shares, tokens
-from ledgerd.protocol.authority import authority_of
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.keys import PrivateKey
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.authorities.authority import authority_of
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.blocks.transaction import Transaction, unsigned_transaction
+from ledgerd.protocol.crypto.keys import PrivateKey
+from ledgerd.protocol.networks.parameters import TESTNET, ChainParameters, chain_id_of
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.accounts import AccountCreate
-from ledgerd.protocol.operations.transfers import Transfer, TransferToVesting
+from ledgerd.protocol.operations.accounts.accounts import AccountCreate
+from ledgerd.protocol.operations.money.transfers import Transfer, TransferToVesting
 from ledgerd.protocol.operations.validators import AccountValidatorVote, ValidatorUpdate
-from ledgerd.protocol.parameters import TESTNET, ChainParameters, chain_id_of
-from ledgerd.protocol.transaction import Transaction, unsigned_transaction
+from ledgerd.protocol.types.assets import shares, tokens
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.state import Space
 
 VIZ, COMMITTEE, ALICE, BOB = (AccountName(name) for name in ("viz", "committee", "alice", "bob"))

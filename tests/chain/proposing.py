@@ -7,16 +7,16 @@ from typing import Any
 import msgspec
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.proposals import (
+from ledgerd.protocol.operations.accounts.proposals import (
     OperationWrapper,
     ProposalCreate,
     ProposalUpdate,
 )
-from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.state.objects.proposals import PROPOSAL_BY_AUTHOR, Proposal
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.state.objects.accounts.proposals import PROPOSAL_BY_AUTHOR, Proposal
 from tests.chain.ledgers import ALICE, BOB, NOW
 
 TITLE = "title"

@@ -15,10 +15,10 @@ import msgspec
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.codec import codec_of
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.chain_file import load_parameters
-from ledgerd.protocol.parameters import TESTNET, ChainParameters, known_until
-from ledgerd.snapshot.export import Occasion, export
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.networks.chain_file import load_parameters
+from ledgerd.protocol.networks.parameters import TESTNET, ChainParameters, known_until
+from ledgerd.snapshot.file.export import Occasion, export
 from ledgerd.state import Store, Table
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, BLOCK_SUMMARY_COUNT
 from tests.additions import METADATA, state_with_additions

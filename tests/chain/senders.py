@@ -23,7 +23,7 @@ from tests.p2p.scripted_talk import Talk
 if TYPE_CHECKING:
     from ledgerd.chain.chain import Chain
     from ledgerd.node.parts.chain import ChainPart
-    from ledgerd.protocol.block import Block
+    from ledgerd.protocol.blocks.block import Block
 
 Sender = Callable[[Network, "Block"], object]
 """Gives a block; no refusal is raised."""

@@ -16,15 +16,15 @@ from ledgerd.chain.offline.invariants import check
 from ledgerd.chain.pending.generation import GENERATION_SECONDS, PROPOSALS_SHARE
 from ledgerd.chain.pending.pending import REAPPLICATION_SECONDS
 from ledgerd.codec import codec_of
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.block import Block, BlockHeader, sign_block
+from ledgerd.protocol.blocks.block import Block, BlockHeader, sign_block
+from ledgerd.protocol.blocks.transaction import Transaction
+from ledgerd.protocol.crypto.signatures import Signature
 from ledgerd.protocol.errors import OperatorError, RuleViolation
-from ledgerd.protocol.operations.proposals import OperationWrapper, ProposalCreate
-from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.protocol.parameters import MAINNET
-from ledgerd.protocol.signatures import Signature
-from ledgerd.protocol.transaction import Transaction
-from ledgerd.state.records import Row
+from ledgerd.protocol.networks.parameters import MAINNET
+from ledgerd.protocol.operations.accounts.proposals import OperationWrapper, ProposalCreate
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.state.tables.records import Row
 from tests.chain.networks import ALICE, GENESIS, SMALL, VIZ, VIZ_KEY, Network, start_seven
 from tests.chain.observing import observe
 
@@ -113,7 +113,7 @@ def test_a_block_of_waiting_transactions_is_taken_in_without_recovering_their_ke
     def recover(*_: object) -> None:
         raise AssertionError("recovered again")
 
-    monkeypatch.setattr("ledgerd.protocol.transaction.recover", recover)
+    monkeypatch.setattr("ledgerd.protocol.blocks.transaction.recover", recover)
     other.chain.parts.pending.lend_signers([forged])
     assert forged.known_signers(other.chain.network.chain_id) is None
     assert other.chain.push_block(codec_of(Block).decode(block.packed)).has_moved

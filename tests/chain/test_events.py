@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledgerd.chain.events import NOTHING_MISSED, BlockApplied, MissedSlotOwners
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.types.names import AccountName
 from tests.chain.networks import start_seven
 from tests.chain.observing import observe
 

@@ -11,7 +11,7 @@ from ledgerd.chain.forks.outcome import Applied, Refused
 from ledgerd.chain.ledger.provenance import Provenance, note_provenance
 from ledgerd.chain.ledger.skip import SkipFlags
 from ledgerd.chain.offline.invariants import check
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.errors import RuleViolation
 from tests.chain.networks import Network, start_seven
 

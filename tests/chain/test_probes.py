@@ -15,10 +15,10 @@ import pytest
 
 from ledgerd.chain.chain import Chain
 from ledgerd.codec import codec_of
-from ledgerd.codec.legacy_json import parse
+from ledgerd.codec.json.legacy import parse
+from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.properties import json_defaults_of
-from ledgerd.protocol.transaction import Transaction
 from tests.chain.recorded_chains import difference
 from tests.chain.replays import open_replayed
 from tests.recorded import MARKET_PROBES, PROBES, recorded_probe

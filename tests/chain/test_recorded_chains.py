@@ -11,12 +11,12 @@ from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.events import AppliedOperation, BlockApplied, Event
 from ledgerd.chain.offline.invariants import check
 from ledgerd.codec import codec_of
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.networks.parameters import TESTNET
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.parameters import TESTNET
-from ledgerd.protocol.time_text import time_text
-from ledgerd.snapshot.load import load
-from ledgerd.snapshot.read import Snapshot
+from ledgerd.protocol.types.time_text import time_text
+from ledgerd.snapshot.file.read import Snapshot
+from ledgerd.snapshot.importing.load import load
 from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.transactions import REVERSIBLE_BLOCKS, ReversibleBlock

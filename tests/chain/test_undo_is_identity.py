@@ -21,12 +21,12 @@ from ledgerd.chain.rules.transactions.transactions import apply_transaction
 from ledgerd.chain.steps import applying
 from ledgerd.chain.steps.applying import STEPS, apply_block
 from ledgerd.codec import CodecError, codec_of
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.blocks.transaction import unsigned_transaction
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.protocol.transaction import unsigned_transaction
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
 from ledgerd.state.objects import TABLES
 from tests.chain.networks import ALICE, VIZ
 from tests.chain.recorded_chains import LIKE_THE_RECORDING, advance, difference_from, recorded_state

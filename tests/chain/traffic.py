@@ -11,11 +11,11 @@ from typing import Any
 from msgspec.structs import replace
 
 from ledgerd.codec import codec_of
-from ledgerd.codec.legacy_json import parse
-from ledgerd.protocol.assets import MAX_AMOUNT, Asset
-from ledgerd.protocol.block import Block
+from ledgerd.codec.json.legacy import parse
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.types.assets import MAX_AMOUNT, Asset
 from tests.recorded import MARKET_CHAINS, recorded_blocks, recorded_probe
 
 ODD_NUMBERS = (0, 1, -1, 2, 100, 9_999, 10_000, 10_001, 2**15, 2**16 - 1, 2**31, 2**32 - 1, MAX_AMOUNT)

@@ -16,11 +16,11 @@ from ledgerd.chain.chain import Chain
 from ledgerd.chain.log.source import LogSource
 from ledgerd.chain.offline import replay as replaying
 from ledgerd.chain.offline.replay import replay
-from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.blocks.transaction import unsigned_transaction
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.transfers import Transfer, TransferToVesting
-from ledgerd.protocol.transaction import unsigned_transaction
+from ledgerd.protocol.operations.money.transfers import Transfer, TransferToVesting
+from ledgerd.protocol.types.assets import tokens
 from tests.chain.networks import ALICE, BOB, OTHERS, SEVEN, SMALL, VIZ, VIZ_KEY, Clock, Network, key_of
 from tests.chain.recorded_chains import network_of
 

@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from ledgerd.protocol.assets import shares, tokens
-from ledgerd.protocol.authority import Authority, authority_of
-from ledgerd.protocol.block import Block, BlockHeader, merkle_root, sign_block
-from ledgerd.protocol.hashing import sha256
-from ledgerd.protocol.keys import PrivateKey
-from ledgerd.protocol.names import NO_NAME, AccountName
+from ledgerd.protocol.authorities.authority import Authority, authority_of
+from ledgerd.protocol.blocks.block import Block, BlockHeader, merkle_root, sign_block
+from ledgerd.protocol.blocks.transaction import Transaction
+from ledgerd.protocol.crypto.hashing import sha256
+from ledgerd.protocol.crypto.keys import PrivateKey
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.accounts import AccountCreate, AccountUpdate
-from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.operations.accounts.accounts import AccountCreate, AccountUpdate
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import shares, tokens
+from ledgerd.protocol.types.names import NO_NAME, AccountName
 from tests.chain.networks import VIZ, VIZ_KEY, Network
 
 MASTER, STRANGER = PrivateKey(sha256(b"master of the web")), PrivateKey(sha256(b"nobody in the web"))

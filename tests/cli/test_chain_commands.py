@@ -10,7 +10,7 @@ import pytest
 from ledgerd.cli import main
 from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME
+from ledgerd.state.objects.accounts.accounts import ACCOUNT_BY_NAME
 from tests.recorded import recorded_blocks, recorded_log
 from tests.state.versions import make_outdated
 
@@ -26,7 +26,7 @@ def log(tmp_path: Path) -> str:
 def niceness(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How far a command gives way; this process does not."""
     steps: list[int] = []
-    monkeypatch.setattr("ledgerd.cli.state.give_way", steps.append)
+    monkeypatch.setattr("ledgerd.cli.directory.state.give_way", steps.append)
     return steps
 
 

@@ -24,7 +24,7 @@ from ledgerd.projections.tables.market_records import (
     PM_RECENT_POINTS,
     PM_RECORDS_SINCE,
 )
-from ledgerd.state.tables import Table
+from ledgerd.state.tables.tables import Table
 from ledgerd.supervision.this_process import SEARCHED_AT
 from tests.recorded import recorded_log
 from tests.snapshot.recorded import recorded_file

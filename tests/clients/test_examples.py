@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.cli.process_arguments import add_dev
-from ledgerd.rpc.api.dev_api import DEV_API
+from ledgerd.cli.arguments.process_arguments import add_dev
+from ledgerd.rpc.api.node.dev_api import DEV_API
 from tests.clients.speaking import CLIENTS, development_node, is_left_out, speak
 
 ROOT = Path(__file__).resolve().parents[2]

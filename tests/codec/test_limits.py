@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from ledgerd.codec import DecodeError, codec_of, sorted_by
-from ledgerd.codec.numbers import UInt16
-from ledgerd.codec.varint import pack_varint
+from ledgerd.codec.types.numbers import UInt16
+from ledgerd.codec.types.varint import pack_varint
 
 HOSTILE = [1 << 20, 10485759, 10485760, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF]
 

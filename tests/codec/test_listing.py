@@ -11,7 +11,7 @@ import pytest
 
 from ledgerd.codec import DecodeError, codec_of, record_kind
 from ledgerd.codec.listing import DIRECTIONS, listing
-from ledgerd.codec.numbers import UInt32
+from ledgerd.codec.types.numbers import UInt32
 
 
 class Parcel(msgspec.Struct):

@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ledgerd.codec import DecodeError, codec_of
-from ledgerd.codec.numbers import Int64, ShareAmount, UInt8, UInt64, UInt128
 from ledgerd.codec.partial import bytes_before, columns_reader, fields_reader, span_reader
+from ledgerd.codec.types.numbers import Int64, ShareAmount, UInt8, UInt64, UInt128
 from tests.strategies import printable_values_of
 
 

@@ -11,9 +11,9 @@ from hypothesis import example, given
 
 from ledgerd.codec import DecodeError, array_of, codec_of, record_kind, sorted_by
 from ledgerd.codec.kinds import Reading
-from ledgerd.codec.numbers import Int64, ShareAmount, UInt8, UInt64
 from ledgerd.codec.partial import pieces_of
-from ledgerd.state.objects.accounts import Account, AccountAuthority
+from ledgerd.codec.types.numbers import Int64, ShareAmount, UInt8, UInt64
+from ledgerd.state.objects.accounts.accounts import Account, AccountAuthority
 from tests.strategies import printable_values_of
 
 

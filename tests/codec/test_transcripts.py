@@ -10,10 +10,10 @@ from hypothesis import example, given, settings
 
 from ledgerd.codec import DecodeError, codec_of, record_kind, sorted_by
 from ledgerd.codec.kinds import Reading
-from ledgerd.codec.numbers import UInt8, UInt16
-from ledgerd.protocol.block import Block
+from ledgerd.codec.types.numbers import UInt8, UInt16
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.transaction import Transaction
 from tests.strategies import printable_values_of
 
 

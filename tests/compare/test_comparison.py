@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from ledgerd.cli.compare import DIFFERENT, EQUAL, NOT_COMPARED
 from ledgerd.cli.main import main
+from ledgerd.cli.tools.compare import DIFFERENT, EQUAL, NOT_COMPARED
 from tests.compare.doubles import HEIGHT, listening, recorded_node
 
 QUICK = ("--rate", "100000", "--seed", "7", "--reads", "3")

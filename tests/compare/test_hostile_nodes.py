@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from ledgerd.cli.compare import NOT_COMPARED
 from ledgerd.cli.main import main
-from ledgerd.codec.json_text import Json
+from ledgerd.cli.tools.compare import NOT_COMPARED
+from ledgerd.codec.json.text import Json
 from ledgerd.compare.asking import MOST_ONE_SIDED, Pair
 from ledgerd.compare.comparison import Comparison, Scope
 from ledgerd.compare.difference import LONGEST_PLACE, differences

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from ledgerd.cli.compare import EQUAL
 from ledgerd.cli.main import main
+from ledgerd.cli.tools.compare import EQUAL
 from tests.compare.doubles import recorded_node
 from tests.recorded import FOLDER
 

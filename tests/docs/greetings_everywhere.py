@@ -18,10 +18,10 @@ from ledgerd.explorer.words.language import language
 from ledgerd.explorer.words.sentences import note_of, sentence, table_of
 from ledgerd.history.columns.typed_columns import typed_columns
 from ledgerd.node.dev.founding import PUBLISHED_ACCOUNTS_KEY
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import OPERATIONS, Operation
 from ledgerd.protocol.operations.base import active, tag_of
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.wallet.operations.catalogue import SENDABLE
 from tests.node.processes import NodeProcess
 from tests.wallet.test_on_a_chain import Person

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ledgerd.protocol.keys import PrivateKey, public_key_text
+from ledgerd.protocol.crypto.keys import PrivateKey, public_key_text
 from tests.docs.guides import DOCUMENTS
 from tests.node.dev.sending import EVERYBODY, broadcast, in_seconds
 from tests.node.processes import NodeProcess

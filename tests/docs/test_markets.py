@@ -10,7 +10,7 @@ from ledgerd.pricing.constant_product import Reserves, cancel, instant_fill, ope
 from ledgerd.pricing.lmsr import depth_of_liquidity, prices
 from ledgerd.pricing.lmsr_fill import tokens_for_amount
 from ledgerd.pricing.parimutuel import FeeRates, PenaltyTerms, Winner, fees, time_penalty, winner_payout, winners_pool
-from ledgerd.protocol.parameters import MAINNET
+from ledgerd.protocol.networks.parameters import MAINNET
 from ledgerd.protocol.properties import default_properties
 from tests.docs.guides import DOCUMENTS, Reader, Step, lessons_of
 from tests.docs.tutorials import DevPorts, go_through, program

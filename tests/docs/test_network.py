@@ -11,7 +11,7 @@ from ledgerd.p2p.sync import admission, gap_fill, range_sync, serving
 from ledgerd.p2p.talk import peer_exchange
 from ledgerd.p2p.wire import frames
 from ledgerd.p2p.wire.messages import MESSAGES
-from ledgerd.protocol.chain_file import load_parameters
+from ledgerd.protocol.networks.chain_file import load_parameters
 from tests.docs.guides import DOCUMENTS, Reader, steps_of
 
 DOCUMENT = (DOCUMENTS / "network.md").read_text(encoding="utf-8")

@@ -8,9 +8,9 @@ from configparser import RawConfigParser
 from pathlib import Path
 
 from ledgerd.node.config.configuration import read_configuration
-from ledgerd.producer.double_sign import FILE
-from ledgerd.producer.signer_place import SignerPlace, TlsFiles
-from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.producer.signing.double_sign import FILE
+from ledgerd.producer.signing.signer_place import SignerPlace, TlsFiles
+from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.signer.folder import SignerFolder
 from tests.chain.networks import VIZ
 from tests.docs.guides import DOCUMENTS, Reader, Step, steps_of

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ledgerd.node.config.configuration import read_configuration
-from ledgerd.protocol.keys import PrivateKey
+from ledgerd.protocol.crypto.keys import PrivateKey
 from tests.docs.guides import DOCUMENTS, Reader, Step, steps_of
 from tests.docs.ports import free_base
 

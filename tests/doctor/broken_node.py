@@ -18,8 +18,8 @@ from ledgerd.doctor.examined_node import ExaminedNode
 from ledgerd.doctor.finding import Finding
 from ledgerd.doctor.ports import record_inbound
 from ledgerd.producer.settings import SignerAccess
-from ledgerd.producer.signer_place import SignerPlace
-from ledgerd.producer.signing_frames import SignerStatus
+from ledgerd.producer.signing.signer_place import SignerPlace
+from ledgerd.producer.signing.signing_frames import SignerStatus
 from tests.chain.networks import OTHERS, SEVEN, SMALL, key_of, start_seven
 from tests.doctor.doubles import Surroundings, closed_port
 

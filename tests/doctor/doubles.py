@@ -11,9 +11,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Self
 
-from ledgerd.producer.ntp import MICRO, ntp_time
-from ledgerd.protocol.endpoint import Endpoint
-from ledgerd.snapshot.frames import InfoReply, packed
+from ledgerd.producer.time.ntp import MICRO, ntp_time
+from ledgerd.protocol.types.endpoint import Endpoint
+from ledgerd.snapshot.exchange.frames import InfoReply, packed
 
 HOST = "127.0.0.1"
 

@@ -12,14 +12,14 @@ import pytest
 from ledgerd.basics.durations import DAY
 from ledgerd.doctor.disk import GROWTH_FILE, LEAST, LITTLE, PROBE, Growth
 from ledgerd.doctor.ports import INBOUND_FILE
-from ledgerd.producer.double_sign import FILE
-from ledgerd.producer.ntp import MICRO
-from ledgerd.producer.signing_frames import SignerStatus
-from ledgerd.protocol.endpoint import Endpoint
-from ledgerd.protocol.keys import NULL_KEY, public_key_text
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.parameters import MAINNET
-from ledgerd.protocol.versions import version_number
+from ledgerd.producer.signing.double_sign import FILE
+from ledgerd.producer.signing.signing_frames import SignerStatus
+from ledgerd.producer.time.ntp import MICRO
+from ledgerd.protocol.crypto.keys import NULL_KEY, public_key_text
+from ledgerd.protocol.networks.parameters import MAINNET
+from ledgerd.protocol.types.endpoint import Endpoint
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.protocol.types.versions import version_number
 from ledgerd.state.objects.validators import VALIDATOR_BY_NAME
 from tests.chain.networks import BOB, SEVEN, key_of
 from tests.doctor.broken_node import KEY, NAME, UNIT, BrokenNode

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.cli.health import UNHEALTHY
 from ledgerd.cli.main import main
+from ledgerd.cli.process.health import UNHEALTHY
 from ledgerd.doctor.disk import GROWTH_FILE
 from ledgerd.doctor.ports import INBOUND_FILE
-from ledgerd.producer.signing_frames import SignerStatus
-from ledgerd.protocol.endpoint import Endpoint
-from ledgerd.protocol.keys import public_key_text
+from ledgerd.producer.signing.signing_frames import SignerStatus
+from ledgerd.protocol.crypto.keys import public_key_text
+from ledgerd.protocol.types.endpoint import Endpoint
 from tests.doctor.broken_node import KEY, NAME, BrokenNode
 from tests.raw_server import Answer, RawServer, answering, once
 
@@ -67,7 +67,7 @@ def _a_byte_now_and_then(_: bytes) -> Iterator[bytes]:
 @pytest.mark.parametrize("answer", [_interim_answers, _a_byte_now_and_then], ids=("interim", "drip"))
 def test_an_answer_without_an_end_is_none(broken: BrokenNode, answer: Answer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ledgerd.doctor.service.SECONDS", 0.4)
-    monkeypatch.setattr("ledgerd.cli.health.SECONDS", 0.4)
+    monkeypatch.setattr("ledgerd.cli.process.health.SECONDS", 0.4)
     broken.run()
     with answering(answer) as server:
         broken.change(http_endpoint=endpoint_of(server))

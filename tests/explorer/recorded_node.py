@@ -16,14 +16,14 @@ from ledgerd.client.pool import NodeAway, NodePool
 from ledgerd.explorer.node.following import HeadFollower
 from ledgerd.explorer.node.watch import ChainWatch
 from ledgerd.explorer.pages.answering import PageMaker, PageReply, PageRequest
-from ledgerd.history.reader import EmbeddedHistory
+from ledgerd.history.reading.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
 from ledgerd.projections.reading import ProjectionReader
 from ledgerd.rpc.api import APIS
 from ledgerd.rpc.api.database_api.globals import Storage
+from ledgerd.rpc.api.history.history_api import HISTORY_API
+from ledgerd.rpc.api.history.operation_history import ACCOUNT_HISTORY, OPERATION_HISTORY
 from ledgerd.rpc.api.history.stream import Subscriptions
-from ledgerd.rpc.api.history_api import HISTORY_API
-from ledgerd.rpc.api.operation_history import ACCOUNT_HISTORY, OPERATION_HISTORY
 from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.blocks.records import BlockRecords
 from ledgerd.rpc.call.cache import AnswerCache
@@ -31,7 +31,7 @@ from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.view import Node
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.reader import StateReader
+from ledgerd.state.views.reader import StateReader
 from tests.chain.recorded_chains import network_of
 from tests.history.histories import HISTORY_FOLDER
 from tests.recorded import ALL_CHAINS

@@ -11,8 +11,8 @@ from random import Random
 from typing import Any, NamedTuple
 
 from ledgerd.codec import Codec, codec_of
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.rpc.call.dispatch import Dispatcher, Later
 from tests.chain.recorded_chains import advance
 from tests.fuzz.corpus import inputs

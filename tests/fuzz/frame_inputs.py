@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ledgerd.chain.chain import Chain
 from ledgerd.p2p.wire.messages import BlockRangeReply, GetBlockRange
-from ledgerd.protocol.identifiers import NO_BLOCK
+from ledgerd.protocol.types.identifiers import NO_BLOCK
 from tests.chain.networks import SEVEN, SMALL, start_seven
 from tests.fuzz.playing import Played
 from tests.fuzz.target import Broken

@@ -15,7 +15,7 @@ from ledgerd.chain.log.block_log import BlockLog, BlockLogReader
 from ledgerd.chain.log.files import OFFSET, LogDamaged, sum_of, sums_path
 from ledgerd.chain.log.rolling import RollingBlockLog, RollingBlockLogReader
 from ledgerd.codec import CodecError, codec_of
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 from tests.chain.logged_blocks import packed_block
 from tests.fuzz.mutations import damaged
 from tests.fuzz.target import Broken

@@ -6,10 +6,10 @@ from pathlib import Path
 from random import Random
 
 from ledgerd.codec import codec_of
-from ledgerd.producer.double_sign import FILE, LastSigned
-from ledgerd.protocol.block import Block
+from ledgerd.producer.signing.double_sign import FILE, LastSigned
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.protocol.parameters import TESTNET
+from ledgerd.protocol.networks.parameters import TESTNET
 from tests.fuzz.mutations import damaged
 from tests.fuzz.target import Broken
 from tests.recorded import recorded_blocks

@@ -13,12 +13,10 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from ledgerd.codec.json_text import dumps
-from ledgerd.protocol.parameters import TESTNET
-from ledgerd.snapshot.container import StateWriter
+from ledgerd.codec.json.text import dumps
+from ledgerd.protocol.networks.parameters import TESTNET
 from ledgerd.snapshot.errors import SnapshotError
-from ledgerd.snapshot.export import Occasion, export
-from ledgerd.snapshot.frames import (
+from ledgerd.snapshot.exchange.frames import (
     LARGEST_REQUEST,
     AccessDenied,
     DataReply,
@@ -30,9 +28,11 @@ from ledgerd.snapshot.frames import (
     ProtocolFault,
     SnapshotMessage,
 )
-from ledgerd.snapshot.frames import packed as packed_frame
-from ledgerd.snapshot.load import load
-from ledgerd.snapshot.read import Snapshot
+from ledgerd.snapshot.exchange.frames import packed as packed_frame
+from ledgerd.snapshot.file.container import StateWriter
+from ledgerd.snapshot.file.export import Occasion, export
+from ledgerd.snapshot.file.read import Snapshot
+from ledgerd.snapshot.importing.load import load
 from ledgerd.state import Space, Store
 from ledgerd.state.objects import STORED_TABLES
 from tests.fuzz.mutations import damaged

@@ -10,12 +10,12 @@ from contextlib import suppress
 from typing import Any
 
 from ledgerd.codec import Codec, CodecError, DecodeError, codec_of
-from ledgerd.codec.legacy_json import is_valid, parse
-from ledgerd.protocol.authority import Authority
-from ledgerd.protocol.block import Block, SignedHeader
+from ledgerd.codec.json.legacy import is_valid, parse
+from ledgerd.protocol.authorities.authority import Authority
+from ledgerd.protocol.blocks.block import Block, SignedHeader
+from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.properties import VersionedChainProperties
-from ledgerd.protocol.transaction import Transaction
 
 CODECS: tuple[Codec[Any], ...] = tuple(
     codec_of(each) for each in (Transaction, Block, Operation, SignedHeader, Authority, VersionedChainProperties)

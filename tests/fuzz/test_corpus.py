@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from ledgerd.codec import Codec, DecodeError, codec_of, kind_of
-from ledgerd.codec.legacy_json import parse
-from ledgerd.codec.variants import NamedVariant
-from ledgerd.protocol.authority import Authority
+from ledgerd.codec.json.legacy import parse
+from ledgerd.codec.types.variants import NamedVariant
+from ledgerd.protocol.authorities.authority import Authority
 from ledgerd.protocol.operations import Operation
 from tests.fuzz.corpus import inputs
 from tests.fuzz.target import CODECS, Broken, survive, survive_bytes, survive_json

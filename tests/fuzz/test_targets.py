@@ -12,7 +12,7 @@ import pytest
 from ledgerd.chain.log.files import LogFiles
 from ledgerd.chain.log.repair import Repaired
 from ledgerd.node.config.given import ConfigurationError
-from ledgerd.producer.double_sign import LastSigned
+from ledgerd.producer.signing.double_sign import LastSigned
 from ledgerd.rpc.http.reader import BETWEEN, RequestReader
 from tests.chain.logged_blocks import unsynced
 from tests.fuzz import playing
@@ -174,7 +174,7 @@ def test_a_record_that_is_believed_without_its_checksum_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target = SigningRecords(tmp_path)
-    monkeypatch.setattr("ledgerd.producer.double_sign.SignedBlockRecord.sealed", lambda self: self)
+    monkeypatch.setattr("ledgerd.producer.signing.double_sign.SignedBlockRecord.sealed", lambda self: self)
 
     _found(target)
 

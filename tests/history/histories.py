@@ -14,14 +14,14 @@ import lmdb
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.log.histories import HistoryView
-from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.following import follow_with_balances
-from ledgerd.history.log_bytes import LogBytes
-from ledgerd.history.reader import EmbeddedHistory
+from ledgerd.history.reading.log_bytes import LogBytes
+from ledgerd.history.reading.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
-from ledgerd.history.tables import Tables
-from ledgerd.protocol.names import AccountName
-from ledgerd.state.disk import MAX_DATABASES, LmdbTransaction, Space
+from ledgerd.history.store.embedded import EmbeddedStore
+from ledgerd.history.store.tables import Tables
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.state.files.disk import MAX_DATABASES, LmdbTransaction, Space
 from tests.recorded import ANSWERED, FOLDER
 
 HISTORY_FOLDER = "history"

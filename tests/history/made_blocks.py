@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ledgerd.chain.events import AFTER_TRANSACTIONS, NO_TRANSACTION, AppliedOperation, BlockApplied
-from ledgerd.protocol.assets import shares, tokens
-from ledgerd.protocol.block import NO_TRANSACTIONS, Block
-from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.blocks.block import NO_TRANSACTIONS, Block
+from ledgerd.protocol.blocks.transaction import Transaction
+from ledgerd.protocol.crypto.signatures import Signature
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.transfers import Transfer
+from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.operations.validators import AccountValidatorProxy
 from ledgerd.protocol.operations.virtual import CommitteeCancelRequest, ReceiveAward, ValidatorReward
-from ledgerd.protocol.signatures import Signature
-from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.types.assets import shares, tokens
+from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId
+from ledgerd.protocol.types.names import AccountName
 
 NAMES = tuple(AccountName(name) for name in ("alice", "bob", "carol", "dave", "lonely.account"))
 START = 1_800_000_000

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from ledgerd.chain.events import AppliedOperation, BlockApplied, BlocksUndone, Event
 from ledgerd.chain.log.histories import HistoryView, RecordedOperation
-from ledgerd.history.filters import AccountFilter, OperationFilter
+from ledgerd.history.reading.filters import AccountFilter, OperationFilter
 from ledgerd.history.settings import HistorySettings
 from ledgerd.history.touched import touched
-from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.base import tag_of
+from ledgerd.protocol.types.names import AccountName
 from tests.history.histories import whole_history
 
 

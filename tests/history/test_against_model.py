@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.events import BlocksUndone, Event, IrreversibleAdvanced
 from ledgerd.chain.log.block_log import BlockLog
-from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.settings import ALL_BLOCKS, HistorySettings
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.identifiers import NO_BLOCK
+from ledgerd.history.store.embedded import EmbeddedStore
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.types.identifiers import NO_BLOCK
 from tests.history.histories import HISTORY_FOLDER, SMALL, closed_view, view_of
 from tests.history.made_blocks import Plan, block_on, told
 from tests.history.model import Model, assert_same

@@ -14,12 +14,12 @@ import pytest
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.histories import HistoryView, TransactionPlace, Wanted
 from ledgerd.history.errors import HistoryDamaged
-from ledgerd.history.reader import EmbeddedHistory
+from ledgerd.history.reading.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
-from ledgerd.history.tables import Tables
-from ledgerd.protocol.identifiers import TransactionId
-from ledgerd.protocol.names import AccountName
-from ledgerd.state.disk import DATA_FILE, MAX_DATABASES
+from ledgerd.history.store.tables import Tables
+from ledgerd.protocol.types.identifiers import TransactionId
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.state.files.disk import DATA_FILE, MAX_DATABASES
 from tests.history.histories import HISTORY_FOLDER
 from tests.history.made_blocks import NAMES, Plan
 from tests.history.test_against_model import Teller

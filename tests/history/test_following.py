@@ -12,14 +12,14 @@ import pytest
 
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.events import Event
-from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.following import follow, open_history
 from ledgerd.history.settings import HistorySettings
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.state.disk import DATA_FILE
+from ledgerd.history.store.embedded import EmbeddedStore
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.state.files.disk import DATA_FILE
 from tests.chain.networks import ALICE, BOB, OTHERS, SEVEN, VIZ, Network, key_of, start_seven
 from tests.chain.observing import CommitObserver, observe
 from tests.history.histories import HISTORY_FOLDER, SMALL, followed, open_store, view_of

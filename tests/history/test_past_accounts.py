@@ -13,14 +13,14 @@ import pytest
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.log.histories import History
-from ledgerd.codec.json_text import Json
-from ledgerd.history import journal as journal_module
-from ledgerd.history.embedded import EmbeddedStore
+from ledgerd.codec.json.text import Json
 from ledgerd.history.following import open_history
-from ledgerd.history.log_bytes import LogBytes
-from ledgerd.history.reader import EmbeddedHistory
+from ledgerd.history.reading.log_bytes import LogBytes
+from ledgerd.history.reading.reader import EmbeddedHistory
 from ledgerd.history.rebuild import rebuild
 from ledgerd.history.settings import HistorySettings
+from ledgerd.history.store import journal as journal_module
+from ledgerd.history.store.embedded import EmbeddedStore
 from tests.chain.networks import start_seven
 from tests.chain.observing import observe
 from tests.chain.recorded_chains import advance, open_chain

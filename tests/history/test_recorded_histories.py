@@ -10,10 +10,10 @@ import pytest
 
 from ledgerd.chain.events import AFTER_TRANSACTIONS
 from ledgerd.chain.log.histories import HistoryView, TransactionPlace, entry_text
-from ledgerd.protocol.identifiers import TransactionId
-from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import OPERATIONS
 from ledgerd.protocol.operations.base import name_of
+from ledgerd.protocol.types.identifiers import TransactionId
+from ledgerd.protocol.types.names import AccountName
 from tests.history.histories import Question, closed_view, recorded_histories, shown_operations
 from tests.recorded import ANSWERED, recorded_answers
 from tests.rpc.api.serving import copy_followed

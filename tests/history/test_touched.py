@@ -10,16 +10,22 @@ from hypothesis import given
 
 from ledgerd.codec import codec_of
 from ledgerd.history.touched import touched
-from ledgerd.protocol.assets import shares, tokens
-from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.bets import PmTransferPosition
-from ledgerd.protocol.operations.content import Content
-from ledgerd.protocol.operations.custom import Custom
-from ledgerd.protocol.operations.disputes import PmDisputeResolve, PmUnban
-from ledgerd.protocol.operations.oracles import PmOracleRegister, PmOracleUpdate
-from ledgerd.protocol.operations.proposals import ProposalUpdate
-from ledgerd.protocol.operations.transfers import SetWithdrawVestingRoute, Transfer, TransferToVesting
+from ledgerd.protocol.operations.accounts.content import Content
+from ledgerd.protocol.operations.accounts.custom import Custom
+from ledgerd.protocol.operations.accounts.proposals import ProposalUpdate
+from ledgerd.protocol.operations.markets.bets import PmTransferPosition
+from ledgerd.protocol.operations.markets.disputes import PmDisputeResolve, PmUnban
+from ledgerd.protocol.operations.markets.oracles import PmOracleRegister, PmOracleUpdate
+from ledgerd.protocol.operations.markets.virtual_markets import (
+    PmAutoPayout,
+    PmBatchSettle,
+    PmDisputeOpened,
+    PmLazyRecall,
+    PmLpPayout,
+    PmMarketExpired,
+)
+from ledgerd.protocol.operations.money.transfers import SetWithdrawVestingRoute, Transfer, TransferToVesting
 from ledgerd.protocol.operations.validators import AccountValidatorProxy
 from ledgerd.protocol.operations.virtual import (
     AuthorReward,
@@ -30,14 +36,8 @@ from ledgerd.protocol.operations.virtual import (
     CurationReward,
     StakeholderReward,
 )
-from ledgerd.protocol.operations.virtual_markets import (
-    PmAutoPayout,
-    PmBatchSettle,
-    PmDisputeOpened,
-    PmLazyRecall,
-    PmLpPayout,
-    PmMarketExpired,
-)
+from ledgerd.protocol.types.assets import shares, tokens
+from ledgerd.protocol.types.names import AccountName
 from tests.history.histories import recorded_histories
 from tests.recorded import ANSWERED, recorded_answers
 from tests.strategies import values_of

@@ -10,7 +10,7 @@ from collections import Counter
 from functools import cache
 
 from ledgerd.codec import codec_of
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.operations.base import Operation, name_of
 from tests.house.preconditions import OF_ALL, is_in, rules_of_families
 from tests.house.source_tree import ROOT

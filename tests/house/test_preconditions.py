@@ -67,8 +67,13 @@ def test_there_is_a_c():
 
 
 def planted(root: Path, source: str = SOURCE, test: str = TEST) -> list[str]:
-    empty = dict.fromkeys(("src/ledgerd/protocol/operations/bets.py", "tests/protocol/operations/test_bets.py"), "")
-    files = {"src/ledgerd/chain/evaluators/bets.py": source, "tests/chain/evaluators/test_bets.py": test}
+    empty = dict.fromkeys(
+        ("src/ledgerd/protocol/operations/markets/bets.py", "tests/protocol/operations/markets/test_bets.py"), ""
+    )
+    files = {
+        "src/ledgerd/chain/evaluators/markets/bets.py": source,
+        "tests/chain/evaluators/markets/test_bets.py": test,
+    }
     shared = {f"src/ledgerd/{each}": "" for paths in FLOORS.values() for each in paths if each.endswith(".py")}
     return [*faults(write_tree(root, {**empty, **shared, **files}), ("bets",))]
 

@@ -35,7 +35,7 @@ EXCEPTIONS: dict[str, str] = {
     "pricing/fixed_point.py:mul_q": _FIXED,
     "pricing/lmsr.py:buy_cost": _FIXED,
     "pricing/lmsr.py:sell_return": _FIXED,
-    "protocol/keys.py:from_brain_key": _WALLETS,
+    "protocol/crypto/keys.py:from_brain_key": _WALLETS,
 }
 """`file:name` of what is right as it is, and why."""
 
@@ -214,7 +214,7 @@ def test_a_use_of_the_same_name_elsewhere_does_not_count(tmp_path: Path, text: s
     )
     files = {f"src/{PACKAGE}/state/reader.py": text, f"src/{PACKAGE}/state/writer.py": other}
 
-    assert unused(write_tree(tmp_path, files), {}) == [f"state/reader.py:{name}"]
+    assert unused(write_tree(tmp_path, files), {}) == [f"state/views/reader.py:{name}"]
 
 
 def test_a_helper_that_no_test_uses_is_found(tmp_path: Path) -> None:

@@ -17,9 +17,9 @@ from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.offline.invariants import check
 from ledgerd.codec import codec_of
 from ledgerd.node.datadir.state_files import StateFiles
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.endpoint import Endpoint
-from ledgerd.protocol.parameters import TESTNET
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.networks.parameters import TESTNET
+from ledgerd.protocol.types.endpoint import Endpoint
 from tests.chain.networks import SMALL, Clock
 from tests.chain.whole_state import first_change, whole_state
 from tests.node.processes import LOOPBACK, PATIENCE, PROGRAM, NodeProcess

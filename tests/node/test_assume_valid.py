@@ -16,8 +16,8 @@ from ledgerd.cli import main as ledgerd
 from ledgerd.codec import codec_of
 from ledgerd.p2p.wire.frames import FrameReader
 from ledgerd.p2p.wire.messages import BlockRangeReply, GetBlockRange, Hello, HelloReply, Message, NodeId, read_message
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.identifiers import NO_BLOCK
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.types.identifiers import NO_BLOCK
 from tests.node.processes import LOOPBACK, NodeProcess
 from tests.p2p.socket_peers import SocketPeer, honest
 from tests.ports import free_port

@@ -9,8 +9,8 @@ import pytest
 from ledgerd.chain.chain import Chain
 from ledgerd.producer.testnet_start import PUBLISHED_INITIATOR_KEY
 from ledgerd.protocol.constants import BLOCK_INTERVAL
-from ledgerd.protocol.keys import PrivateKey
-from ledgerd.state.objects.lazy_pool import PM_LAZY_POOLS
+from ledgerd.protocol.crypto.keys import PrivateKey
+from ledgerd.state.objects.markets.lazy_pool import PM_LAZY_POOLS
 from tests.chain.recorded_chains import advance, network_of
 from tests.node.processes import NodeProcess
 from tests.recorded import AGAIN

@@ -11,8 +11,8 @@ from random import Random
 
 import pytest
 
-from ledgerd.state.disk import DATA_FILE
 from ledgerd.state.errors import StorageError
+from ledgerd.state.files.disk import DATA_FILE
 from tests.node import killing
 from tests.node.killing import Importing, Syncing, files_in, kill_after
 

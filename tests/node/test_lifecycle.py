@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.cli.node_arguments import WRONG_CONFIGURATION
+from ledgerd.cli.arguments.node_arguments import WRONG_CONFIGURATION
 from ledgerd.node.lifecycle import FATAL, banner
-from ledgerd.protocol.parameters import TESTNET
+from ledgerd.protocol.networks.parameters import TESTNET
 from tests.node.processes import CONFIGURATIONS, PROGRAM, NodeProcess, words_of_testnet
 from tests.recorded import CHAINS, recorded_log
 

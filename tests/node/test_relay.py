@@ -20,13 +20,13 @@ import pytest
 from ledgerd.codec import codec_of
 from ledgerd.node.testnet.plan import free_ports
 from ledgerd.p2p.wire.messages import GetBlockRange, range_reply_frame
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.endpoint import Endpoint
-from ledgerd.protocol.identifiers import BlockId, TransactionId
-from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.protocol.parameters import TESTNET
-from ledgerd.protocol.time_text import parse_time_text
-from ledgerd.protocol.transaction import Transaction, unsigned_transaction
+from ledgerd.protocol.blocks.transaction import Transaction, unsigned_transaction
+from ledgerd.protocol.networks.parameters import TESTNET
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.endpoint import Endpoint
+from ledgerd.protocol.types.identifiers import BlockId, TransactionId
+from ledgerd.protocol.types.time_text import parse_time_text
 from tests.chain.networks import VIZ, VIZ_KEY, Network
 from tests.node.processes import LOOPBACK, NodeProcess, words_of_testnet
 from tests.p2p.socket_peers import SocketPeer

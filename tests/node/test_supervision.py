@@ -23,7 +23,7 @@ from ledgerd.node.parts.production import ProductionPart
 from ledgerd.node.parts.watching.stuck import StuckPart
 from ledgerd.node.runtime import Runtime
 from ledgerd.producer.loop import Producer
-from ledgerd.snapshot.stalls import StallVerdict, StallWatch
+from ledgerd.snapshot.exchange.stalls import StallVerdict, StallWatch
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.work import Ending, PartFailed, Work
 from tests.node.processes import PATIENCE, NodeProcess, words_of_testnet

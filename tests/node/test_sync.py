@@ -9,7 +9,7 @@ from pathlib import Path
 from ledgerd.cli import main as ledgerd
 from ledgerd.codec import codec_of
 from ledgerd.p2p.wire.messages import GetBlockRange
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 from tests.node.processes import LOOPBACK, NodeProcess
 from tests.p2p.socket_peers import SocketPeer, honest
 from tests.recorded import recorded_blocks

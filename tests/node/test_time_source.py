@@ -8,7 +8,7 @@ import time
 import pytest
 
 from ledgerd.node.time_source import MICRO, TimeSource
-from ledgerd.protocol.parameters import NetworkClock
+from ledgerd.protocol.networks.parameters import NetworkClock
 
 
 @pytest.fixture

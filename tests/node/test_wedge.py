@@ -19,9 +19,9 @@ from ledgerd.node.testnet.founding import SMALL, copy_chain
 from ledgerd.node.testnet.network import LocalNetwork, Wishes, prepare
 from ledgerd.node.testnet.plan import HOST, Plan, write_secret
 from ledgerd.p2p.sync.survey import FAR_BLOCKS
-from ledgerd.protocol.chain_file import load_parameters
 from ledgerd.protocol.constants import BLOCK_INTERVAL
-from ledgerd.snapshot.directory import name_of
+from ledgerd.protocol.networks.chain_file import load_parameters
+from ledgerd.snapshot.file.directory import name_of
 from tests.node.processes import LOOPBACK, PROGRAM, NodeProcess
 from tests.ports import free_port
 

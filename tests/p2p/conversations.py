@@ -11,9 +11,9 @@ from typing import NamedTuple
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.log.rolling import RollingBlockLog
 from ledgerd.p2p.wire.frames import pack_frame
-from ledgerd.protocol.parameters import TESTNET
-from ledgerd.snapshot.load import load
-from ledgerd.snapshot.read import Snapshot
+from ledgerd.protocol.networks.parameters import TESTNET
+from ledgerd.snapshot.file.read import Snapshot
+from ledgerd.snapshot.importing.load import load
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.store import Store
 from tests.chain.networks import SMALL

@@ -40,9 +40,9 @@ from ledgerd.p2p.wire.messages import (
     SoftBan,
     TransactionMessage,
 )
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.identifiers import BlockId
-from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.blocks.transaction import Transaction
+from ledgerd.protocol.types.identifiers import BlockId
 from tests.chain.networks import SEVEN, SMALL, start_seven
 from tests.p2p.receiving import receive_all
 from tests.p2p.scripted_talk import Talk

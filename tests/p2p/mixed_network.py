@@ -14,10 +14,10 @@ from ledgerd.p2p.shared.actions import Close, Dial, Send
 from ledgerd.p2p.shared.chain_access import ChainAccess
 from ledgerd.p2p.shared.settings import Settings
 from ledgerd.p2p.wire.messages import NodeId
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.endpoint import Endpoint
-from ledgerd.protocol.keys import PrivateKey
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.crypto.keys import PrivateKey
+from ledgerd.protocol.types.endpoint import Endpoint
+from ledgerd.protocol.types.names import AccountName
 from tests.p2p.receiving import receive_all
 from tests.p2p.reference import ReferencePeers
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ledgerd.protocol.keys import PrivateKey
-from ledgerd.protocol.signatures import Signature, sign
+from ledgerd.protocol.crypto.keys import PrivateKey
+from ledgerd.protocol.crypto.signatures import Signature, sign
 
 _BODY = sign(PrivateKey(bytes([9] * 32)), bytes([7] * 32))
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ledgerd.chain.chain import Chain
-from ledgerd.codec.varint import pack_varint
+from ledgerd.codec.types.varint import pack_varint
 from ledgerd.p2p.shared.chain_access import Acceptance
 from ledgerd.p2p.wire.messages import (
     FORWARD,
@@ -36,8 +36,8 @@ from ledgerd.p2p.wire.messages import (
     range_reply_frame,
     read_message,
 )
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.identifiers import NO_BLOCK, BlockId, block_number_of
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId, block_number_of
 from tests.p2p.reference_ground import ACTIVE, HANDSHAKING, SYNCING, Record, ReferenceGround
 
 RANGE_BUDGET = 2_097_152 - 65_536

@@ -6,8 +6,8 @@ from ledgerd.chain.chain import Chain
 from ledgerd.p2p.shared.chain_access import ChainAccess
 from ledgerd.p2p.wire.frames import FrameReader
 from ledgerd.p2p.wire.messages import NO_NODE, SYNC, Message, NodeId, SoftBan, TransactionMessage
-from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
-from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.blocks.transaction import Transaction
+from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId
 
 HANDSHAKING, SYNCING, ACTIVE = range(3)
 KNOWN_BLOCKS = 20

@@ -15,8 +15,8 @@ from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.settings import Settings
 from ledgerd.p2p.wire.frames import FrameReader
 from ledgerd.p2p.wire.messages import Hello, HelloReply, Message, NodeId, read_message
-from ledgerd.protocol.endpoint import Endpoint
-from ledgerd.protocol.identifiers import NO_BLOCK
+from ledgerd.protocol.types.endpoint import Endpoint
+from ledgerd.protocol.types.identifiers import NO_BLOCK
 from tests.p2p.receiving import receive_all
 
 OWN_ID = NodeId(b"\2" + bytes(31) + b"\1")

@@ -23,10 +23,10 @@ from ledgerd.p2p.wire.messages import (
     range_reply_frame,
     read_message,
 )
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.endpoint import Endpoint
-from ledgerd.protocol.identifiers import NO_BLOCK
-from ledgerd.protocol.signatures import sign
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.crypto.signatures import sign
+from ledgerd.protocol.types.endpoint import Endpoint
+from ledgerd.protocol.types.identifiers import NO_BLOCK
 from tests.chain.networks import VIZ_KEY
 
 Pieces = Callable[["SocketPeer", GetBlockRange], Awaitable[bytes | None]]

@@ -26,13 +26,13 @@ from ledgerd.p2p.wire.messages import (
     TransactionMessage,
     read_message,
 )
-from ledgerd.protocol import transaction as transaction_module
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
-from ledgerd.protocol.keys import PrivateKey, PublicKey
-from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.protocol.signatures import Signature, recover
+from ledgerd.protocol.blocks import transaction as transaction_module
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.crypto.keys import PrivateKey, PublicKey
+from ledgerd.protocol.crypto.signatures import Signature, recover
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId
 from tests.chain.forks.branches import forged, forged_line
 from tests.chain.networks import OTHERS, VIZ, Network
 from tests.logs import KeptLines, LimitedAt

@@ -10,8 +10,8 @@ import pytest
 
 from ledgerd.chain.chain import Chain
 from ledgerd.p2p.wire.messages import FORWARD
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.operations.transfers import Transfer
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
 from tests.chain.networks import SEVEN, SMALL, VIZ, Network
 from tests.p2p.mixed_network import MixedNetwork, Ours, Theirs
 

@@ -20,12 +20,12 @@ from ledgerd.p2p.wire.messages import (
     SoftBan,
     TransactionMessage,
 )
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
-from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.protocol.signatures import sign
-from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.blocks.transaction import Transaction
+from ledgerd.protocol.crypto.signatures import sign
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId
 from tests.chain.networks import VIZ, VIZ_KEY, Network
 from tests.p2p.scripted_talk import Talk
 

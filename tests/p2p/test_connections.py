@@ -15,7 +15,7 @@ from ledgerd.p2p.wire.messages import (
     PeerExchangeRequest,
     range_reply_frame,
 )
-from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.protocol.types.endpoint import Endpoint
 from tests.chain.networks import Network
 from tests.p2p.conftest import Begin
 from tests.p2p.scripted_talk import OWN_ID, Talk

@@ -29,10 +29,10 @@ from ledgerd.p2p.wire.messages import (
     range_reply_frame,
     read_message,
 )
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.identifiers import NO_BLOCK
+from ledgerd.protocol.types.endpoint import Endpoint
+from ledgerd.protocol.types.identifiers import NO_BLOCK
 from tests.p2p.conversations import Said, chain_from_snapshot, conversation
 from tests.p2p.receiving import receive_all
 

@@ -20,9 +20,9 @@ from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.peer import Peer
 from ledgerd.p2p.shared.settings import Settings
 from ledgerd.p2p.wire.messages import FORWARD, Hello, Message, NodeId, NotAvailable, TransactionMessage
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.endpoint import Endpoint
-from ledgerd.protocol.operations.transfers import Transfer
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.endpoint import Endpoint
 from tests.backlog import backlog_of
 from tests.chain.networks import GENESIS, SEVEN, SMALL, VIZ, Network
 from tests.chain.observing import observe

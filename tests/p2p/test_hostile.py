@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ledgerd.chain.chain import Chain
 from ledgerd.p2p.wire.frames import HEADER, MAX_PAYLOAD, pack_frame
 from ledgerd.p2p.wire.messages import MESSAGES, BlockRangeReply, GetBlockRange
-from ledgerd.protocol.identifiers import NO_BLOCK
+from ledgerd.protocol.types.identifiers import NO_BLOCK
 from tests.p2p.hostile import Hostile
 from tests.p2p.scripted_talk import Talk
 

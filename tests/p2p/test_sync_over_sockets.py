@@ -15,7 +15,7 @@ from ledgerd.p2p.network_state import NetworkState
 from ledgerd.p2p.shared.chain_access import ChainAccess
 from ledgerd.p2p.shared.settings import Settings
 from ledgerd.p2p.wire.messages import NodeId
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 from tests.chain.recorded_chains import open_chain
 from tests.p2p.socket_peers import SocketPeer, honest, lying, stalling
 from tests.p2p.test_driver import reached

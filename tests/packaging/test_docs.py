@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from ledgerd.cli.arguments.node_arguments import node_arguments
 from ledgerd.cli.main import parser
-from ledgerd.cli.node_arguments import node_arguments
 from tests.house.source_tree import ROOT
 from tests.packaging.conftest import DOCKERFILE, PLAIN_PYTHON, Sources, succeeded
 from tests.packaging.container import Container, require_root

@@ -13,7 +13,7 @@ from ledgerd.producer.decision import HEALTHY_PARTICIPATION, Guards, decide
 from ledgerd.producer.facts import Facts, read_facts
 from ledgerd.producer.outcome import TickOutcome
 from ledgerd.producer.settings import ProducerSettings, keyring
-from ledgerd.protocol.keys import PrivateKey
+from ledgerd.protocol.crypto.keys import PrivateKey
 from ledgerd.protocol.operations.validators import ValidatorUpdate
 from tests.chain.networks import COMMITTEE, OTHERS, SEVEN, VIZ, VIZ_KEY, Network, start_seven
 

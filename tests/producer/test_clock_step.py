@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.producer.clock import NEAR, SECOND, STEP, STILL, StepGuard
-from ledgerd.producer.double_sign import LastSigned
 from ledgerd.producer.loop import Producer
 from ledgerd.producer.settings import ProducerSettings, keyring
-from ledgerd.protocol.names import AccountName
+from ledgerd.producer.signing.double_sign import LastSigned
+from ledgerd.producer.time.clock import NEAR, SECOND, STEP, STILL, StepGuard
+from ledgerd.protocol.types.names import AccountName
 from tests.chain.networks import VIZ, VIZ_KEY, Network, start_seven
 
 NOW, HOURS = 1_800_000_000, 5 * 3600

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from ledgerd.producer.clock import SECOND
 from ledgerd.producer.decision import Guards, decide
 from ledgerd.producer.facts import Facts, Rival, next_own_slot
 from ledgerd.producer.outcome import Decision, Duty, TickOutcome
 from ledgerd.producer.settings import ProducerSettings, keyring
+from ledgerd.producer.time.clock import SECOND
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
-from ledgerd.protocol.identifiers import BlockId
-from ledgerd.protocol.keys import NULL_KEY, PrivateKey, PublicKey
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.crypto.keys import NULL_KEY, PrivateKey, PublicKey
+from ledgerd.protocol.types.identifiers import BlockId
+from ledgerd.protocol.types.names import AccountName
 
 KEY = PrivateKey(b"\1" * 32)
 OURS, ALICE, BOB = AccountName("ours"), AccountName("alice"), AccountName("bob")

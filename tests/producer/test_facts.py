@@ -7,9 +7,9 @@ from pathlib import Path
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.producer.facts import read_facts
-from ledgerd.snapshot.export import Occasion, export
-from ledgerd.snapshot.load import load
-from ledgerd.snapshot.read import Snapshot
+from ledgerd.snapshot.file.export import Occasion, export
+from ledgerd.snapshot.file.read import Snapshot
+from ledgerd.snapshot.importing.load import load
 from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES
 from tests.chain.networks import SMALL, VIZ, VIZ_KEY, Network

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from ledgerd.producer.facts import read_facts
-from ledgerd.protocol.block import Block, BlockHeader, sign_block
-from ledgerd.protocol.identifiers import MerkleRoot
-from ledgerd.protocol.keys import PrivateKey
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.blocks.block import Block, BlockHeader, sign_block
+from ledgerd.protocol.crypto.keys import PrivateKey
+from ledgerd.protocol.types.identifiers import MerkleRoot
+from ledgerd.protocol.types.names import AccountName
 from tests.chain.networks import OTHERS, Network, start_seven
 
 ALICE = OTHERS[0]

@@ -6,9 +6,9 @@ import pytest
 
 from ledgerd.producer.guard import AppliedBlock, DeclaredValidator, Guard, GuardFacts, Update
 from ledgerd.producer.settings import GuardSettings, Watched
-from ledgerd.protocol.identifiers import TransactionId
-from ledgerd.protocol.keys import NULL_KEY, PrivateKey, PublicKey
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.crypto.keys import NULL_KEY, PrivateKey, PublicKey
+from ledgerd.protocol.types.identifiers import TransactionId
+from ledgerd.protocol.types.names import AccountName
 
 SIGNING, ACTIVE = PrivateKey(b"\1" * 32), PrivateKey(b"\2" * 32)
 OURS, ALSO, OTHER = AccountName("ours"), AccountName("also"), AccountName("other")

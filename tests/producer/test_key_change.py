@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from ledgerd.producer.testnet_start import PUBLISHED_INITIATOR_KEY
-from ledgerd.protocol.keys import PrivateKey, PublicKey
+from ledgerd.protocol.blocks.transaction import unsigned_transaction
+from ledgerd.protocol.crypto.keys import PrivateKey, PublicKey
 from ledgerd.protocol.operations.validators import ValidatorUpdate
-from ledgerd.protocol.transaction import unsigned_transaction
 from tests.chain.networks import COMMITTEE_KEY, VIZ
 from tests.producer.virtual_time import SETTINGS, Station, World
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.producer.clock import SECOND
 from ledgerd.producer.settings import ProducerSettings, keyring
 from ledgerd.producer.testnet_start import is_self_starting
+from ledgerd.producer.time.clock import SECOND
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT, INITIATOR_ACCOUNT
-from ledgerd.protocol.parameters import MAINNET, TESTNET
+from ledgerd.protocol.networks.parameters import MAINNET, TESTNET
 from tests.chain.networks import COMMITTEE_KEY, VIZ_KEY
 from tests.producer.virtual_time import SETTINGS, Station, World
 

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from ledgerd.producer.clock import SECOND
 from ledgerd.producer.loop import run
 from ledgerd.producer.outcome import TickOutcome
 from ledgerd.producer.settings import SignerAccess
-from ledgerd.producer.signer_place import SignerPlace
-from ledgerd.producer.signing_frames import SignerAnswer, SigningQuestion, SigningVerdict
-from ledgerd.producer.signings import SignerReply
-from ledgerd.protocol.block import BlockHeader
-from ledgerd.protocol.keys import PublicKey
+from ledgerd.producer.signing.signer_place import SignerPlace
+from ledgerd.producer.signing.signing_frames import SignerAnswer, SigningQuestion, SigningVerdict
+from ledgerd.producer.signing.signings import SignerReply
+from ledgerd.producer.time.clock import SECOND
+from ledgerd.protocol.blocks.block import BlockHeader
+from ledgerd.protocol.crypto.keys import PublicKey
 from ledgerd.signer.rule import ClockReading, SigningRule
 from ledgerd.signer.service import SigningService
 from tests.chain.networks import VIZ, VIZ_KEY, Network

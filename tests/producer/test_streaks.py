@@ -4,12 +4,12 @@ import logging
 
 import pytest
 
-from ledgerd.producer.clock import SECOND
 from ledgerd.producer.outcome import Decision, Duty, TickOutcome
 from ledgerd.producer.settings import ProducerSettings
 from ledgerd.producer.streaks import IDLE_WARNING, Streaks
+from ledgerd.producer.time.clock import SECOND
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
-from ledgerd.protocol.time_text import time_text
+from ledgerd.protocol.types.time_text import time_text
 from tests.producer.test_decision import FACTS, HEAD_TIME, OURS, SETTINGS, SLOT
 
 NOW = SLOT * SECOND

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.producer.clock import SECOND
+from ledgerd.producer.time.clock import SECOND
 from tests.chain.networks import GENESIS
 from tests.producer.virtual_time import Station, World
 

@@ -7,12 +7,12 @@ from typing import Self
 
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.events import BlockApplied, Event
-from ledgerd.producer.clock import SECOND, SteadyClock
-from ledgerd.producer.double_sign import LastSigned
 from ledgerd.producer.loop import Producer
 from ledgerd.producer.settings import ProducerSettings, keyring
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.parameters import TESTNET, ChainParameters
+from ledgerd.producer.signing.double_sign import LastSigned
+from ledgerd.producer.time.clock import SECOND, SteadyClock
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.networks.parameters import TESTNET, ChainParameters
 from tests.chain.networks import COMMITTEE, COMMITTEE_KEY, GENESIS, SMALL, put_genesis
 from tests.chain.observing import CommitObserver, observe
 

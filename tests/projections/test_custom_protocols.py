@@ -9,8 +9,8 @@ import pytest
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.projections.custom_protocols import CustomProtocols
 from ledgerd.projections.tables.custom_protocols import PROTOCOL_BY_LAST_BLOCK
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.custom import Custom
+from ledgerd.protocol.operations.accounts.custom import Custom
+from ledgerd.protocol.types.names import AccountName
 from tests.chain.ledgers import ALICE, BOB, HEAD, carry_out, change, create_account, fresh_ledger, kept_beside, project
 
 

@@ -24,12 +24,12 @@ from ledgerd.projections.markets.records import MarketRecords
 from ledgerd.projections.projection import Projection
 from ledgerd.projections.tables import PROJECTED_TABLES
 from ledgerd.projections.tables.market_records import PM_MARKET_META, PM_RECORDS_SINCE
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.operations.bets import PmPlaceBet
-from ledgerd.state.disk import DATA_FILE
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.operations.markets.bets import PmPlaceBet
+from ledgerd.protocol.types.assets import tokens
 from ledgerd.state.errors import StoreFull
-from ledgerd.state.view import View
+from ledgerd.state.files.disk import DATA_FILE
+from ledgerd.state.views.view import View
 from tests.chain.crowded_markets import open_markets
 from tests.chain.networks import SMALL, VIZ, Network, start_seven
 from tests.chain.recorded_chains import LIKE_THE_RECORDING, advance, open_chain

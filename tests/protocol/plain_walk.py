@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from ledgerd.protocol.authority import Authority
-from ledgerd.protocol.authority_check import (
+from ledgerd.protocol.authorities.authority import Authority
+from ledgerd.protocol.authorities.authority_check import (
     Accounts,
     Approvals,
     IrrelevantApproval,
@@ -19,13 +19,13 @@ from ledgerd.protocol.authority_check import (
     MissingOther,
     MissingRegular,
 )
-from ledgerd.protocol.authority_web import MAX_DEPTH, PRE_APPROVED, GetAuthority
+from ledgerd.protocol.authorities.authority_web import MAX_DEPTH, PRE_APPROVED, GetAuthority
+from ledgerd.protocol.authorities.operation_authority import AgentKeys, Verified
+from ledgerd.protocol.crypto.keys import PublicKey
 from ledgerd.protocol.errors import require
-from ledgerd.protocol.keys import PublicKey
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operation_authority import AgentKeys, Verified
-from ledgerd.protocol.operations.agents import NEVER_DELEGABLE
+from ledgerd.protocol.operations.accounts.agents import NEVER_DELEGABLE
 from ledgerd.protocol.operations.base import Authorities, Operation, name_of
+from ledgerd.protocol.types.names import AccountName
 
 
 class PlainSigning:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from random import Random
 
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.authority import Authority
-from ledgerd.protocol.authority_check import Accounts, Approvals, in_word_order
-from ledgerd.protocol.authority_web import PRE_APPROVED, GetAuthority, Lookups
+from ledgerd.protocol.authorities.authority import Authority
+from ledgerd.protocol.authorities.authority_check import Accounts, Approvals, in_word_order
+from ledgerd.protocol.authorities.authority_web import PRE_APPROVED, GetAuthority, Lookups
+from ledgerd.protocol.crypto.keys import NULL_KEY, PublicKey
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.keys import NULL_KEY, PublicKey
-from ledgerd.protocol.names import NO_NAME, AccountName, text_order
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.accounts import AccountUpdate
+from ledgerd.protocol.operations.accounts.accounts import AccountUpdate
+from ledgerd.protocol.operations.accounts.custom import Custom
 from ledgerd.protocol.operations.base import Authorities
-from ledgerd.protocol.operations.custom import Custom
-from ledgerd.protocol.operations.transfers import Transfer
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.names import NO_NAME, AccountName, text_order
 
 ACCOUNTS = (1, 2, 3, 4, 4, 5, 6, 8, 12)
 MANY_ACCOUNTS = 40

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledgerd.codec.errors import ASSERTION, PARSE_ERROR, DecodeError
-from ledgerd.codec.json_errors import JsonError
-from ledgerd.protocol.assets import asset_text, parse_asset_text
+from ledgerd.codec.json.errors import JsonError
+from ledgerd.protocol.types.assets import asset_text, parse_asset_text
 
 RECORDED: dict[str, Any] = json.loads((Path(__file__).parent.parent / "vectors" / "texts.json").read_text())
 

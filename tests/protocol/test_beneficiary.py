@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ledgerd.protocol.beneficiary import Beneficiary, require_beneficiaries, require_ordered_beneficiaries
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.types.names import AccountName
 
 ALICE, BOB, CHARLIE = (AccountName(name) for name in ("alice", "bob", "charlie"))
 TOO_MANY = "beneficiaries.size() < 128: Cannot specify more than 127 beneficiaries."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ledgerd.protocol import constants
-from ledgerd.protocol.names import is_valid_name
+from ledgerd.protocol.types.names import is_valid_name
 
 
 def test_blocks_are_counted_in_intervals_of_three_seconds() -> None:

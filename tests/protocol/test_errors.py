@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ledgerd.codec.json_errors import Layer
-from ledgerd.codec.json_text import Json
+from ledgerd.codec.json.errors import Layer
+from ledgerd.codec.json.text import Json
 from ledgerd.protocol.errors import Overflow, RuleViolation, require
 
 

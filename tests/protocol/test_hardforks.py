@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from ledgerd.protocol.parameters import (
+from ledgerd.protocol.networks.parameters import (
     MAINNET,
     MAINNET_HARDFORKS,
     TESTNET,
@@ -13,8 +13,8 @@ from ledgerd.protocol.parameters import (
     known_until,
     rescheduled,
 )
-from ledgerd.protocol.time_text import parse_time_text, time_text
-from ledgerd.protocol.versions import hardfork_version_of, parse_version_text, version_number, version_text
+from ledgerd.protocol.types.time_text import parse_time_text, time_text
+from ledgerd.protocol.types.versions import hardfork_version_of, parse_version_text, version_number, version_text
 from tests.recorded import recorded_sections
 
 # `processed_hardforks` of the state after block 14 of the recorded testnet, without the time of its genesis.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ledgerd.protocol.authority import Authority
-from ledgerd.protocol.authority_web import Lookups, TooManyMembers
-from ledgerd.protocol.member_graph import MOST_NAMES
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.authorities.authority import Authority
+from ledgerd.protocol.authorities.authority_web import Lookups, TooManyMembers
+from ledgerd.protocol.authorities.member_graph import MOST_NAMES
+from ledgerd.protocol.types.names import AccountName
 
 NOBODY = Authority(1, {}, {})
 

@@ -9,15 +9,15 @@ import pytest
 from msgspec.structs import replace
 
 from ledgerd.codec import codec_of
-from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.parameters import MAINNET, TESTNET
+from ledgerd.protocol.networks.parameters import MAINNET, TESTNET
 from ledgerd.protocol.properties import (
     ChainPropertiesHf13,
     ChainPropertiesHf14,
     VersionedChainProperties,
     default_properties,
 )
+from ledgerd.protocol.types.assets import shares, tokens
 from tests.additions import PROPERTIES
 from tests.recorded import recorded_sections
 

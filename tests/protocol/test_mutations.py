@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from ledgerd.codec import Codec, codec_of
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.transaction import Transaction
 from tests.fuzz.target import survive_bytes, survive_json
 from tests.recorded import CHAINS, recorded_blocks, recorded_probe
 

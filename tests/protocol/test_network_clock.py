@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerd.protocol.chain_file import load_parameters
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.protocol.parameters import MICRO, NETWORKS, NetworkClock
+from ledgerd.protocol.networks.chain_file import load_parameters
+from ledgerd.protocol.networks.parameters import MICRO, NETWORKS, NetworkClock
 
 NOW = 1_800_000_000 * MICRO
 MOMENTS = st.integers(0, 0xFFFFFFFF)

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from msgspec.structs import asdict, replace
 
 from ledgerd.codec import codec_of
-from ledgerd.protocol.assets import Asset, shares, tokens
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.parameters import MAINNET, TESTNET
+from ledgerd.protocol.networks.parameters import MAINNET, TESTNET
 from ledgerd.protocol.properties import (
     ChainPropertiesHf4,
     ChainPropertiesHf6,
@@ -24,6 +23,7 @@ from ledgerd.protocol.properties import (
     default_properties,
     json_defaults_of,
 )
+from ledgerd.protocol.types.assets import Asset, shares, tokens
 
 DEFAULTS = default_properties(MAINNET)
 

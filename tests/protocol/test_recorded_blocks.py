@@ -10,11 +10,11 @@ from itertools import pairwise
 import pytest
 
 from ledgerd.codec import codec_of
-from ledgerd.codec.legacy_json import parse
-from ledgerd.protocol.block import Block, BlockHeader, SignedHeader
-from ledgerd.protocol.identifiers import NO_BLOCK
+from ledgerd.codec.json.legacy import parse
+from ledgerd.protocol.blocks.block import Block, BlockHeader, SignedHeader
+from ledgerd.protocol.networks.parameters import MAINNET
 from ledgerd.protocol.operations.validators import ValidatorUpdate
-from ledgerd.protocol.parameters import MAINNET
+from ledgerd.protocol.types.identifiers import NO_BLOCK
 from tests.recorded import (
     ALL_CHAINS,
     ANSWERED,

@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 
 from ledgerd.codec import codec_of
-from ledgerd.codec.json_text import dumps
-from ledgerd.codec.legacy_json import parse
-from ledgerd.protocol.block import Block
+from ledgerd.codec.json.legacy import parse
+from ledgerd.codec.json.text import dumps
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.blocks.transaction import Transaction
+from ledgerd.protocol.crypto.keys import public_key_text
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.keys import public_key_text
-from ledgerd.protocol.names import MAX_NAME_BYTES
+from ledgerd.protocol.networks.parameters import MAINNET, TESTNET
 from ledgerd.protocol.operations import OPERATIONS, Operation
 from ledgerd.protocol.operations.base import name_of
-from ledgerd.protocol.parameters import MAINNET, TESTNET
-from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.types.names import MAX_NAME_BYTES
 from tests.recorded import (
     ALL_CHAINS,
     ANSWERED,

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerd.protocol import hashing
-from ledgerd.protocol.hashing import portable_ripemd160 as ripemd160
+from ledgerd.protocol.crypto import hashing
+from ledgerd.protocol.crypto.hashing import portable_ripemd160 as ripemd160
 
 PUBLISHED = [
     (b"", "9c1185a5c5e9fc54612808977ee8f548b2258d31"),

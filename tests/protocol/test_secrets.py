@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ledgerd.protocol.crypto.keys import PrivateKey
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.secrets import HIDDEN, holds_key, without_keys
 
 KEY = "5J9DBCRX5D2ZUUuy9qV2ef9p5sfA3ydHsDs2G531bob7wbEigDJ"

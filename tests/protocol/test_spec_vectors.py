@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from ledgerd.codec import codec_of
-from ledgerd.protocol.assets import shares, tokens
-from ledgerd.protocol.authority import Authority
-from ledgerd.protocol.block import (
+from ledgerd.protocol.authorities.authority import Authority
+from ledgerd.protocol.blocks.block import (
     Block,
     BlockHeader,
     HardforkVote,
@@ -20,16 +19,17 @@ from ledgerd.protocol.block import (
     merkle_root,
     sign_block,
 )
-from ledgerd.protocol.identifiers import NO_BLOCK, BlockId, MerkleRoot
-from ledgerd.protocol.keys import PrivateKey, public_key_text
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.transfers import DelegateVestingShares, Transfer
+from ledgerd.protocol.blocks.transaction import Transaction, reference_to
+from ledgerd.protocol.crypto.keys import PrivateKey, public_key_text
+from ledgerd.protocol.networks.parameters import MAINNET, TESTNET
+from ledgerd.protocol.operations.money.transfers import DelegateVestingShares, Transfer
 from ledgerd.protocol.operations.validators import SetRewardSharing, VersionedChainPropertiesUpdate
-from ledgerd.protocol.parameters import MAINNET, TESTNET
 from ledgerd.protocol.properties import ChainPropertiesHf13
-from ledgerd.protocol.time_text import parse_time_text
-from ledgerd.protocol.transaction import Transaction, reference_to
-from ledgerd.protocol.versions import HardforkVersionVote, version_number
+from ledgerd.protocol.types.assets import shares, tokens
+from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId, MerkleRoot
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.protocol.types.time_text import parse_time_text
+from ledgerd.protocol.types.versions import HardforkVersionVote, version_number
 from tests.protocol.operations.expect import round_trips
 
 INITIATOR = PrivateKey.from_wif("5JabcrvaLnBTCkCVFX5r4rmeGGfuJuVp4NAKRNLTey6pxhRQmf4")

@@ -21,13 +21,13 @@ from ledgerd.projections.following import follow
 from ledgerd.projections.kept import FOLDER
 from ledgerd.projections.key_references import KeyReferences
 from ledgerd.projections.markets.records import MarketRecords
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.parameters import ChainParameters
-from ledgerd.replica.following import FollowStatus, Replica
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.networks.parameters import ChainParameters
+from ledgerd.replica.copies.following import FollowStatus, Replica
 from ledgerd.replica.order import ServerOrder
 from ledgerd.replica.settings import StreamSettings, read_stream_place
 from ledgerd.rpc.blocks.records import BlockRecorder
-from ledgerd.state.change_log import CHANGES_FOLDER, RUN_BYTES, ChangeLog
+from ledgerd.state.changes.change_log import CHANGES_FOLDER, RUN_BYTES, ChangeLog
 from ledgerd.supervision.processes import Child, module_command
 from tests.chain.networks import SMALL
 from tests.chain.observing import observe

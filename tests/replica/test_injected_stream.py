@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.producer.signer_place import TlsFiles, tls_context
+from ledgerd.producer.signing.signer_place import TlsFiles, tls_context
 from ledgerd.replica.settings import StreamSettings, read_stream_place
-from ledgerd.state.change_frames import RecordHead
+from ledgerd.state.changes.change_frames import RecordHead
 from tests.chain.recorded_chains import LIKE_THE_RECORDING, network_of
 from tests.chain.replays import copy_replayed
 from tests.ports import free_port
+from tests.replica.copies.test_following import blocks_of
 from tests.replica.nodes import RunningReplica, ServedNode, assert_equal
-from tests.replica.test_following import blocks_of
 from tests.signer.certificates import Certificates
 
 CHAIN, START = "open-2", 330
@@ -86,9 +86,9 @@ def copy_bytes(source: socket.socket, target: socket.socket) -> None:
 
 @pytest.fixture(autouse=True)
 def _be_quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ledgerd.replica.following.FIRST_PAUSE", 0.01)
-    monkeypatch.setattr("ledgerd.replica.following.STOP_SECONDS", 0.05)
-    monkeypatch.setattr("ledgerd.replica.following.SILENT_SECONDS", 3600.0)
+    monkeypatch.setattr("ledgerd.replica.copies.following.FIRST_PAUSE", 0.01)
+    monkeypatch.setattr("ledgerd.replica.copies.following.STOP_SECONDS", 0.05)
+    monkeypatch.setattr("ledgerd.replica.copies.following.SILENT_SECONDS", 3600.0)
 
 
 @pytest.fixture(scope="module")

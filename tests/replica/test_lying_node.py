@@ -15,7 +15,8 @@ import pytest
 
 from ledgerd.basics.frames import read_frame
 from ledgerd.chain.chain import CHAIN_ID, STATE_FOLDER
-from ledgerd.replica.following import FollowStatus, Replica
+from ledgerd.replica.copies.following import FollowStatus, Replica
+from ledgerd.replica.copies.state_copy import POSITION_KEY
 from ledgerd.replica.messages import (
     MOST_HELLO,
     LoggedBlocks,
@@ -30,14 +31,13 @@ from ledgerd.replica.messages import (
     read,
 )
 from ledgerd.replica.settings import StreamSettings, read_stream_place
-from ledgerd.replica.state_copy import POSITION_KEY
 from ledgerd.rpc.blocks.records import FILE_NAME, RECORD_BYTES
-from ledgerd.state.change_frames import POSITION, RecordFrame, RecordHead, framed, opened
-from ledgerd.state.disk import NEARLY_FULL
-from ledgerd.state.header import FORMAT, FORMAT_KEY, LAYOUT_KEY, REVISION_KEY, VALUE
+from ledgerd.state.changes.change_frames import POSITION, RecordFrame, RecordHead, framed, opened
+from ledgerd.state.files.disk import NEARLY_FULL
+from ledgerd.state.files.header import FORMAT, FORMAT_KEY, LAYOUT_KEY, REVISION_KEY, VALUE
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.standing import MOST_BYTES, STANDING_FILE, FollowedStanding, write_standing
-from ledgerd.state.tables import layout
+from ledgerd.state.tables.tables import layout
+from ledgerd.state.views.standing import MOST_BYTES, STANDING_FILE, FollowedStanding, write_standing
 from tests.recorded import recorded_blocks
 
 CHAIN = b"c" * 32
@@ -236,7 +236,7 @@ def test_a_node_does_not_fill_the_disk(tmp_path: Path, monkeypatch: pytest.Monke
     records = packed_block_info(1, bytes(RECORD_BYTES))
     with monkeypatch.context() as full, following(tmp_path) as replica:
         free = NEARLY_FULL - 1
-        full.setattr("ledgerd.replica.state_copy.shutil.disk_usage", lambda _: SimpleNamespace(free=free))
+        full.setattr("ledgerd.replica.copies.state_copy.shutil.disk_usage", lambda _: SimpleNamespace(free=free))
         for each in (six, blocks, records):
             assert "MiB are free in" in replica.meet(welcome() + each, until=6).problem
         assert (replica.copy.position, replica.blocks.head) == (PLACE, 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from ledgerd.replica.following import FollowStatus
+from ledgerd.replica.copies.following import FollowStatus
 from ledgerd.replica.part import DIFFERED, MOST_BEHIND, NO_STATE, TOO_FAR, why_not_served
 
 SOUND = FollowStatus(head=100, node_head=100, is_sound=True)

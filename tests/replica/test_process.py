@@ -8,8 +8,8 @@ import pytest
 
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.protocol.errors import OperatorError
+from ledgerd.replica.copies.state_copy import StateCopy
 from ledgerd.replica.process import run
-from ledgerd.replica.state_copy import StateCopy
 from tests.chain.replays import copy_replayed
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.producer.signer_place import PlaceFault
+from ledgerd.producer.signing.signer_place import PlaceFault
 from ledgerd.replica.settings import StreamSettings, read_stream_place
 
 FILES = (Path("own.pem"), Path("own.key"), Path("other.pem"))

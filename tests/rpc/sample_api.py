@@ -12,11 +12,11 @@ from typing import Any
 
 import msgspec
 
-from ledgerd.codec.json_text import Json
-from ledgerd.codec.numbers import UInt32
+from ledgerd.codec.json.text import Json
+from ledgerd.codec.types.numbers import UInt32
 from ledgerd.protocol.errors import OperatorError, RuleViolation
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.parameters import TESTNET
+from ledgerd.protocol.networks.parameters import TESTNET
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.counts import UNCOUNTED, exactly
 from ledgerd.rpc.call.declarations import AnyValue, Api, Nothing

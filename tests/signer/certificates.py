@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from ledgerd.producer.signer_place import TlsFiles
+from ledgerd.producer.signing.signer_place import TlsFiles
 
 NAMES = "subjectAltName=DNS:localhost,IP:127.0.0.1"
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ledgerd.producer.signing_frames import SigningQuestion
-from ledgerd.protocol.block import Block, BlockHeader
-from ledgerd.protocol.identifiers import BlockId, MerkleRoot
-from ledgerd.protocol.keys import PrivateKey
+from ledgerd.producer.signing.signing_frames import SigningQuestion
+from ledgerd.protocol.blocks.block import Block, BlockHeader
+from ledgerd.protocol.crypto.keys import PrivateKey
+from ledgerd.protocol.types.identifiers import BlockId, MerkleRoot
 from ledgerd.signer.rule import SECOND, ClockReading, SigningRule
 
 KEY, OTHER_KEY, STRANGE_KEY = (PrivateKey(bytes((number,)) * 32) for number in (1, 2, 3))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from ledgerd.protocol.keys import PrivateKey
+from ledgerd.protocol.crypto.keys import PrivateKey
 from tests.node.processes import NodeProcess
 from tests.signer.headers import KEY, NAME
 

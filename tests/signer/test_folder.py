@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.producer.double_sign import FILE, LastSigned
-from ledgerd.protocol.block import sign_block
+from ledgerd.producer.signing.double_sign import FILE, LastSigned
+from ledgerd.protocol.blocks.block import sign_block
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.signer.folder import MARK, SignerFolder
 from ledgerd.signer.locks import LOCK_FILE

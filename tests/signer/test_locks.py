@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from ledgerd.protocol.crypto.keys import public_key_text
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.protocol.keys import public_key_text
 from ledgerd.signer.locks import lock_folder, lock_key, lock_key_file
 from tests.signer.headers import KEY, OTHER_KEY
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ledgerd.producer.ntp import NtpAnswer, NtpOffset, Round, ntp_time, request
 from ledgerd.producer.settings import NtpSettings
-from ledgerd.producer.signing_frames import SigningVerdict
+from ledgerd.producer.signing.signing_frames import SigningVerdict
+from ledgerd.producer.time.ntp import NtpAnswer, NtpOffset, Round, ntp_time, request
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.signer.clock import MOST_APART, CheckedClock
 from ledgerd.signer.rule import ROUND_SECONDS, SECOND, SigningRule

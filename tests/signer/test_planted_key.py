@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ledgerd.chain.ledger.skip import Skip
-from ledgerd.producer.double_sign import FILE
-from ledgerd.protocol.keys import PrivateKey
+from ledgerd.producer.signing.double_sign import FILE
+from ledgerd.protocol.crypto.keys import PrivateKey
 from ledgerd.protocol.operations.validators import ValidatorUpdate
 from ledgerd.signer.folder import SignerFolder
 from tests.chain.networks import VIZ, VIZ_KEY, Network

@@ -22,8 +22,8 @@ LISTENS = f"the signer of {NAME} with VIZ"
 ATTEMPT = """
 import asyncio, sys, time
 from pathlib import Path
-from ledgerd.producer.signer_link import SignerLink
-from ledgerd.producer.signer_place import SignerPlace
+from ledgerd.producer.signing.signer_link import SignerLink
+from ledgerd.producer.signing.signer_place import SignerPlace
 from tests.signer.headers import KEY, header_of
 
 async def main():
@@ -83,7 +83,7 @@ def test_a_process_with_a_key_writes_no_core_and_belongs_to_root_alone(tmp_path:
 
 def test_a_signer_loads_nothing_of_the_chain(tmp_path: Path) -> None:
     text = (
-        "import sys, ledgerd.cli.signer, ledgerd.signer.process\n"
+        "import sys, ledgerd.cli.process.signer, ledgerd.signer.process\n"
         "print([name for name in sys.modules if name.split('.')[:2] in (['ledgerd', 'chain'], ['ledgerd', 'state'])])"
     )
     done = subprocess.run(  # noqa: S603 - our own program

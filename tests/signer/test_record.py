@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.producer.double_sign import FILE, LastSigned
-from ledgerd.protocol.block import Block, sign_block
+from ledgerd.producer.signing.double_sign import FILE, LastSigned
+from ledgerd.protocol.blocks.block import Block, sign_block
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.signer import record as module
 from ledgerd.signer.record import OTHER, SIZE, SignerRecord

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ledgerd.producer.signing_frames import SigningVerdict
-from ledgerd.protocol.block import BlockHeader, sign_block
+from ledgerd.producer.signing.signing_frames import SigningVerdict
+from ledgerd.protocol.blocks.block import BlockHeader, sign_block
+from ledgerd.protocol.crypto.keys import PrivateKey
+from ledgerd.protocol.crypto.signatures import recover
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.protocol.keys import PrivateKey
-from ledgerd.protocol.signatures import recover
 from ledgerd.signer.rule import ROUND_SECONDS, SECOND, ClockReading
 from tests.signer.headers import KEY, NOW, OTHER_KEY, STRANGE_KEY, Memory, at, header_of, rule_of
 
@@ -211,7 +211,7 @@ def test_whatever_is_asked_and_whatever_befalls_the_signer_no_slot_has_two_heade
 
 
 def test_the_record_is_on_the_disk_before_the_signature_is_given(tmp_path: Path) -> None:
-    from ledgerd.producer.double_sign import LastSigned  # noqa: PLC0415 - the real one, for this alone
+    from ledgerd.producer.signing.double_sign import LastSigned  # noqa: PLC0415 - the real one, for this alone
 
     seen: list[int] = []
 

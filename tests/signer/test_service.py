@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from ledgerd.basics.frames import LENGTH
-from ledgerd.producer.signing_frames import (
+from ledgerd.producer.signing.signing_frames import (
     MOST_NAMED,
     SigningVerdict,
     StatusQuestion,
@@ -15,7 +15,7 @@ from ledgerd.producer.signing_frames import (
     read_answer,
     read_status,
 )
-from ledgerd.protocol.keys import PrivateKey, public_key_text
+from ledgerd.protocol.crypto.keys import PrivateKey, public_key_text
 from ledgerd.signer.service import SigningService
 from tests.signer.headers import KEY, NAME, NOW, at, question_of, rule_of
 

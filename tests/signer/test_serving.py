@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from ledgerd.basics.frames import read_frame_of
-from ledgerd.producer.signer_link import SignerLink
-from ledgerd.producer.signer_place import SignerPlace, TlsFiles, tls_context
-from ledgerd.producer.signing_frames import MOST_FRAME, SigningVerdict, StatusQuestion, packed_question
-from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.producer.signing.signer_link import SignerLink
+from ledgerd.producer.signing.signer_place import SignerPlace, TlsFiles, tls_context
+from ledgerd.producer.signing.signing_frames import MOST_FRAME, SigningVerdict, StatusQuestion, packed_question
 from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.signer import serving
 from ledgerd.signer.clients import BURST, MOST_HANDSHAKES_OF_ADDRESS, MOST_OF_CLIENT, Clients
 from ledgerd.signer.serving import TlsListener, listen_on_path, user_of

@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 
 from ledgerd.basics.frames import FrameBuffer, FrameFault
 from ledgerd.codec import codec_of
-from ledgerd.producer.signing_frames import (
+from ledgerd.producer.signing.signing_frames import (
     MOST_FRAME,
     SigningQuestion,
     SigningVerdict,
     packed_question,
     read_question,
 )
-from ledgerd.protocol.block import BlockHeader
-from ledgerd.protocol.identifiers import BlockId, MerkleRoot
-from ledgerd.protocol.keys import PublicKey
-from ledgerd.protocol.signatures import Signature, recover
+from ledgerd.protocol.blocks.block import BlockHeader
+from ledgerd.protocol.crypto.keys import PublicKey
+from ledgerd.protocol.crypto.signatures import Signature, recover
+from ledgerd.protocol.types.identifiers import BlockId, MerkleRoot
 from ledgerd.signer.service import SigningService
 from tests.signer.headers import KEY, NAME, NOW, OTHER_KEY, at, header_of, rule_of
 

@@ -8,10 +8,10 @@ from msgspec.structs import replace
 
 from ledgerd.p2p.sync.survey import FAR_BLOCKS
 from ledgerd.p2p.wire.messages import ForkStatus, GapFillReply, GapFillRequest, Hello, Message
-from ledgerd.protocol.block import Block, BlockHeader, sign_block
-from ledgerd.protocol.identifiers import BlockId, MerkleRoot
-from ledgerd.protocol.keys import PrivateKey
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.blocks.block import Block, BlockHeader, sign_block
+from ledgerd.protocol.crypto.keys import PrivateKey
+from ledgerd.protocol.types.identifiers import BlockId, MerkleRoot
+from ledgerd.protocol.types.names import AccountName
 from tests.chain.networks import OTHERS, VIZ
 from tests.sim.strangers import Lore, Stranger
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ledgerd.producer.clock import SECOND
+from ledgerd.producer.time.clock import SECOND
 
 
 class NodeClock:

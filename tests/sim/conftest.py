@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.protocol.signatures import recover
+from ledgerd.protocol.crypto.signatures import recover
 from tests.sim.grounds import Grounds
 from tests.sim.wires import Weather
 from tests.sim.world import World
@@ -19,8 +19,8 @@ RECOVERED = lru_cache(1 << 14)(recover)
 
 @pytest.fixture(autouse=True)
 def _recovered_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ledgerd.protocol.block.recover", RECOVERED)
-    monkeypatch.setattr("ledgerd.protocol.transaction.recover", RECOVERED)
+    monkeypatch.setattr("ledgerd.protocol.blocks.block.recover", RECOVERED)
+    monkeypatch.setattr("ledgerd.protocol.blocks.transaction.recover", RECOVERED)
 
 
 @pytest.fixture(scope="session")

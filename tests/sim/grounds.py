@@ -5,9 +5,9 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.keys import PrivateKey
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.crypto.keys import PrivateKey
+from ledgerd.protocol.types.names import AccountName
 from tests.chain.networks import SEVEN, Network, start_seven
 from tests.sim.market_grounds import prepare_markets
 from tests.sim.strangers import Lore

@@ -22,16 +22,16 @@ from ledgerd.compare.errors import NobodyListens
 from ledgerd.compare.node import ComparedNode, NodeAnswer
 from ledgerd.compare.pace import Pace
 from ledgerd.producer.settings import LOADED_KEYS, ProducerSettings, keyring
-from ledgerd.protocol.keys import PrivateKey, public_key_text
+from ledgerd.protocol.blocks.transaction import unsigned_transaction
+from ledgerd.protocol.crypto.keys import PrivateKey, public_key_text
 from ledgerd.protocol.operations.validators import ValidatorUpdate
-from ledgerd.protocol.transaction import unsigned_transaction
 from ledgerd.rpc.api import APIS
 from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.call import view as api
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits
-from ledgerd.state.lock import lock_writer
+from ledgerd.state.files.lock import lock_writer
 from ledgerd.state.objects.validators import VALIDATOR_BY_NAME
 from tests.chain.networks import OTHERS, SEVEN, key_of
 from tests.rpc.api.serving import NoMain

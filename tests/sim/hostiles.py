@@ -24,13 +24,13 @@ from ledgerd.p2p.wire.messages import (
     RangeRequest,
     block_frame,
 )
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.block import Block, BlockHeader, merkle_root, sign_block
-from ledgerd.protocol.identifiers import NO_BLOCK, BlockId, MerkleRoot
-from ledgerd.protocol.keys import PrivateKey
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.protocol.transaction import unsigned_transaction
+from ledgerd.protocol.blocks.block import Block, BlockHeader, merkle_root, sign_block
+from ledgerd.protocol.blocks.transaction import unsigned_transaction
+from ledgerd.protocol.crypto.keys import PrivateKey
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId, MerkleRoot
+from ledgerd.protocol.types.names import AccountName
 from tests.chain.networks import OTHERS, SEVEN, VIZ, VIZ_KEY
 from tests.sim.node import Node
 from tests.sim.strangers import Lore, Stranger

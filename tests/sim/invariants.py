@@ -9,7 +9,7 @@ from ledgerd.chain.offline.invariants import STATE_CHECKS, indexes_agree, log_is
 from ledgerd.p2p.talk.contacts import CONTACTS
 from ledgerd.p2p.talk.mempool import REMEMBERED
 from ledgerd.p2p.wire.frames import HEADER, MAX_PAYLOAD
-from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
+from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId
 from ledgerd.state.objects import TABLES
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, BLOCK_SUMMARY_COUNT
 from tests.sim.node import Node

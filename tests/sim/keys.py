@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 
-from ledgerd.protocol.authority import Authority, authority_of
-from ledgerd.protocol.keys import PrivateKey
-from ledgerd.protocol.names import AccountName
-from ledgerd.state.objects.accounts import AUTHORITY_BY_ACCOUNT
-from ledgerd.state.view import View
+from ledgerd.protocol.authorities.authority import Authority, authority_of
+from ledgerd.protocol.crypto.keys import PrivateKey
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.state.objects.accounts.accounts import AUTHORITY_BY_ACCOUNT
+from ledgerd.state.views.view import View
 from tests.chain import networks
 
 ROLES = ("master", "active", "regular")

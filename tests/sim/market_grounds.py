@@ -11,15 +11,22 @@ from typing import Any
 from msgspec.structs import replace
 
 from ledgerd.pricing.lmsr import depth_of_liquidity
-from ledgerd.protocol.assets import Asset, tokens
-from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.bets import PmCancelBet, PmPlaceBet
-from ledgerd.protocol.operations.liquidity import PmLazyDeposit
-from ledgerd.protocol.operations.markets import BINARY, BY_ACCOUNT, BY_COMMITTEE, MULTI, PmCreateMarket, PmResolveMarket
-from ledgerd.protocol.operations.oracles import PmOracleAcceptMarket, PmOracleRegister
-from ledgerd.protocol.operations.transfers import Transfer
+from ledgerd.protocol.operations.markets.bets import PmCancelBet, PmPlaceBet
+from ledgerd.protocol.operations.markets.liquidity import PmLazyDeposit
+from ledgerd.protocol.operations.markets.markets import (
+    BINARY,
+    BY_ACCOUNT,
+    BY_COMMITTEE,
+    MULTI,
+    PmCreateMarket,
+    PmResolveMarket,
+)
+from ledgerd.protocol.operations.markets.oracles import PmOracleAcceptMarket, PmOracleRegister
+from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.operations.validators import VersionedChainPropertiesUpdate
+from ledgerd.protocol.types.assets import Asset, tokens
+from ledgerd.protocol.types.names import NO_NAME, AccountName
 from tests.chain.networks import OTHERS, VIZ, Network
 
 SECONDS_A_BLOCK = 3

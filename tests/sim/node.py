@@ -17,20 +17,20 @@ from ledgerd.p2p.shared.actions import Action
 from ledgerd.p2p.shared.chain_access import ChainAccess
 from ledgerd.p2p.shared.settings import Settings
 from ledgerd.p2p.wire.messages import NodeId
-from ledgerd.producer.clock import SECOND, TICK, SteadyClock
 from ledgerd.producer.decision import HEALTHY_PARTICIPATION
-from ledgerd.producer.doppelganger import Doppelganger, is_doppelganger_checked
-from ledgerd.producer.double_sign import LastSigned
 from ledgerd.producer.loop import Producer
 from ledgerd.producer.settings import ProducerSettings, keyring
-from ledgerd.protocol.block import Block
+from ledgerd.producer.signing.doppelganger import Doppelganger, is_doppelganger_checked
+from ledgerd.producer.signing.double_sign import LastSigned
+from ledgerd.producer.time.clock import SECOND, TICK, SteadyClock
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.constants import BLOCK_INTERVAL
-from ledgerd.protocol.endpoint import Endpoint
-from ledgerd.protocol.identifiers import BlockId
-from ledgerd.protocol.keys import PrivateKey
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.parameters import ChainParameters
-from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.crypto.keys import PrivateKey
+from ledgerd.protocol.networks.parameters import ChainParameters
+from ledgerd.protocol.types.endpoint import Endpoint
+from ledgerd.protocol.types.identifiers import BlockId
+from ledgerd.protocol.types.names import AccountName
 from tests.chain.networks import GENESIS, SEVEN, SMALL, put_genesis
 from tests.chain.observing import observe
 from tests.p2p.receiving import receive_all

@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from ledgerd.producer.signing_frames import SigningVerdict
+from ledgerd.producer.signing.signing_frames import SigningVerdict
 from ledgerd.signer.rule import ROUND_SECONDS
 from tests.chain.networks import SEVEN
 from tests.sim.chaos import PATIENCE, see_to_producers

@@ -8,10 +8,10 @@ from enum import Enum
 from typing import Any
 
 from ledgerd.codec import codec_of
-from ledgerd.codec.json_text import dumps
-from ledgerd.protocol.block import Block, BlockHeader, sign_block
-from ledgerd.protocol.keys import PrivateKey, public_key_text
-from ledgerd.snapshot.container import StateWriter
+from ledgerd.codec.json.text import dumps
+from ledgerd.protocol.blocks.block import Block, BlockHeader, sign_block
+from ledgerd.protocol.crypto.keys import PrivateKey, public_key_text
+from ledgerd.snapshot.file.container import StateWriter
 from tests.snapshot.recorded import text_of
 
 State = dict[str, Any]

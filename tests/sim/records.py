@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import deepcopy
 
-from ledgerd.protocol.identifiers import BlockId
+from ledgerd.protocol.types.identifiers import BlockId
 from ledgerd.state import Entity
 from ledgerd.state.objects import TABLES
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, KNOWN_TRANSACTIONS

@@ -16,11 +16,11 @@ from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.node.parts.watching.recovery.part import read_incidents, write_incidents
 from ledgerd.node.parts.watching.recovery.rule import Permissions, RecoveryStep, WedgeRule
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.snapshot.build import build_state
-from ledgerd.snapshot.compare import differing
 from ledgerd.snapshot.errors import SnapshotError
-from ledgerd.snapshot.export import Occasion, export
-from ledgerd.snapshot.read import Snapshot
+from ledgerd.snapshot.file.compare import differing
+from ledgerd.snapshot.file.export import Occasion, export
+from ledgerd.snapshot.file.read import Snapshot
+from ledgerd.snapshot.importing.build import build_state
 from ledgerd.snapshot.settings import Terms
 from tests.chain.networks import SMALL
 from tests.chain.recorded_chains import SUMMARIES_AHEAD, FewSummaries
@@ -28,7 +28,7 @@ from tests.sim.node import Node
 
 if TYPE_CHECKING:
     from ledgerd.chain.ledger.skip import SkipFlags
-    from ledgerd.protocol.block import Block
+    from ledgerd.protocol.blocks.block import Block
     from ledgerd.state import View
 
 CONFIRM_LOOKS = 24

@@ -12,9 +12,9 @@ from pathlib import Path
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.rules.validators.slots import scheduled_validator, slot_at, slot_time
 from ledgerd.p2p.shared.actions import Action, Close, Dial, Send
-from ledgerd.protocol.endpoint import Endpoint
-from ledgerd.protocol.keys import PrivateKey
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.crypto.keys import PrivateKey
+from ledgerd.protocol.types.endpoint import Endpoint
+from ledgerd.protocol.types.names import AccountName
 from tests.chain.networks import SEVEN, SMALL
 from tests.p2p.reference import ReferencePeers
 from tests.sim.grounds import SECONDS_A_BLOCK

@@ -7,13 +7,13 @@ from functools import cached_property
 from random import Random
 
 from ledgerd.chain.chain import Chain
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.bets import PmRevealBet
+from ledgerd.protocol.operations.markets.bets import PmRevealBet
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.state import Table
-from ledgerd.state.objects import bets, markets
-from ledgerd.state.objects.bets import PM_BETS, PmBet
-from ledgerd.state.objects.markets import MARKET_BY_STATUS, PM_MARKETS, PmMarket
-from ledgerd.state.tables import E
+from ledgerd.state.objects.markets import bets, markets
+from ledgerd.state.objects.markets.bets import PM_BETS, PmBet
+from ledgerd.state.objects.markets.markets import MARKET_BY_STATUS, PM_MARKETS, PmMarket
+from ledgerd.state.tables.tables import E
 from tests.chain.networks import OTHERS
 
 

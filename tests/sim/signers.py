@@ -14,8 +14,8 @@ from ledgerd.basics.frames import LENGTH
 from ledgerd.chain.pending.generation import BlockDraft
 from ledgerd.producer.outcome import TickOutcome
 from ledgerd.producer.settings import ProducerSettings, SignerAccess, keyring
-from ledgerd.producer.signer_place import SignerPlace
-from ledgerd.producer.signing_frames import (
+from ledgerd.producer.signing.signer_place import SignerPlace
+from ledgerd.producer.signing.signing_frames import (
     SignerAnswer,
     SigningQuestion,
     SigningVerdict,
@@ -24,10 +24,10 @@ from ledgerd.producer.signing_frames import (
     read_answer,
     read_question,
 )
-from ledgerd.producer.signings import ATTEMPT_SECONDS, ATTEMPTS, SignerReply
-from ledgerd.protocol.identifiers import BlockId
-from ledgerd.protocol.keys import PrivateKey
-from ledgerd.protocol.names import AccountName
+from ledgerd.producer.signing.signings import ATTEMPT_SECONDS, ATTEMPTS, SignerReply
+from ledgerd.protocol.crypto.keys import PrivateKey
+from ledgerd.protocol.types.identifiers import BlockId
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.signer.clock import CheckedClock
 from ledgerd.signer.folder import SignerFolder
 from ledgerd.signer.rule import SigningRule

@@ -6,7 +6,7 @@ import hashlib
 from typing import Protocol
 
 from ledgerd.p2p.shared.actions import Action
-from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.protocol.types.endpoint import Endpoint
 
 
 class Station(Protocol):

@@ -23,9 +23,9 @@ from ledgerd.p2p.wire.messages import (
     NodeId,
     read_message,
 )
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.endpoint import Endpoint
-from ledgerd.protocol.identifiers import NO_BLOCK
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.types.endpoint import Endpoint
+from ledgerd.protocol.types.identifiers import NO_BLOCK
 from tests.sim.station import endpoint_of
 
 HEARD = frozenset(each.NUMBER for each in (Hello, BlockReply, GetBlock, GetBlockRange, GapFillRequest))

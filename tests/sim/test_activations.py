@@ -14,24 +14,24 @@ from pathlib import Path
 import pytest
 
 from ledgerd.chain.chain import STATE_FOLDER
-from ledgerd.protocol.assets import shares, tokens
-from ledgerd.protocol.authority import authority_of
-from ledgerd.protocol.keys import PrivateKey
-from ledgerd.protocol.names import NO_NAME, AccountName
+from ledgerd.protocol.authorities.authority import authority_of
+from ledgerd.protocol.blocks.transaction import unsigned_transaction
+from ledgerd.protocol.crypto.keys import PrivateKey
+from ledgerd.protocol.networks.parameters import TESTNET, ChainParameters
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.accounts import AccountCreate
-from ledgerd.protocol.operations.agents import SetAgentPermission
-from ledgerd.protocol.operations.liquidity import PmLazyDeposit
-from ledgerd.protocol.operations.oracles import PmOracleRegister
-from ledgerd.protocol.operations.transfers import Transfer, TransferToVesting
+from ledgerd.protocol.operations.accounts.accounts import AccountCreate
+from ledgerd.protocol.operations.accounts.agents import SetAgentPermission
+from ledgerd.protocol.operations.markets.liquidity import PmLazyDeposit
+from ledgerd.protocol.operations.markets.oracles import PmOracleRegister
+from ledgerd.protocol.operations.money.transfers import Transfer, TransferToVesting
 from ledgerd.protocol.operations.virtual import Hardfork
-from ledgerd.protocol.parameters import TESTNET, ChainParameters
-from ledgerd.protocol.transaction import unsigned_transaction
-from ledgerd.snapshot.build import build_state
-from ledgerd.snapshot.export import Occasion, export
-from ledgerd.snapshot.read import Snapshot
-from ledgerd.state.objects.bets import PM_BETS
-from ledgerd.state.objects.lazy_pool import PM_LAZY_DEPOSITS
+from ledgerd.protocol.types.assets import shares, tokens
+from ledgerd.protocol.types.names import NO_NAME, AccountName
+from ledgerd.snapshot.file.export import Occasion, export
+from ledgerd.snapshot.file.read import Snapshot
+from ledgerd.snapshot.importing.build import build_state
+from ledgerd.state.objects.markets.bets import PM_BETS
+from ledgerd.state.objects.markets.lazy_pool import PM_LAZY_DEPOSITS
 from tests.chain.migrations.test_activation import FOUNDED, ROUND, planned, produce_round
 from tests.chain.networks import GENESIS, SMALL, VIZ, VIZ_KEY, start_seven
 from tests.chain.recorded_chains import network_of, open_chain, until_hardfork_13

@@ -7,11 +7,11 @@ from pathlib import Path
 from random import Random
 
 from ledgerd.p2p.wire.messages import BlockReply
-from ledgerd.producer.doppelganger import OLDEST, Doppelganger
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.protocol.transaction import unsigned_transaction
+from ledgerd.producer.signing.doppelganger import OLDEST, Doppelganger
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.blocks.transaction import unsigned_transaction
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
 from tests.chain.networks import SEVEN, VIZ, VIZ_KEY
 from tests.sim.conftest import Build
 from tests.sim.grounds import NAMES, SECONDS_A_BLOCK, Grounds

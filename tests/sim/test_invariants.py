@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ledgerd.protocol.identifiers import BlockId
+from ledgerd.protocol.types.identifiers import BlockId
 from tests.sim.conftest import Build
 from tests.sim.invariants import Broken
 from tests.sim.world import World

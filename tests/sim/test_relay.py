@@ -8,10 +8,10 @@ from random import Random
 
 import pytest
 
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.identifiers import TransactionId
-from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.protocol.transaction import unsigned_transaction
+from ledgerd.protocol.blocks.transaction import unsigned_transaction
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.identifiers import TransactionId
 from tests.chain.networks import OTHERS, SEVEN, VIZ, VIZ_KEY
 from tests.sim.grounds import SECONDS_A_BLOCK, Grounds
 from tests.sim.reference_station import ReferenceStation

@@ -11,11 +11,11 @@ from random import Random
 import pytest
 
 from ledgerd.codec import kind_of
-from ledgerd.codec.variants import NamedVariant
+from ledgerd.codec.types.variants import NamedVariant
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.accounts import AccountUpdate
-from ledgerd.protocol.operations.transfers import Transfer
+from ledgerd.protocol.operations.accounts.accounts import AccountUpdate
+from ledgerd.protocol.operations.money.transfers import Transfer
 from tests.sim.chaos import BY_AGENTS, Ending, chaos
 from tests.sim.conftest import Build
 from tests.sim.grounds import NAMES, SECONDS_A_BLOCK, Grounds

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from random import Random
 
-from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.blocks.transaction import unsigned_transaction
+from ledgerd.protocol.crypto.keys import PrivateKey
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.identifiers import TransactionId
-from ledgerd.protocol.keys import PrivateKey
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.base import name_of
-from ledgerd.protocol.operations.bets import PmRevealBet
-from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.protocol.transaction import unsigned_transaction
-from ledgerd.state.objects.accounts import AGENT_BY_ACCOUNT
+from ledgerd.protocol.operations.markets.bets import PmRevealBet
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.identifiers import TransactionId
+from ledgerd.state.objects.accounts.accounts import AGENT_BY_ACCOUNT
 from tests.chain.networks import OTHERS, SEVEN, VIZ, VIZ_KEY
 from tests.sim.keys import AGENT, ROLES, agent_key, generation_of, key_of
 from tests.sim.node import Node

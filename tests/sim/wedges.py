@@ -14,12 +14,12 @@ from typing import NamedTuple
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.node.parts.watching.recovery.rule import RecoveryStep
 from ledgerd.p2p.sync.survey import FAR_BLOCKS
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.keys import PrivateKey
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.transfers import TransferToVesting
-from ledgerd.snapshot.build import build_state
-from ledgerd.snapshot.read import Snapshot
+from ledgerd.protocol.crypto.keys import PrivateKey
+from ledgerd.protocol.operations.money.transfers import TransferToVesting
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.snapshot.file.read import Snapshot
+from ledgerd.snapshot.importing.build import build_state
 from tests.chain.networks import OTHERS as OTHER_VALIDATORS
 from tests.chain.networks import SEVEN, SMALL, STAKE, VIZ, Network, start_seven
 from tests.sim.grounds import SECONDS_A_BLOCK, Grounds

@@ -10,26 +10,34 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from ledgerd.chain.evaluators.bets import commitment_of
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.identifiers import Commitment
-from ledgerd.protocol.keys import NULL_KEY
-from ledgerd.protocol.names import AccountName
+from ledgerd.chain.evaluators.markets.bets import commitment_of
+from ledgerd.protocol.crypto.keys import NULL_KEY
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.accounts import AccountUpdate
-from ledgerd.protocol.operations.agents import SetAgentPermission
+from ledgerd.protocol.operations.accounts.accounts import AccountUpdate
+from ledgerd.protocol.operations.accounts.agents import SetAgentPermission
 from ledgerd.protocol.operations.base import name_of
-from ledgerd.protocol.operations.bets import PmCancelBet, PmCommitBet, PmPlaceBet, PmRevealBet, PmTransferPosition
-from ledgerd.protocol.operations.disputes import (
+from ledgerd.protocol.operations.markets.bets import (
+    PmCancelBet,
+    PmCommitBet,
+    PmPlaceBet,
+    PmRevealBet,
+    PmTransferPosition,
+)
+from ledgerd.protocol.operations.markets.disputes import (
     PmDisputeCreate,
     PmDisputeOracleRespond,
     PmDisputeResolve,
     PmDisputeVote,
     PmUnban,
 )
-from ledgerd.protocol.operations.leverage import PmLeverageClose, PmLeverageConvert, PmLeverageOpen
-from ledgerd.protocol.operations.liquidity import PmAddLiquidity, PmLazyDeposit, PmLazyWithdraw, PmWithdrawLiquidity
-from ledgerd.protocol.operations.markets import (
+from ledgerd.protocol.operations.markets.leverage import PmLeverageClose, PmLeverageConvert, PmLeverageOpen
+from ledgerd.protocol.operations.markets.liquidity import (
+    PmAddLiquidity,
+    PmLazyDeposit,
+    PmLazyWithdraw,
+    PmWithdrawLiquidity,
+)
+from ledgerd.protocol.operations.markets.markets import (
     BINARY,
     BY_ACCOUNT,
     BY_COMMITTEE,
@@ -37,15 +45,18 @@ from ledgerd.protocol.operations.markets import (
     PmNoContest,
     PmResolveMarket,
 )
-from ledgerd.protocol.operations.oracles import PmOracleAcceptMarket, PmOracleRegister, PmOracleUpdate
-from ledgerd.state.objects import commitments, disputes, leverage, liquidity, markets
-from ledgerd.state.objects.commitments import PM_COMMITS
-from ledgerd.state.objects.disputes import PM_CREATOR_BANS, PM_DISPUTES
-from ledgerd.state.objects.lazy_pool import PM_LAZY_DEPOSITS
-from ledgerd.state.objects.leverage import PM_LEVERAGE_POSITIONS
-from ledgerd.state.objects.liquidity import PM_LIQUIDITY
-from ledgerd.state.objects.markets import PM_MARKETS, PmMarket
-from ledgerd.state.objects.oracles import PM_ORACLES
+from ledgerd.protocol.operations.markets.oracles import PmOracleAcceptMarket, PmOracleRegister, PmOracleUpdate
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.identifiers import Commitment
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.state.objects.markets import commitments, disputes, leverage, liquidity, markets
+from ledgerd.state.objects.markets.commitments import PM_COMMITS
+from ledgerd.state.objects.markets.disputes import PM_CREATOR_BANS, PM_DISPUTES
+from ledgerd.state.objects.markets.lazy_pool import PM_LAZY_DEPOSITS
+from ledgerd.state.objects.markets.leverage import PM_LEVERAGE_POSITIONS
+from ledgerd.state.objects.markets.liquidity import PM_LIQUIDITY
+from ledgerd.state.objects.markets.markets import PM_MARKETS, PmMarket
+from ledgerd.state.objects.markets.oracles import PM_ORACLES
 from tests.chain.networks import OTHERS
 from tests.sim.keys import AGENT, GENERATIONS, ROLES, agent_key, authority_with, generation_of
 from tests.sim.market_grounds import INSURANCE, ORACLES, RESOLVER, open_market, place_bet

@@ -16,10 +16,10 @@ from ledgerd.p2p.network_state import TICK_SECONDS
 from ledgerd.p2p.shared.actions import Close, Dial, Send
 from ledgerd.p2p.shared.settings import Settings
 from ledgerd.p2p.wire.messages import NodeId
-from ledgerd.protocol.endpoint import Endpoint
-from ledgerd.protocol.identifiers import BlockId
-from ledgerd.protocol.keys import PrivateKey
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.crypto.keys import PrivateKey
+from ledgerd.protocol.types.endpoint import Endpoint
+from ledgerd.protocol.types.identifiers import BlockId
+from ledgerd.protocol.types.names import AccountName
 from tests.sim.clocks import NodeClock
 from tests.sim.invariants import Invariants
 from tests.sim.node import Node

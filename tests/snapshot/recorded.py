@@ -9,9 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ledgerd.codec.json_text import dumps
-from ledgerd.protocol.parameters import TESTNET
-from ledgerd.snapshot.container import StateWriter
+from ledgerd.codec.json.text import dumps
+from ledgerd.protocol.networks.parameters import TESTNET
+from ledgerd.snapshot.file.container import StateWriter
 
 FOLDER = Path(__file__).resolve().parents[1] / "vectors" / "states"
 CHAINS_FOLDER = FOLDER.parent / "chains"

@@ -13,12 +13,11 @@ from typing import cast
 
 import pytest
 
-from ledgerd.protocol.endpoint import Endpoint
-from ledgerd.snapshot import client, server
-from ledgerd.snapshot.client import ask, download, fetch_newest
-from ledgerd.snapshot.directory import name_of
-from ledgerd.snapshot.fetching import PART, Unavailable
-from ledgerd.snapshot.frames import (
+from ledgerd.protocol.types.endpoint import Endpoint
+from ledgerd.snapshot.exchange import client, server
+from ledgerd.snapshot.exchange.client import ask, download, fetch_newest
+from ledgerd.snapshot.exchange.fetching import PART, Unavailable
+from ledgerd.snapshot.exchange.frames import (
     AccessDenied,
     DataReply,
     DataRequest,
@@ -29,8 +28,9 @@ from ledgerd.snapshot.frames import (
     ProtocolFault,
     packed,
 )
-from ledgerd.snapshot.server import PIECE_BYTES, ServedSnapshot, SnapshotServer
-from ledgerd.snapshot.serving import LARGEST_PART, AdmissionControl, ServerSession
+from ledgerd.snapshot.exchange.server import PIECE_BYTES, ServedSnapshot, SnapshotServer
+from ledgerd.snapshot.exchange.serving import LARGEST_PART, AdmissionControl, ServerSession
+from ledgerd.snapshot.file.directory import name_of
 
 HOST = "127.0.0.1"
 DATA = bytes(range(251)) * (2 * PART // 251) + bytes(777)

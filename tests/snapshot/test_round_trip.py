@@ -13,10 +13,10 @@ from ledgerd.chain.offline.audit import tally_of
 from ledgerd.codec import codec_of
 from ledgerd.projections.kept import KeptProjections
 from ledgerd.projections.tables.market_records import PM_LABEL_COUNTS, PM_RECORDS_SINCE
-from ledgerd.protocol.block import Block
-from ledgerd.snapshot.export import Occasion, export
-from ledgerd.snapshot.load import load
-from ledgerd.snapshot.read import Snapshot
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.snapshot.file.export import Occasion, export
+from ledgerd.snapshot.file.read import Snapshot
+from ledgerd.snapshot.importing.load import load
 from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES
 from tests.chain.recorded_chains import MARKET_STATES, difference, network_of

@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.codec import DecodeError, codec_of
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.names import MAX_NAME_BYTES, NO_NAME
-from ledgerd.protocol.parameters import TESTNET
-from ledgerd.snapshot.export import Occasion, export
-from ledgerd.snapshot.load import load
-from ledgerd.snapshot.read import Snapshot
-from ledgerd.snapshot.sections import BY_NAME
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.networks.parameters import TESTNET
+from ledgerd.protocol.types.names import MAX_NAME_BYTES, NO_NAME
+from ledgerd.snapshot.file.export import Occasion, export
+from ledgerd.snapshot.file.read import Snapshot
+from ledgerd.snapshot.file.sections import BY_NAME
+from ledgerd.snapshot.importing.load import load
 from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.transactions import REVERSIBLE_BLOCKS, ReversibleBlock

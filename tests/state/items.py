@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ledgerd.codec.numbers import Int64, UInt32
-from ledgerd.state.keys import BOOL, INT64, NAME_TEXT, OWN_ID, TIME, descending
-from ledgerd.state.tables import Entity, Table, ordered, unique
+from ledgerd.codec.types.numbers import Int64, UInt32
+from ledgerd.state.tables.keys import BOOL, INT64, NAME_TEXT, OWN_ID, TIME, descending
+from ledgerd.state.tables.tables import Entity, Table, ordered, unique
 
 
 class Item(Entity):

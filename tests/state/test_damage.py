@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.state import Store, disk
+from ledgerd.state import Store
 from ledgerd.state.errors import StoreCorrupt, StoreLocked, StoreOutdated
+from ledgerd.state.files import disk
 from tests.state.blocks import check_blocks, make_block
 from tests.state.items import ITEMS, TABLES, Item
 

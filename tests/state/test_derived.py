@@ -9,7 +9,7 @@ import pytest
 from ledgerd.codec import DecodeError
 from ledgerd.state import StateReader, Store
 from ledgerd.state.errors import StorageError
-from ledgerd.state.reader import MOST_DERIVED
+from ledgerd.state.views.reader import MOST_DERIVED
 from tests.state.items import ITEM_BY_NAME, ITEM_BY_TIME, ITEMS, TABLES, Item
 
 

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.state import Store, disk
+from ledgerd.state import Store
 from ledgerd.state.errors import StorageError
+from ledgerd.state.files import disk
 from tests.state.blocks import SMALL, check_blocks, content, expected, make_block
 from tests.state.items import COUNTERS, ITEMS, TABLES, Item
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from ledgerd.state import Entity, Space, StateReader, Store, StoreMisuse, Table, unique
 from ledgerd.state.errors import NotUniqueRow, StoreCorrupt
-from ledgerd.state.keys import C_TEXT, MAX_KEY_BYTES
 from ledgerd.state.loading import LoadingLimits
+from ledgerd.state.tables.keys import C_TEXT, MAX_KEY_BYTES
 from tests.state.ids import set_next_id
 from tests.state.items import (
     COUNTERS,

@@ -10,7 +10,7 @@ import pytest
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.state import Entity, Store, StoreMisuse, Table, unique
 from ledgerd.state.errors import NotUnique, UnknownKey
-from ledgerd.state.keys import C_TEXT, NAME_TEXT
+from ledgerd.state.tables.keys import C_TEXT, NAME_TEXT
 from tests.state.items import (
     COUNTERS,
     ITEM_BY_NAME,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ledgerd.state import Store
-from ledgerd.state.keys import INT64
+from ledgerd.state.tables.keys import INT64
 from ledgerd.state.verify import verify
 from tests.state.items import ITEM_BY_TIME, ITEMS, TABLES, Item
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import lmdb
 
-from ledgerd.state.disk import MAX_DATABASES
-from ledgerd.state.header import FORMAT_KEY, HEADER
+from ledgerd.state.files.disk import MAX_DATABASES
+from ledgerd.state.files.header import FORMAT_KEY, HEADER
 
 
 def make_outdated(folder: Path) -> None:

@@ -102,7 +102,7 @@ def test_a_system_that_forbids_it_is_told_of_and_ends_nothing(
 
 WORKERS = (
     "ledgerd.rpc.worker",
-    "ledgerd.snapshot.job",
+    "ledgerd.snapshot.importing.job",
     "ledgerd.node.workers.precompute_worker",
     "ledgerd.node.workers.beside.explorer_worker",
     "ledgerd.node.workers.beside.history_feeder",

@@ -14,7 +14,7 @@ PATIENCE = 60.0
 SEARCH = """
 import sys
 from pathlib import Path
-from ledgerd.protocol.keys import PrivateKey
+from ledgerd.protocol.crypto.keys import PrivateKey
 from ledgerd.wallet.keys.wallet_file import WalletFile
 
 _, path, planted, *places = sys.argv[1:]

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from ledgerd.basics.printable import is_shown
-from ledgerd.protocol.identifiers import BlockId, ChainId
-from ledgerd.protocol.time_text import time_text
+from ledgerd.protocol.types.identifiers import BlockId, ChainId
+from ledgerd.protocol.types.time_text import time_text
 from ledgerd.wallet import command_line, errors
 from ledgerd.wallet.commands import sending
 from ledgerd.wallet.node.checks import ChainStatus

@@ -18,7 +18,7 @@ from unittest.mock import patch
 import pytest
 
 from ledgerd.cli import main
-from ledgerd.protocol.keys import PrivateKey, public_key_text
+from ledgerd.protocol.crypto.keys import PrivateKey, public_key_text
 from ledgerd.wallet import command_line as wallet_command_line
 from ledgerd.wallet.errors import DamagedWallet, KeyNotFound, LockedWallet, NotAsked, WalletError
 from ledgerd.wallet.keys.sealing import Cost

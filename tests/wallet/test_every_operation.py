@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from ledgerd.chain.evaluators.bets import commitment_of
+from ledgerd.chain.evaluators.markets.bets import commitment_of
 from ledgerd.node.dev.founding import PUBLISHED_ACCOUNTS_KEY
 from ledgerd.producer.testnet_start import PUBLISHED_INITIATOR_KEY
-from ledgerd.protocol.keys import PrivateKey, public_key_text
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.crypto.keys import PrivateKey, public_key_text
 from ledgerd.protocol.operations.base import name_of
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.wallet.node.client import NodeClient
 from ledgerd.wallet.operations.catalogue import SENDABLE, operation_named
 from tests.node.processes import NodeProcess

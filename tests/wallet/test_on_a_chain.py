@@ -13,7 +13,7 @@ import pytest
 
 from ledgerd.node.dev.founding import PUBLISHED_ACCOUNTS_KEY
 from ledgerd.producer.testnet_start import PUBLISHED_INITIATOR_KEY
-from ledgerd.protocol.keys import PrivateKey, public_key_text
+from ledgerd.protocol.crypto.keys import PrivateKey, public_key_text
 from ledgerd.wallet.errors import (
     KeyNotFound,
     NodeRefused,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ledgerd.adopt.handover_facts import ChainFacts, HandoverStatus, OurFacts, Presence
 from ledgerd.protocol.constants import BLOCK_INTERVAL
-from ledgerd.protocol.keys import NULL_KEY, public_key_text
+from ledgerd.protocol.crypto.keys import NULL_KEY, public_key_text
 
 OLDEST_HEAD = 30.0
 """Seconds: a head block that is older means that a node is behind."""

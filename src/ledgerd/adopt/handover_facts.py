@@ -13,20 +13,20 @@ import msgspec
 from ledgerd.adopt.vizd_directory import CONFIGURATION, PROCESSES, AdoptionRefused, require_unused
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError
-from ledgerd.codec.json_text import Json
+from ledgerd.codec.json.text import Json
 from ledgerd.compare.blocks import id_of
 from ledgerd.compare.errors import NobodyListens, NotComparable
 from ledgerd.compare.heads import NodeHead, head_of
 from ledgerd.compare.node import ComparedNode
-from ledgerd.producer.double_sign import LastSigned, SignedSlot
 from ledgerd.producer.settings import LOADED_KEYS, ProducerSettings
-from ledgerd.protocol.block import Block
+from ledgerd.producer.signing.double_sign import LastSigned, SignedSlot
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.constants import BLOCK_INTERVAL
+from ledgerd.protocol.crypto.keys import public_key_text
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.keys import public_key_text
 from ledgerd.protocol.operations.validators import ValidatorUpdate
-from ledgerd.protocol.time_text import parse_time_text
-from ledgerd.state.lock import LOCK_FILE, holder_of, lock_writer
+from ledgerd.protocol.types.time_text import parse_time_text
+from ledgerd.state.files.lock import LOCK_FILE, holder_of, lock_writer
 
 ATTEMPTS = 4
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from ledgerd.adopt.handover import Handover, HandoverStep, Stage
 from ledgerd.adopt.handover_facts import HandoverStatus, OtherNode, OurNode
 from ledgerd.compare.errors import NotComparable
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.state.errors import StoreLocked
 
 PAUSE_SECONDS = 1.0

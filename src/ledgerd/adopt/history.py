@@ -9,8 +9,8 @@ from typing import NamedTuple
 from ledgerd.adopt.vizd_directory import AdoptionRefused, VizdDirectory
 from ledgerd.chain.log.source import LogSource
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.snapshot.build import read_snapshot
 from ledgerd.snapshot.errors import SnapshotError
+from ledgerd.snapshot.importing.build import read_snapshot
 
 STATE_OF_EACH_BYTE = 0.5
 """Bytes of state for a byte of a block log, at most, in the chains that were measured; never below `LEAST_STATE`."""

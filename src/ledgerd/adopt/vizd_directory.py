@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ledgerd.node.config.ini import IniEntry, InvalidLine, parse_ini
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.snapshot.directory import StoredSnapshot, kept_in
+from ledgerd.snapshot.file.directory import StoredSnapshot, kept_in
 
 LOG_FOLDERS = ("state", "blockchain")
 """Where the block logs are: the first since 2020, the second in older programs."""

@@ -16,9 +16,9 @@ from ledgerd.archive.listing import list_sums
 from ledgerd.archive.proof import Proven, prove
 from ledgerd.archive.sealed import SealedFile, seal
 from ledgerd.chain.log.files import OFFSET, LogKind, paths_of, sums_path, write_sums
-from ledgerd.protocol.identifiers import BlockId
+from ledgerd.protocol.types.identifiers import BlockId
 from ledgerd.state.errors import StoreLocked
-from ledgerd.state.lock import holder_of, lock_writer
+from ledgerd.state.files.lock import holder_of, lock_writer
 
 ARRIVING = "arriving"
 

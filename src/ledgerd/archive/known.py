@@ -12,10 +12,10 @@ from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.rolling import RollingBlockLogReader
 from ledgerd.chain.log.state_blocks import StateBlocks
 from ledgerd.codec import codec_of
-from ledgerd.protocol.block import SignedHeader
-from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
+from ledgerd.protocol.blocks.block import SignedHeader
+from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.reader import StateReader
+from ledgerd.state.views.reader import StateReader
 
 
 class KnownBlocks:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ledgerd.archive.sealed import SealedFile, sealed_files
 from ledgerd.chain.log.files import sync_folder
-from ledgerd.state.lock import swapping
+from ledgerd.state.files.lock import swapping
 
 LIST_NAME = "SHA256SUMS"
 MOST_BYTES = 16 << 20

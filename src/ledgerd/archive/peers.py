@@ -29,9 +29,9 @@ from ledgerd.p2p.wire.messages import (
     NodeId,
     SoftBan,
 )
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.endpoint import Endpoint
-from ledgerd.protocol.identifiers import NO_BLOCK
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.types.endpoint import Endpoint
+from ledgerd.protocol.types.identifiers import NO_BLOCK
 
 M = TypeVar("M", bound=Message)
 

@@ -13,8 +13,8 @@ from ledgerd.archive.sealed import SealedFile, sealed_files
 from ledgerd.chain.log.files import LARGEST_ENTRY, OFFSET, paths_of, sum_of
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.identifiers import BlockId
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.types.identifiers import BlockId
 
 WINDOW = 8 << 20
 

@@ -40,18 +40,18 @@ from ledgerd.chain.pending.generation import BlockDraft, draft_block, generate_b
 from ledgerd.chain.pending.pending import Clock, Pending
 from ledgerd.chain.pending.simulation import SimulatedEffects
 from ledgerd.chain.rules.validators.emergency import repair_schedule
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.blocks.transaction import Transaction
+from ledgerd.protocol.crypto.keys import PrivateKey, PublicKey
 from ledgerd.protocol.errors import OperatorError, RuleViolation
-from ledgerd.protocol.identifiers import BlockId
-from ledgerd.protocol.keys import PrivateKey, PublicKey
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.parameters import ChainParameters
-from ledgerd.protocol.transaction import Transaction
-from ledgerd.state.disk import Space
+from ledgerd.protocol.networks.parameters import ChainParameters
+from ledgerd.protocol.types.identifiers import BlockId
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.state.files.disk import Space
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.store import Store
-from ledgerd.state.tables import Table
-from ledgerd.state.view import View
+from ledgerd.state.tables.tables import Table
+from ledgerd.state.views.view import View
 
 log = logging.getLogger(__name__)
 

@@ -10,12 +10,12 @@ from enum import IntEnum
 from types import MappingProxyType
 from typing import Any, NamedTuple, overload
 
-from ledgerd.protocol.assets import SHARES_SYMBOL, TOKEN_SYMBOL
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.identifiers import BlockId, TransactionId
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.operations import Operation
-from ledgerd.state.tables import Entity, Table
+from ledgerd.protocol.types.assets import SHARES_SYMBOL, TOKEN_SYMBOL
+from ledgerd.protocol.types.identifiers import BlockId, TransactionId
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.state.tables.tables import Entity, Table
 
 NO_TRANSACTION = TransactionId(bytes(20))
 AFTER_TRANSACTIONS = 65535

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from typing import Any
 
-from ledgerd.cli import directory_arguments as directory
-from ledgerd.cli import process_arguments as process
-from ledgerd.cli import tool_arguments as tool
-from ledgerd.cli.directory_arguments import Commands
+from ledgerd.cli.arguments import directory_arguments as directory
+from ledgerd.cli.arguments import process_arguments as process
+from ledgerd.cli.arguments import tool_arguments as tool
+from ledgerd.cli.arguments.directory_arguments import Commands
 from ledgerd.protocol.errors import OperatorError
 
 COMMANDS: dict[str, Callable[[Commands], None]] = {

@@ -13,7 +13,7 @@ from typing import Protocol
 from ledgerd.basics.addresses import reached_at
 from ledgerd.client.address import WEB, NodeAddress
 from ledgerd.client.exchange import AnswerReader, HttpAnswer, request_of
-from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.protocol.types.endpoint import Endpoint
 
 READ_BYTES = 1 << 18
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from ledgerd.codec.json_text import Json
+from ledgerd.codec.json.text import Json
 
 MISSING = "Could not find "
 """How nodes begin to say that they do not have an API or a method (spec 05, section 4)."""

@@ -3,7 +3,7 @@
 from ledgerd.codec.annotations import array_of, declare, kind_of, missing, missing_by, one_of, record_kind, sorted_by
 from ledgerd.codec.codec import Codec, codec_of
 from ledgerd.codec.errors import CodecError, DecodeError
-from ledgerd.codec.variants import Void
+from ledgerd.codec.types.variants import Void
 
 __all__ = [
     "Codec",

@@ -9,12 +9,12 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from ledgerd.codec.containers import FixedArray, Optional, SortedMap, SortedSet, SortKey, Vector
 from ledgerd.codec.kinds import Kind
-from ledgerd.codec.numbers import Boolean
-from ledgerd.codec.records import Field, RecordKind
-from ledgerd.codec.strings import ByteVector, Text
-from ledgerd.codec.variants import Variant
+from ledgerd.codec.types.containers import FixedArray, Optional, SortedMap, SortedSet, SortKey, Vector
+from ledgerd.codec.types.numbers import Boolean
+from ledgerd.codec.types.records import Field, RecordKind
+from ledgerd.codec.types.strings import ByteVector, Text
+from ledgerd.codec.types.variants import Variant
 
 _declared: dict[Any, Kind] = {str: Text(), bytes: ByteVector(), bool: Boolean()}
 

@@ -10,7 +10,7 @@ import msgspec
 from ledgerd.codec.annotations import kind_of
 from ledgerd.codec.errors import DecodeError
 from ledgerd.codec.kinds import Kind, Reading
-from ledgerd.codec.records import Field, ReadFunction, RecordKind, WriteFunction
+from ledgerd.codec.types.records import Field, ReadFunction, RecordKind, WriteFunction
 
 T = TypeVar("T")
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from types import FunctionType, ModuleType
 from typing import Any
 
-from ledgerd.codec.records import RecordKind
+from ledgerd.codec.types.records import RecordKind
 
 DIRECTIONS = {"read": "reader", "write": "writer", "print": "printer", "show": "transcriber"}
 """Bytes to a value, a value to bytes, a value to JSON, bytes to JSON: by the first word of the function's name."""

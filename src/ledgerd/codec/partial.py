@@ -15,11 +15,11 @@ from ledgerd.codec.annotations import record_kind
 from ledgerd.codec.codec import Codec
 from ledgerd.codec.errors import DecodeError
 from ledgerd.codec.kinds import Reading
-from ledgerd.codec.numbers import Share, Signed, Unsigned
-from ledgerd.codec.records import Field, RecordKind, closing, opening
 from ledgerd.codec.source import Source, count_parts, packing
-from ledgerd.codec.strings import ByteVector, Text
-from ledgerd.codec.varint import read_varint
+from ledgerd.codec.types.numbers import Share, Signed, Unsigned
+from ledgerd.codec.types.records import Field, RecordKind, closing, opening
+from ledgerd.codec.types.strings import ByteVector, Text
+from ledgerd.codec.types.varint import read_varint
 
 MOST_OF_TWO_BYTES = (1 << 14) - 1
 """The greatest length of two bytes."""

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ledgerd.codec.json_text import Json
+from ledgerd.codec.json.text import Json
 from ledgerd.compare.difference import ABSENT, Difference, differences
 from ledgerd.compare.errors import NotComparable
 from ledgerd.compare.heads import NodeHead, head_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ledgerd.codec.json_text import Json
+from ledgerd.codec.json.text import Json
 from ledgerd.compare.asking import FoundDifference, Pair
 from ledgerd.compare.difference import Difference, shown
 from ledgerd.compare.heads import BLOCK_ID, NodeHead, head_of

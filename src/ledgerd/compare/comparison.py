@@ -7,7 +7,7 @@ from itertools import pairwise
 from random import Random
 from typing import NamedTuple
 
-from ledgerd.codec.json_text import Json
+from ledgerd.codec.json.text import Json
 from ledgerd.compare.asking import FoundDifference, Pair
 from ledgerd.compare.blocks import compare_blocks, keeps_all
 from ledgerd.compare.errors import NotComparable

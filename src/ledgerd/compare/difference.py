@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ledgerd.basics.printable import printable
-from ledgerd.codec.json_text import Json
+from ledgerd.codec.json.text import Json
 
 LONGEST = 120
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from ledgerd.codec.json_text import Json
+from ledgerd.codec.json.text import Json
 from ledgerd.compare.node import SHOWN, ComparedNode
 
 BLOCK_ID = re.compile(r"[0-9a-f]{40}")

@@ -14,7 +14,7 @@ from ledgerd.basics.printable import printable
 from ledgerd.client.address import read_address
 from ledgerd.client.blocking import Deadline, HttpClient
 from ledgerd.client.envelope import MISSING, NodeCall, request_of
-from ledgerd.codec.json_text import Json
+from ledgerd.codec.json.text import Json
 from ledgerd.compare.errors import NobodyListens, NotComparable
 from ledgerd.compare.pace import Pace
 from ledgerd.protocol.errors import OperatorError

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from random import Random
 from typing import NamedTuple
 
-from ledgerd.codec.json_text import Json
+from ledgerd.codec.json.text import Json
 from ledgerd.rpc.call.declarations import Answering, Api, Method, Parameter
 
 KEY_FIELDS = {"signing_key", "memo_key", "invite_key"}

@@ -10,8 +10,8 @@ from contextlib import closing, suppress
 from statistics import median
 
 from ledgerd.doctor.finding import Finding, error, warning
-from ledgerd.producer.ntp import ALIKE, MICRO, NtpAnswer, Round, request
-from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.producer.time.ntp import ALIKE, MICRO, NtpAnswer, Round, request
+from ledgerd.protocol.types.endpoint import Endpoint
 
 NOTICED = MICRO // 4
 """A block may be early by as much."""

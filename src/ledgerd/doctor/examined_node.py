@@ -8,10 +8,10 @@ import msgspec
 
 from ledgerd.basics.addresses import reached_at
 from ledgerd.producer.settings import SignerAccess
-from ledgerd.protocol.endpoint import Endpoint
-from ledgerd.protocol.keys import PublicKey
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.parameters import ChainParameters
+from ledgerd.protocol.crypto.keys import PublicKey
+from ledgerd.protocol.networks.parameters import ChainParameters
+from ledgerd.protocol.types.endpoint import Endpoint
+from ledgerd.protocol.types.names import AccountName
 
 SECONDS = 3.0
 

@@ -10,11 +10,11 @@ from typing import NamedTuple
 from ledgerd.codec.errors import CodecError
 from ledgerd.doctor.examined_node import ExaminedNode
 from ledgerd.doctor.finding import Finding, error, warning
-from ledgerd.producer.double_sign import LastSigned
-from ledgerd.producer.signer_link import status_of
-from ledgerd.producer.signing_frames import SignerStatus
+from ledgerd.producer.signing.double_sign import LastSigned
+from ledgerd.producer.signing.signer_link import status_of
+from ledgerd.producer.signing.signing_frames import SignerStatus
+from ledgerd.protocol.crypto.keys import PublicKey, public_key_from_text
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.protocol.keys import PublicKey, public_key_from_text
 from ledgerd.protocol.secrets import PUBLISHED_COMMITTEE_KEY, holds_key
 from ledgerd.supervision.this_process import on_a_loop
 

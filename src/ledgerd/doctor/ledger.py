@@ -15,19 +15,19 @@ from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError
 from ledgerd.doctor.examined_node import ExaminedNode
 from ledgerd.doctor.finding import Finding, error, warning
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.identifiers import block_number_of
-from ledgerd.protocol.keys import NULL_KEY
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.versions import version_text
-from ledgerd.state.disk import DATA_FILE
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.crypto.keys import NULL_KEY
+from ledgerd.protocol.types.identifiers import block_number_of
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.protocol.types.versions import version_text
 from ledgerd.state.errors import StorageError
+from ledgerd.state.files.disk import DATA_FILE
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, BLOCK_SUMMARY_COUNT
 from ledgerd.state.objects.validators import VALIDATOR_BY_NAME
-from ledgerd.state.reader import StateReader
-from ledgerd.state.view import View
+from ledgerd.state.views.reader import StateReader
+from ledgerd.state.views.view import View
 
 
 def ledger(node: ExaminedNode, now: int) -> Iterator[Finding]:

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from ledgerd.basics.failures import reason_of
 from ledgerd.doctor.examined_node import SECONDS
 from ledgerd.doctor.finding import Finding, error, warning
-from ledgerd.protocol.endpoint import Endpoint
-from ledgerd.snapshot.client import FAULTS, ask
+from ledgerd.protocol.types.endpoint import Endpoint
+from ledgerd.snapshot.exchange.client import FAULTS, ask
 from ledgerd.supervision.tasks import all_of
 from ledgerd.supervision.this_process import on_a_loop
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from ledgerd.doctor.examined_node import SECONDS, ExaminedNode, local
 from ledgerd.doctor.finding import Finding, error, warning
-from ledgerd.protocol.endpoint import Endpoint
-from ledgerd.protocol.time_text import time_text
-from ledgerd.protocol.times import LATEST
+from ledgerd.protocol.types.endpoint import Endpoint
+from ledgerd.protocol.types.time_text import time_text
+from ledgerd.protocol.types.times import LATEST
 
 INBOUND_FILE = "last_inbound_peer"
 """In the data directory: when the running node last had a peer that had dialled it, in seconds since 1970."""

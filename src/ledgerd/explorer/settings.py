@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.protocol.types.endpoint import Endpoint
 
 
 class ExplorerSettings(msgspec.Struct, frozen=True, kw_only=True):

@@ -15,10 +15,10 @@ from ledgerd.chain.events import Event
 from ledgerd.chain.interface.observer import Detail, Observer
 from ledgerd.chain.ledger.holdings import standing_balances, standing_penalties
 from ledgerd.chain.ledger.images import standing_images
-from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.errors import REMEDY, HistoryDamaged
 from ledgerd.history.settings import HistorySettings
-from ledgerd.state.disk import Space
+from ledgerd.history.store.embedded import EmbeddedStore
+from ledgerd.state.files.disk import Space
 
 log = logging.getLogger(__name__)
 

@@ -9,15 +9,15 @@ from typing import NamedTuple
 from ledgerd.chain.events import AFTER_TRANSACTIONS, NO_TRANSACTION, NOTHING_MISSED, MissedSlotOwners
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import DecodeError
-from ledgerd.history.balances import KeptChanges
-from ledgerd.history.block_rows import BlockPart
-from ledgerd.history.checksums import BLOCK_KEY
 from ledgerd.history.errors import HistoryDamaged
-from ledgerd.history.pieces import NO_OWNER, VIRTUAL, Piece
-from ledgerd.history.stored import StoredHistory
-from ledgerd.protocol.block import SignedHeader
-from ledgerd.protocol.identifiers import BlockId, TransactionId
+from ledgerd.history.store.balances import KeptChanges
+from ledgerd.history.store.block_rows import BlockPart
+from ledgerd.history.store.checksums import BLOCK_KEY
+from ledgerd.history.store.pieces import NO_OWNER, VIRTUAL, Piece
+from ledgerd.history.store.stored import StoredHistory
+from ledgerd.protocol.blocks.block import SignedHeader
 from ledgerd.protocol.operations import Operation
+from ledgerd.protocol.types.identifiers import BlockId, TransactionId
 
 ReadLoggedBlock = Callable[[int], bytes | None]
 

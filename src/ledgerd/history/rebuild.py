@@ -11,11 +11,11 @@ import msgspec
 
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.offline.replay import reapply
-from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.following import HISTORY_FOLDER, follow_with_balances
 from ledgerd.history.settings import HistorySettings
+from ledgerd.history.store.embedded import EmbeddedStore
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.state.disk import Space
+from ledgerd.state.files.disk import Space
 
 REBUILD_FOLDER = "rebuild"
 WANTED = "wanted.json"

@@ -7,9 +7,9 @@ from functools import cache
 from operator import attrgetter
 from typing import Any
 
-from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.roles import Role, field_marked, fields_marked
+from ledgerd.protocol.types.names import AccountName
 
 AccountNames = Iterable[AccountName]
 

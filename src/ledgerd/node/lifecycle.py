@@ -15,11 +15,11 @@ from ledgerd.node.config.logging.setup import set_up_logging
 from ledgerd.node.datadir.opening import is_unusable
 from ledgerd.node.parts.production import ProductionPart
 from ledgerd.node.runtime import Runtime
+from ledgerd.protocol.crypto.keys import public_key_text
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.protocol.keys import public_key_text
-from ledgerd.protocol.parameters import ChainParameters
-from ledgerd.protocol.versions import version_text
-from ledgerd.snapshot.peer_table import run_probe
+from ledgerd.protocol.networks.parameters import ChainParameters
+from ledgerd.protocol.types.versions import version_text
+from ledgerd.snapshot.exchange.peer_table import run_probe
 from ledgerd.supervision.tasks import Tasks, first_of
 from ledgerd.supervision.this_process import files_allowed, on_a_loop, search_rarely
 from ledgerd.supervision.threads import begin_thread

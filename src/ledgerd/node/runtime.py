@@ -15,7 +15,7 @@ from ledgerd.node.parts.clients.webserver import WebserverPart
 from ledgerd.node.parts.context import PartContext, SigningPermit
 from ledgerd.node.parts.validators.guard import GuardPart
 from ledgerd.node.time_source import TimeSource
-from ledgerd.state.lock import lock_writer
+from ledgerd.state.files.lock import lock_writer
 from ledgerd.supervision.part import Part, Supervisor
 from ledgerd.supervision.tasks import first_of
 from ledgerd.supervision.threads import in_thread

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 
-from ledgerd.protocol.parameters import NetworkClock
+from ledgerd.protocol.networks.parameters import NetworkClock
 
 MICRO = 1_000_000
 

@@ -18,8 +18,8 @@ from ledgerd.p2p.shared.batches import Batch
 from ledgerd.p2p.shared.notices import log_peer
 from ledgerd.p2p.turns import BLOCKS, Turns
 from ledgerd.p2p.wire.messages import ForkStatus, TransactionMessage
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.supervision.tasks import Tasks
 
 log = logging.getLogger(__name__)

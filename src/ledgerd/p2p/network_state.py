@@ -23,9 +23,9 @@ from ledgerd.p2p.talk.relay import is_fit, push_block
 from ledgerd.p2p.wire.endpoints import plain_address, subnet_of
 from ledgerd.p2p.wire.frames import Frame, FrameTooLarge, PeerFault, UnknownType
 from ledgerd.p2p.wire.messages import Message, NodeId
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.endpoint import Endpoint
-from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.blocks.transaction import Transaction
+from ledgerd.protocol.types.endpoint import Endpoint
 
 log = logging.getLogger(__name__)
 

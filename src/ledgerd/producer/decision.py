@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ledgerd.producer.clock import SECOND, TICK
 from ledgerd.producer.facts import Facts, Rival
 from ledgerd.producer.outcome import Decision, Duty, TickOutcome
 from ledgerd.producer.settings import ProducerSettings
+from ledgerd.producer.time.clock import SECOND, TICK
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
-from ledgerd.protocol.keys import NULL_KEY, public_key_text
-from ledgerd.protocol.time_text import time_text
+from ledgerd.protocol.crypto.keys import NULL_KEY, public_key_text
+from ledgerd.protocol.types.time_text import time_text
 
 HEALTHY_PARTICIPATION = 3300
 

@@ -9,9 +9,9 @@ from ledgerd.chain.interface.view import ChainView
 from ledgerd.chain.rules.validators.slots import SLOTS_REMEMBERED, participation
 from ledgerd.producer.outcome import Duty
 from ledgerd.protocol.constants import BLOCK_INTERVAL, EMERGENCY_CONSENSUS_TIMEOUT_SEC
-from ledgerd.protocol.identifiers import BlockId
-from ledgerd.protocol.keys import NULL_KEY, PublicKey
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.crypto.keys import NULL_KEY, PublicKey
+from ledgerd.protocol.types.identifiers import BlockId
+from ledgerd.protocol.types.names import AccountName
 
 BRIDGED_SLOTS = EMERGENCY_CONSENSUS_TIMEOUT_SEC // BLOCK_INTERVAL - 1
 """The last slot in which a block does not begin an emergency."""

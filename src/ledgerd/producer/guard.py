@@ -17,12 +17,12 @@ from ledgerd.chain.rules.validators.slots import participation
 from ledgerd.producer.decision import HEALTHY_PARTICIPATION
 from ledgerd.producer.settings import GuardSettings, Watched
 from ledgerd.producer.streaks import LogLine
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.identifiers import TransactionId
-from ledgerd.protocol.keys import NULL_KEY, PublicKey, public_key_text
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.blocks.transaction import Transaction, unsigned_transaction
+from ledgerd.protocol.crypto.keys import NULL_KEY, PublicKey, public_key_text
 from ledgerd.protocol.operations.validators import ValidatorUpdate
-from ledgerd.protocol.transaction import Transaction, unsigned_transaction
+from ledgerd.protocol.types.identifiers import TransactionId
+from ledgerd.protocol.types.names import AccountName
 
 FRESH_HEAD = 6
 """Seconds; a head that is older means that the node is not in sync."""

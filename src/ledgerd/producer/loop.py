@@ -17,20 +17,20 @@ from ledgerd.chain.forks.outcome import Outcome, Unlinked
 from ledgerd.chain.interface.observer import Observer
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.chain.pending.generation import BlockDraft
-from ledgerd.producer.clock import SECOND, Microseconds, StepGuard, wait_before_tick
 from ledgerd.producer.decision import OWN_FORK, Guards, decide
-from ledgerd.producer.doppelganger import Doppelganger
-from ledgerd.producer.double_sign import SigningRecord
 from ledgerd.producer.facts import BRIDGED_SLOTS, Facts, next_own_slot, read_facts
 from ledgerd.producer.outcome import Decision, Duty, TickOutcome
 from ledgerd.producer.settings import ProducerSettings
-from ledgerd.producer.signings import SignerReply, judged
+from ledgerd.producer.signing.doppelganger import Doppelganger
+from ledgerd.producer.signing.double_sign import SigningRecord
+from ledgerd.producer.signing.signings import SignerReply, judged
 from ledgerd.producer.streaks import Streaks
 from ledgerd.producer.testnet_start import TestnetStart, is_self_starting, with_initiator
-from ledgerd.protocol.block import Block, BlockHeader
+from ledgerd.producer.time.clock import SECOND, Microseconds, StepGuard, wait_before_tick
+from ledgerd.protocol.blocks.block import Block, BlockHeader
+from ledgerd.protocol.crypto.keys import NULL_KEY, PublicKey
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.keys import NULL_KEY, PublicKey
-from ledgerd.protocol.time_text import time_text
+from ledgerd.protocol.types.time_text import time_text
 
 log = logging.getLogger(__name__)
 

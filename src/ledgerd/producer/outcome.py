@@ -5,8 +5,8 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
-from ledgerd.protocol.identifiers import BlockId
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.types.identifiers import BlockId
+from ledgerd.protocol.types.names import AccountName
 
 
 class TickOutcome(IntEnum):

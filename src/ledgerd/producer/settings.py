@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from ledgerd.producer.signer_place import SignerPlace, TlsFiles
-from ledgerd.protocol.endpoint import Endpoint
-from ledgerd.protocol.keys import PrivateKey, PublicKey
-from ledgerd.protocol.names import AccountName
+from ledgerd.producer.signing.signer_place import SignerPlace, TlsFiles
+from ledgerd.protocol.crypto.keys import PrivateKey, PublicKey
+from ledgerd.protocol.types.endpoint import Endpoint
+from ledgerd.protocol.types.names import AccountName
 
 LOADED_KEYS = "loaded_keys"
 """A file in the data directory with the public keys of the signing keys that a node has loaded."""
@@ -49,7 +49,7 @@ class SignerAccess(msgspec.Struct, frozen=True):
     @property
     def files(self) -> TlsFiles | None:
         """What a connection over TLS needs; nothing unless all of it is there."""
-        from ledgerd.producer.signer_place import TlsFiles  # noqa: PLC0415 - `ssl` is not loaded to read options
+        from ledgerd.producer.signing.signer_place import TlsFiles  # noqa: PLC0415 - `ssl` is not loaded to read options
 
         if self.certificate is None or self.certificate_key is None or self.authority is None:
             return None

@@ -9,14 +9,14 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ledgerd.producer.clock import SECOND
 from ledgerd.producer.decision import HEALTHY_PARTICIPATION
 from ledgerd.producer.facts import Facts
 from ledgerd.producer.outcome import Decision, Duty, TickOutcome
 from ledgerd.producer.settings import ProducerSettings
+from ledgerd.producer.time.clock import SECOND
 from ledgerd.protocol.constants import BLOCK_INTERVAL, EMERGENCY_CONSENSUS_TIMEOUT_SEC
-from ledgerd.protocol.keys import NULL_KEY
-from ledgerd.protocol.time_text import time_text
+from ledgerd.protocol.crypto.keys import NULL_KEY
+from ledgerd.protocol.types.time_text import time_text
 
 MISSING_KEY_EVERY = CLOCK_STEPPED_EVERY = DOPPELGANGER_EVERY = HELD_EVERY = 60
 MOST_OWED = 64

@@ -8,13 +8,13 @@ from msgspec.structs import replace
 
 from ledgerd.chain.chain import Chain
 from ledgerd.producer.settings import ProducerSettings
-from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.blocks.transaction import unsigned_transaction
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT, INITIATOR_ACCOUNT
-from ledgerd.protocol.keys import PrivateKey
-from ledgerd.protocol.operations.transfers import TransferToVesting
+from ledgerd.protocol.crypto.keys import PrivateKey
+from ledgerd.protocol.networks.parameters import ChainParameters
+from ledgerd.protocol.operations.money.transfers import TransferToVesting
 from ledgerd.protocol.operations.validators import AccountValidatorVote, ValidatorUpdate
-from ledgerd.protocol.parameters import ChainParameters
-from ledgerd.protocol.transaction import unsigned_transaction
+from ledgerd.protocol.types.assets import tokens
 
 PUBLISHED_INITIATOR_KEY = "5JabcrvaLnBTCkCVFX5r4rmeGGfuJuVp4NAKRNLTey6pxhRQmf4"
 

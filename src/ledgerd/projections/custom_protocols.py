@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from ledgerd.chain.events import BlockApplied, Sample
 from ledgerd.projections.projection import Projection
 from ledgerd.projections.tables.custom_protocols import CUSTOM_PROTOCOLS, PROTOCOL_BY_LAST_BLOCK, CustomProtocol
-from ledgerd.protocol.names import AccountName, cut_name
-from ledgerd.protocol.operations.custom import Custom
+from ledgerd.protocol.operations.accounts.custom import Custom
+from ledgerd.protocol.types.names import AccountName, cut_name
 from ledgerd.state.store import Store
 
 PROTOCOLS_KEPT = 10

@@ -16,10 +16,10 @@ from ledgerd.chain.events import BlockApplied, BlocksUndone, Event, Irreversible
 from ledgerd.chain.interface.observer import Observer, merged
 from ledgerd.projections.kept import PROJECTIONS, TOKEN_BYTES, Beginning, KeptProjections
 from ledgerd.projections.projection import Projection
-from ledgerd.protocol.identifiers import NO_BLOCK, BlockId, block_number_of
+from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId, block_number_of
 from ledgerd.state.errors import StoreCorrupt
-from ledgerd.state.tables import Table
-from ledgerd.state.view import View
+from ledgerd.state.tables.tables import Table
+from ledgerd.state.views.view import View
 
 log = logging.getLogger(__name__)
 

@@ -12,12 +12,12 @@ from ledgerd.chain.log.files import sync_folder
 from ledgerd.projections.projection import Projection
 from ledgerd.projections.tables import PROJECTED_TABLES
 from ledgerd.projections.tables.projected_block import PROJECTED_BLOCK, ProjectedBlock
-from ledgerd.protocol.identifiers import NO_BLOCK, BlockId, ChainId
-from ledgerd.state.disk import DATA_FILE, Space
+from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId, ChainId
 from ledgerd.state.errors import StoreCorrupt, StoreOutdated
-from ledgerd.state.lock import swapping
+from ledgerd.state.files.disk import DATA_FILE, Space
+from ledgerd.state.files.lock import swapping
 from ledgerd.state.store import Store
-from ledgerd.state.view import View
+from ledgerd.state.views.view import View
 
 FOLDER = "projections"
 """In that of the state."""

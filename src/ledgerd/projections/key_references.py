@@ -13,12 +13,12 @@ from ledgerd.chain.events import BlockApplied, Sample
 from ledgerd.chain.ledger.ledger import Ledger, Sampler
 from ledgerd.projections.projection import Projection
 from ledgerd.projections.tables.key_references import KEY_REFERENCES, REFERENCE_BY_KEY, KeyReference
-from ledgerd.protocol.keys import PublicKey
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.crypto.keys import PublicKey
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.accounts import AccountCreate, AccountUpdate, RecoverAccount
-from ledgerd.protocol.operations.invites import InviteRegistration
-from ledgerd.state.objects.accounts import AUTHORITY_BY_ACCOUNT
+from ledgerd.protocol.operations.accounts.accounts import AccountCreate, AccountUpdate, RecoverAccount
+from ledgerd.protocol.operations.money.invites import InviteRegistration
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.state.objects.accounts.accounts import AUTHORITY_BY_ACCOUNT
 from ledgerd.state.store import Store
 
 

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 from ledgerd.chain.events import BlockApplied, Sample
 from ledgerd.chain.interface.observer import NO_SAMPLERS, Samplers
 from ledgerd.state.store import Store
-from ledgerd.state.tables import Table
-from ledgerd.state.view import View
+from ledgerd.state.tables.tables import Table
+from ledgerd.state.views.view import View
 
 
 class Projection(ABC):

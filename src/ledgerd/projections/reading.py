@@ -11,13 +11,13 @@ from typing import Self
 
 from ledgerd.projections.kept import FOLDER, POSITION, PROJECTIONS
 from ledgerd.projections.tables import PROJECTED_TABLES
-from ledgerd.state.disk import DATA_FILE
-from ledgerd.state.empty import EmptyView
 from ledgerd.state.errors import StorageError
-from ledgerd.state.lock import files_stay
+from ledgerd.state.files.disk import DATA_FILE
+from ledgerd.state.files.lock import files_stay
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.reader import MOST_DERIVED, CommitView, StateReader
-from ledgerd.state.view import View
+from ledgerd.state.views.empty import EmptyView
+from ledgerd.state.views.reader import MOST_DERIVED, CommitView, StateReader
+from ledgerd.state.views.view import View
 
 log = logging.getLogger(__name__)
 

@@ -11,10 +11,10 @@ from typing import ClassVar
 import msgspec
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
-from ledgerd.codec.numbers import UInt16
-from ledgerd.protocol.authority import require_valid_name
+from ledgerd.codec.types.numbers import UInt16
+from ledgerd.protocol.authorities.authority import require_valid_name
 from ledgerd.protocol.errors import require
-from ledgerd.protocol.names import AccountName, text_order
+from ledgerd.protocol.types.names import AccountName, text_order
 
 MAX_BENEFICIARIES = 127
 

@@ -5,7 +5,7 @@ hardforks (`parameters`), chain properties (`properties`), and what stands besid
 
 from __future__ import annotations
 
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.types.names import AccountName
 
 # Percents are counted in hundredths.
 ONE_PERCENT = 100

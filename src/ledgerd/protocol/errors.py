@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Self
 
 from ledgerd.basics.printable import printable_lines
-from ledgerd.codec.json_errors import Layer
-from ledgerd.codec.json_text import Json
+from ledgerd.codec.json.errors import Layer
+from ledgerd.codec.json.text import Json
 from ledgerd.protocol.secrets import without_keys
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
-from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.errors import require
-from ledgerd.protocol.texts import byte_length, is_utf8
+from ledgerd.protocol.types.assets import Asset
+from ledgerd.protocol.types.texts import byte_length, is_utf8
 
 
 def require_token(amount: Asset, field: str) -> None:

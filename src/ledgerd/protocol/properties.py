@@ -11,11 +11,11 @@ import msgspec
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.codec import missing, missing_by, one_of, record_kind
-from ledgerd.codec.numbers import Int16, UInt8, UInt16, UInt32
+from ledgerd.codec.types.numbers import Int16, UInt8, UInt16, UInt32
 from ledgerd.protocol import constants
-from ledgerd.protocol.assets import SHARES_SYMBOL, TOKEN_SYMBOL, Asset, shares, tokens
 from ledgerd.protocol.errors import require
-from ledgerd.protocol.parameters import MAINNET, ChainParameters
+from ledgerd.protocol.networks.parameters import MAINNET, ChainParameters
+from ledgerd.protocol.types.assets import SHARES_SYMBOL, TOKEN_SYMBOL, Asset, shares, tokens
 
 _network: ContextVar[ChainParameters] = ContextVar("network of JSON defaults", default=MAINNET)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from ledgerd.chain.chain import STATE_FOLDER
-from ledgerd.replica.following import FollowStatus, Replica
+from ledgerd.replica.copies.following import FollowStatus, Replica
 from ledgerd.replica.settings import StreamSettings
-from ledgerd.state.standing import FollowedStanding, write_standing
+from ledgerd.state.views.standing import FollowedStanding, write_standing
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.threads import RunningThread, in_thread
 from ledgerd.supervision.work import Ending, Work

@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
-from ledgerd.producer.signer_place import PlaceFault
+from ledgerd.producer.signing.signer_place import PlaceFault
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.replica.part import FollowPart
 from ledgerd.replica.settings import StreamSettings, read_stream_place

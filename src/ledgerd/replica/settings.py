@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from ledgerd.basics.addresses import is_loopback
-from ledgerd.producer.signer_place import PlaceFault, SignerPlace, TlsFiles, read_place
+from ledgerd.producer.signing.signer_place import PlaceFault, SignerPlace, TlsFiles, read_place
 
 _SCHEME = "tcp://"
 LOCAL_NAME = "localhost"

@@ -12,7 +12,7 @@ from typing import Self
 import msgspec
 
 from ledgerd.basics.durable import sync_folder
-from ledgerd.producer.double_sign import FILE
+from ledgerd.producer.signing.double_sign import FILE
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.signer.locks import OTHERS_WRITE, lock_folder
 from ledgerd.signer.record import SignerRecord

@@ -11,8 +11,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import IO
 
+from ledgerd.protocol.crypto.keys import PublicKey, public_key_text
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.protocol.keys import PublicKey, public_key_text
 
 if sys.platform != "win32":
     import fcntl

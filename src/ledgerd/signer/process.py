@@ -15,16 +15,16 @@ from pathlib import Path
 
 import msgspec
 
-from ledgerd.producer.key_files import KeyFileFault, read_key_file
-from ledgerd.producer.ntp_client import NtpClient
 from ledgerd.producer.settings import NtpSettings, keyring
-from ledgerd.producer.signer_place import PlaceFault, SignerPlace, TlsFiles, tls_context
-from ledgerd.producer.signing_frames import MOST_NAMED
-from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.producer.signing.key_files import KeyFileFault, read_key_file
+from ledgerd.producer.signing.signer_place import PlaceFault, SignerPlace, TlsFiles, tls_context
+from ledgerd.producer.signing.signing_frames import MOST_NAMED
+from ledgerd.producer.time.ntp_client import NtpClient
+from ledgerd.protocol.crypto.keys import PrivateKey, PublicKey, public_key_text
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.protocol.keys import PrivateKey, PublicKey, public_key_text
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.time_text import time_text
+from ledgerd.protocol.types.endpoint import Endpoint
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.protocol.types.time_text import time_text
 from ledgerd.signer.clients import Clients
 from ledgerd.signer.clock import CheckedClock
 from ledgerd.signer.folder import SignerFolder

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ledgerd.basics.durable import sync_folder
-from ledgerd.producer.double_sign import FILE, LastSigned
-from ledgerd.protocol.block import Block
+from ledgerd.producer.signing.double_sign import FILE, LastSigned
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.errors import OperatorError
 
 OTHER = f"{FILE}.other"

@@ -6,14 +6,14 @@ from collections.abc import Collection, Mapping
 from typing import NamedTuple, Protocol
 
 from ledgerd.basics.printable import printable
-from ledgerd.producer.signing_frames import SigningVerdict
-from ledgerd.protocol.block import Block, BlockHeader, signed_block
+from ledgerd.producer.signing.signing_frames import SigningVerdict
+from ledgerd.protocol.blocks.block import Block, BlockHeader, signed_block
 from ledgerd.protocol.constants import BLOCK_INTERVAL
+from ledgerd.protocol.crypto.keys import PrivateKey, PublicKey, public_key_text
+from ledgerd.protocol.crypto.signatures import Signature, sign
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.protocol.keys import PrivateKey, PublicKey, public_key_text
-from ledgerd.protocol.parameters import MAINNET
-from ledgerd.protocol.signatures import Signature, sign
-from ledgerd.protocol.time_text import time_text
+from ledgerd.protocol.networks.parameters import MAINNET
+from ledgerd.protocol.types.time_text import time_text
 
 SECOND = 1_000_000
 MOST_AHEAD = SECOND

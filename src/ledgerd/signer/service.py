@@ -7,9 +7,15 @@ from collections.abc import Callable, Collection
 
 import msgspec
 
-from ledgerd.producer.signing_frames import SignerAnswer, SignerStatus, SigningQuestion, SigningVerdict, StatusQuestion
-from ledgerd.protocol.keys import PublicKey, public_key_text
-from ledgerd.protocol.time_text import time_text
+from ledgerd.producer.signing.signing_frames import (
+    SignerAnswer,
+    SignerStatus,
+    SigningQuestion,
+    SigningVerdict,
+    StatusQuestion,
+)
+from ledgerd.protocol.crypto.keys import PublicKey, public_key_text
+from ledgerd.protocol.types.time_text import time_text
 from ledgerd.signer.rule import ClockReading, Judgement, SigningRule
 from ledgerd.supervision.line_rates import LineRate, limited
 

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import cast
 
 from ledgerd.basics.frames import FrameBuffer, FrameFault
-from ledgerd.producer.signing_frames import MOST_FRAME, packed_answer, read_question
-from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.producer.signing.signing_frames import MOST_FRAME, packed_answer, read_question
 from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.signer.clients import Clients
 from ledgerd.signer.service import SigningService
 from ledgerd.supervision.line_rates import LineRate, limited

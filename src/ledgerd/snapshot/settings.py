@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.protocol.types.endpoint import Endpoint
 
 
 class SnapshotSettings(msgspec.Struct, frozen=True):

@@ -4,12 +4,12 @@
 `Table`, `unique` and `ordered`, beside their records in `objects/`. `docs/state-store.md` explains how it works.
 """
 
-from ledgerd.state.disk import Space
 from ledgerd.state.errors import StoreMisuse
-from ledgerd.state.reader import StateReader
+from ledgerd.state.files.disk import Space
 from ledgerd.state.store import Store
-from ledgerd.state.tables import Entity, Table, ordered, unique
-from ledgerd.state.view import View
+from ledgerd.state.tables.tables import Entity, Table, ordered, unique
+from ledgerd.state.views.reader import StateReader
+from ledgerd.state.views.view import View
 
 __all__ = [
     "Entity",

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Generic, NamedTuple
 
-from ledgerd.state.disk import Disk
 from ledgerd.state.errors import NotUniqueRow, StoreMisuse
-from ledgerd.state.header import Header
-from ledgerd.state.keys import INT64
-from ledgerd.state.open_index import OpenIndex
-from ledgerd.state.open_table import OpenTable
-from ledgerd.state.ranges import KeyValue
-from ledgerd.state.sorting import RunFile, Sorter
-from ledgerd.state.tables import E, Table
+from ledgerd.state.files.disk import Disk
+from ledgerd.state.files.header import Header
+from ledgerd.state.files.sorting import RunFile, Sorter
+from ledgerd.state.tables.keys import INT64
+from ledgerd.state.tables.open_index import OpenIndex
+from ledgerd.state.tables.open_table import OpenTable
+from ledgerd.state.tables.ranges import KeyValue
+from ledgerd.state.tables.tables import E, Table
 
 ID_BYTES = 8
 

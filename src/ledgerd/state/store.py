@@ -12,28 +12,28 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from ledgerd.state.cache import ObjectCache
-from ledgerd.state.committing import Committing
-from ledgerd.state.disk import Database, Disk, Space
-from ledgerd.state.editing import Editing
+from ledgerd.state.changes.committing import Committing
 from ledgerd.state.errors import StoreMisuse, UnknownKey
-from ledgerd.state.header import Header, database_names
-from ledgerd.state.journal import JOURNAL, Journal
+from ledgerd.state.files.disk import Database, Disk, Space
+from ledgerd.state.files.header import Header, database_names
+from ledgerd.state.files.lock import lock_writer
 from ledgerd.state.loading import Loading, LoadingLimits
-from ledgerd.state.lock import lock_writer
-from ledgerd.state.noting import noting_editor
-from ledgerd.state.open_index import OpenIndex
-from ledgerd.state.open_table import Edit, OpenTable
-from ledgerd.state.open_tables import OpenTables
-from ledgerd.state.passing import PassingView
-from ledgerd.state.ranges import Range
-from ledgerd.state.reader import MOST_DERIVED, CommitView, Derivations, Forms
-from ledgerd.state.records import Row
-from ledgerd.state.sessions import Session, SessionStack
-from ledgerd.state.tables import E, Entity, Index, Key, Table
-from ledgerd.state.undo import TableUndo
+from ledgerd.state.sessions.editing import Editing
+from ledgerd.state.sessions.journal import JOURNAL, Journal
+from ledgerd.state.sessions.noting import noting_editor
+from ledgerd.state.sessions.sessions import Session, SessionStack
+from ledgerd.state.sessions.undo import TableUndo
+from ledgerd.state.tables.cache import ObjectCache
+from ledgerd.state.tables.open_index import OpenIndex
+from ledgerd.state.tables.open_table import Edit, OpenTable
+from ledgerd.state.tables.open_tables import OpenTables
+from ledgerd.state.tables.ranges import Range
+from ledgerd.state.tables.records import Row
+from ledgerd.state.tables.tables import E, Entity, Index, Key, Table
 from ledgerd.state.verify import verify
-from ledgerd.state.view import TableOrIndex, View, span
+from ledgerd.state.views.passing import PassingView
+from ledgerd.state.views.reader import MOST_DERIVED, CommitView, Derivations, Forms
+from ledgerd.state.views.view import TableOrIndex, View, span
 
 T = TypeVar("T")
 Editor = Callable[..., "Edit[Any] | Editing"]

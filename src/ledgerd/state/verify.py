@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ledgerd.state.keys import integer_of
-from ledgerd.state.open_index import OpenIndex
-from ledgerd.state.open_table import OpenTable
-from ledgerd.state.tables import E
+from ledgerd.state.tables.keys import integer_of
+from ledgerd.state.tables.open_index import OpenIndex
+from ledgerd.state.tables.open_table import OpenTable
+from ledgerd.state.tables.tables import E
 
 
 def verify(tables: Iterable[OpenTable[Any]]) -> list[str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.proposals import OperationWrapper, ProposalCreate, ProposalUpdate
-from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.operations.accounts.proposals import OperationWrapper, ProposalCreate, ProposalUpdate
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.names import AccountName
 from tests.attack.forging import call_body, json_of, paid, post
 from tests.attack.kind import PeerKind
 from tests.attack.kinds.requests import ClientKind

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from functools import cache
 
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.blocks.transaction import Transaction
 from tests.attack.aim import Aim, close
 from tests.attack.forging import call_body, forged_branch, json_of, large_block, overloaded, post
 from tests.attack.kind import PATIENCE, Kind, Side

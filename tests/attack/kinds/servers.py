@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 
-from ledgerd.snapshot.frames import DataRequest, InfoRequest, packed
+from ledgerd.snapshot.exchange.frames import DataRequest, InfoRequest, packed
 from tests.attack.aim import HOST, Line, close
 from tests.attack.kind import FAILURES, PATIENCE, Kind, Side
 from tests.attack.time_server import TimeServer

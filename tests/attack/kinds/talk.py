@@ -17,7 +17,7 @@ from ledgerd.p2p.wire.messages import (
     PeerExchangeRequest,
     RangeRequest,
 )
-from ledgerd.protocol.identifiers import NO_BLOCK
+from ledgerd.protocol.types.identifiers import NO_BLOCK
 from tests.attack.aim import HOST, address_of, close
 from tests.attack.kind import PATIENCE, PeerKind, next_frame
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ledgerd.p2p.wire.messages import TransactionMessage
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.identifiers import ChainId
-from ledgerd.protocol.keys import PrivateKey, public_key_text
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.blocks.transaction import Transaction, unsigned_transaction
+from ledgerd.protocol.crypto.keys import PrivateKey, public_key_text
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.proposals import OperationWrapper, ProposalCreate, ProposalUpdate
-from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.protocol.transaction import Transaction, unsigned_transaction
+from ledgerd.protocol.operations.accounts.proposals import OperationWrapper, ProposalCreate, ProposalUpdate
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.identifiers import ChainId
+from ledgerd.protocol.types.names import AccountName
 from tests.attack.aim import Aim
 from tests.attack.forging import call_body, json_of, paid, post
 from tests.attack.kind import PeerKind

@@ -7,14 +7,14 @@ import msgspec
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.authority import authority_of
-from ledgerd.protocol.keys import NULL_KEY
-from ledgerd.protocol.names import NO_NAME, AccountName
-from ledgerd.protocol.operations.account_market import BuyAccount
+from ledgerd.protocol.authorities.authority import authority_of
+from ledgerd.protocol.crypto.keys import NULL_KEY
+from ledgerd.protocol.operations.accounts.account_market import BuyAccount
 from ledgerd.protocol.operations.virtual import AccountSale, Bid, Outbid
-from ledgerd.state.objects.accounts import Account
-from ledgerd.state.objects.recovery import (
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.names import NO_NAME, AccountName
+from ledgerd.state.objects.accounts.accounts import Account
+from ledgerd.state.objects.accounts.recovery import (
     ACCOUNT_RECOVERY_REQUESTS,
     MASTER_AUTHORITY_HISTORY,
     AccountRecoveryRequest,

@@ -6,13 +6,13 @@ import pytest
 from msgspec.structs import replace
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.operations.bets import PmCancelBet, PmPlaceBet, PmTransferPosition
-from ledgerd.protocol.operations.virtual_markets import PmLeverageLiquidate
-from ledgerd.state.objects.bets import ACTIVE, CANCELLED, PM_BETS, QUEUED, REFUNDED, RESOLVED, PmBet
-from ledgerd.state.objects.leverage import LIQUIDATED
-from ledgerd.state.objects.markets import BEING_PAID, OUTCOME_BY_MARKET, PmMarket, PmOutcome
-from ledgerd.state.objects.settlements import CANCELLED_BET, PM_DEFERRED_CLAIMS, PmDeferredClaim
+from ledgerd.protocol.operations.markets.bets import PmCancelBet, PmPlaceBet, PmTransferPosition
+from ledgerd.protocol.operations.markets.virtual_markets import PmLeverageLiquidate
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.state.objects.markets.bets import ACTIVE, CANCELLED, PM_BETS, QUEUED, REFUNDED, RESOLVED, PmBet
+from ledgerd.state.objects.markets.leverage import LIQUIDATED
+from ledgerd.state.objects.markets.markets import BEING_PAID, OUTCOME_BY_MARKET, PmMarket, PmOutcome
+from ledgerd.state.objects.markets.settlements import CANCELLED_BET, PM_DEFERRED_CLAIMS, PmDeferredClaim
 from tests.chain.ledgers import BOB, CAROL, NOW, carry_out, change, refuses, set_median
 from tests.chain.market_scenes import (
     FAR_ID,

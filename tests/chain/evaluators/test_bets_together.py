@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from ledgerd.chain.ledger.evaluation import apply_operation
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.bets import PmCancelBet, PmPlaceBet, PmTransferPosition
-from ledgerd.state.objects.bets import ACTIVE, PM_BETS
-from ledgerd.state.objects.markets import OUTCOME_BY_MARKET, PM_MARKETS, PmMarket
-from ledgerd.state.objects.settlements import PM_DEFERRED_CLAIMS
+from ledgerd.protocol.operations.markets.bets import PmCancelBet, PmPlaceBet, PmTransferPosition
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.state.objects.markets.bets import ACTIVE, PM_BETS
+from ledgerd.state.objects.markets.markets import OUTCOME_BY_MARKET, PM_MARKETS, PmMarket
+from ledgerd.state.objects.markets.settlements import PM_DEFERRED_CLAIMS
 from tests.chain.ledgers import ALICE, BOB, CAROL
 from tests.chain.market_scenes import RICH, create_market, create_multi_market, market_ledger
 from tests.chain.whole_state import first_change, whole_state

@@ -3,13 +3,13 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from ledgerd.chain.evaluators.bets import commitment_of
+from ledgerd.chain.evaluators.markets.bets import commitment_of
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.protocol.assets import shares, tokens
-from ledgerd.protocol.identifiers import Commitment
-from ledgerd.protocol.operations.bets import PmCommitBet, PmRevealBet
-from ledgerd.state.objects.bets import PM_BETS, QUEUED, PmBet
-from ledgerd.state.objects.commitments import COMMITTED, FORFEITED, PM_COMMITS, REVEALED, PmCommit
+from ledgerd.protocol.operations.markets.bets import PmCommitBet, PmRevealBet
+from ledgerd.protocol.types.assets import shares, tokens
+from ledgerd.protocol.types.identifiers import Commitment
+from ledgerd.state.objects.markets.bets import PM_BETS, QUEUED, PmBet
+from ledgerd.state.objects.markets.commitments import COMMITTED, FORFEITED, PM_COMMITS, REVEALED, PmCommit
 from tests.chain.ledgers import BOB, CAROL, HEAD, NOW, carry_out, change, pass_time, refuses, set_median
 from tests.chain.market_scenes import (
     FAR_ID,

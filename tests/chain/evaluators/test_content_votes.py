@@ -5,15 +5,15 @@ from collections.abc import Callable
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.protocol.names import NO_NAME, AccountName
-from ledgerd.protocol.operations.content import Content, Vote
-from ledgerd.protocol.times import LATEST
-from ledgerd.state.objects.content import (
+from ledgerd.protocol.operations.accounts.content import Content, Vote
+from ledgerd.protocol.types.names import NO_NAME, AccountName
+from ledgerd.protocol.types.times import LATEST
+from ledgerd.state.objects.accounts.content import (
     CONTENT_BY_PERMLINK,
     CONTENT_VOTE_BY_VOTER,
     ContentVote,
 )
-from ledgerd.state.objects.content import Content as Stored
+from ledgerd.state.objects.accounts.content import Content as Stored
 from tests.chain.ledgers import ALICE, BOB, NOW, carry_out, change, create_account, pass_time, refuses, set_median
 
 LedgerAt = Callable[[int], Ledger]

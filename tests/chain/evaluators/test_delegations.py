@@ -5,10 +5,10 @@ from collections.abc import Callable
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.protocol.assets import shares, tokens
-from ledgerd.protocol.operations.transfers import DelegateVestingShares
-from ledgerd.state.objects.accounts import Account
-from ledgerd.state.objects.vesting import (
+from ledgerd.protocol.operations.money.transfers import DelegateVestingShares
+from ledgerd.protocol.types.assets import shares, tokens
+from ledgerd.state.objects.accounts.accounts import Account
+from ledgerd.state.objects.money.vesting import (
     VESTING_DELEGATION_EXPIRATIONS,
     VESTING_DELEGATIONS,
     VestingDelegation,

@@ -6,11 +6,11 @@ import pytest
 from msgspec.structs import replace
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.protocol.assets import shares, tokens
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.liquidity import PmLazyDeposit, PmLazyWithdraw
-from ledgerd.state.objects import lazy_pool as objects
-from ledgerd.state.objects.lazy_pool import (
+from ledgerd.protocol.operations.markets.liquidity import PmLazyDeposit, PmLazyWithdraw
+from ledgerd.protocol.types.assets import shares, tokens
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.state.objects.markets import lazy_pool as objects
+from ledgerd.state.objects.markets.lazy_pool import (
     LAZY_DEPOSIT_BY_ACCOUNT,
     PM_LAZY_DEPOSITS,
     PM_LAZY_WITHDRAW_REQUESTS,

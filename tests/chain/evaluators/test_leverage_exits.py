@@ -8,18 +8,18 @@ import pytest
 from msgspec.structs import replace
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.protocol.operations.leverage import PmLeverageClose, PmLeverageConvert
-from ledgerd.state.objects.bets import PmBet
-from ledgerd.state.objects.lazy_pool import PM_LAZY_WITHDRAW_REQUESTS, PmLazyWithdrawRequest
-from ledgerd.state.objects.leverage import (
+from ledgerd.protocol.operations.markets.leverage import PmLeverageClose, PmLeverageConvert
+from ledgerd.state.objects.markets.bets import PmBet
+from ledgerd.state.objects.markets.lazy_pool import PM_LAZY_WITHDRAW_REQUESTS, PmLazyWithdrawRequest
+from ledgerd.state.objects.markets.leverage import (
     ACTIVE,
     CLOSED,
     CONVERTED,
     LIQUIDATED,
     PmLeveragePosition,
 )
-from ledgerd.state.objects.markets import PM_MARKETS, PmMarket
-from ledgerd.state.objects.settlements import CLOSED_LEVERAGE, PM_DEFERRED_CLAIMS, PmDeferredClaim
+from ledgerd.state.objects.markets.markets import PM_MARKETS, PmMarket
+from ledgerd.state.objects.markets.settlements import CLOSED_LEVERAGE, PM_DEFERRED_CLAIMS, PmDeferredClaim
 from tests.chain.ledgers import BOB, CAROL, NOW, carry_out, change, pass_time, refuses, set_median
 from tests.chain.leverage_scenes import DAY, LENDABLE, OPEN, K, create_deep_market, position_of
 from tests.chain.market_scenes import (

@@ -8,22 +8,22 @@ import pytest
 from msgspec.structs import replace
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.names import NO_NAME
-from ledgerd.protocol.operations.virtual_markets import PmMarketAccepted
-from ledgerd.protocol.times import LATEST
-from ledgerd.state.objects.lazy_pool import PM_LAZY_ALLOCATIONS, PM_LAZY_POOLS
-from ledgerd.state.objects.liquidity import ACTIVE as IN_MARKET
-from ledgerd.state.objects.liquidity import CLOSED, PM_LIQUIDITY, PmLiquidity
-from ledgerd.state.objects.markets import (
+from ledgerd.protocol.operations.markets.virtual_markets import PmMarketAccepted
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.names import NO_NAME
+from ledgerd.protocol.types.times import LATEST
+from ledgerd.state.objects.markets.lazy_pool import PM_LAZY_ALLOCATIONS, PM_LAZY_POOLS
+from ledgerd.state.objects.markets.liquidity import ACTIVE as IN_MARKET
+from ledgerd.state.objects.markets.liquidity import CLOSED, PM_LIQUIDITY, PmLiquidity
+from ledgerd.state.objects.markets.markets import (
     ACTIVE,
     DELETED,
     WAITING,
     PmMarket,
 )
-from ledgerd.state.objects.settlements import PM_DEFERRED_CLAIMS, PmDeferredClaim
-from tests.chain.evaluators.test_markets import CREATE, LEAST, created
-from tests.chain.evaluators.test_oracles import ACCEPT
+from ledgerd.state.objects.markets.settlements import PM_DEFERRED_CLAIMS, PmDeferredClaim
+from tests.chain.evaluators.markets.test_markets import CREATE, LEAST, created
+from tests.chain.evaluators.markets.test_oracles import ACCEPT
 from tests.chain.ledgers import ALICE, BOB, CAROL, NOW, carry_out, change, pass_time, refuses, set_median
 from tests.chain.market_scenes import (
     FAR_ID,

@@ -12,18 +12,23 @@ from msgspec.structs import replace
 
 from ledgerd.chain.ledger.evaluation import apply_operation
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.bets import PmPlaceBet
-from ledgerd.protocol.operations.leverage import PmLeverageClose, PmLeverageConvert, PmLeverageOpen
-from ledgerd.protocol.operations.liquidity import PmAddLiquidity, PmLazyDeposit, PmLazyWithdraw, PmWithdrawLiquidity
-from ledgerd.state.objects import bets, leverage, liquidity
-from ledgerd.state.objects.bets import PM_BETS
-from ledgerd.state.objects.lazy_pool import PM_LAZY_DEPOSITS, PM_LAZY_POOLS, PM_LAZY_WITHDRAW_REQUESTS
-from ledgerd.state.objects.leverage import LEVERAGE_END_BY_MARKET, PM_LEVERAGE_POSITIONS
-from ledgerd.state.objects.liquidity import PM_LIQUIDITY
-from ledgerd.state.objects.markets import PM_MARKETS
+from ledgerd.protocol.operations.markets.bets import PmPlaceBet
+from ledgerd.protocol.operations.markets.leverage import PmLeverageClose, PmLeverageConvert, PmLeverageOpen
+from ledgerd.protocol.operations.markets.liquidity import (
+    PmAddLiquidity,
+    PmLazyDeposit,
+    PmLazyWithdraw,
+    PmWithdrawLiquidity,
+)
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.state.objects.markets import bets, leverage, liquidity
+from ledgerd.state.objects.markets.bets import PM_BETS
+from ledgerd.state.objects.markets.lazy_pool import PM_LAZY_DEPOSITS, PM_LAZY_POOLS, PM_LAZY_WITHDRAW_REQUESTS
+from ledgerd.state.objects.markets.leverage import LEVERAGE_END_BY_MARKET, PM_LEVERAGE_POSITIONS
+from ledgerd.state.objects.markets.liquidity import PM_LIQUIDITY
+from ledgerd.state.objects.markets.markets import PM_MARKETS
 from tests.chain.ledgers import ALICE, BOB, CAROL, pass_time, set_median
 from tests.chain.leverage_scenes import DAY, create_deep_market
 from tests.chain.market_scenes import RICH, create_multi_market, market_ledger

@@ -5,12 +5,12 @@ from collections.abc import Callable
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.protocol.authority import Authority, authority_of
+from ledgerd.protocol.authorities.authority import Authority, authority_of
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
-from ledgerd.protocol.names import NO_NAME, AccountName
-from ledgerd.protocol.operations.accounts import ChangeRecoveryAccount, RecoverAccount, RequestAccountRecovery
-from ledgerd.state.objects.accounts import Account
-from ledgerd.state.objects.recovery import (
+from ledgerd.protocol.operations.accounts.accounts import ChangeRecoveryAccount, RecoverAccount, RequestAccountRecovery
+from ledgerd.protocol.types.names import NO_NAME, AccountName
+from ledgerd.state.objects.accounts.accounts import Account
+from ledgerd.state.objects.accounts.recovery import (
     ACCOUNT_RECOVERY_REQUESTS,
     CHANGE_RECOVERY_ACCOUNT_REQUESTS,
     MASTER_AUTHORITY_HISTORY,

@@ -8,9 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.markets import PmNoContest, PmResolveMarket
-from ledgerd.state.objects.markets import (
+from ledgerd.protocol.operations.markets.markets import PmNoContest, PmResolveMarket
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.state.objects.markets.markets import (
     ACTIVE,
     BEING_PAID,
     DISPUTED,

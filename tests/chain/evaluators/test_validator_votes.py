@@ -7,8 +7,8 @@ import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.validators.votes import votes_of
-from ledgerd.protocol.names import NO_NAME, AccountName
 from ledgerd.protocol.operations.validators import AccountValidatorProxy, AccountValidatorVote
+from ledgerd.protocol.types.names import NO_NAME, AccountName
 from ledgerd.state.objects.validators import VALIDATOR_VOTES
 from tests.chain.ledgers import (
     ALICE,

@@ -6,16 +6,14 @@ import msgspec
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.keys import NULL_KEY
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.crypto.keys import NULL_KEY
+from ledgerd.protocol.networks.parameters import MAINNET
 from ledgerd.protocol.operations.validators import (
     ChainPropertiesUpdate,
     SetRewardSharing,
     ValidatorUpdate,
     VersionedChainPropertiesUpdate,
 )
-from ledgerd.protocol.parameters import MAINNET
 from ledgerd.protocol.properties import (
     ChainPropertiesHf4,
     ChainPropertiesHf6,
@@ -24,6 +22,8 @@ from ledgerd.protocol.properties import (
     ChainPropertiesInit,
     default_properties,
 )
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.state.objects.validators import NEVER_SCHEDULED, VALIDATORS
 from tests.chain.ledgers import ALICE, BOB, NOW, carry_out, create_account, create_validator, key_of, refuses
 

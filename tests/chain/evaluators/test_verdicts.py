@@ -8,21 +8,21 @@ import pytest
 from msgspec.structs import replace
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.protocol.assets import shares, tokens
-from ledgerd.protocol.names import NO_NAME
-from ledgerd.protocol.operations.disputes import (
+from ledgerd.protocol.operations.markets.disputes import (
     PmDisputeResolve,
     PmUnban,
 )
-from ledgerd.protocol.times import LATEST
-from ledgerd.state.objects.disputes import (
+from ledgerd.protocol.types.assets import shares, tokens
+from ledgerd.protocol.types.names import NO_NAME
+from ledgerd.protocol.types.times import LATEST
+from ledgerd.state.objects.markets.disputes import (
     OPEN,
     ORACLE_RIGHT,
     ORACLE_WRONG,
     PM_CREATOR_BANS,
     PmCreatorBan,
 )
-from ledgerd.state.objects.markets import RESOLVED, TO_BE_PAID, PmMarket
+from ledgerd.state.objects.markets.markets import RESOLVED, TO_BE_PAID, PmMarket
 from tests.chain.ledgers import ALICE, BOB, CAROL, NOW, carry_out, refuses, set_median
 from tests.chain.market_scenes import (
     FAR_ID,

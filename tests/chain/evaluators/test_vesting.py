@@ -5,13 +5,13 @@ from collections.abc import Callable
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.constants import NULL_ACCOUNT
-from ledgerd.protocol.names import NO_NAME, AccountName
-from ledgerd.protocol.operations.transfers import SetWithdrawVestingRoute, TransferToVesting, WithdrawVesting
-from ledgerd.protocol.times import LATEST
-from ledgerd.state.objects.accounts import Account
-from ledgerd.state.objects.vesting import ROUTE_BY_ACCOUNTS, WITHDRAW_VESTING_ROUTES
+from ledgerd.protocol.operations.money.transfers import SetWithdrawVestingRoute, TransferToVesting, WithdrawVesting
+from ledgerd.protocol.types.assets import shares, tokens
+from ledgerd.protocol.types.names import NO_NAME, AccountName
+from ledgerd.protocol.types.times import LATEST
+from ledgerd.state.objects.accounts.accounts import Account
+from ledgerd.state.objects.money.vesting import ROUTE_BY_ACCOUNTS, WITHDRAW_VESTING_ROUTES
 from tests.chain.ledgers import ALICE, BOB, CAROL, NOW, carry_out, change, create_account, refuses, set_median
 
 LedgerAt = Callable[[int], Ledger]

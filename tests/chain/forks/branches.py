@@ -8,14 +8,14 @@ from ledgerd.chain.forks.outcome import (
     Outcome,
 )
 from ledgerd.chain.ledger.skip import Skip
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.block import Block, BlockHeader, merkle_root, sign_block
-from ledgerd.protocol.identifiers import BlockId, MerkleRoot
-from ledgerd.protocol.keys import PrivateKey
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.blocks.block import Block, BlockHeader, merkle_root, sign_block
+from ledgerd.protocol.blocks.transaction import unsigned_transaction
+from ledgerd.protocol.crypto.keys import PrivateKey
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.protocol.transaction import unsigned_transaction
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.identifiers import BlockId, MerkleRoot
+from ledgerd.protocol.types.names import AccountName
 from tests.chain.networks import ALICE, VIZ, VIZ_KEY, Network
 from tests.chain.senders import Sender, directly
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.identifiers import MerkleRoot
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.types.identifiers import MerkleRoot
 from tests.chain.forks.branches import Branches, Fresh, push_all, spoiled, unknown
 from tests.chain.same_state import assert_same_state
 from tests.chain.senders import Sender

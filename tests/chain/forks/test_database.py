@@ -18,11 +18,11 @@ from ledgerd.chain.forks.database import (
     TooManyBlocks,
     UnlinkableBlock,
 )
-from ledgerd.protocol.block import NO_TRANSACTIONS, Block
+from ledgerd.protocol.blocks.block import NO_TRANSACTIONS, Block
+from ledgerd.protocol.crypto.keys import PrivateKey
+from ledgerd.protocol.crypto.signatures import Signature
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
-from ledgerd.protocol.keys import PrivateKey
-from ledgerd.protocol.signatures import Signature
+from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId
 
 UNSIGNED = Signature(bytes(65))
 

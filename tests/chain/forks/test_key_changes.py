@@ -5,15 +5,15 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from ledgerd.chain.forks.key_changes import NO_ACTS, Acts, acts_of
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.block import NO_TRANSACTIONS, Block
-from ledgerd.protocol.identifiers import BlockId
+from ledgerd.protocol.blocks.block import NO_TRANSACTIONS, Block
+from ledgerd.protocol.blocks.transaction import unsigned_transaction
+from ledgerd.protocol.crypto.signatures import Signature
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.proposals import OperationWrapper, ProposalCreate, ProposalUpdate
-from ledgerd.protocol.operations.transfers import Transfer
+from ledgerd.protocol.operations.accounts.proposals import OperationWrapper, ProposalCreate, ProposalUpdate
+from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.operations.validators import ValidatorUpdate
-from ledgerd.protocol.signatures import Signature
-from ledgerd.protocol.transaction import unsigned_transaction
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.identifiers import BlockId
 from tests.chain.networks import ALICE, BOB, VIZ, VIZ_KEY
 
 EMPTY = Block(BlockId(bytes(20)), 0, "viz", NO_TRANSACTIONS, (), Signature(bytes(65)), ())

@@ -7,9 +7,9 @@ import pytest
 from ledgerd.chain.forks import choice as choice_module
 from ledgerd.chain.forks.outcome import OnBranch
 from ledgerd.chain.forks.trial import UnderWay
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.operations.transfers import Transfer
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
 from tests.chain.forks.branches import Branches, Fresh, forged, outcome, overdrawn, push_all
 from tests.chain.forks.test_proof import ALL, NEW_KEY, key_changes, pops
 from tests.chain.networks import VIZ, Network

@@ -7,12 +7,12 @@ from msgspec.structs import replace
 
 from ledgerd.chain.forks.outcome import AlreadyKnown, Applied, BranchRefused, OnBranch, Refused, Switched, Unlinked
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.keys import PrivateKey
-from ledgerd.protocol.names import AccountName, word_order
-from ledgerd.protocol.operations.proposals import OperationWrapper, ProposalCreate, ProposalUpdate
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.blocks.transaction import Transaction
+from ledgerd.protocol.crypto.keys import PrivateKey
+from ledgerd.protocol.operations.accounts.proposals import OperationWrapper, ProposalCreate, ProposalUpdate
 from ledgerd.protocol.operations.validators import AccountValidatorVote, ValidatorUpdate
-from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.types.names import AccountName, word_order
 from tests.chain.forks.branches import (
     Branches,
     Fresh,

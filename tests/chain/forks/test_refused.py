@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from ledgerd.chain.forks.refused import REMEMBERED, REMEMBERED_SECONDS, RefusedBlocks
-from ledgerd.protocol.block import NO_TRANSACTIONS, Block
+from ledgerd.protocol.blocks.block import NO_TRANSACTIONS, Block
+from ledgerd.protocol.crypto.signatures import Signature
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.identifiers import BlockId
-from ledgerd.protocol.signatures import Signature
+from ledgerd.protocol.types.identifiers import BlockId
 from tests.chain.networks import Clock
 
 

@@ -10,7 +10,7 @@ import pytest
 from ledgerd.chain.events import BlockApplied, BlocksUndone, Event
 from ledgerd.chain.forks.outcome import Outcome
 from ledgerd.chain.interface.observer import Detail, Observer
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from tests.chain.networks import Network
 

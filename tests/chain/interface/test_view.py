@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.types.names import AccountName
 from tests.chain.networks import ALICE, COMMITTEE, OTHERS, VIZ, VIZ_KEY, Network, start_seven
 
 

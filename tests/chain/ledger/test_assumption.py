@@ -15,13 +15,13 @@ from ledgerd.chain.forks.outcome import Refused
 from ledgerd.chain.ledger.assumption import AssumedBlockDiffers, Assumption
 from ledgerd.codec import codec_of
 from ledgerd.node.datadir.state_export import write_snapshot
-from ledgerd.protocol import block as blocks_module
-from ledgerd.protocol import transaction as transactions_module
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks import block as blocks_module
+from ledgerd.protocol.blocks import transaction as transactions_module
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.crypto.keys import PublicKey
+from ledgerd.protocol.crypto.signatures import Signature, recover, sign
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.protocol.identifiers import BlockId
-from ledgerd.protocol.keys import PublicKey
-from ledgerd.protocol.signatures import Signature, recover, sign
+from ledgerd.protocol.types.identifiers import BlockId
 from tests.chain.networks import COMMITTEE_KEY, VIZ_KEY
 from tests.chain.recorded_chains import LIKE_THE_RECORDING, open_chain
 from tests.recorded import recorded_blocks

@@ -32,14 +32,14 @@ from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip
 from ledgerd.chain.rules.accounts.new_accounts import open_account
 from ledgerd.chain.rules.money.balances import adjust_balance
 from ledgerd.codec import codec_of
-from ledgerd.protocol.assets import SHARES_SYMBOL, TOKEN_SYMBOL, tokens
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.crypto.keys import NULL_KEY
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.keys import NULL_KEY
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.transfers import Transfer
+from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.operations.virtual import ValidatorReward
-from ledgerd.state.objects.accounts import ACCOUNTS, Account
+from ledgerd.protocol.types.assets import SHARES_SYMBOL, TOKEN_SYMBOL, tokens
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.state.objects.accounts.accounts import ACCOUNTS, Account
 from ledgerd.state.objects.validators import VALIDATORS
 from tests.chain.ledgers import create_account, fresh_ledger
 from tests.chain.networks import ALICE, VIZ, start_seven

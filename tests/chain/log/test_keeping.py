@@ -12,10 +12,10 @@ from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.log.opening import open_log
 from ledgerd.chain.log.rolling import RollingBlockLog, append_irreversible, trim
 from ledgerd.chain.log.state_blocks import LATEST, StateBlocks
-from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
-from ledgerd.snapshot.export import Occasion, export
-from ledgerd.snapshot.load import load
-from ledgerd.snapshot.read import Snapshot
+from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId
+from ledgerd.snapshot.file.export import Occasion, export
+from ledgerd.snapshot.file.read import Snapshot
+from ledgerd.snapshot.importing.load import load
 from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES
 from tests.chain.networks import SMALL, Network

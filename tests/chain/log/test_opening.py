@@ -18,7 +18,7 @@ from ledgerd.chain.log.opening import LogUnfit
 from ledgerd.chain.log.rolling import RollingBlockLog, RollingBlockLogReader
 from ledgerd.chain.offline.replay import replay
 from ledgerd.node.datadir.state_export import write_snapshot
-from ledgerd.snapshot.build import build_state, read_snapshot
+from ledgerd.snapshot.importing.build import build_state, read_snapshot
 from tests.chain.logged_blocks import blocks_of
 from tests.chain.networks import OTHERS, SEVEN, SMALL, Network, key_of, start_seven
 from tests.recorded import recorded_log

@@ -9,14 +9,14 @@ import pytest
 from msgspec.structs import replace
 
 from ledgerd.chain.events import AppliedOperation, BlockApplied, Event
-from ledgerd.protocol.block import Block, BlockHeader, HardforkVote, HeaderExtension, sign_block
+from ledgerd.protocol.blocks.block import Block, BlockHeader, HardforkVote, HeaderExtension, sign_block
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.agents import SetAgentPermission
+from ledgerd.protocol.networks.parameters import ChainParameters, rescheduled
+from ledgerd.protocol.operations.accounts.agents import SetAgentPermission
 from ledgerd.protocol.operations.virtual import Hardfork
-from ledgerd.protocol.parameters import ChainParameters, rescheduled
-from ledgerd.protocol.versions import HardforkVersionVote
-from ledgerd.state.objects.lazy_pool import PM_LAZY_POOLS
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.protocol.types.versions import HardforkVersionVote
+from ledgerd.state.objects.markets.lazy_pool import PM_LAZY_POOLS
 from tests.chain.networks import GENESIS, SEVEN, VIZ, VIZ_KEY, Network, start_seven
 from tests.chain.observing import observe
 from tests.chain.same_state import assert_same_state

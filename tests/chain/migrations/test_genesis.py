@@ -10,13 +10,13 @@ import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.migrations.genesis import create_genesis
-from ledgerd.protocol.authority import Authority, authority_of
-from ledgerd.protocol.parameters import MAINNET, TESTNET, ChainParameters
+from ledgerd.protocol.authorities.authority import Authority, authority_of
+from ledgerd.protocol.networks.parameters import MAINNET, TESTNET, ChainParameters
 from ledgerd.protocol.properties import default_properties
-from ledgerd.protocol.versions import version_number
+from ledgerd.protocol.types.versions import version_number
 from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.objects.accounts import ACCOUNTS
+from ledgerd.state.objects.accounts.accounts import ACCOUNTS
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES
 from ledgerd.state.objects.validators import VALIDATORS, SchedulePlace
 from tests.chain.ledgers import NOW, authority_for, metadata_of

@@ -16,9 +16,9 @@ from ledgerd.chain.migrations.hardforks import (
     is_hardfork_due,
     process_hardforks,
 )
+from ledgerd.protocol.networks.parameters import MAINNET, Hardfork
 from ledgerd.protocol.operations import virtual
-from ledgerd.protocol.parameters import MAINNET, Hardfork
-from ledgerd.protocol.versions import version_number
+from ledgerd.protocol.types.versions import version_number
 from ledgerd.state.objects.globals import HardforkProperty
 from tests.chain.ledgers import NOW, change, run
 from tests.chain.recorded_chains import until_hardfork_13

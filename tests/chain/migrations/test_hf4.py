@@ -9,10 +9,17 @@ import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.migrations.hf4 import end_content_era
-from ledgerd.state.objects.accounts import Account
-from ledgerd.state.objects.content import CONTENT_TYPES, CONTENT_VOTES, CONTENTS, Content, ContentType, ContentVote
+from ledgerd.state.objects.accounts.accounts import Account
+from ledgerd.state.objects.accounts.content import (
+    CONTENT_TYPES,
+    CONTENT_VOTES,
+    CONTENTS,
+    Content,
+    ContentType,
+    ContentVote,
+)
 from ledgerd.state.objects.validators import VALIDATOR_VOTES, ValidatorVote
-from ledgerd.state.tables import Table
+from ledgerd.state.tables.tables import Table
 from tests.chain.ledgers import ALICE, NOW, change, create_account, create_validator
 
 FUND = 1_000_000

@@ -8,14 +8,14 @@ import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.migrations.hf6 import convert_shares
-from ledgerd.state.objects.validators import VALIDATOR_VOTES, ValidatorVote
-from ledgerd.state.objects.vesting import (
+from ledgerd.state.objects.money.vesting import (
     FIX_VESTING_DELEGATIONS,
     VESTING_DELEGATION_EXPIRATIONS,
     VESTING_DELEGATIONS,
     VestingDelegation,
     VestingDelegationExpiration,
 )
+from ledgerd.state.objects.validators import VALIDATOR_VOTES, ValidatorVote
 from tests.chain.ledgers import ALICE, BOB, change, create_account, create_validator
 
 

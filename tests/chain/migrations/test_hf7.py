@@ -10,19 +10,10 @@ import pytest
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.migrations.hf7 import remove_invalid_accounts
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
-from ledgerd.protocol.names import NO_NAME, AccountName
-from ledgerd.state.objects.accounts import ACCOUNT_AUTHORITIES, ACCOUNT_METADATA, Account
-from ledgerd.state.objects.committee import COMMITTEE_REQUESTS, COMMITTEE_VOTES, CommitteeRequest, CommitteeVote
-from ledgerd.state.objects.escrow import ESCROWS, Escrow
-from ledgerd.state.objects.invites import INVITES, Invite
-from ledgerd.state.objects.paid_subscriptions import (
-    PAID_SUBSCRIBES,
-    PAID_SUBSCRIPTIONS,
-    PaidSubscribe,
-    PaidSubscription,
-)
-from ledgerd.state.objects.proposals import PROPOSALS, REQUIRED_APPROVALS, Proposal, RequiredApproval
-from ledgerd.state.objects.recovery import (
+from ledgerd.protocol.types.names import NO_NAME, AccountName
+from ledgerd.state.objects.accounts.accounts import ACCOUNT_AUTHORITIES, ACCOUNT_METADATA, Account
+from ledgerd.state.objects.accounts.proposals import PROPOSALS, REQUIRED_APPROVALS, Proposal, RequiredApproval
+from ledgerd.state.objects.accounts.recovery import (
     ACCOUNT_RECOVERY_REQUESTS,
     CHANGE_RECOVERY_ACCOUNT_REQUESTS,
     MASTER_AUTHORITY_HISTORY,
@@ -30,13 +21,16 @@ from ledgerd.state.objects.recovery import (
     ChangeRecoveryAccountRequest,
     MasterAuthorityHistory,
 )
-from ledgerd.state.objects.validators import (
-    VALIDATOR_PENALTIES,
-    VALIDATOR_VOTES,
-    ValidatorPenaltyExpire,
-    ValidatorVote,
+from ledgerd.state.objects.money.committee import COMMITTEE_REQUESTS, COMMITTEE_VOTES, CommitteeRequest, CommitteeVote
+from ledgerd.state.objects.money.escrow import ESCROWS, Escrow
+from ledgerd.state.objects.money.invites import INVITES, Invite
+from ledgerd.state.objects.money.paid_subscriptions import (
+    PAID_SUBSCRIBES,
+    PAID_SUBSCRIPTIONS,
+    PaidSubscribe,
+    PaidSubscription,
 )
-from ledgerd.state.objects.vesting import (
+from ledgerd.state.objects.money.vesting import (
     FIX_VESTING_DELEGATIONS,
     VESTING_DELEGATION_EXPIRATIONS,
     VESTING_DELEGATIONS,
@@ -46,7 +40,13 @@ from ledgerd.state.objects.vesting import (
     VestingDelegationExpiration,
     WithdrawVestingRoute,
 )
-from ledgerd.state.tables import Entity, Table
+from ledgerd.state.objects.validators import (
+    VALIDATOR_PENALTIES,
+    VALIDATOR_VOTES,
+    ValidatorPenaltyExpire,
+    ValidatorVote,
+)
+from ledgerd.state.tables.tables import Entity, Table
 from tests.chain.empty_blocks import schedule
 from tests.chain.ledgers import ALICE, BOB, change, create_account, create_validator
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.migrations.hardforks import recount_delegations
-from ledgerd.state.objects.vesting import (
+from ledgerd.state.objects.money.vesting import (
     VESTING_DELEGATION_EXPIRATIONS,
     VESTING_DELEGATIONS,
     VestingDelegation,

@@ -8,9 +8,9 @@ import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.migrations.hardforks import remove_spam
-from ledgerd.state.objects.accounts import Account
-from ledgerd.state.objects.committee import CANCELLED, COMMITTEE_REQUESTS, REJECTED, CommitteeRequest
-from ledgerd.state.objects.paid_subscriptions import (
+from ledgerd.state.objects.accounts.accounts import Account
+from ledgerd.state.objects.money.committee import CANCELLED, COMMITTEE_REQUESTS, REJECTED, CommitteeRequest
+from ledgerd.state.objects.money.paid_subscriptions import (
     PAID_SUBSCRIBES,
     PAID_SUBSCRIPTIONS,
     PaidSubscribe,

@@ -10,8 +10,8 @@ import pytest
 
 from ledgerd.chain.ledger.skip import Skip
 from ledgerd.codec import codec_of
-from ledgerd.protocol.block import Block, HardforkVote
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.blocks.block import Block, HardforkVote
+from ledgerd.protocol.types.names import AccountName
 from tests.chain.networks import VIZ_KEY
 from tests.chain.recorded_chains import LIKE_THE_RECORDING, open_chain
 from tests.recorded import recorded_blocks

@@ -16,19 +16,19 @@ from ledgerd.chain.ledger.discrepancies import forget, note, noted
 from ledgerd.chain.offline.audit import accept_discrepancies, excess_tokens, excess_votes
 from ledgerd.chain.offline.invariants import STATE_CHECKS, check, indexes_agree, log_agrees
 from ledgerd.codec import codec_of
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.state import Table
-from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME, ACCOUNTS
+from ledgerd.state.objects.accounts.accounts import ACCOUNT_BY_NAME, ACCOUNTS
 from ledgerd.state.objects.discrepancies import Sum
-from ledgerd.state.objects.escrow import ESCROWS
 from ledgerd.state.objects.globals import AWARD_SHARES_EXPIRE, DYNAMIC_GLOBAL_PROPERTIES
-from ledgerd.state.objects.invites import INVITES
-from ledgerd.state.objects.validators import VALIDATOR_VOTES, VALIDATORS
-from ledgerd.state.objects.vesting import (
+from ledgerd.state.objects.money.escrow import ESCROWS
+from ledgerd.state.objects.money.invites import INVITES
+from ledgerd.state.objects.money.vesting import (
     VESTING_DELEGATION_EXPIRATIONS,
     VESTING_DELEGATIONS,
     WITHDRAW_VESTING_ROUTES,
 )
+from ledgerd.state.objects.validators import VALIDATOR_VOTES, VALIDATORS
 from tests.chain.recorded_chains import advance, open_chain
 from tests.chain.replays import open_replayed
 from tests.recorded import recorded_blocks

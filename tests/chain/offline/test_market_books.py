@@ -10,20 +10,20 @@ import pytest
 
 from ledgerd.chain.offline.audit import tally_of
 from ledgerd.chain.offline.market_books import markets_agree
-from ledgerd.snapshot.load import fill
-from ledgerd.snapshot.read import Snapshot
+from ledgerd.snapshot.file.read import Snapshot
+from ledgerd.snapshot.importing.load import fill
 from ledgerd.state import Store, Table
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.objects.accounts import ACCOUNTS
-from ledgerd.state.objects.bets import ACTIVE, PM_BETS
-from ledgerd.state.objects.commitments import PM_COMMITS
-from ledgerd.state.objects.disputes import PM_DISPUTES
-from ledgerd.state.objects.lazy_pool import PM_LAZY_DEPOSITS, PM_LAZY_POOLS
-from ledgerd.state.objects.leverage import PM_LEVERAGE_POSITIONS
-from ledgerd.state.objects.liquidity import PM_LIQUIDITY
-from ledgerd.state.objects.markets import PAID, PM_MARKETS, PM_OUTCOMES
-from ledgerd.state.objects.oracles import PM_ORACLES
-from ledgerd.state.tables import Entity
+from ledgerd.state.objects.accounts.accounts import ACCOUNTS
+from ledgerd.state.objects.markets.bets import ACTIVE, PM_BETS
+from ledgerd.state.objects.markets.commitments import PM_COMMITS
+from ledgerd.state.objects.markets.disputes import PM_DISPUTES
+from ledgerd.state.objects.markets.lazy_pool import PM_LAZY_DEPOSITS, PM_LAZY_POOLS
+from ledgerd.state.objects.markets.leverage import PM_LEVERAGE_POSITIONS
+from ledgerd.state.objects.markets.liquidity import PM_LIQUIDITY
+from ledgerd.state.objects.markets.markets import PAID, PM_MARKETS, PM_OUTCOMES
+from ledgerd.state.objects.markets.oracles import PM_ORACLES
+from ledgerd.state.tables.tables import Entity
 from tests.chain.recorded_chains import MARKET_STATES
 from tests.snapshot.recorded import market_document, packed
 

@@ -15,16 +15,16 @@ from ledgerd.chain.ledger.skip import Skip
 from ledgerd.chain.pending.pending import SIMULATION_SECONDS
 from ledgerd.chain.pending.simulation import BalanceChange, NeededAuthority, OutOfTime, SimulatedEffects
 from ledgerd.codec import CodecError
-from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.blocks.transaction import Transaction, unsigned_transaction
+from ledgerd.protocol.crypto.keys import PrivateKey
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.keys import PrivateKey
-from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.awards import Award
 from ledgerd.protocol.operations.base import name_of
-from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.protocol.transaction import Transaction, unsigned_transaction
-from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME
+from ledgerd.protocol.operations.money.awards import Award
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.state.objects.accounts.accounts import ACCOUNT_BY_NAME
 from tests.chain.networks import VIZ, Network
 from tests.chain.replays import open_replayed
 from tests.chain.traffic import Traffic, recorded_operations

@@ -7,16 +7,17 @@ import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.steps.committee import process_committee_requests
-from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.virtual import (
     CommitteeApproveRequest,
     CommitteeCancelRequest,
     CommitteePayoutRequest,
     CommitteePayRequest,
 )
-from ledgerd.state.objects.committee import (
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.state.objects.markets.lazy_pool import PM_LAZY_DEPOSITS, PM_LAZY_POOLS, PmLazyDeposit, PmLazyPool
+from ledgerd.state.objects.money.committee import (
     ACTIVE,
     BEING_PAID,
     COMMITTEE_REQUESTS,
@@ -27,7 +28,6 @@ from ledgerd.state.objects.committee import (
     CommitteeRequest,
     CommitteeVote,
 )
-from ledgerd.state.objects.lazy_pool import PM_LAZY_DEPOSITS, PM_LAZY_POOLS, PmLazyDeposit, PmLazyPool
 from tests.chain.ledgers import ALICE, BOB, CAROL, HEAD, NOW, change, create_account, run
 
 LedgerAt = Callable[[int], Ledger]

@@ -7,8 +7,8 @@ import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.steps.irreversibility import advance_by_confirmations, remember_for_confirmation
-from ledgerd.protocol.identifiers import NO_BLOCK
-from ledgerd.protocol.names import NO_NAME
+from ledgerd.protocol.types.identifiers import NO_BLOCK
+from ledgerd.protocol.types.names import NO_NAME
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, BLOCK_SUMMARY_COUNT, BlockSummary
 from ledgerd.state.objects.validators import VALIDATOR_CONFIRMATIONS, ValidatorConfirmation
 from tests.chain.empty_blocks import block_after, block_id, on_its_way, schedule

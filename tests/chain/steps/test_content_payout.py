@@ -8,10 +8,8 @@ import pytest
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.money.content import cash_out_due
 from ledgerd.chain.steps.payments import pay_contents
-from ledgerd.protocol.assets import Asset, shares, tokens
 from ledgerd.protocol.beneficiary import Beneficiary
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.virtual import (
     AuthorReward,
     ContentBenefactorReward,
@@ -19,8 +17,10 @@ from ledgerd.protocol.operations.virtual import (
     ContentReward,
     CurationReward,
 )
-from ledgerd.protocol.times import LATEST
-from ledgerd.state.objects.content import CONTENT_VOTES, CONTENTS, Content, ContentVote
+from ledgerd.protocol.types.assets import Asset, shares, tokens
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.protocol.types.times import LATEST
+from ledgerd.state.objects.accounts.content import CONTENT_VOTES, CONTENTS, Content, ContentVote
 from tests.chain.ledgers import ALICE, BOB, CAROL, NOW, change, create_account, run, set_median
 
 LedgerAt = Callable[[int], Ledger]

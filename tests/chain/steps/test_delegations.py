@@ -6,9 +6,9 @@ import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.steps.housekeeping import return_delegations
-from ledgerd.protocol.assets import shares
 from ledgerd.protocol.operations.virtual import ReturnVestingDelegation
-from ledgerd.state.objects.vesting import VESTING_DELEGATION_EXPIRATIONS, VestingDelegationExpiration
+from ledgerd.protocol.types.assets import shares
+from ledgerd.state.objects.money.vesting import VESTING_DELEGATION_EXPIRATIONS, VestingDelegationExpiration
 from tests.chain.ledgers import ALICE, NOW, create_account, run
 
 LedgerAt = Callable[[int], Ledger]

@@ -4,9 +4,9 @@ import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.steps.inflation import distribute_epoch
-from ledgerd.protocol.assets import shares
-from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.virtual import StakeholderReward, ValidatorReward
+from ledgerd.protocol.types.assets import shares
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.state.objects.validators import VALIDATOR_VOTES, ValidatorVote
 from tests.chain.ledgers import ALICE, BOB, CAROL, change, create_account, create_validator, run, set_median
 

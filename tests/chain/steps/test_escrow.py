@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.steps.housekeeping import expire_escrows
-from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.operations.virtual import ExpireEscrowRatification
-from ledgerd.state.objects.escrow import ESCROWS, Escrow
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.state.objects.money.escrow import ESCROWS, Escrow
 from tests.chain.ledgers import ALICE, BOB, CAROL, NOW, create_account, run
 
 

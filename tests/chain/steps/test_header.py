@@ -18,10 +18,10 @@ from ledgerd.chain.steps.header import (
     process_header_extensions,
 )
 from ledgerd.codec import Void
-from ledgerd.protocol.block import Block, HardforkVote, RunningVersion
+from ledgerd.protocol.blocks.block import Block, HardforkVote, RunningVersion
+from ledgerd.protocol.crypto.keys import NULL_KEY
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.keys import NULL_KEY
-from ledgerd.protocol.versions import HardforkVersionVote, version_number
+from ledgerd.protocol.types.versions import HardforkVersionVote, version_number
 from tests.chain.empty_blocks import block_after, on_its_way, schedule
 from tests.chain.ledgers import ALICE, HEAD, NOW, change, create_validator, fresh_ledger
 

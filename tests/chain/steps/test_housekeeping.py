@@ -4,7 +4,7 @@ import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.steps.housekeeping import clear_closed_committee_requests, clear_used_invites
-from ledgerd.state.objects.committee import (
+from ledgerd.state.objects.money.committee import (
     ACTIVE,
     BEING_PAID,
     CANCELLED,
@@ -16,7 +16,7 @@ from ledgerd.state.objects.committee import (
     CommitteeRequest,
     CommitteeVote,
 )
-from ledgerd.state.objects.invites import CLAIMED, INVITES, REGISTERED, UNUSED, VESTED, Invite
+from ledgerd.state.objects.money.invites import CLAIMED, INVITES, REGISTERED, UNUSED, VESTED, Invite
 from tests.chain.ledgers import ALICE, BOB, NOW, run
 
 INVITE_DELAY = 86_400

@@ -7,10 +7,10 @@ import pytest
 from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.steps.inflation import first_inflation, pay_inflation, recalculate_inflation
-from ledgerd.protocol.assets import shares
 from ledgerd.protocol.constants import BLOCKS_PER_YEAR, COMMITTEE_ACCOUNT
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.virtual import ValidatorReward
+from ledgerd.protocol.types.assets import shares
 from tests.chain.ledgers import ALICE, HEAD, change, create_account, run, set_median
 
 LedgerAt = Callable[[int], Ledger]

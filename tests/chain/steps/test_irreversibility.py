@@ -6,10 +6,10 @@ import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.steps.irreversibility import update_last_irreversible_block
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, BLOCK_SUMMARY_COUNT, BlockSummary
 from tests.chain.empty_blocks import block_after, block_id, on_its_way, schedule
 from tests.chain.ledgers import ALICE, HEAD, change, create_validator

@@ -4,8 +4,8 @@ import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.steps.transactions import expire_proposals
-from ledgerd.protocol.operations.proposals import ProposalDelete
-from ledgerd.state.objects.proposals import PROPOSALS, REQUIRED_APPROVALS
+from ledgerd.protocol.operations.accounts.proposals import ProposalDelete
+from ledgerd.state.objects.accounts.proposals import PROPOSALS, REQUIRED_APPROVALS
 from tests.chain.ledgers import ALICE, BOB, NOW, carry_out, change, create_account, pass_time, run
 from tests.chain.proposing import DAY, TITLE, active, find, pays, proposal, stored
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.steps.housekeeping import process_account_recovery
-from ledgerd.state.objects.recovery import (
+from ledgerd.state.objects.accounts.recovery import (
     ACCOUNT_RECOVERY_REQUESTS,
     CHANGE_RECOVERY_ACCOUNT_REQUESTS,
     MASTER_AUTHORITY_HISTORY,

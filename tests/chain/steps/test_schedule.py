@@ -12,10 +12,10 @@ from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import Skip
 from ledgerd.chain.steps.schedule import update_schedule
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
-from ledgerd.protocol.keys import NULL_KEY
-from ledgerd.protocol.names import NO_NAME
-from ledgerd.protocol.parameters import TESTNET
-from ledgerd.protocol.versions import version_number
+from ledgerd.protocol.crypto.keys import NULL_KEY
+from ledgerd.protocol.networks.parameters import TESTNET
+from ledgerd.protocol.types.names import NO_NAME
+from ledgerd.protocol.types.versions import version_number
 from ledgerd.state.objects.validators import (
     VALIDATOR_PENALTIES,
     VALIDATORS,

@@ -10,7 +10,7 @@ from ledgerd.chain.steps.housekeeping import (
     clear_null_account,
 )
 from ledgerd.protocol.constants import ANONYMOUS_ACCOUNT, COMMITTEE_ACCOUNT, NULL_ACCOUNT
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.types.names import AccountName
 from tests.chain.ledgers import ALICE, change, create_account, run
 
 ALL: list[tuple[AccountName, Step]] = [

@@ -4,11 +4,11 @@ import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.steps.payments import renew_subscriptions
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.virtual import CancelPaidSubscription, PaidSubscriptionAction
-from ledgerd.protocol.times import LATEST
-from ledgerd.state.objects.paid_subscriptions import (
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.protocol.types.times import LATEST
+from ledgerd.state.objects.money.paid_subscriptions import (
     PAID_SUBSCRIBES,
     PAID_SUBSCRIPTIONS,
     PaidSubscribe,

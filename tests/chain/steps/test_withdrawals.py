@@ -6,15 +6,15 @@ import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.steps.payments import withdraw_vesting
-from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.constants import NULL_ACCOUNT
-from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.virtual import FillVestingWithdraw
-from ledgerd.protocol.times import LATEST
-from ledgerd.state.objects.accounts import Account
+from ledgerd.protocol.types.assets import shares, tokens
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.protocol.types.times import LATEST
+from ledgerd.state.objects.accounts.accounts import Account
+from ledgerd.state.objects.money.vesting import WITHDRAW_VESTING_ROUTES, WithdrawVestingRoute
 from ledgerd.state.objects.validators import VALIDATOR_VOTES, ValidatorVote
-from ledgerd.state.objects.vesting import WITHDRAW_VESTING_ROUTES, WithdrawVestingRoute
 from tests.chain.ledgers import ALICE, BOB, CAROL, NOW, change, create_account, create_validator, run
 
 DAY = 86_400

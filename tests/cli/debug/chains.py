@@ -12,8 +12,8 @@ from typing import Any
 
 from ledgerd.chain.log.files import OFFSET
 from ledgerd.codec import codec_of
-from ledgerd.protocol.block import Block, BlockHeader, sign_block
-from ledgerd.protocol.keys import PrivateKey
+from ledgerd.protocol.blocks.block import Block, BlockHeader, sign_block
+from ledgerd.protocol.crypto.keys import PrivateKey
 from tests.recorded import recorded_blocks
 
 KEY = PrivateKey(b"k" * 32)

@@ -9,10 +9,10 @@ import pytest
 
 from ledgerd.cli import main
 from ledgerd.projections.tables import PROJECTED_TABLES
-from ledgerd.snapshot.sections import SECTIONS
+from ledgerd.snapshot.file.sections import SECTIONS
 from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME
+from ledgerd.state.objects.accounts.accounts import ACCOUNT_BY_NAME
 from tests.chain.recorded_chains import recorded_state
 from tests.recorded import FOLDER, recorded_log
 from tests.snapshot.recorded import packed

@@ -10,16 +10,16 @@ import pytest
 from ledgerd.codec import codec_of
 from ledgerd.explorer.words.language import language
 from ledgerd.explorer.words.sentences import note_of, sentence, table_of
-from ledgerd.protocol.assets import shares, tokens
-from ledgerd.protocol.keys import NULL_KEY, PublicKey
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.crypto.keys import NULL_KEY, PublicKey
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.accounts import AccountUpdate
-from ledgerd.protocol.operations.agents import SetAgentPermission
-from ledgerd.protocol.operations.content import Content
-from ledgerd.protocol.operations.disputes import PmDisputeCreate
-from ledgerd.protocol.operations.transfers import TransferToVesting, WithdrawVesting
+from ledgerd.protocol.operations.accounts.accounts import AccountUpdate
+from ledgerd.protocol.operations.accounts.agents import SetAgentPermission
+from ledgerd.protocol.operations.accounts.content import Content
+from ledgerd.protocol.operations.markets.disputes import PmDisputeCreate
+from ledgerd.protocol.operations.money.transfers import TransferToVesting, WithdrawVesting
 from ledgerd.protocol.operations.validators import AccountValidatorVote, ValidatorUpdate
+from ledgerd.protocol.types.assets import shares, tokens
+from ledgerd.protocol.types.names import AccountName
 
 A, B, BOT, NONE = (AccountName(name) for name in ("alice", "bob", "bot", ""))
 KEY = PublicKey(b"\2" + bytes(32))

@@ -7,7 +7,7 @@ import json
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ledgerd.codec.json_text import quote
+from ledgerd.codec.json.text import quote
 from ledgerd.history.columns.typed_columns import mended, mended_json, name_text
 
 ANY_TEXT = st.binary(max_size=40).map(lambda raw: raw.decode("utf-8", "surrogateescape"))

@@ -14,17 +14,17 @@ from hypothesis import strategies as st
 from ledgerd.chain.events import AFTER_TRANSACTIONS, NO_TRANSACTION, AppliedOperation, BlockApplied
 from ledgerd.codec import codec_of, kind_of, record_kind
 from ledgerd.codec.kinds import Kind
-from ledgerd.codec.numbers import Int64
+from ledgerd.codec.types.numbers import Int64
 from ledgerd.history.columns.typed_columns import amount_of, typed_columns, vote_of
-from ledgerd.protocol.assets import TOKEN_SYMBOL, Asset, shares, tokens
-from ledgerd.protocol.identifiers import NO_BLOCK
-from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import OPERATIONS, Operation
-from ledgerd.protocol.operations.committee import CommitteeVoteRequest
-from ledgerd.protocol.operations.content import Vote
-from ledgerd.protocol.operations.transfers import Transfer
+from ledgerd.protocol.operations.accounts.content import Vote
+from ledgerd.protocol.operations.money.committee import CommitteeVoteRequest
+from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.operations.validators import AccountValidatorProxy, AccountValidatorVote
 from ledgerd.protocol.operations.virtual import ValidatorReward
+from ledgerd.protocol.types.assets import TOKEN_SYMBOL, Asset, shares, tokens
+from ledgerd.protocol.types.identifiers import NO_BLOCK
+from ledgerd.protocol.types.names import AccountName
 from tests.history.made_blocks import block_on
 from tests.history.postgres.test_feeder import Told, told
 from tests.postgres import sql

@@ -13,7 +13,7 @@ from ledgerd.history.columns.source import HistorySource
 from ledgerd.history.parquet.export import ParquetExport, WrittenFiles
 from ledgerd.history.parquet.folder import ExportFolder
 from ledgerd.history.settings import HistorySettings
-from ledgerd.state.lock import LOCK_FILE
+from ledgerd.state.files.lock import LOCK_FILE
 
 CHAIN_ID = bytes(range(32))
 

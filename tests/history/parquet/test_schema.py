@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 
 from ledgerd.chain.events import AFTER_TRANSACTIONS, NO_TRANSACTION, NOTHING_MISSED
 from ledgerd.codec import codec_of
-from ledgerd.history.balances import NO_CHANGES
 from ledgerd.history.columns.rows import COLUMNS, BlockRows
 from ledgerd.history.columns.typed_columns import typed_columns
 from ledgerd.history.kept_facts import KeptBlock, KeptOperation
 from ledgerd.history.parquet.schema import LEFT_OUT, SCHEMAS, record_batch
 from ledgerd.history.settings import HistorySettings
-from ledgerd.protocol.assets import TOKEN_SYMBOL, Asset
-from ledgerd.protocol.identifiers import NO_BLOCK
-from ledgerd.protocol.names import AccountName
+from ledgerd.history.store.balances import NO_CHANGES
 from ledgerd.protocol.operations import OPERATIONS, Operation
-from ledgerd.protocol.operations.transfers import Transfer
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import TOKEN_SYMBOL, Asset
+from ledgerd.protocol.types.identifiers import NO_BLOCK
+from ledgerd.protocol.types.names import AccountName
 from tests.history.columns.test_typed_columns import odd_ones_of
 from tests.history.made_blocks import block_on
 from tests.strategies import printable_values_of

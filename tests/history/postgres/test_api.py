@@ -13,9 +13,7 @@ from ledgerd.rpc.call.dispatch import Dispatcher
 from tests.history.postgres.feeding import feed_all, feeding
 from tests.postgres import TEMPLATE, SharedServer
 from tests.recorded import ANSWERED
-from tests.rpc.api.recorded_past import history_dispatcher
-from tests.rpc.api.serving import copy_followed
-from tests.rpc.api.test_history_api import (
+from tests.rpc.api.history.test_history_api import (
     NAME,
     _bounded,
     test_an_account_without_history_has_an_empty_page,
@@ -24,6 +22,8 @@ from tests.rpc.api.test_history_api import (
     test_pages_hold_the_operations_of_blocks_that_a_filter_lets_pass,
     test_the_newest_page_has_a_cursor_for_what_will_come,
 )
+from tests.rpc.api.recorded_past import history_dispatcher
+from tests.rpc.api.serving import copy_followed
 
 __all__ = [
     "_bounded",

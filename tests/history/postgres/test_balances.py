@@ -21,12 +21,12 @@ from ledgerd.chain.ledger.skip import VERIFIED_BEFORE
 from ledgerd.codec import codec_of
 from ledgerd.history.columns.source import HistorySource
 from ledgerd.history.columns.typed_columns import amount_of
-from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.following import follow_with_balances
 from ledgerd.history.postgres.verify import StoreComparison
 from ledgerd.history.settings import HistorySettings
-from ledgerd.protocol.assets import Asset
-from ledgerd.protocol.block import Block
+from ledgerd.history.store.embedded import EmbeddedStore
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.types.assets import Asset
 from tests.chain.networks import start_seven
 from tests.chain.observing import observe
 from tests.chain.recorded_chains import open_chain

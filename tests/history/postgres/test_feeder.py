@@ -15,7 +15,7 @@ from ledgerd.history.postgres import feeder as feeders
 from ledgerd.history.postgres.feeder import Feeder
 from ledgerd.history.postgres.status import PostgresRefused, PostgresUnavailable
 from ledgerd.history.settings import HistorySettings
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.types.names import AccountName
 from tests.history.model import assert_same
 from tests.history.postgres.feeding import CHAIN, fed_view, feed_all, feeding, source_of
 from tests.history.test_against_model import PLANS, Teller

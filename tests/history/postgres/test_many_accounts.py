@@ -11,10 +11,10 @@ from ledgerd.chain.log.histories import Wanted
 from ledgerd.codec import codec_of
 from ledgerd.history.columns.rows import ENTRY, MOST_REPEATED
 from ledgerd.history.postgres import feeder as feeders
-from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
+from ledgerd.protocol.operations.accounts.custom import Custom
 from ledgerd.protocol.operations.base import tag_of
-from ledgerd.protocol.operations.custom import Custom
+from ledgerd.protocol.types.names import AccountName
 from tests.history.columns.test_typed_columns import put
 from tests.history.postgres.feeding import fed_view, feed_all
 from tests.history.postgres.test_feeder import told

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.codec.json_text import Json
+from ledgerd.codec.json.text import Json
 from ledgerd.history.columns.source import HistorySource
 from ledgerd.history.postgres.reader import PostgresHistory
 from ledgerd.history.settings import HistorySettings

@@ -17,7 +17,7 @@ from ledgerd.history.postgres.connection import TimedConnection, connect
 from ledgerd.history.postgres.reader import FIRST_PAUSE, LONGEST_PAUSE, PostgresHistory
 from ledgerd.history.postgres.status import PostgresUnavailable
 from ledgerd.history.settings import HistorySettings
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.types.names import AccountName
 from tests.history.postgres.test_feeder import grow, told
 from tests.postgres import sql
 

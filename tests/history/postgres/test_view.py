@@ -14,7 +14,7 @@ from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.postgres.connection import connect
 from ledgerd.history.postgres.status import PostgresUnavailable
 from ledgerd.history.postgres.view import PostgresView
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.types.names import AccountName
 from tests.history.postgres.test_feeder import Told, grow, told
 from tests.postgres import sql
 

@@ -7,7 +7,7 @@ import pytest
 from ledgerd.chain.log.histories import Direction
 from ledgerd.history.webhooks.reading import read_webhook, wanted_of, written_webhook
 from ledgerd.history.webhooks.settings import Webhook, WebhookFault
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.types.names import AccountName
 
 ALICE, BOB = AccountName("alice"), AccountName("bob")
 

@@ -6,8 +6,8 @@ import pytest
 
 from ledgerd.node.config.configuration import read_configuration, read_invocation, write_default_file
 from ledgerd.node.config.given import ConfigurationError
-from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.types.endpoint import Endpoint
 from tests.node.configurations import read
 
 

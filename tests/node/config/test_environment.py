@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ledgerd.node.config.configuration import Configuration, read_configuration
 from ledgerd.node.config.given import ConfigurationError, Given, add_environment
-from ledgerd.protocol.keys import public_key_text
+from ledgerd.protocol.crypto.keys import public_key_text
 from tests.node.configurations import COMMITTEE_KEY, COMMITTEE_WIF
 
 FILE = "plugin = validator\np2p-seed-node = old.example:2001\nseed-node = older.example:2001\nwitness = bob\n"

@@ -9,8 +9,8 @@ from ledgerd.node.config.configuration import Configuration, read_configuration
 from ledgerd.node.config.options import SECTIONS
 from ledgerd.node.config.options.application import DEPENDENCIES
 from ledgerd.node.config.templates import TEMPLATES, file_options
-from ledgerd.protocol.chain_file import parameters_of
-from ledgerd.protocol.keys import public_key_text
+from ledgerd.protocol.crypto.keys import public_key_text
+from ledgerd.protocol.networks.chain_file import parameters_of
 from scripts.generate_configuration_docs import DOCUMENT, FOLDER, with_options
 from tests.node.configurations import COMMITTEE_KEY
 

@@ -12,8 +12,8 @@ from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.datadir.directory_blocks import DirectoryBlocks, directory_blocks
 from ledgerd.node.datadir.past_state import UNFINISHED, MadeState, PastState
-from ledgerd.protocol.identifiers import BlockId
-from ledgerd.snapshot.directory import name_of
+from ledgerd.protocol.types.identifiers import BlockId
+from ledgerd.snapshot.file.directory import name_of
 from tests.chain.networks import SMALL
 from tests.chain.recorded_chains import network_of
 from tests.recorded import recorded_snapshot

@@ -9,7 +9,7 @@ import pytest
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.files import LogDamaged
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.state.disk import DATA_FILE
+from ledgerd.state.files.disk import DATA_FILE
 from tests.archive.files import without_past, write_archive
 from tests.chain.recorded_chains import open_chain
 from tests.chain.replays import copy_replayed

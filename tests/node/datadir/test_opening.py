@@ -18,12 +18,12 @@ from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.datadir.origin import StateOrigin
 from ledgerd.node.datadir.state_files import REPLACED
 from ledgerd.node.runtime import Runtime
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.protocol.names import AccountName
-from ledgerd.state.disk import DATA_FILE
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.state.errors import StoreLocked
-from ledgerd.state.lock import lock_writer
+from ledgerd.state.files.disk import DATA_FILE
+from ledgerd.state.files.lock import lock_writer
 from ledgerd.supervision import progress
 from tests.recorded import FOLDER, recorded_blocks
 from tests.state.versions import make_outdated

@@ -17,8 +17,8 @@ from ledgerd.codec import codec_of
 from ledgerd.node.datadir.past_state import UNFINISHED
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.state.errors import StoreLocked
-from ledgerd.state.lock import lock_writer
-from ledgerd.state.objects.accounts import ACCOUNTS
+from ledgerd.state.files.lock import lock_writer
+from ledgerd.state.objects.accounts.accounts import ACCOUNTS
 from tests.archive.files import without_past, write_archive
 from tests.chain.recorded_chains import (
     MARKET_STATES,

@@ -13,8 +13,8 @@ from ledgerd.node.datadir import verified_copy
 from ledgerd.node.datadir.state_files import StateFiles
 from ledgerd.node.datadir.verified_copy import GOING_BACK, VERIFIED, VerifiedCopy, read_banned_once
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.protocol.identifiers import BlockId
-from ledgerd.state.disk import DATA_FILE
+from ledgerd.protocol.types.identifiers import BlockId
+from ledgerd.state.files.disk import DATA_FILE
 from tests.chain.networks import SMALL, Network
 
 KEPT, LATER, ASSUMED = 40, 90, 1_000

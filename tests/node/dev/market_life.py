@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ledgerd.chain.evaluators.bets import commitment_of
+from ledgerd.chain.evaluators.markets.bets import commitment_of
 from ledgerd.node.dev.founding import PUBLISHED_ACCOUNTS_KEY
 from ledgerd.producer.testnet_start import PUBLISHED_INITIATOR_KEY
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.types.names import AccountName
 from tests.node.dev.sending import Sending, in_seconds
 from tests.node.processes import NodeProcess
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from ledgerd.codec import codec_of
 from ledgerd.node.dev.founding import PUBLISHED_ACCOUNTS_KEY
-from ledgerd.protocol.identifiers import BlockId
-from ledgerd.protocol.keys import PrivateKey
-from ledgerd.protocol.parameters import TESTNET
-from ledgerd.protocol.time_text import time_text
-from ledgerd.protocol.transaction import Transaction, unsigned_transaction
+from ledgerd.protocol.blocks.transaction import Transaction, unsigned_transaction
+from ledgerd.protocol.crypto.keys import PrivateKey
+from ledgerd.protocol.networks.parameters import TESTNET
+from ledgerd.protocol.types.identifiers import BlockId
+from ledgerd.protocol.types.time_text import time_text
 from tests.node.processes import NodeProcess
 
 EVERYBODY = PrivateKey.from_wif(PUBLISHED_ACCOUNTS_KEY)

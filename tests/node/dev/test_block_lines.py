@@ -6,9 +6,9 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from ledgerd.node.dev.development import content_of
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.operations.transfers import Transfer
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
 from tests.chain.networks import ALICE, BOB
 
 

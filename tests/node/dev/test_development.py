@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from ledgerd.cli.process_arguments import duration
+from ledgerd.cli.arguments.process_arguments import duration
 from ledgerd.codec import codec_of
 from ledgerd.node.config.configuration import read_configuration
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.identifiers import BlockId
-from ledgerd.protocol.keys import PrivateKey
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.protocol.parameters import TESTNET
-from ledgerd.protocol.transaction import Transaction, unsigned_transaction
+from ledgerd.protocol.blocks.transaction import Transaction, unsigned_transaction
+from ledgerd.protocol.crypto.keys import PrivateKey
+from ledgerd.protocol.networks.parameters import TESTNET
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.identifiers import BlockId
+from ledgerd.protocol.types.names import AccountName
 from tests.node.processes import NodeProcess
 
 ALICE_KEY = PrivateKey.from_wif("5J9DBCRX5D2ZUUuy9qV2ef9p5sfA3ydHsDs2G531bob7wbEigDJ")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from websockets.sync.client import connect
 
-from ledgerd.protocol.keys import PrivateKey
+from ledgerd.protocol.crypto.keys import PrivateKey
 from ledgerd.protocol.operations import OPERATIONS
 from ledgerd.protocol.operations.base import VirtualOperation, name_of
 from tests.node.dev.market_life import steps

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ledgerd.node.dev.founding import AGENTS, INSURANCE, market_times
-from ledgerd.protocol.parameters import TESTNET
+from ledgerd.protocol.networks.parameters import TESTNET
 from tests.house.source_tree import ROOT
 from tests.node.dev.sending import EVERYBODY, Sending, broadcast, in_seconds, last_operations
 from tests.node.processes import NodeProcess

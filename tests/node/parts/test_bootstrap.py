@@ -20,14 +20,14 @@ from ledgerd.node.parts import snapshots
 from ledgerd.node.parts.bootstrap import BootstrapPart, FetchedState, WantedState, fetched_state
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.runtime import Runtime
-from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.snapshot import stalls
-from ledgerd.snapshot.client import Fetched
-from ledgerd.snapshot.container import StateWriter
-from ledgerd.snapshot.directory import name_of
-from ledgerd.snapshot.server import ServedSnapshot, SnapshotServer
-from ledgerd.snapshot.serving import AdmissionControl
+from ledgerd.protocol.types.endpoint import Endpoint
+from ledgerd.snapshot.exchange import stalls
+from ledgerd.snapshot.exchange.client import Fetched
+from ledgerd.snapshot.exchange.server import ServedSnapshot, SnapshotServer
+from ledgerd.snapshot.exchange.serving import AdmissionControl
+from ledgerd.snapshot.file.container import StateWriter
+from ledgerd.snapshot.file.directory import name_of
 from ledgerd.supervision.work import Sleep
 from tests.node.contexts import context_of
 from tests.node.parts.two_snapshots import Made, begun_with

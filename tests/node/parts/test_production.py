@@ -16,8 +16,8 @@ from ledgerd.node.parts.peers import PeersPart
 from ledgerd.node.parts.production import ProductionPart
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.producer.settings import LOADED_KEYS
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.keys import PrivateKey, public_key_text
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.crypto.keys import PrivateKey, public_key_text
 from ledgerd.supervision.part import Supervisor
 from tests.chain.networks import SEVEN, VIZ, VIZ_KEY, start_seven
 from tests.node.contexts import context_of

@@ -10,7 +10,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from ledgerd.snapshot.directory import name_of
+from ledgerd.snapshot.file.directory import name_of
 from tests.node.processes import LOOPBACK, PATIENCE, NodeProcess, words_of_testnet
 from tests.ports import free_port
 

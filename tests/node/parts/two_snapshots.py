@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ledgerd.chain.chain import STATE_FOLDER
-from ledgerd.protocol.parameters import TESTNET
-from ledgerd.snapshot.build import build_state, read_snapshot
-from ledgerd.snapshot.directory import name_of
-from ledgerd.snapshot.export import create
-from ledgerd.snapshot.read import Snapshot
+from ledgerd.protocol.networks.parameters import TESTNET
+from ledgerd.snapshot.file.directory import name_of
+from ledgerd.snapshot.file.export import create
+from ledgerd.snapshot.file.read import Snapshot
+from ledgerd.snapshot.importing.build import build_state, read_snapshot
 from tests.chain.networks import SMALL, Network
 
 

@@ -11,7 +11,7 @@ from ledgerd.chain.chain import Chain
 from ledgerd.node.testnet.founding import SMALL
 from ledgerd.node.testnet.network import LocalNetwork, Wishes, prepare
 from ledgerd.node.testnet.plan import Plan
-from ledgerd.protocol.chain_file import load_parameters
+from ledgerd.protocol.networks.chain_file import load_parameters
 from tests.node.processes import PROGRAM
 from tests.node.testnet.wires import Wires
 

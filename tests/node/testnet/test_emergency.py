@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from ledgerd.node.testnet.network import Wishes, chain_text
 from ledgerd.node.testnet.plan import Plan
 from ledgerd.node.testnet.watch import ask
-from ledgerd.protocol.chain_file import load_parameters
+from ledgerd.protocol.networks.chain_file import load_parameters
 from tests.node.testnet.scenario import Ordeal, ordeal
 
 PATIENCE = 60.0

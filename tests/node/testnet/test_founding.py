@@ -13,8 +13,8 @@ from ledgerd.history.settings import HistorySettings
 from ledgerd.node.testnet.founding import SMALL, copy_chain, found, founding_seconds
 from ledgerd.node.testnet.network import chain_text
 from ledgerd.node.testnet.plan import NetworkKeys, new_keys, plan_of
-from ledgerd.protocol.chain_file import load_parameters
-from ledgerd.protocol.parameters import ChainParameters, NetworkClock
+from ledgerd.protocol.networks.chain_file import load_parameters
+from ledgerd.protocol.networks.parameters import ChainParameters, NetworkClock
 
 NOW = 1_800_000_000
 

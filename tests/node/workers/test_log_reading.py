@@ -11,9 +11,9 @@ import pytest
 
 from ledgerd.codec import DecodeError, codec_of
 from ledgerd.node.workers.log_reading import BATCHES_AHEAD, BLOCKS_AT_ONCE, LogReading
-from ledgerd.protocol import block, transaction
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.parameters import TESTNET
+from ledgerd.protocol.blocks import block, transaction
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.networks.parameters import TESTNET
 from tests.recorded import recorded_blocks
 from tests.supervision.limits import no_descriptor_left
 

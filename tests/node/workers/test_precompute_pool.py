@@ -12,9 +12,9 @@ import pytest
 
 from ledgerd.codec import codec_of
 from ledgerd.node.workers.precompute_pool import IDLE_SECONDS, PrecomputePool, spare_processors
-from ledgerd.protocol import block
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.parameters import TESTNET
+from ledgerd.protocol.blocks import block
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.networks.parameters import TESTNET
 from ledgerd.supervision.policy import MOST_FAILURES
 from ledgerd.supervision.work import PartFailed, Work
 from tests.recorded import recorded_blocks

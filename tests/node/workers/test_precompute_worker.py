@@ -9,7 +9,7 @@ import subprocess
 from ledgerd.basics.frames import LENGTH
 from ledgerd.node.workers.precompute_pool import COMMAND
 from ledgerd.node.workers.precompute_worker import MOST_BYTES, introduction
-from ledgerd.protocol.parameters import TESTNET
+from ledgerd.protocol.networks.parameters import TESTNET
 
 PATIENCE = 30
 

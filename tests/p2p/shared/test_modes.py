@@ -15,7 +15,7 @@ from ledgerd.p2p.wire.messages import (
     Message,
     range_reply_frame,
 )
-from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
+from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId
 from tests.chain.networks import Network
 from tests.p2p.conftest import Begin
 from tests.p2p.scripted_talk import Talk

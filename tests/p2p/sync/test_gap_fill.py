@@ -16,9 +16,9 @@ from ledgerd.p2p.wire.messages import (
     Message,
     range_reply_frame,
 )
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.identifiers import NO_BLOCK
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.types.identifiers import NO_BLOCK
+from ledgerd.protocol.types.names import AccountName
 from tests.chain.networks import Network
 from tests.p2p.scripted_talk import Talk
 

@@ -22,9 +22,9 @@ from ledgerd.p2p.wire.messages import (
     GapFillRequest,
     GetBlockRange,
 )
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.identifiers import NO_BLOCK
-from ledgerd.protocol.signatures import sign
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.crypto.signatures import sign
+from ledgerd.protocol.types.identifiers import NO_BLOCK
 from tests.chain.networks import OTHERS, SEVEN, VIZ_KEY, Network, key_of
 from tests.p2p.receiving import receive_all
 from tests.p2p.scripted_talk import Talk

@@ -20,7 +20,7 @@ from ledgerd.p2p.wire.messages import (
     RangeReply,
     RangeRequest,
 )
-from ledgerd.protocol.identifiers import NO_BLOCK
+from ledgerd.protocol.types.identifiers import NO_BLOCK
 from ledgerd.state.objects.transactions import REVERSIBLE_BY_NUMBER
 from tests.p2p.scripted_talk import Talk
 

@@ -7,9 +7,9 @@ from msgspec.structs import replace
 from ledgerd.p2p.shared.settings import Settings
 from ledgerd.p2p.sync.survey import AGAIN_SECONDS, FAR_BLOCKS, RUN_BLOCKS, Survey, run_of
 from ledgerd.p2p.wire.messages import GapFillReply, GapFillRequest, GetBlockRange, Message
-from ledgerd.protocol.block import Block, BlockHeader, sign_block
-from ledgerd.protocol.identifiers import BlockId, MerkleRoot
-from ledgerd.protocol.keys import PrivateKey
+from ledgerd.protocol.blocks.block import Block, BlockHeader, sign_block
+from ledgerd.protocol.crypto.keys import PrivateKey
+from ledgerd.protocol.types.identifiers import BlockId, MerkleRoot
 from tests.chain.networks import OTHERS, VIZ, Network
 from tests.p2p.conftest import Begin
 from tests.p2p.scripted_talk import Talk

@@ -4,7 +4,7 @@ from random import Random
 
 from ledgerd.p2p.talk.contacts import CONTACTS, FIRST_BACKOFF, LONGEST_BACKOFF, Contacts
 from ledgerd.p2p.wire.messages import NO_NODE
-from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.protocol.types.endpoint import Endpoint
 
 SEED = Endpoint("203.0.113.1", 2001)
 DAY = 86_400

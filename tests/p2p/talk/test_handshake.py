@@ -17,8 +17,8 @@ from ledgerd.p2p.wire.messages import (
     PeerExchangeRequest,
     SoftBan,
 )
-from ledgerd.protocol.endpoint import Endpoint
-from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
+from ledgerd.protocol.types.endpoint import Endpoint
+from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId
 from tests.p2p.conftest import Begin
 from tests.p2p.scripted_talk import OWN_ID, Talk
 

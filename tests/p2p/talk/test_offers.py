@@ -14,11 +14,11 @@ from ledgerd.p2p.shared.peer import Life
 from ledgerd.p2p.shared.settings import Settings
 from ledgerd.p2p.talk.offers import BYTES_OF_UNIT, FRESH_BLOCKS, MARGIN_SECONDS, ROUND_BLOCKS, Offers
 from ledgerd.p2p.wire.messages import FORWARD, SYNC, BlockRangeReply, BlockReply, ForkStatus, NodeId, TransactionMessage
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.endpoint import Endpoint
-from ledgerd.protocol.identifiers import NO_BLOCK, BlockId, TransactionId
-from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.blocks.transaction import Transaction
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.endpoint import Endpoint
+from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId, TransactionId
 from tests.chain.networks import SEVEN, VIZ, Network
 from tests.p2p.conftest import Begin
 from tests.p2p.scripted_talk import Talk

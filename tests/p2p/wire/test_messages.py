@@ -35,8 +35,8 @@ from ledgerd.p2p.wire.messages import (
     range_reply_frame,
     read_message,
 )
-from ledgerd.protocol.endpoint import Endpoint
-from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
+from ledgerd.protocol.types.endpoint import Endpoint
+from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId
 from tests.p2p.conversations import conversation
 
 HEAD, HEAD_ID = 79881136, BlockId(bytes.fromhex("04c2e3b00102030405060708090a0b0c0d0e0f10"))

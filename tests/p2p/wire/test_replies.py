@@ -14,7 +14,7 @@ from ledgerd.p2p.wire.messages import (
     read_message,
 )
 from ledgerd.p2p.wire.replies import DECODED_BYTES, ReplyReader
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 from tests.recorded import recorded_blocks
 
 RECORDED = list(recorded_blocks("open-2")[1:60])

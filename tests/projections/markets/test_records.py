@@ -23,10 +23,10 @@ from ledgerd.projections.tables.market_records import (
     PM_RECENT_POINTS,
     PM_RECORDS_SINCE,
 )
-from ledgerd.protocol.block import Block
-from ledgerd.state.objects.markets import ACTIVE, PM_MARKETS
-from ledgerd.state.tables import Table
-from ledgerd.state.view import View
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.state.objects.markets.markets import ACTIVE, PM_MARKETS
+from ledgerd.state.tables.tables import Table
+from ledgerd.state.views.view import View
 from tests.chain.recorded_chains import LIKE_THE_RECORDING, advance, open_chain
 from tests.recorded import recorded_blocks
 

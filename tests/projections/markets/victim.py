@@ -12,7 +12,7 @@ from pathlib import Path
 from ledgerd.codec import codec_of
 from ledgerd.projections.following import follow
 from ledgerd.projections.markets.records import MarketRecords
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 from tests.chain.recorded_chains import LIKE_THE_RECORDING, open_chain
 from tests.recorded import recorded_blocks
 

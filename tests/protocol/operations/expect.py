@@ -14,11 +14,11 @@ import msgspec
 import pytest
 
 from ledgerd.codec import codec_of
-from ledgerd.codec.varint import pack_varint
+from ledgerd.codec.types.varint import pack_varint
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.networks.parameters import MAINNET, ChainParameters
 from ledgerd.protocol.operations.base import Operation, name_of, tag_of
-from ledgerd.protocol.parameters import MAINNET, ChainParameters
+from ledgerd.protocol.types.names import AccountName
 
 Changed = TypeVar("Changed", bound=Operation)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ledgerd.protocol.assets import shares, tokens
-from ledgerd.protocol.identifiers import NO_COMMITMENT, Commitment
 from ledgerd.protocol.operations.base import Operation, active
-from ledgerd.protocol.operations.bets import PmCommitBet, PmRevealBet
+from ledgerd.protocol.operations.markets.bets import PmCommitBet, PmRevealBet
+from ledgerd.protocol.types.assets import shares, tokens
+from ledgerd.protocol.types.identifiers import NO_COMMITMENT, Commitment
 from tests.protocol.operations.expect import changed, read
 from tests.protocol.operations.family import Family, OperationFamily
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ledgerd.protocol.assets import shares, tokens
 from ledgerd.protocol.operations.base import Operation, active
-from ledgerd.protocol.operations.liquidity import PmLazyDeposit, PmLazyWithdraw
+from ledgerd.protocol.operations.markets.liquidity import PmLazyDeposit, PmLazyWithdraw
+from ledgerd.protocol.types.assets import shares, tokens
 from tests.protocol.operations.expect import changed, read
 from tests.protocol.operations.family import Family, OperationFamily
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from ledgerd.codec import codec_of
-from ledgerd.protocol.authority import Authority, authority_of
-from ledgerd.protocol.keys import public_key_from_text
-from ledgerd.protocol.names import NO_NAME, AccountName
-from ledgerd.protocol.operations.accounts import (
+from ledgerd.protocol.authorities.authority import Authority, authority_of
+from ledgerd.protocol.crypto.keys import public_key_from_text
+from ledgerd.protocol.operations.accounts.accounts import (
     ChangeRecoveryAccount,
     RecoverAccount,
     RequestAccountRecovery,
 )
 from ledgerd.protocol.operations.base import Authorities, active, master
+from ledgerd.protocol.types.names import NO_NAME, AccountName
 from tests.protocol.operations.expect import accepts, asks_for_names, changed, refuses, round_trips
 
 ALICE, BOB, VIZ = (AccountName(name) for name in ("alice", "bob", "viz"))

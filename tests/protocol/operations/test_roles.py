@@ -5,14 +5,13 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import OPERATIONS, Operation
-from ledgerd.protocol.operations.accounts import ChangeRecoveryAccount
-from ledgerd.protocol.operations.awards import Award
+from ledgerd.protocol.operations.accounts.accounts import ChangeRecoveryAccount
 from ledgerd.protocol.operations.base import Authorities, name_of
-from ledgerd.protocol.operations.escrow import EscrowDispute
-from ledgerd.protocol.operations.paid_subscriptions import PaidSubscribe
+from ledgerd.protocol.operations.markets.virtual_markets import PmPayout
+from ledgerd.protocol.operations.money.awards import Award
+from ledgerd.protocol.operations.money.escrow import EscrowDispute
+from ledgerd.protocol.operations.money.paid_subscriptions import PaidSubscribe
 from ledgerd.protocol.operations.roles import (
     Meaning,
     Recipient,
@@ -24,7 +23,8 @@ from ledgerd.protocol.operations.roles import (
     fields_marked,
 )
 from ledgerd.protocol.operations.virtual import FillVestingWithdraw
-from ledgerd.protocol.operations.virtual_markets import PmPayout
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.names import AccountName
 from tests.strategies import values_of
 
 SIGNERS = (Role.ACTIVE, Role.MASTER, Role.REGULAR)

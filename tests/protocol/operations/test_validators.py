@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from ledgerd.codec import codec_of
-from ledgerd.protocol.keys import NULL_KEY, public_key_from_text
-from ledgerd.protocol.names import NO_NAME, AccountName
+from ledgerd.protocol.crypto.keys import NULL_KEY, public_key_from_text
+from ledgerd.protocol.networks.parameters import MAINNET, TESTNET
 from ledgerd.protocol.operations.base import active
 from ledgerd.protocol.operations.validators import (
     AccountValidatorProxy,
@@ -19,7 +19,6 @@ from ledgerd.protocol.operations.validators import (
     ValidatorUpdate,
     VersionedChainPropertiesUpdate,
 )
-from ledgerd.protocol.parameters import MAINNET, TESTNET
 from ledgerd.protocol.properties import (
     ChainPropertiesHf4,
     ChainPropertiesHf6,
@@ -30,6 +29,7 @@ from ledgerd.protocol.properties import (
     default_properties,
     json_defaults_of,
 )
+from ledgerd.protocol.types.names import NO_NAME, AccountName
 from tests.protocol.operations.expect import accepts, asks_for_names, changed, refuses, round_trips
 
 VIZ = AccountName("viz")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from ledgerd.codec import DecodeError, codec_of
-from ledgerd.codec.varint import pack_varint
+from ledgerd.codec.types.varint import pack_varint
+from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.operations import OPERATIONS, Operation
 from ledgerd.protocol.operations.base import tag_of
-from ledgerd.protocol.transaction import Transaction
 
 HEAD = bytes(10)
 """Of a transaction: the block that it refers to, and its expiration."""

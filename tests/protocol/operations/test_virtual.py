@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from ledgerd.protocol.assets import shares, tokens
-from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import virtual
 from ledgerd.protocol.operations.base import Authorities, Operation
 from ledgerd.protocol.operations.variant import declared_in
+from ledgerd.protocol.types.assets import shares, tokens
+from ledgerd.protocol.types.names import AccountName
 from tests.protocol.operations.expect import refuses, round_trips
 
 ALICE, BOB, NULL, VIZ = (AccountName(name) for name in ("alice", "bob", "null", "viz"))

@@ -64,14 +64,16 @@ sys.meta_path.insert(0, Mover)
 from ledgerd.chain.ledger.images import standing_images  # noqa: E402 - after the moves
 from ledgerd.codec import codec_of  # noqa: E402
 from ledgerd.projections.tables import market_records  # noqa: E402
-from ledgerd.protocol.authority import authority_of  # noqa: E402
-from ledgerd.protocol.keys import PublicKey  # noqa: E402
-from ledgerd.protocol.names import AccountName  # noqa: E402
-from ledgerd.rpc.api.account_record import account_text  # noqa: E402
+from ledgerd.protocol.authorities.authority import authority_of  # noqa: E402
+from ledgerd.protocol.crypto.keys import PublicKey  # noqa: E402
+from ledgerd.protocol.types.names import AccountName  # noqa: E402
 from ledgerd.rpc.api.prediction_market.shared.cards import metadata_text  # noqa: E402
 from ledgerd.rpc.api.prediction_market.shared.metadata_filter import MetadataFilter  # noqa: E402
+from ledgerd.rpc.api.shared.account_record import account_text  # noqa: E402
 from ledgerd.state import Store  # noqa: E402
-from ledgerd.state.objects import STORED_TABLES, accounts, bets, disputes, markets, validators  # noqa: E402
+from ledgerd.state.objects import STORED_TABLES, validators  # noqa: E402
+from ledgerd.state.objects.accounts import accounts  # noqa: E402
+from ledgerd.state.objects.markets import bets, disputes, markets  # noqa: E402
 from tests.chain.networks import SMALL  # noqa: E402
 
 ALICE = AccountName("alice")

@@ -12,17 +12,17 @@ from typing import Any
 from ledgerd.chain.events import Held
 from ledgerd.chain.ledger.holdings import FIELDS
 from ledgerd.chain.log.histories import History, JournaledHistory
-from ledgerd.codec.json_text import Json
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.parameters import TESTNET
-from ledgerd.rpc.api.account_record import account_text
-from ledgerd.rpc.api.state_api import STATE_API
+from ledgerd.codec.json.text import Json
+from ledgerd.protocol.networks.parameters import TESTNET
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.rpc.api.history.state_api import STATE_API
+from ledgerd.rpc.api.shared.account_record import account_text
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.view import Node, nothing_to_read
-from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME
-from ledgerd.state.view import View
+from ledgerd.state.objects.accounts.accounts import ACCOUNT_BY_NAME
+from ledgerd.state.views.view import View
 from tests.chain.recorded_chains import advance, open_chain
 from tests.rpc.api.recorded_past import asked
 from tests.rpc.api.serving import NoMain

@@ -11,13 +11,13 @@ from typing import Any
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.histories import History
-from ledgerd.codec.json_text import Json
-from ledgerd.history.reader import EmbeddedHistory
+from ledgerd.codec.json.text import Json
+from ledgerd.history.reading.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
 from ledgerd.projections.reading import ProjectionReader
+from ledgerd.rpc.api.history.history_api import HISTORY_API
+from ledgerd.rpc.api.history.operation_history import ACCOUNT_HISTORY, OPERATION_HISTORY
 from ledgerd.rpc.api.history.stream import Subscriptions
-from ledgerd.rpc.api.history_api import HISTORY_API
-from ledgerd.rpc.api.operation_history import ACCOUNT_HISTORY, OPERATION_HISTORY
 from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.dispatch import Dispatcher
@@ -25,7 +25,7 @@ from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.view import Node
 from ledgerd.rpc.link.link import Link
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.reader import StateReader
+from ledgerd.state.views.reader import StateReader
 from tests.chain.recorded_chains import network_of
 from tests.history.histories import HISTORY_FOLDER
 from tests.recorded import ANSWERED

@@ -28,9 +28,9 @@ from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.view import Node, OpenView
 from ledgerd.rpc.describe.openrpc import recorded_examples
-from ledgerd.state.empty import EmptyView
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.reader import StateReader
+from ledgerd.state.views.empty import EmptyView
+from ledgerd.state.views.reader import StateReader
 from tests.additions import answer_with_additions
 from tests.chain.ledgers import close_all, kept_beside
 from tests.chain.recorded_chains import network_of, open_chain

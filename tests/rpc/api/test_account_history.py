@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ledgerd.codec.json_text import Json
+from ledgerd.codec.json.text import Json
 from ledgerd.rpc.call.dispatch import Dispatcher
 from tests.history.histories import recorded_histories
 from tests.recorded import ANSWERED

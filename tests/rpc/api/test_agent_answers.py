@@ -12,19 +12,19 @@ import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.codec import codec_of
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.authority import Authority, authority_of
-from ledgerd.protocol.hashing import sha256
-from ledgerd.protocol.identifiers import NO_BLOCK
-from ledgerd.protocol.keys import NULL_KEY, PrivateKey, public_key_text
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.authorities.authority import Authority, authority_of
+from ledgerd.protocol.blocks.transaction import Transaction, unsigned_transaction
+from ledgerd.protocol.crypto.hashing import sha256
+from ledgerd.protocol.crypto.keys import NULL_KEY, PrivateKey, public_key_text
+from ledgerd.protocol.networks.parameters import MAINNET
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.accounts import AccountMetadata
-from ledgerd.protocol.operations.agents import SetAgentPermission
-from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.protocol.parameters import MAINNET
-from ledgerd.protocol.transaction import Transaction, unsigned_transaction
-from ledgerd.state.objects.accounts import AGENT_PERMISSIONS, AgentPermission
+from ledgerd.protocol.operations.accounts.accounts import AccountMetadata
+from ledgerd.protocol.operations.accounts.agents import SetAgentPermission
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.identifiers import NO_BLOCK
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.state.objects.accounts.accounts import AGENT_PERMISSIONS, AgentPermission
 from tests.chain.ledgers import ALICE, BOB, CAROL, NOW, authority_for, carry_out, change, create_account, fresh_ledger
 from tests.chain.ledgers import key_of as public
 from tests.rpc.api.serving import answers_of

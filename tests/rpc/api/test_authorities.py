@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 
 from ledgerd.codec import codec_of
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.authority import Authority, authority_of
-from ledgerd.protocol.hashing import sha256
-from ledgerd.protocol.identifiers import NO_BLOCK
-from ledgerd.protocol.keys import PrivateKey, public_key_text
+from ledgerd.protocol.authorities.authority import Authority, authority_of
+from ledgerd.protocol.blocks.transaction import Transaction, unsigned_transaction
+from ledgerd.protocol.crypto.hashing import sha256
+from ledgerd.protocol.crypto.keys import PrivateKey, public_key_text
+from ledgerd.protocol.networks.parameters import MAINNET
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.custom import Custom
-from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.protocol.parameters import MAINNET
-from ledgerd.protocol.transaction import Transaction, unsigned_transaction
+from ledgerd.protocol.operations.accounts.custom import Custom
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.identifiers import NO_BLOCK
 from ledgerd.rpc.api.database_api.authorities import TOO_MANY
 from tests.chain.ledgers import ALICE, BOB, CAROL, authority_for, change, create_account, fresh_ledger
 from tests.chain.webs import everybody

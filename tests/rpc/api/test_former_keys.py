@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from ledgerd.protocol.keys import NULL_KEY, public_key_text
-from ledgerd.state.objects.accounts import KEY_HISTORY, KeyHistory, Role
+from ledgerd.protocol.crypto.keys import NULL_KEY, public_key_text
+from ledgerd.state.objects.accounts.accounts import KEY_HISTORY, KeyHistory, Role
 from tests.chain.ledgers import ALICE, BOB, HEAD, NOW, fresh_ledger, key_of
 from tests.rpc.api.serving import answers_of
 

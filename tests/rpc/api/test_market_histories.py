@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ledgerd.codec.json_text import Json
+from ledgerd.codec.json.text import Json
 from ledgerd.protocol.operations import OPERATIONS
 from ledgerd.protocol.operations.base import name_of
 from ledgerd.rpc.call.dispatch import Dispatcher

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ledgerd.codec import codec_of
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.rpc.describe.openrpc import recorded_examples
 from tests.chain.recorded_chains import LIKE_THE_RECORDING
 from tests.recorded import AGAIN, ALL_CHAINS, recorded_answers

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ledgerd.codec import codec_of
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.errors import error_object
 from tests.additions import answer_with_additions

@@ -15,7 +15,7 @@ from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.view import Node
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.reader import StateReader
+from ledgerd.state.views.reader import StateReader
 from tests.chain.imported import imported_state
 from tests.chain.recorded_chains import network_of
 from tests.rpc.api.serving import NoMain, recorded_api_answers, without_origin

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.protocol.names import AccountName
-from ledgerd.state.objects.paid_subscriptions import (
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.state.objects.money.paid_subscriptions import (
     PAID_SUBSCRIBES,
     PAID_SUBSCRIPTIONS,
     PaidSubscribe,

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ledgerd.codec import codec_of
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.rpc.api import APIS
 from ledgerd.rpc.api.database_api.globals import PLUGIN_TABLES
 from ledgerd.rpc.call.declarations import Answering

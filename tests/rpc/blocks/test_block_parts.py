@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledgerd.codec import codec_of
-from ledgerd.codec.varint import pack_varint
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.identifiers import BlockId, MerkleRoot
+from ledgerd.codec.types.varint import pack_varint
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.blocks.transaction import Transaction
+from ledgerd.protocol.crypto.signatures import Signature
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.protocol.signatures import Signature
-from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.identifiers import BlockId, MerkleRoot
 from ledgerd.rpc.blocks.block_parts import BEFORE_OPERATIONS, TransactionPart, opening_of, part_at, part_in
 from tests.chain.networks import BOB, VIZ
 

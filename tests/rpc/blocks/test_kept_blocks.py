@@ -13,7 +13,7 @@ from ledgerd.chain.log.files import LogDamaged
 from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
-from ledgerd.state.reader import CommitView, StateReader
+from ledgerd.state.views.reader import CommitView, StateReader
 from tests.chain.recorded_chains import advance, open_chain
 from tests.recorded import recorded_blocks
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ledgerd.chain.events import BlockApplied, Event, IrreversibleAdvanced
 from ledgerd.codec import codec_of
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.rpc.blocks.records import UNKNOWN, BlockInfo, BlockRecorder, BlockRecords
 from tests.chain.recorded_chains import advance, open_chain
 from tests.recorded import recorded_blocks

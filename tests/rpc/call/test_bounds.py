@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ledgerd.codec.json_text import Json
+from ledgerd.codec.json.text import Json
 from ledgerd.rpc.api import APIS
 from ledgerd.rpc.call.asker import Asker
 from ledgerd.rpc.call.bounds import MOST_COUNTED, OTHERS, BoundReached, LimitsReached, RequestBudget, names_in

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ledgerd.codec.numbers import UInt32
-from ledgerd.protocol.names import AccountName
+from ledgerd.codec.types.numbers import UInt32
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.rpc.call.declarations import Answering, AnyValue, Method, Nothing
 from tests.rpc.sample_api import BROADCAST, DATABASE
 

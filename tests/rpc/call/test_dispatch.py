@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerd.codec.json_text import Json
+from ledgerd.codec.json.text import Json
 from ledgerd.rpc.call.dispatch import Dispatcher, Later
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.call.limits import Limits

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.codec.json_errors import JsonError
+from ledgerd.codec.json.errors import JsonError
 from ledgerd.rpc.call import reading
 from ledgerd.rpc.call.dispatch import Later
 from ledgerd.rpc.call.errors import PlainError

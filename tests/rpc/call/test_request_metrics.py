@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ledgerd.codec.json_text import Json
+from ledgerd.codec.json.text import Json
 from ledgerd.metrics.meters.requests import RequestMeter
 from ledgerd.metrics.table.requests import REQUEST_TIME, REQUESTS
 from ledgerd.rpc.call.dispatch import Later

@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 from ledgerd.codec import kind_of
-from ledgerd.codec.json_text import dumps
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.transaction import Transaction
+from ledgerd.codec.json.text import dumps
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.rpc.api import APIS
-from ledgerd.rpc.api.dev_api import DEV_API
-from ledgerd.rpc.api.history_api import HISTORY_API
-from ledgerd.rpc.api.node_api import NODE_API
-from ledgerd.rpc.api.operation_history import ACCOUNT_HISTORY, OPERATION_HISTORY
-from ledgerd.rpc.api.state_api import STATE_API
+from ledgerd.rpc.api.history.history_api import HISTORY_API
+from ledgerd.rpc.api.history.operation_history import ACCOUNT_HISTORY, OPERATION_HISTORY
+from ledgerd.rpc.api.history.state_api import STATE_API
+from ledgerd.rpc.api.node.dev_api import DEV_API
+from ledgerd.rpc.api.node.node_api import NODE_API
 from ledgerd.rpc.call.declarations import Method
 from ledgerd.rpc.describe.openrpc import document_of, examples_of
 from ledgerd.rpc.describe.schemas import Schemas

@@ -11,10 +11,10 @@ import pytest
 from msgspec.structs import replace
 
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
-from ledgerd.protocol.parameters import TESTNET
-from ledgerd.protocol.versions import version_number
+from ledgerd.protocol.networks.parameters import TESTNET
+from ledgerd.protocol.types.versions import version_number
 from ledgerd.rpc.api import APIS
-from ledgerd.rpc.api.node_status import LatestStatus, NodeStatus, PeerCounts, PoolFacts, SyncFacts
+from ledgerd.rpc.api.node.node_status import LatestStatus, NodeStatus, PeerCounts, PoolFacts, SyncFacts
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits
@@ -24,7 +24,7 @@ from ledgerd.rpc.http.routes import LONGEST_SILENCE, NodeHealth, routes_of
 from ledgerd.rpc.http.service import PageRoutes, Service
 from ledgerd.rpc.link.topics import HealthReport, packed_topic
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.reader import StateReader
+from ledgerd.state.views.reader import StateReader
 from tests.chain.ledgers import change, close_all, fresh_ledger
 from tests.rpc.loopback import http_request, play, serving
 from tests.rpc.sample_api import Main

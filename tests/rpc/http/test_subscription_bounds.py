@@ -5,7 +5,7 @@ from __future__ import annotations
 from websockets.frames import Close, CloseCode, Frame, Opcode
 
 from ledgerd.rpc.call.limits import Limits
-from tests.rpc.http.test_websocket import follow, masked, raw
+from tests.rpc.http.streams.test_websocket import follow, masked, raw
 from tests.rpc.loopback import Client, Server, play, serving, until
 from tests.rpc.sample_api import Main, service
 

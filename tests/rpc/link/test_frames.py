@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledgerd.basics.frames import FrameFault
-from ledgerd.codec.json_errors import Layer
+from ledgerd.codec.json.errors import Layer
 from ledgerd.rpc.link.frames import (
     MAX_FRAME,
     Alive,

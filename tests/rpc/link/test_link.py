@@ -10,7 +10,7 @@ from contextlib import aclosing, asynccontextmanager, suppress
 
 import pytest
 
-from ledgerd.codec.json_errors import Layer
+from ledgerd.codec.json.errors import Layer
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.http.routes import NodeHealth

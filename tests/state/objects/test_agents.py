@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.protocol.keys import PublicKey
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.crypto.keys import PublicKey
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.state import Store
 from ledgerd.state.errors import NotUnique
 from ledgerd.state.objects import TABLES
-from ledgerd.state.objects.accounts import AGENT_BY_ACCOUNT, AGENT_PERMISSIONS, FOR_EVER, AgentPermission
+from ledgerd.state.objects.accounts.accounts import AGENT_BY_ACCOUNT, AGENT_PERMISSIONS, FOR_EVER, AgentPermission
 
 ALICE, BOB = AccountName("alice"), AccountName("bob")
 KEY = PublicKey(b"\2" * 33)

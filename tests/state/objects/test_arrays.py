@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledgerd.codec import DecodeError, codec_of
-from ledgerd.protocol.names import cut_name
+from ledgerd.protocol.types.names import cut_name
 from ledgerd.state.objects.arrays import FlagRow, NameRow, ProxiedShares, TimeClasses
 
 INT64 = st.integers(-(2**63), 2**63 - 1)

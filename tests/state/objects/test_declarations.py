@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from ledgerd.protocol.parameters import MAINNET
+from ledgerd.protocol.networks.parameters import MAINNET
 from ledgerd.protocol.properties import default_properties
-from ledgerd.snapshot.sections import SECTIONS
+from ledgerd.snapshot.file.sections import SECTIONS
 from ledgerd.state import Entity, Table
 from ledgerd.state.objects import TABLES
-from ledgerd.state.objects.accounts import NO_AUTHORITY, Account
+from ledgerd.state.objects.accounts.accounts import NO_AUTHORITY, Account
 from ledgerd.state.objects.validators import SchedulePlace, Validator, ValidatorSchedule
 from tests.recorded import recorded_sections
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.protocol.keys import NULL_KEY, PublicKey
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.crypto.keys import NULL_KEY, PublicKey
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.state import Store
 from ledgerd.state.objects import TABLES
-from ledgerd.state.objects.accounts import (
+from ledgerd.state.objects.accounts.accounts import (
     KEY_HISTORY,
     KEY_HISTORY_BY_KEY,
     KEY_HISTORY_BY_ROLE,

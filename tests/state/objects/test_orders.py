@@ -7,12 +7,25 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.protocol.identifiers import TransactionId
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.types.identifiers import TransactionId
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.state import Store
 from ledgerd.state.errors import NotUnique
 from ledgerd.state.objects import TABLES
-from ledgerd.state.objects.committee import (
+from ledgerd.state.objects.accounts.content import CONTENT_VOTE_BY_WEIGHT, CONTENT_VOTES, CONTENTS, Content, ContentVote
+from ledgerd.state.objects.accounts.proposals import PROPOSAL_BY_AUTHOR, PROPOSALS, Proposal
+from ledgerd.state.objects.accounts.recovery import (
+    MASTER_AUTHORITY_HISTORY,
+    MASTER_HISTORY_BY_ACCOUNT,
+    MasterAuthorityHistory,
+)
+from ledgerd.state.objects.globals import (
+    AWARD_SHARES_BY_EXPIRATION,
+    AWARD_SHARES_EXPIRE,
+    AwardSharesExpire,
+    HardforkProperty,
+)
+from ledgerd.state.objects.money.committee import (
     ACTIVE,
     BEING_PAID,
     CANCELLED,
@@ -27,15 +40,8 @@ from ledgerd.state.objects.committee import (
     CommitteeRequest,
     CommitteeVote,
 )
-from ledgerd.state.objects.content import CONTENT_VOTE_BY_WEIGHT, CONTENT_VOTES, CONTENTS, Content, ContentVote
-from ledgerd.state.objects.escrow import ESCROW_BY_DEADLINE, ESCROW_BY_SENDER, ESCROWS, Escrow
-from ledgerd.state.objects.globals import (
-    AWARD_SHARES_BY_EXPIRATION,
-    AWARD_SHARES_EXPIRE,
-    AwardSharesExpire,
-    HardforkProperty,
-)
-from ledgerd.state.objects.invites import (
+from ledgerd.state.objects.money.escrow import ESCROW_BY_DEADLINE, ESCROW_BY_SENDER, ESCROWS, Escrow
+from ledgerd.state.objects.money.invites import (
     CLAIMED,
     INVITE_BY_CLAIM_TIME,
     INVITE_BY_KEY,
@@ -44,20 +50,13 @@ from ledgerd.state.objects.invites import (
     VESTED,
     Invite,
 )
-from ledgerd.state.objects.paid_subscriptions import (
+from ledgerd.state.objects.money.paid_subscriptions import (
     PAID_SUBSCRIBES,
     SUBSCRIBE_BY_ACCOUNTS,
     SUBSCRIBE_BY_NEXT_TIME,
     PaidSubscribe,
 )
-from ledgerd.state.objects.proposals import PROPOSAL_BY_AUTHOR, PROPOSALS, Proposal
-from ledgerd.state.objects.recovery import (
-    MASTER_AUTHORITY_HISTORY,
-    MASTER_HISTORY_BY_ACCOUNT,
-    MasterAuthorityHistory,
-)
-from ledgerd.state.objects.transactions import KNOWN_TRANSACTIONS, KnownTransaction
-from ledgerd.state.objects.vesting import (
+from ledgerd.state.objects.money.vesting import (
     DELEGATION_BY_DELEGATEE,
     DELEGATION_BY_DELEGATOR,
     VESTING_DELEGATIONS,
@@ -65,6 +64,7 @@ from ledgerd.state.objects.vesting import (
     VestingDelegation,
     WithdrawVestingRoute,
 )
+from ledgerd.state.objects.transactions import KNOWN_TRANSACTIONS, KnownTransaction
 
 ALICE, VIZ = AccountName("alice"), AccountName("viz")
 LONGEST = AccountName("a" * 32)

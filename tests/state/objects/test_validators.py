@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from ledgerd.codec import DecodeError, codec_of
-from ledgerd.protocol.keys import PublicKey
-from ledgerd.protocol.names import NO_NAME, AccountName
-from ledgerd.protocol.parameters import TESTNET
+from ledgerd.protocol.crypto.keys import PublicKey
+from ledgerd.protocol.networks.parameters import TESTNET
 from ledgerd.protocol.properties import default_properties
+from ledgerd.protocol.types.names import NO_NAME, AccountName
 from ledgerd.state import Store
 from ledgerd.state.errors import NotUnique
 from ledgerd.state.objects.validators import (

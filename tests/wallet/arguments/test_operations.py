@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from ledgerd.codec import codec_of
-from ledgerd.codec.numbers import Boolean
-from ledgerd.protocol.block import Block
+from ledgerd.codec.types.numbers import Boolean
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.base import name_of
 from ledgerd.wallet.arguments import operations as arguments

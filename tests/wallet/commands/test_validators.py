@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from ledgerd.codec import codec_of
-from ledgerd.protocol.block import Block, BlockHeader, merkle_root, sign_block
-from ledgerd.protocol.identifiers import BlockId
-from ledgerd.protocol.keys import NULL_KEY, PrivateKey, PublicKey, public_key_text
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.blocks.block import Block, BlockHeader, merkle_root, sign_block
+from ledgerd.protocol.crypto.keys import NULL_KEY, PrivateKey, PublicKey, public_key_text
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.validators import AccountValidatorVote, ValidatorUpdate
-from ledgerd.protocol.time_text import time_text
+from ledgerd.protocol.types.identifiers import BlockId
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.protocol.types.time_text import time_text
 from ledgerd.wallet.commands import validators
 from ledgerd.wallet.commands.sending import Choices
 from ledgerd.wallet.errors import NodeUnreachable, NoSuchAccount, UnknownOutcome, WalletError

@@ -14,9 +14,9 @@ from cryptography.hazmat.primitives.padding import PKCS7
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ledgerd.codec.varint import pack_varint
-from ledgerd.protocol.hashing import sha512
-from ledgerd.protocol.keys import PrivateKey
+from ledgerd.codec.types.varint import pack_varint
+from ledgerd.protocol.crypto.hashing import sha512
+from ledgerd.protocol.crypto.keys import PrivateKey
 from ledgerd.wallet.errors import DamagedWallet, ForeignWallet, WalletError, WrongPassword
 from ledgerd.wallet.keys.reference_file import decrypted_keys, encrypted_keys_of
 from tests.house.source_tree import ROOT

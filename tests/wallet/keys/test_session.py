@@ -18,9 +18,9 @@ from traceback import TracebackException
 import pytest
 
 from ledgerd.codec import codec_of
-from ledgerd.protocol.keys import PrivateKey, PublicKey, public_key_from_text, public_key_text
-from ledgerd.protocol.signatures import recover
-from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.blocks.transaction import Transaction
+from ledgerd.protocol.crypto.keys import PrivateKey, PublicKey, public_key_from_text, public_key_text
+from ledgerd.protocol.crypto.signatures import recover
 from ledgerd.wallet.errors import KeyNotFound, LockedWallet, WalletError, WrongPassword
 from ledgerd.wallet.keys.sealing import Cost
 from ledgerd.wallet.keys.session import KeySession, session_of, socket_of, unlock

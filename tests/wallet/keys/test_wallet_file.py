@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.protocol.keys import PrivateKey
+from ledgerd.protocol.crypto.keys import PrivateKey
 from ledgerd.wallet.errors import ChangedPassword, ForeignWallet, WalletError, WrongPassword
 from ledgerd.wallet.keys.contents import Contents
 from ledgerd.wallet.keys.sealing import Cost

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ledgerd.protocol.time_text import time_text
+from ledgerd.protocol.types.time_text import time_text
 from ledgerd.wallet.errors import HeadWentBack, NodesDisagree, NodeUnreachable, OtherChain, WalletError, WrongClock
 from ledgerd.wallet.node.checks import ChainStatus, Trust, chain_status, checked_status
 from ledgerd.wallet.node.client import NodeClient

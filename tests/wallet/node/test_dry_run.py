@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.blocks.transaction import Transaction
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.wallet.errors import NodeUnreachable
 from ledgerd.wallet.node.dry_run import BalanceStep, DryRun, dry_run
 from tests.wallet.nodes import FakeNode, Fault, asking

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from ledgerd.protocol.keys import public_key_text
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.parameters import MAINNET
+from ledgerd.protocol.crypto.keys import public_key_text
+from ledgerd.protocol.networks.parameters import MAINNET
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.wallet.errors import NodeUnreachable, NoSuchAccount
 from ledgerd.wallet.node import ledger as ledger_module
 from ledgerd.wallet.node.ledger import LedgerReader

@@ -6,13 +6,13 @@ import pytest
 
 from ledgerd.codec import record_kind
 from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.networks.parameters import MAINNET
 from ledgerd.protocol.operations import OPERATIONS, Operation
-from ledgerd.protocol.operations.agents import SetAgentPermission
+from ledgerd.protocol.operations.accounts.agents import SetAgentPermission
 from ledgerd.protocol.operations.base import name_of
-from ledgerd.protocol.operations.transfers import TransferToVesting
+from ledgerd.protocol.operations.money.transfers import TransferToVesting
 from ledgerd.protocol.operations.validators import ValidatorUpdate
 from ledgerd.protocol.operations.variant import names_that_can_be_sent
-from ledgerd.protocol.parameters import MAINNET
 from ledgerd.wallet.operations.catalogue import (
     OTHER_NAMES,
     SENDABLE,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ledgerd.protocol.authority import Authority
+from ledgerd.protocol.authorities.authority import Authority
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.base import name_of
 from ledgerd.wallet.operations.catalogue import SENDABLE, operation_named

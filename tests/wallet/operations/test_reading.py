@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ledgerd.codec import codec_of
-from ledgerd.codec.containers import SortedSet, Vector
 from ledgerd.codec.kinds import Kind
-from ledgerd.codec.strings import FixedBytes, Text
-from ledgerd.protocol.assets import SHARES_SYMBOL, TOKEN_SYMBOL, Asset
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.keys import public_key_text
+from ledgerd.codec.types.containers import SortedSet, Vector
+from ledgerd.codec.types.strings import FixedBytes, Text
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.crypto.keys import public_key_text
+from ledgerd.protocol.networks.parameters import MAINNET, chain_id_of
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.base import name_of
-from ledgerd.protocol.parameters import MAINNET, chain_id_of
+from ledgerd.protocol.types.assets import SHARES_SYMBOL, TOKEN_SYMBOL, Asset
 from ledgerd.wallet.errors import RuleBroken, WalletError, WrongAmount
 from ledgerd.wallet.operations.catalogue import SENDABLE, UNSENDABLE, operation_named
 from ledgerd.wallet.operations.fields import fields_of_operation, inner_of

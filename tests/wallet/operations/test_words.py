@@ -7,17 +7,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ledgerd.codec import codec_of
-from ledgerd.protocol.assets import TOKEN_SYMBOL, Asset, shares, tokens
-from ledgerd.protocol.authority import Authority
-from ledgerd.protocol.keys import public_key_text
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.authorities.authority import Authority
+from ledgerd.protocol.crypto.keys import public_key_text
+from ledgerd.protocol.networks.parameters import MAINNET
 from ledgerd.protocol.operations import OPERATIONS, Operation
-from ledgerd.protocol.operations.agents import SetAgentPermission
-from ledgerd.protocol.operations.awards import Award
+from ledgerd.protocol.operations.accounts.agents import SetAgentPermission
+from ledgerd.protocol.operations.accounts.proposals import OperationWrapper, ProposalCreate
 from ledgerd.protocol.operations.base import name_of
-from ledgerd.protocol.operations.proposals import OperationWrapper, ProposalCreate
-from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.protocol.parameters import MAINNET
+from ledgerd.protocol.operations.money.awards import Award
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import TOKEN_SYMBOL, Asset, shares, tokens
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.wallet.operations.catalogue import SENDABLE
 from ledgerd.wallet.operations.fields import fields_of_operation
 from ledgerd.wallet.operations.words import amount_words, authority_words, sentence_of, words_of

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.protocol.keys import PrivateKey
+from ledgerd.protocol.crypto.keys import PrivateKey
 from ledgerd.wallet.shell.history import LineHistory
 
 KEY = PrivateKey(b"\7" * 32)

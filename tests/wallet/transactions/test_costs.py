@@ -9,18 +9,18 @@ from typing import Any
 import pytest
 
 from ledgerd.codec import codec_of
-from ledgerd.protocol.assets import Asset, shares, tokens
+from ledgerd.protocol.blocks.transaction import Transaction, unsigned_transaction
 from ledgerd.protocol.constants import BANDWIDTH_PRECISION
-from ledgerd.protocol.identifiers import BlockId
-from ledgerd.protocol.keys import NULL_KEY
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.crypto.keys import NULL_KEY
 from ledgerd.protocol.operations import OPERATIONS, Operation
-from ledgerd.protocol.operations.custom import Custom
-from ledgerd.protocol.operations.transfers import Transfer
+from ledgerd.protocol.operations.accounts.custom import Custom
+from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.operations.validators import ValidatorUpdate
 from ledgerd.protocol.properties import VersionedChainProperties
-from ledgerd.protocol.time_text import time_text
-from ledgerd.protocol.transaction import Transaction, unsigned_transaction
+from ledgerd.protocol.types.assets import Asset, shares, tokens
+from ledgerd.protocol.types.identifiers import BlockId
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.protocol.types.time_text import time_text
 from ledgerd.wallet.errors import NodeUnreachable
 from ledgerd.wallet.node.ledger import LedgerReader
 from ledgerd.wallet.transactions.costs import bandwidth_lines, fees_of

@@ -11,16 +11,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.authority import authority_of
-from ledgerd.protocol.identifiers import BlockId, ChainId
-from ledgerd.protocol.keys import PrivateKey
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.authorities.authority import authority_of
+from ledgerd.protocol.blocks.transaction import reference_to
+from ledgerd.protocol.crypto.keys import PrivateKey
+from ledgerd.protocol.crypto.signatures import sign
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.awards import Award
-from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.protocol.signatures import sign
-from ledgerd.protocol.transaction import reference_to
+from ledgerd.protocol.operations.money.awards import Award
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.identifiers import BlockId, ChainId
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.wallet.errors import ForeignFile, WalletError
 from ledgerd.wallet.node.checks import ChainStatus
 from ledgerd.wallet.transactions.draft import Draft, draft_of, load, save, signers_offline

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.beneficiary import Beneficiary
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.networks.parameters import MAINNET
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.agents import SetAgentPermission
-from ledgerd.protocol.operations.awards import Award
-from ledgerd.protocol.operations.proposals import OperationWrapper, ProposalCreate
-from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.protocol.parameters import MAINNET
+from ledgerd.protocol.operations.accounts.agents import SetAgentPermission
+from ledgerd.protocol.operations.accounts.proposals import OperationWrapper, ProposalCreate
+from ledgerd.protocol.operations.money.awards import Award
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.wallet.node.ledger import LedgerReader
 from ledgerd.wallet.transactions.names import Doubt, corrected, doubts_about, is_one_off, named_accounts, slips_of
 from tests.wallet.node.test_ledger import recorded_accounts

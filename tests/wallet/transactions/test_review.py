@@ -5,12 +5,12 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.identifiers import BlockId, ChainId
-from ledgerd.protocol.keys import PrivateKey, public_key_text
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.protocol.signatures import sign
+from ledgerd.protocol.crypto.keys import PrivateKey, public_key_text
+from ledgerd.protocol.crypto.signatures import sign
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.identifiers import BlockId, ChainId
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.wallet.node.checks import ChainStatus
 from ledgerd.wallet.transactions.draft import Draft, draft_of
 from ledgerd.wallet.transactions.review import lines_of, review_of

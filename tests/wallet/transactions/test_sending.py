@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from ledgerd.codec import codec_of
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.identifiers import BlockId, ChainId
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.protocol.time_text import time_text
-from ledgerd.protocol.transaction import Transaction, unsigned_transaction
+from ledgerd.protocol.blocks.transaction import Transaction, unsigned_transaction
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.identifiers import BlockId, ChainId
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.protocol.types.time_text import time_text
 from ledgerd.wallet.errors import NodeRefused, NotSent, UnknownOutcome
 from ledgerd.wallet.transactions.draft import Draft
 from ledgerd.wallet.transactions.sending import TransactionFollower, TransactionState, Until

@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.authority import Authority, authority_of
-from ledgerd.protocol.authority_check import Accounts, verify_required
+from ledgerd.protocol.authorities.authority import Authority, authority_of
+from ledgerd.protocol.authorities.authority_check import Accounts, verify_required
+from ledgerd.protocol.blocks.transaction import Transaction
+from ledgerd.protocol.crypto.keys import PrivateKey, PublicKey
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.keys import PrivateKey, PublicKey
-from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.accounts import AccountUpdate
-from ledgerd.protocol.operations.awards import Award
-from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.operations.accounts.accounts import AccountUpdate
+from ledgerd.protocol.operations.money.awards import Award
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.wallet.errors import RuleBroken
 from ledgerd.wallet.transactions.signers import Signers
 

@@ -8,7 +8,6 @@ from ledgerd.chain.rules.money.balances import pay_fee
 from ledgerd.chain.rules.validators import votes
 from ledgerd.protocol import constants
 from ledgerd.protocol.errors import RuleViolation, require
-from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.validators import (
     AccountValidatorProxy,
     AccountValidatorVote,
@@ -26,8 +25,9 @@ from ledgerd.protocol.properties import (
     ChainPropertiesInit,
     default_properties,
 )
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.state.objects import validators
-from ledgerd.state.objects.accounts import Account
+from ledgerd.state.objects.accounts.accounts import Account
 
 PROPERTIES_SINCE: dict[type[ChainPropertiesInit], tuple[int, str]] = {
     ChainPropertiesHf4: (4, "chain_properties_hf4"),

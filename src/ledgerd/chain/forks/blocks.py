@@ -6,8 +6,8 @@ from ledgerd.chain.forks.database import ForkDatabase
 from ledgerd.chain.forks.trunk import Trunk
 from ledgerd.chain.log.block_log import BlockLog
 from ledgerd.chain.log.files import DamageReports, LogDamaged
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.identifiers import NO_BLOCK, BlockId, block_number_of
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId, block_number_of
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, BLOCK_SUMMARY_COUNT
 
 

@@ -28,11 +28,11 @@ from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.chain.pending.pending import Pending
 from ledgerd.chain.steps.header import WrongScheduledValidator, require_signed_in_turn
 from ledgerd.chain.steps.transactions import check_contents
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId
+from ledgerd.protocol.types.names import AccountName
 
 log = logging.getLogger(__name__)
 

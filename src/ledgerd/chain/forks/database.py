@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 from ledgerd.chain.forks.key_changes import Acts, acts_of
 from ledgerd.codec import codec_of
-from ledgerd.protocol.block import Block, SignedHeader
+from ledgerd.protocol.blocks.block import Block, SignedHeader
+from ledgerd.protocol.crypto.keys import PublicKey
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.identifiers import NO_BLOCK, BlockId, block_number_of
-from ledgerd.protocol.keys import PublicKey
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId, block_number_of
+from ledgerd.protocol.types.names import AccountName
 
 MAX_REACH = 2400
 """Blocks further below its head are refused, until the chain sets a narrower window."""

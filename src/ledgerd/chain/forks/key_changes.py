@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.keys import PublicKey
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.crypto.keys import PublicKey
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.proposals import ProposalCreate, ProposalUpdate
+from ledgerd.protocol.operations.accounts.proposals import ProposalCreate, ProposalUpdate
 from ledgerd.protocol.operations.validators import ValidatorUpdate
+from ledgerd.protocol.types.names import AccountName
 
 KeyChange = tuple["AccountName", "PublicKey"]
 

@@ -8,8 +8,8 @@ from ledgerd.chain.forks.blocks import Blocks
 from ledgerd.chain.forks.database import BlockTooOld, ForkDatabase, ForkItem, UnlinkableBlock
 from ledgerd.chain.forks.refused import RefusedBlocks
 from ledgerd.chain.forks.trunk import Trunk
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.identifiers import NO_BLOCK
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.types.identifiers import NO_BLOCK
 
 
 class Linking:

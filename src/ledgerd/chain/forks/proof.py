@@ -14,12 +14,12 @@ from ledgerd.chain.forks.database import BlockTooOld, ForkDatabase, ForkItem, Li
 from ledgerd.chain.forks.key_changes import NO_ACTS, KeyChange, key_changes
 from ledgerd.chain.forks.trunk import Trunk
 from ledgerd.chain.rules.transactions.proposals import PROPOSED
-from ledgerd.protocol.block import EXCEPTED_BLOCKS, Block, require_block_size
+from ledgerd.protocol.blocks.block import EXCEPTED_BLOCKS, Block, require_block_size
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
+from ledgerd.protocol.crypto.keys import PublicKey
 from ledgerd.protocol.errors import RuleViolation, require
-from ledgerd.protocol.keys import PublicKey
-from ledgerd.protocol.names import AccountName
-from ledgerd.state.objects.proposals import PROPOSAL_BY_AUTHOR, PROPOSAL_BY_EXPIRATION, PROPOSALS, Proposal
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.state.objects.accounts.proposals import PROPOSAL_BY_AUTHOR, PROPOSAL_BY_EXPIRATION, PROPOSALS, Proposal
 from ledgerd.state.objects.validators import VALIDATORS
 
 SIZES = 2

@@ -17,9 +17,9 @@ from ledgerd.chain.forks.database import Branch, ForkItem
 from ledgerd.chain.forks.trunk import Trunk
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import SkipFlags
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.identifiers import NO_BLOCK
+from ledgerd.protocol.types.identifiers import NO_BLOCK
 
 log = logging.getLogger(__name__)
 

@@ -21,11 +21,11 @@ from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import BELOW_CHECKPOINT, Skip, SkipFlags
 from ledgerd.chain.steps.applying import apply_block
 from ledgerd.codec import codec_of
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.errors import RuleViolation, require
-from ledgerd.protocol.identifiers import BlockId
+from ledgerd.protocol.types.identifiers import BlockId
 from ledgerd.state.objects.transactions import REVERSIBLE_BLOCKS, REVERSIBLE_BY_NUMBER, ReversibleBlock
-from ledgerd.state.tables import Table
+from ledgerd.state.tables.tables import Table
 
 KEPT_BLOCKS = 64
 """So many irreversible blocks stay in the state: without transactions, two pages of a disk."""

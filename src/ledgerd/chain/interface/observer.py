@@ -13,10 +13,10 @@ from typing import Any
 from ledgerd.chain.events import BlockApplied, BlocksUndone, Event
 from ledgerd.chain.forks.outcome import Outcome
 from ledgerd.chain.ledger.ledger import Sampler
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.operations import Operation
-from ledgerd.state.records import Row
-from ledgerd.state.tables import Table
+from ledgerd.state.tables.records import Row
+from ledgerd.state.tables.tables import Table
 
 Samplers = Mapping["type[Operation]", "tuple[Sampler, ...]"]
 """Who samples around which operations."""

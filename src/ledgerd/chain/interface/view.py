@@ -21,19 +21,19 @@ from ledgerd.chain.log.rolling import RollingBlockLog
 from ledgerd.chain.pending.pending import Pending
 from ledgerd.chain.rules.transactions.bounds import require_usable
 from ledgerd.chain.rules.validators.slots import scheduled_validator, slot_at, slot_time
-from ledgerd.protocol.block import Block, SignedHeader
+from ledgerd.protocol.blocks.block import Block, SignedHeader
+from ledgerd.protocol.blocks.transaction import Transaction
+from ledgerd.protocol.crypto.keys import PublicKey
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
-from ledgerd.protocol.keys import PublicKey
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.parameters import ChainParameters
-from ledgerd.protocol.transaction import Transaction
-from ledgerd.state.objects.accounts import AUTHORITY_BY_ACCOUNT
+from ledgerd.protocol.networks.parameters import ChainParameters
+from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.state.objects.accounts.accounts import AUTHORITY_BY_ACCOUNT
 from ledgerd.state.objects.globals import DynamicGlobalProperty
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, REVERSIBLE_BY_NUMBER
 from ledgerd.state.objects.validators import Validator
 from ledgerd.state.store import Store
-from ledgerd.state.view import View
+from ledgerd.state.views.view import View
 
 
 class ChainParts(NamedTuple):

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import msgspec
 
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.identifiers import BlockId
+from ledgerd.protocol.types.identifiers import BlockId
 from ledgerd.state.store import Store
 
 ASSUMED = "assumed valid"

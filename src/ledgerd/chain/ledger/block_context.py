@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import SkipFlags
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.state.objects.validators import Validator, ValidatorConfirmation
 
 

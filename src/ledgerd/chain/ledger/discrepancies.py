@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.protocol.assets import fits_int64
+from ledgerd.protocol.types.assets import fits_int64
 from ledgerd.state.objects.discrepancies import DISCREPANCIES, DISCREPANCY_BY_OWNER, Discrepancy, Sum
 
 

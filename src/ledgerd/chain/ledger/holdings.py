@@ -11,11 +11,11 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from ledgerd.chain.events import NOTHING, AccountChange, Amounts, ChangeCause, Held, PenaltyChange
-from ledgerd.protocol.names import AccountName
-from ledgerd.state.objects.accounts import ACCOUNTS, Account
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.state.objects.accounts.accounts import ACCOUNTS, Account
 from ledgerd.state.objects.validators import VALIDATORS
 from ledgerd.state.store import Store
-from ledgerd.state.view import View
+from ledgerd.state.views.view import View
 
 FIELDS: dict[Held, str] = {
     Held.BALANCE: "balance",

@@ -13,12 +13,12 @@ from typing import Any
 from ledgerd.chain.events import AccountImage, ImageKind
 from ledgerd.codec import codec_of
 from ledgerd.codec.partial import fields_reader
-from ledgerd.protocol.names import AccountName, name_of_bytes
-from ledgerd.state.objects.accounts import ACCOUNT_AUTHORITIES, ACCOUNT_METADATA, ACCOUNTS, Account
+from ledgerd.protocol.types.names import AccountName, name_of_bytes
+from ledgerd.state.objects.accounts.accounts import ACCOUNT_AUTHORITIES, ACCOUNT_METADATA, ACCOUNTS, Account
 from ledgerd.state.objects.validators import VALIDATOR_VOTE_BY_ACCOUNT, VALIDATOR_VOTES, VALIDATORS
 from ledgerd.state.store import Store
-from ledgerd.state.tables import Table
-from ledgerd.state.view import View
+from ledgerd.state.tables.tables import Table
+from ledgerd.state.views.view import View
 
 BESIDE: tuple[tuple[ImageKind, Table[Any]], ...] = (
     (ImageKind.AUTHORITY, ACCOUNT_AUTHORITIES),

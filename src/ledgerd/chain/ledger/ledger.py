@@ -20,16 +20,16 @@ from ledgerd.chain.events import (
     Sample,
 )
 from ledgerd.chain.ledger.holdings import BlockChanges, Mark
-from ledgerd.codec.lazy import lazy
-from ledgerd.protocol.authority_check import Accounts
-from ledgerd.protocol.authority_web import Lookups
-from ledgerd.protocol.identifiers import TransactionId
-from ledgerd.protocol.names import AccountName
+from ledgerd.codec.types.lazy import lazy
+from ledgerd.protocol.authorities.authority_check import Accounts
+from ledgerd.protocol.authorities.authority_web import Lookups
+from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.base import VirtualOperation
-from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.properties import ChainPropertiesHf14
-from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME, AUTHORITY_BY_ACCOUNT, Account
+from ledgerd.protocol.types.identifiers import TransactionId
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.state.objects.accounts.accounts import ACCOUNT_BY_NAME, AUTHORITY_BY_ACCOUNT, Account
 from ledgerd.state.objects.globals import (
     DYNAMIC_GLOBAL_PROPERTIES,
     HARDFORK_PROPERTIES,

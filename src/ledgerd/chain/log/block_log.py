@@ -26,7 +26,7 @@ from ledgerd.chain.log.files import (
 from ledgerd.chain.log.repair import Repaired, repair
 from ledgerd.chain.log.soundness import fault_in
 from ledgerd.codec import codec_of
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.constants import BLOCK_SIZE
 from ledgerd.protocol.errors import OperatorError
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.constants import BLOCK_SIZE
 from ledgerd.protocol.errors import OperatorError
 

@@ -12,11 +12,11 @@ import msgspec
 
 from ledgerd.chain.events import Amounts
 from ledgerd.codec import record_kind
-from ledgerd.codec.numbers import UInt16, UInt32, UInt64
-from ledgerd.protocol.identifiers import TransactionId
-from ledgerd.protocol.names import AccountName
+from ledgerd.codec.types.numbers import UInt16, UInt32, UInt64
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.times import LATEST, Time
+from ledgerd.protocol.types.identifiers import TransactionId
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.protocol.types.times import LATEST, Time
 
 
 class RecordedOperation(msgspec.Struct, frozen=True):

@@ -15,7 +15,7 @@ from ledgerd.chain.log.files import LogDamaged
 from ledgerd.chain.log.rolling import RollingBlockLog
 from ledgerd.chain.log.state_blocks import IMPORTED, LATEST, WHOLE, StateBlocks
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.protocol.identifiers import NO_BLOCK
+from ledgerd.protocol.types.identifiers import NO_BLOCK
 
 log = logging.getLogger(__name__)
 

@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError
-from ledgerd.protocol.block import Block, SignedHeader
-from ledgerd.protocol.identifiers import BlockId
+from ledgerd.protocol.blocks.block import Block, SignedHeader
+from ledgerd.protocol.types.identifiers import BlockId
 
 Lookup = Callable[[int], bytes | None]
 """The bytes of a block, unchecked; nothing where the log has none that could be it."""

@@ -10,7 +10,7 @@ from typing import Self
 from ledgerd.chain.log.files import LARGEST_ENTRY, OFFSET
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import DecodeError
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.errors import OperatorError
 
 MOST_TRIED = 10_000

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ledgerd.protocol.identifiers import NO_BLOCK, BlockId, block_number_of
+from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId, block_number_of
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, DynamicGlobalProperty
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, BLOCK_SUMMARY_COUNT, REVERSIBLE_BY_NUMBER
-from ledgerd.state.view import View
+from ledgerd.state.views.view import View
 
 LOG_KIND = "block log"
 """The named value of a state that tells which log belongs to it."""

@@ -14,15 +14,15 @@ from ledgerd.chain.migrations.hf5 import recount_votes
 from ledgerd.chain.migrations.hf6 import convert_shares
 from ledgerd.chain.migrations.hf7 import remove_invalid_accounts
 from ledgerd.chain.rules.validators.votes import remove_penalties, remove_votes_for
-from ledgerd.protocol.assets import fits_int64
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.operations.virtual import Hardfork
-from ledgerd.state.objects.accounts import ACCOUNTS
-from ledgerd.state.objects.committee import CANCELLED, COMMITTEE_REQUESTS
-from ledgerd.state.objects.lazy_pool import PM_LAZY_POOLS, PmLazyPool
-from ledgerd.state.objects.paid_subscriptions import PAID_SUBSCRIPTIONS, SUBSCRIBE_BY_CREATOR
+from ledgerd.protocol.types.assets import fits_int64
+from ledgerd.state.objects.accounts.accounts import ACCOUNTS
+from ledgerd.state.objects.markets.lazy_pool import PM_LAZY_POOLS, PmLazyPool
+from ledgerd.state.objects.money.committee import CANCELLED, COMMITTEE_REQUESTS
+from ledgerd.state.objects.money.paid_subscriptions import PAID_SUBSCRIPTIONS, SUBSCRIBE_BY_CREATOR
+from ledgerd.state.objects.money.vesting import VESTING_DELEGATION_EXPIRATIONS, VESTING_DELEGATIONS
 from ledgerd.state.objects.validators import VALIDATORS
-from ledgerd.state.objects.vesting import VESTING_DELEGATION_EXPIRATIONS, VESTING_DELEGATIONS
 
 
 def recount_delegations(ledger: Ledger) -> None:

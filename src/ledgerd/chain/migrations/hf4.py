@@ -9,12 +9,12 @@ from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.money.content import cash_out_due
 from ledgerd.chain.rules.money.rewards import FITS_AN_AMOUNT
 from ledgerd.chain.rules.validators.votes import adjust_validator_vote
-from ledgerd.protocol.assets import MAX_AMOUNT, fits_int64
 from ledgerd.protocol.errors import require
-from ledgerd.state.objects.accounts import ACCOUNTS
-from ledgerd.state.objects.content import CONTENT_BY_CASHOUT, CONTENT_TYPES, CONTENT_VOTES, CONTENTS
+from ledgerd.protocol.types.assets import MAX_AMOUNT, fits_int64
+from ledgerd.state.objects.accounts.accounts import ACCOUNTS
+from ledgerd.state.objects.accounts.content import CONTENT_BY_CASHOUT, CONTENT_TYPES, CONTENT_VOTES, CONTENTS
 from ledgerd.state.objects.validators import VALIDATOR_VOTES, VALIDATORS
-from ledgerd.state.tables import Table
+from ledgerd.state.tables.tables import Table
 
 OF_CONTENT: tuple[Table[Any], ...] = (CONTENT_VOTES, CONTENTS, CONTENT_TYPES)
 

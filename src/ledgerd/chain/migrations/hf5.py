@@ -5,7 +5,7 @@ from __future__ import annotations
 from ledgerd.chain.ledger.discrepancies import forget
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.validators.votes import adjust_validator_vote
-from ledgerd.state.objects.accounts import ACCOUNTS
+from ledgerd.state.objects.accounts.accounts import ACCOUNTS
 from ledgerd.state.objects.discrepancies import Sum
 from ledgerd.state.objects.validators import VALIDATOR_VOTES, VALIDATORS
 

@@ -6,10 +6,10 @@ from ledgerd.chain.ledger.arithmetic import truncated
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.migrations.hf5 import recount_votes
 from ledgerd.chain.rules.validators.votes import adjust_proxied_votes_by_depth
-from ledgerd.protocol.assets import Price, fits_int64, shares, tokens
-from ledgerd.protocol.names import NO_NAME, AccountName
-from ledgerd.state.objects import vesting
-from ledgerd.state.objects.accounts import ACCOUNTS, Account
+from ledgerd.protocol.types.assets import Price, fits_int64, shares, tokens
+from ledgerd.protocol.types.names import NO_NAME, AccountName
+from ledgerd.state.objects.accounts.accounts import ACCOUNTS, Account
+from ledgerd.state.objects.money import vesting
 
 NEW_PRICE = Price(tokens(1_000), shares(1_000_000))
 SCALE = 1_000

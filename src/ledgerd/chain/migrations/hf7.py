@@ -7,18 +7,19 @@ from typing import Any
 from ledgerd.chain.ledger.discrepancies import note
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.validators import votes
-from ledgerd.protocol.assets import fits_int64
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
-from ledgerd.protocol.names import NO_NAME
-from ledgerd.state.objects import paid_subscriptions, recovery, vesting
-from ledgerd.state.objects.accounts import ACCOUNTS, AUTHORITY_BY_ACCOUNT, METADATA_BY_ACCOUNT, Account
-from ledgerd.state.objects.committee import COMMITTEE_VOTE_BY_VOTER, REQUEST_BY_CREATOR, REQUEST_BY_WORKER
+from ledgerd.protocol.types.assets import fits_int64
+from ledgerd.protocol.types.names import NO_NAME
+from ledgerd.state.objects.accounts import recovery
+from ledgerd.state.objects.accounts.accounts import ACCOUNTS, AUTHORITY_BY_ACCOUNT, METADATA_BY_ACCOUNT, Account
+from ledgerd.state.objects.accounts.proposals import PROPOSAL_BY_AUTHOR, REQUIRED_APPROVAL_BY_ACCOUNT
 from ledgerd.state.objects.discrepancies import Sum
-from ledgerd.state.objects.escrow import ESCROW_BY_AGENT, ESCROW_BY_RECIPIENT, ESCROW_BY_SENDER
-from ledgerd.state.objects.invites import INVITE_BY_CREATOR, INVITE_BY_RECEIVER
-from ledgerd.state.objects.proposals import PROPOSAL_BY_AUTHOR, REQUIRED_APPROVAL_BY_ACCOUNT
+from ledgerd.state.objects.money import paid_subscriptions, vesting
+from ledgerd.state.objects.money.committee import COMMITTEE_VOTE_BY_VOTER, REQUEST_BY_CREATOR, REQUEST_BY_WORKER
+from ledgerd.state.objects.money.escrow import ESCROW_BY_AGENT, ESCROW_BY_RECIPIENT, ESCROW_BY_SENDER
+from ledgerd.state.objects.money.invites import INVITE_BY_CREATOR, INVITE_BY_RECEIVER
 from ledgerd.state.objects.validators import VALIDATORS, Validator
-from ledgerd.state.tables import Index
+from ledgerd.state.tables.tables import Index
 
 BY_NAME_FIRST: tuple[Index[Any], ...] = (recovery.MASTER_HISTORY_BY_ACCOUNT, METADATA_BY_ACCOUNT, AUTHORITY_BY_ACCOUNT)
 BY_NAME_REQUESTS: tuple[Index[Any], ...] = (recovery.RECOVERY_REQUEST_BY_ACCOUNT, recovery.CHANGE_RECOVERY_BY_ACCOUNT)

@@ -11,25 +11,25 @@ from typing import Any, Generic, NamedTuple
 
 from ledgerd.chain.ledger.discrepancies import note
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.state.objects import bets, commitments, disputes, leverage, liquidity
-from ledgerd.state.objects.accounts import ACCOUNTS
-from ledgerd.state.objects.bets import PM_BETS
-from ledgerd.state.objects.commitments import PM_COMMITS
+from ledgerd.state.objects.accounts.accounts import ACCOUNTS
 from ledgerd.state.objects.discrepancies import Sum
-from ledgerd.state.objects.disputes import PM_DISPUTES
-from ledgerd.state.objects.escrow import ESCROWS
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, DynamicGlobalProperty
-from ledgerd.state.objects.invites import INVITES
-from ledgerd.state.objects.lazy_pool import PM_LAZY_POOLS
-from ledgerd.state.objects.leverage import PM_LEVERAGE_POSITIONS
-from ledgerd.state.objects.liquidity import PM_LIQUIDITY
-from ledgerd.state.objects.markets import PM_MARKETS
-from ledgerd.state.objects.oracles import PM_ORACLES
-from ledgerd.state.objects.settlements import PM_SETTLEMENTS
+from ledgerd.state.objects.markets import bets, commitments, disputes, leverage, liquidity
+from ledgerd.state.objects.markets.bets import PM_BETS
+from ledgerd.state.objects.markets.commitments import PM_COMMITS
+from ledgerd.state.objects.markets.disputes import PM_DISPUTES
+from ledgerd.state.objects.markets.lazy_pool import PM_LAZY_POOLS
+from ledgerd.state.objects.markets.leverage import PM_LEVERAGE_POSITIONS
+from ledgerd.state.objects.markets.liquidity import PM_LIQUIDITY
+from ledgerd.state.objects.markets.markets import PM_MARKETS
+from ledgerd.state.objects.markets.oracles import PM_ORACLES
+from ledgerd.state.objects.markets.settlements import PM_SETTLEMENTS
+from ledgerd.state.objects.money.escrow import ESCROWS
+from ledgerd.state.objects.money.invites import INVITES
+from ledgerd.state.objects.money.vesting import WITHDRAW_VESTING_ROUTES
 from ledgerd.state.objects.validators import VALIDATOR_VOTES, VALIDATORS
-from ledgerd.state.objects.vesting import WITHDRAW_VESTING_ROUTES
-from ledgerd.state.tables import E, Entity, Table
-from ledgerd.state.view import View
+from ledgerd.state.tables.tables import E, Entity, Table
+from ledgerd.state.views.view import View
 
 BASE = "base"
 """Whatever has nothing to do with markets."""

@@ -10,17 +10,17 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 
 from ledgerd.chain.offline.audit import STAKED
-from ledgerd.state.objects import bets, commitments, leverage, liquidity
-from ledgerd.state.objects.accounts import ACCOUNTS
-from ledgerd.state.objects.bets import PM_BETS
-from ledgerd.state.objects.commitments import PM_COMMITS
-from ledgerd.state.objects.disputes import PM_DISPUTE_VOTES, PM_DISPUTES
-from ledgerd.state.objects.lazy_pool import PM_LAZY_DEPOSITS, PM_LAZY_POOLS, PM_LAZY_WITHDRAW_REQUESTS
-from ledgerd.state.objects.leverage import PM_LEVERAGE_POSITIONS
-from ledgerd.state.objects.liquidity import PM_LIQUIDITY
-from ledgerd.state.objects.markets import BEING_PAID, DELETED, PAID, PM_MARKETS, PM_OUTCOMES, PmMarket
-from ledgerd.state.objects.settlements import PM_DEFERRED_CLAIMS
-from ledgerd.state.view import View
+from ledgerd.state.objects.accounts.accounts import ACCOUNTS
+from ledgerd.state.objects.markets import bets, commitments, leverage, liquidity
+from ledgerd.state.objects.markets.bets import PM_BETS
+from ledgerd.state.objects.markets.commitments import PM_COMMITS
+from ledgerd.state.objects.markets.disputes import PM_DISPUTE_VOTES, PM_DISPUTES
+from ledgerd.state.objects.markets.lazy_pool import PM_LAZY_DEPOSITS, PM_LAZY_POOLS, PM_LAZY_WITHDRAW_REQUESTS
+from ledgerd.state.objects.markets.leverage import PM_LEVERAGE_POSITIONS
+from ledgerd.state.objects.markets.liquidity import PM_LIQUIDITY
+from ledgerd.state.objects.markets.markets import BEING_PAID, DELETED, PAID, PM_MARKETS, PM_OUTCOMES, PmMarket
+from ledgerd.state.objects.markets.settlements import PM_DEFERRED_CLAIMS
+from ledgerd.state.views.view import View
 
 Problems = Iterator[str]
 

@@ -11,7 +11,7 @@ from ledgerd.chain.chain import Chain
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip, SkipFlags
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import DecodeError
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.errors import OperatorError, RuleViolation
 
 BLOCKS_A_COMMIT = 500

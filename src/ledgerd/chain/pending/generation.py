@@ -12,15 +12,15 @@ from ledgerd.chain.pending.pending import Pending
 from ledgerd.chain.rules.transactions.bounds import bounding_members
 from ledgerd.chain.rules.transactions.transactions import apply_transaction
 from ledgerd.chain.rules.validators.slots import scheduled_validator, slot_at
-from ledgerd.protocol import block
+from ledgerd.protocol.blocks import block
+from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.constants import BLOCK_GENERATION_POSTPONED_TX_LIMIT, BLOCK_SIZE, COMMITTEE_ACCOUNT
+from ledgerd.protocol.crypto.keys import PrivateKey, PublicKey
+from ledgerd.protocol.crypto.signatures import SIGNATURE_SIZE, Signature
 from ledgerd.protocol.errors import RuleViolation, require
-from ledgerd.protocol.keys import PrivateKey, PublicKey
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.proposals import ProposalCreate, ProposalUpdate
-from ledgerd.protocol.signatures import SIGNATURE_SIZE, Signature
-from ledgerd.protocol.transaction import Transaction
-from ledgerd.protocol.versions import HardforkVersionVote
+from ledgerd.protocol.operations.accounts.proposals import ProposalCreate, ProposalUpdate
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.protocol.types.versions import HardforkVersionVote
 from ledgerd.state.objects.validators import Validator
 
 log = logging.getLogger(__name__)

@@ -12,15 +12,15 @@ from ledgerd.chain.pending.simulation import SimulatedEffects, simulate
 from ledgerd.chain.rules.transactions.bounds import BeyondMemberBound, bounding_members, require_usable
 from ledgerd.chain.rules.transactions.transactions import apply_transaction, require_new, require_timely
 from ledgerd.chain.rules.validators.slots import slot_time
-from ledgerd.protocol.authority_web import MOST_MEMBERS
+from ledgerd.protocol.authorities.authority_web import MOST_MEMBERS
+from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.errors import RuleViolation, require
-from ledgerd.protocol.identifiers import TransactionId
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.types.identifiers import TransactionId
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.state.objects.transactions import TRANSACTION_BY_ID
 from ledgerd.state.objects.validators import VALIDATORS, Validator
-from ledgerd.state.records import Row
-from ledgerd.state.sessions import Session
+from ledgerd.state.sessions.sessions import Session
+from ledgerd.state.tables.records import Row
 
 Clock = Callable[[], float]
 """Seconds that only move forward; handed in, as the chain reads no clock."""

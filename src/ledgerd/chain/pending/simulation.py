@@ -12,12 +12,12 @@ from ledgerd.chain.ledger.skip import Skip
 from ledgerd.chain.rules.transactions.bounds import require_usable
 from ledgerd.chain.rules.transactions.transactions import apply_transaction, check_signers
 from ledgerd.chain.rules.validators.slots import slot_time
-from ledgerd.protocol.authority_check import MissingAuthority, MissingOther
-from ledgerd.protocol.keys import PublicKey
-from ledgerd.protocol.names import NO_NAME, AccountName
-from ledgerd.protocol.operation_authority import TransactionKeys
-from ledgerd.protocol.transaction import Transaction
-from ledgerd.state.objects.accounts import ACCOUNTS
+from ledgerd.protocol.authorities.authority_check import MissingAuthority, MissingOther
+from ledgerd.protocol.authorities.operation_authority import TransactionKeys
+from ledgerd.protocol.blocks.transaction import Transaction
+from ledgerd.protocol.crypto.keys import PublicKey
+from ledgerd.protocol.types.names import NO_NAME, AccountName
+from ledgerd.state.objects.accounts.accounts import ACCOUNTS
 from ledgerd.state.store import Store
 
 UNSIGNED = Skip.TRANSACTION_SIGNATURES | Skip.AUTHORITIES

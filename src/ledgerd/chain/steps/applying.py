@@ -46,7 +46,7 @@ from ledgerd.chain.steps.transactions import (
     expire_transactions,
     remember_block,
 )
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 
 
 def since(hardfork: int, *steps: Step) -> Step:

@@ -8,9 +8,9 @@ from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.lazy_pool import PoolVotes, pool_votes, voting_weight
 from ledgerd.chain.rules.money.balances import adjust_balance
-from ledgerd.protocol.assets import fits_int64, tokens
 from ledgerd.protocol.operations import virtual
-from ledgerd.state.objects import committee
+from ledgerd.protocol.types.assets import fits_int64, tokens
+from ledgerd.state.objects.money import committee
 
 
 def process_committee_requests(ledger: Ledger, _progress: BlockContext) -> None:

@@ -11,10 +11,10 @@ from ledgerd.chain.rules.validators.emergency import begin_emergency_after_silen
 from ledgerd.chain.rules.validators.slots import SLOTS_REMEMBERED, scheduled_validator, slot_at
 from ledgerd.chain.rules.validators.votes import counted_votes
 from ledgerd.protocol import constants
+from ledgerd.protocol.crypto.keys import NULL_KEY
 from ledgerd.protocol.errors import RuleViolation, require
-from ledgerd.protocol.keys import NULL_KEY
 from ledgerd.protocol.operations.virtual import ShutdownValidator
-from ledgerd.state.objects.accounts import ACCOUNT_BY_LAST_BANDWIDTH_UPDATE
+from ledgerd.state.objects.accounts.accounts import ACCOUNT_BY_LAST_BANDWIDTH_UPDATE
 from ledgerd.state.objects.globals import DynamicGlobalProperty
 from ledgerd.state.objects.validators import VALIDATOR_PENALTIES, Validator, ValidatorPenaltyExpire
 

@@ -7,12 +7,12 @@ from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.chain.rules.validators.emergency import is_emergency
 from ledgerd.chain.rules.validators.slots import scheduled_validator, slot_at
-from ledgerd.protocol.block import Block, HardforkVote, RunningVersion
+from ledgerd.protocol.blocks.block import Block, HardforkVote, RunningVersion
 from ledgerd.protocol.constants import BLOCK_INTERVAL, IRREVERSIBLE_SUPPORT_MIN_RUN
 from ledgerd.protocol.errors import RuleViolation, require
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.times import Time
-from ledgerd.protocol.versions import hardfork_version_of
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.protocol.types.times import Time
+from ledgerd.protocol.types.versions import hardfork_version_of
 from ledgerd.state.objects.validators import Validator
 
 

@@ -9,16 +9,16 @@ from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.accounts.energy import spend_energy_with_shares
 from ledgerd.chain.rules.money.balances import adjust_balance, burn
-from ledgerd.protocol.assets import fits_int64, shares, tokens
 from ledgerd.protocol.constants import ANONYMOUS_ACCOUNT, COMMITTEE_ACCOUNT, NULL_ACCOUNT
-from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.virtual import ExpireEscrowRatification, ReturnVestingDelegation
-from ledgerd.state.objects import recovery
-from ledgerd.state.objects.committee import COMMITTEE_VOTE_BY_REQUEST, REQUEST_BY_CONCLUSION
-from ledgerd.state.objects.escrow import ESCROW_BY_DEADLINE
+from ledgerd.protocol.types.assets import fits_int64, shares, tokens
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.state.objects.accounts import recovery
 from ledgerd.state.objects.globals import AWARD_SHARES_BY_EXPIRATION
-from ledgerd.state.objects.invites import INVITE_BY_CLAIM_TIME
-from ledgerd.state.objects.vesting import RETURN_BY_EXPIRATION
+from ledgerd.state.objects.money.committee import COMMITTEE_VOTE_BY_REQUEST, REQUEST_BY_CONCLUSION
+from ledgerd.state.objects.money.escrow import ESCROW_BY_DEADLINE
+from ledgerd.state.objects.money.invites import INVITE_BY_CLAIM_TIME
+from ledgerd.state.objects.money.vesting import RETURN_BY_EXPIRATION
 
 
 def expire_award_shares(ledger: Ledger, _progress: BlockContext) -> None:

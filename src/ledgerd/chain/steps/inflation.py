@@ -12,9 +12,9 @@ from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.money.balances import create_vesting
 from ledgerd.protocol import constants
-from ledgerd.protocol.assets import fits_int64, shares
 from ledgerd.protocol.operations.virtual import StakeholderReward, ValidatorReward
-from ledgerd.state.objects.accounts import ACCOUNTS, Account
+from ledgerd.protocol.types.assets import fits_int64, shares
+from ledgerd.state.objects.accounts.accounts import ACCOUNTS, Account
 from ledgerd.state.objects.validators import VALIDATOR_BY_PENDING_REWARD, VALIDATOR_VOTE_BY_VALIDATOR, Validator
 
 

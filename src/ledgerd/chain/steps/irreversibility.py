@@ -10,8 +10,8 @@ from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.validators.emergency import is_emergency
 from ledgerd.protocol.constants import IRREVERSIBLE_THRESHOLD, MAX_BLOCK_POST_VALIDATION_COUNT
-from ledgerd.protocol.identifiers import NO_BLOCK, BlockId, block_number_of
-from ledgerd.protocol.names import NO_NAME
+from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId, block_number_of
+from ledgerd.protocol.types.names import NO_NAME
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, BLOCK_SUMMARY_COUNT
 from ledgerd.state.objects.validators import VALIDATOR_CONFIRMATIONS, ValidatorConfirmation
 

@@ -16,24 +16,29 @@ from ledgerd.chain.rules.accounts.energy import spend_energy_with_shares
 from ledgerd.chain.rules.money.balances import adjust_balance
 from ledgerd.chain.rules.money.content import cash_out_due
 from ledgerd.chain.rules.validators.votes import adjust_proxied_votes
-from ledgerd.protocol.assets import Asset, fits_int64, shares, tokens
-from ledgerd.protocol.names import NO_NAME
 from ledgerd.protocol.operations.virtual import (
     AccountSale,
     CancelPaidSubscription,
     FillVestingWithdraw,
     PaidSubscriptionAction,
 )
-from ledgerd.protocol.times import LATEST
-from ledgerd.state.objects.accounts import ACCOUNT_BY_AUCTION_START, ACCOUNT_BY_NEXT_WITHDRAWAL, ACCOUNTS, Account
-from ledgerd.state.objects.paid_subscriptions import (
+from ledgerd.protocol.types.assets import Asset, fits_int64, shares, tokens
+from ledgerd.protocol.types.names import NO_NAME
+from ledgerd.protocol.types.times import LATEST
+from ledgerd.state.objects.accounts.accounts import (
+    ACCOUNT_BY_AUCTION_START,
+    ACCOUNT_BY_NEXT_WITHDRAWAL,
+    ACCOUNTS,
+    Account,
+)
+from ledgerd.state.objects.accounts.recovery import RECOVERY_REQUEST_BY_ACCOUNT
+from ledgerd.state.objects.money.paid_subscriptions import (
     SUBSCRIBE_BY_NEXT_TIME,
     SUBSCRIPTION_BY_CREATOR,
     PaidSubscribe,
     PaidSubscription,
 )
-from ledgerd.state.objects.recovery import RECOVERY_REQUEST_BY_ACCOUNT
-from ledgerd.state.objects.vesting import ROUTE_BY_ACCOUNTS, WithdrawVestingRoute
+from ledgerd.state.objects.money.vesting import ROUTE_BY_ACCOUNTS, WithdrawVestingRoute
 
 
 def withdraw_vesting(ledger: Ledger, _progress: BlockContext) -> None:

@@ -12,9 +12,9 @@ from ledgerd.chain.rules.validators.emergency import fill_schedule_with_committe
 from ledgerd.chain.rules.validators.medians import update_medians
 from ledgerd.chain.rules.validators.votes import counted_votes
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
-from ledgerd.protocol.names import NO_NAME
-from ledgerd.protocol.times import Time
-from ledgerd.protocol.versions import HardforkVersion, Version
+from ledgerd.protocol.types.names import NO_NAME
+from ledgerd.protocol.types.times import Time
+from ledgerd.protocol.types.versions import HardforkVersion, Version
 from ledgerd.state.objects import validators
 
 LAP = MAX_UINT128

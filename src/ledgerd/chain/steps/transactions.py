@@ -9,9 +9,9 @@ from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import Skip
 from ledgerd.chain.rules.transactions.proposals import execute, is_authorized, remove_proposal
 from ledgerd.chain.rules.transactions.transactions import apply_transaction
-from ledgerd.protocol.block import EXCEPTED_BLOCKS, require_block_size
+from ledgerd.protocol.blocks.block import EXCEPTED_BLOCKS, require_block_size
 from ledgerd.protocol.errors import RuleViolation, require
-from ledgerd.state.objects.proposals import PROPOSAL_BY_EXPIRATION
+from ledgerd.state.objects.accounts.proposals import PROPOSAL_BY_EXPIRATION
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, TRANSACTION_BY_EXPIRATION
 
 SUMMARIES = 0xFFFF

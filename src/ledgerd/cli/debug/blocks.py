@@ -14,12 +14,12 @@ from ledgerd.chain.log.source import LogSource
 from ledgerd.codec.codec import codec_of
 from ledgerd.codec.errors import DecodeError
 from ledgerd.node.config.configuration import read_configuration
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
-from ledgerd.state.reader import StateReader
+from ledgerd.state.views.reader import StateReader
 
 SECONDS = 10.0
 LARGEST_ANSWER = 32 << 20

@@ -16,7 +16,7 @@ from ledgerd.protocol.errors import OperatorError
 
 ROOTS = (
     "ledgerd.protocol.operations",
-    "ledgerd.protocol.block",
+    "ledgerd.protocol.blocks.block",
     "ledgerd.state.objects",
     "ledgerd.p2p.wire.messages",
 )

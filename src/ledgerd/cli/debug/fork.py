@@ -6,9 +6,9 @@ import argparse
 import sys
 
 from ledgerd.cli.debug.blocks import StoredBlocks, blocks_of
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.protocol.time_text import time_text
+from ledgerd.protocol.types.time_text import time_text
 
 PARTED = 1
 

@@ -20,11 +20,11 @@ from ledgerd.projections.reading import reading_both
 from ledgerd.projections.tables import PROJECTED_TABLES
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.snapshot.errors import SnapshotError
-from ledgerd.snapshot.read import Snapshot
-from ledgerd.snapshot.sections import HEAD_BLOCK, OLD_SECTIONS, SECTIONS, SnapshotSection
+from ledgerd.snapshot.file.read import Snapshot
+from ledgerd.snapshot.file.sections import HEAD_BLOCK, OLD_SECTIONS, SECTIONS, SnapshotSection
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.tables import Table
-from ledgerd.state.view import View
+from ledgerd.state.tables.tables import Table
+from ledgerd.state.views.view import View
 
 DIFFERENT = 1
 

@@ -12,14 +12,14 @@ import orjson
 from markupsafe import Markup, escape
 
 from ledgerd.codec import kind_of, record_kind
-from ledgerd.codec.records import Field
+from ledgerd.codec.types.records import Field
 from ledgerd.explorer.words import numbers, values
 from ledgerd.explorer.words.language import Language
 from ledgerd.explorer.words.times import LATEST, absolute, seconds_of
-from ledgerd.protocol.assets import Asset
 from ledgerd.protocol.operations import OPERATIONS
 from ledgerd.protocol.operations.base import name_of
 from ledgerd.protocol.operations.roles import NO, IdOf, Meaning, fields_marked
+from ledgerd.protocol.types.assets import Asset
 
 Fields = Mapping[str, Any]
 Shown = Callable[[Any, Language], Markup]

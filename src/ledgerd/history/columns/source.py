@@ -11,9 +11,9 @@ from ledgerd.chain.log.rolling import RollingBlockLogReader
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.following import HISTORY_FOLDER
 from ledgerd.history.kept_facts import KeptFacts
-from ledgerd.history.reader import EmbeddedHistory
+from ledgerd.history.reading.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
-from ledgerd.state.disk import DATA_FILE
+from ledgerd.state.files.disk import DATA_FILE
 
 
 class HistorySource:

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 
 from ledgerd.codec import record_kind
 from ledgerd.codec.errors import CodecError
-from ledgerd.codec.records import Field
-from ledgerd.codec.strings import Text
+from ledgerd.codec.types.records import Field
+from ledgerd.codec.types.strings import Text
 from ledgerd.history.touched import actor_of
-from ledgerd.protocol.assets import Asset
-from ledgerd.protocol.names import AccountName, NameKind
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.roles import Meaning, Role, VoteOn, amount_field, field_marked
+from ledgerd.protocol.types.assets import Asset
+from ledgerd.protocol.types.names import AccountName, NameKind
 
 REPLACEMENT = "\ufffd"
 

@@ -15,7 +15,7 @@ from ledgerd.basics.durable import put_in_place
 from ledgerd.history.parquet.schema import SCHEMAS, VERSION
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.state.errors import StoreLocked
-from ledgerd.state.lock import LOCK_FILE, lock_writer
+from ledgerd.state.files.lock import LOCK_FILE, lock_writer
 
 LIST = "export.json"
 UNFINISHED = ".unfinished"

@@ -29,7 +29,7 @@ INDEX_SECONDS = 86_400.0
 
 MOST_ACCOUNTS = 1 << 20
 
-INDEXES = Path(__file__).with_name("indexes.sql")
+INDEXES = Path(__file__).parent / "sql" / "indexes.sql"
 
 
 class FeedPosition(NamedTuple):

@@ -24,8 +24,8 @@ LOCK_MILLISECONDS = 1_000
 MIGRATION_SECONDS = 3_600.0
 """A change of the schema may rewrite tables."""
 
-PARTITIONED = Path(__file__).with_name("partitioned.sql")
-READERS = Path(__file__).with_name("readers.sql")
+PARTITIONED = Path(__file__).parent / "sql" / "partitioned.sql"
+READERS = Path(__file__).parent / "sql" / "readers.sql"
 
 TABLE = "_yoyo_migration"
 _HOLDERS = (

@@ -20,17 +20,17 @@ from ledgerd.chain.log.histories import (
 )
 from ledgerd.codec import codec_of
 from ledgerd.codec.kinds import Reading
-from ledgerd.history.block_rows import TRANSCRIBERS, members_of
 from ledgerd.history.columns.rows import BLOCKS_A_RANGE, ENTRY
 from ledgerd.history.columns.typed_columns import name_text, units_of
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.postgres.queries import QUERIES
 from ledgerd.history.postgres.status import PostgresUnavailable
-from ledgerd.history.selection import Selection
-from ledgerd.protocol.identifiers import TransactionId
-from ledgerd.protocol.names import AccountName
+from ledgerd.history.reading.selection import Selection
+from ledgerd.history.store.block_rows import TRANSCRIBERS, members_of
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.time_text import time_text
+from ledgerd.protocol.types.identifiers import TransactionId
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.protocol.types.time_text import time_text
 
 BEGIN = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {QUERIES['feed']}"
 END = "ROLLBACK"

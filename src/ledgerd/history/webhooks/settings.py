@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from ledgerd.client.address import SECURE_WEB, WEB, NodeAddress
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.types.names import AccountName
 
 MOST_BEHIND = 1_000_000
 """Blocks that wait for a receiver at most, by default: five weeks."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from ledgerd.node.config.configuration import Configuration
-from ledgerd.protocol.chain_file import parameters_of
-from ledgerd.protocol.genesis_accounts import read_genesis
-from ledgerd.protocol.parameters import ChainParameters
+from ledgerd.protocol.networks.chain_file import parameters_of
+from ledgerd.protocol.networks.genesis_accounts import read_genesis
+from ledgerd.protocol.networks.parameters import ChainParameters
 
 GENESIS_FILE = "snapshot.json"
 """In the data directory, as in the reference's (spec 06, section 16.4); without it, that of the network counts."""

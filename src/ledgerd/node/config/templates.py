@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from ledgerd.node.config.options import SECTIONS
 from ledgerd.node.config.options.declaration import Option
-from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.secrets import PUBLISHED_COMMITTEE_KEY
+from ledgerd.protocol.types.endpoint import Endpoint
 
 WIDTH = 100
 

@@ -15,12 +15,12 @@ from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.rolling import RollingBlockLogReader
 from ledgerd.chain.log.state_blocks import StateBlocks
 from ledgerd.codec import codec_of
-from ledgerd.protocol.block import SignedHeader
+from ledgerd.protocol.blocks.block import SignedHeader
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
-from ledgerd.state.disk import DATA_FILE
+from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId
+from ledgerd.state.files.disk import DATA_FILE
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.reader import StateReader
+from ledgerd.state.views.reader import StateReader
 
 SCANNED_AT_ONCE = 10_000
 """Then it is looked anew where the next blocks are: the node may have moved them from its log into the archive."""

@@ -7,7 +7,7 @@ from ledgerd.doctor.examined_node import ExaminedNode
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.network import network_of
 from ledgerd.node.config.options.validator import EMERGENCY_VALIDATOR
-from ledgerd.state.lock import holder_of
+from ledgerd.state.files.lock import holder_of
 
 
 def examined_node_of(configuration: Configuration) -> ExaminedNode:

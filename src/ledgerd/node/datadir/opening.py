@@ -13,12 +13,12 @@ from ledgerd.node.datadir.origin import Choice, Found, StateOrigin, choose, choo
 from ledgerd.node.datadir.state_files import StateFiles
 from ledgerd.node.datadir.state_import import import_state, set_used
 from ledgerd.node.datadir.verified_copy import VerifiedCopy
-from ledgerd.protocol.parameters import ChainParameters
-from ledgerd.snapshot.directory import newest_in
+from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.snapshot.errors import SnapshotError
+from ledgerd.snapshot.file.directory import newest_in
 from ledgerd.snapshot.settings import Terms
-from ledgerd.state.disk import Space
 from ledgerd.state.errors import StorageError, StoreCorrupt, StoreOutdated, unreadable
+from ledgerd.state.files.disk import Space
 
 log = logging.getLogger(__name__)
 

@@ -31,14 +31,14 @@ from ledgerd.node.datadir.projections import project_for_plugins
 from ledgerd.node.datadir.state_export import write_snapshot
 from ledgerd.node.datadir.state_files import StateFiles
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.protocol.parameters import ChainParameters
-from ledgerd.snapshot.build import build_state, read_snapshot
-from ledgerd.snapshot.directory import SUFFIXES, kept_in
+from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.snapshot.errors import SnapshotError
-from ledgerd.snapshot.import_progress import ImportProgress
-from ledgerd.snapshot.read import Snapshot
+from ledgerd.snapshot.file.directory import SUFFIXES, kept_in
+from ledgerd.snapshot.file.read import Snapshot
+from ledgerd.snapshot.importing.build import build_state, read_snapshot
+from ledgerd.snapshot.importing.import_progress import ImportProgress
 from ledgerd.snapshot.settings import Terms
-from ledgerd.state.disk import DATA_FILE, taken_bytes
+from ledgerd.state.files.disk import DATA_FILE, taken_bytes
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.store import Store
 

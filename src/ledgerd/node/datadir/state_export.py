@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ledgerd.chain.chain import Chain
 from ledgerd.projections.following import projections_of
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.snapshot.export import Occasion, export
+from ledgerd.snapshot.file.export import Occasion, export
 
 
 class ExportResult(NamedTuple):

@@ -15,9 +15,9 @@ from ledgerd.chain.log.files import LogKind, paths_of, sums_path, sync_folder
 from ledgerd.chain.log.rolling import ROLLING_LOG
 from ledgerd.projections.kept import FOLDER, replace_projections
 from ledgerd.rpc.blocks.records import FILE_NAME as BLOCK_INFO
-from ledgerd.state.disk import DATA_FILE, Space
 from ledgerd.state.errors import StorageError
-from ledgerd.state.lock import lock_writer, swapping
+from ledgerd.state.files.disk import DATA_FILE, Space
+from ledgerd.state.files.lock import lock_writer, swapping
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.transactions import REVERSIBLE_BY_NUMBER

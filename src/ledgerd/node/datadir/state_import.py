@@ -12,12 +12,12 @@ from pathlib import Path
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.codec import codec_of
 from ledgerd.node.datadir.state_files import StateFiles
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.parameters import ChainParameters
-from ledgerd.snapshot.build import build_state, read_snapshot
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.snapshot.errors import SnapshotError
-from ledgerd.snapshot.import_progress import ImportProgress
-from ledgerd.snapshot.read import Snapshot
+from ledgerd.snapshot.file.read import Snapshot
+from ledgerd.snapshot.importing.build import build_state, read_snapshot
+from ledgerd.snapshot.importing.import_progress import ImportProgress
 from ledgerd.snapshot.settings import ANY, Terms
 
 log = logging.getLogger(__name__)

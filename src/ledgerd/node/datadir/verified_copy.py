@@ -21,9 +21,9 @@ from ledgerd.chain.log.rolling import RollingBlockLog
 from ledgerd.node.datadir.state_files import LOCKS, StateFiles
 from ledgerd.projections.kept import FOLDER, replace_projections
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.state.copying import copy_state
-from ledgerd.state.disk import DATA_FILE, taken_bytes
-from ledgerd.state.lock import swapping
+from ledgerd.state.files.copying import copy_state
+from ledgerd.state.files.disk import DATA_FILE, taken_bytes
+from ledgerd.state.files.lock import swapping
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.store import Store

@@ -32,13 +32,13 @@ from ledgerd.node.runtime import Runtime
 from ledgerd.node.time_source import MICRO
 from ledgerd.producer.loop import Producer, run
 from ledgerd.projections.kept import FOLDER
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.constants import BLOCK_INTERVAL, BLOCKS_PER_YEAR
-from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.operations.base import name_of
-from ledgerd.protocol.transaction import Transaction
-from ledgerd.rpc.api.dev_api import (
+from ledgerd.protocol.types.endpoint import Endpoint
+from ledgerd.rpc.api.node.dev_api import (
     CHAIN_HEAD,
     FORGET_PENDING,
     MINE,
@@ -51,7 +51,7 @@ from ledgerd.rpc.api.dev_api import (
 )
 from ledgerd.rpc.link.switchboard import Handler
 from ledgerd.rpc.link.topics import packed_topic, unpacked
-from ledgerd.state.copying import copy_state, put_back
+from ledgerd.state.files.copying import copy_state, put_back
 from ledgerd.supervision.progress import many
 
 log = logging.getLogger(__name__)

@@ -8,21 +8,21 @@ from msgspec.structs import replace
 
 from ledgerd.chain.chain import Chain
 from ledgerd.producer.testnet_start import LIFETIME, PUBLISHED_INITIATOR_KEY
-from ledgerd.protocol.assets import shares, tokens
-from ledgerd.protocol.authority import authority_of
+from ledgerd.protocol.authorities.authority import authority_of
+from ledgerd.protocol.blocks.transaction import unsigned_transaction
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT, INITIATOR_ACCOUNT
-from ledgerd.protocol.keys import PrivateKey, PublicKey
-from ledgerd.protocol.names import NO_NAME, AccountName
-from ledgerd.protocol.operations.accounts import AccountCreate
-from ledgerd.protocol.operations.agents import SetAgentPermission
+from ledgerd.protocol.crypto.keys import PrivateKey, PublicKey
+from ledgerd.protocol.networks.parameters import ChainParameters
+from ledgerd.protocol.operations.accounts.accounts import AccountCreate
+from ledgerd.protocol.operations.accounts.agents import SetAgentPermission
 from ledgerd.protocol.operations.base import Operation
-from ledgerd.protocol.operations.oracles import PmOracleRegister
-from ledgerd.protocol.operations.transfers import Transfer, TransferToVesting
+from ledgerd.protocol.operations.markets.oracles import PmOracleRegister
+from ledgerd.protocol.operations.money.transfers import Transfer, TransferToVesting
 from ledgerd.protocol.operations.validators import VersionedChainPropertiesUpdate
-from ledgerd.protocol.parameters import ChainParameters
 from ledgerd.protocol.properties import ChainPropertiesHf14, default_properties
 from ledgerd.protocol.secrets import PUBLISHED_COMMITTEE_KEY
-from ledgerd.protocol.transaction import unsigned_transaction
+from ledgerd.protocol.types.assets import shares, tokens
+from ledgerd.protocol.types.names import NO_NAME, AccountName
 
 ORACLE = AccountName("oracle")
 ALICE = AccountName("alice")

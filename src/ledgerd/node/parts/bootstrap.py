@@ -14,14 +14,14 @@ from ledgerd.node.datadir.opening import space_of
 from ledgerd.node.datadir.state_files import StateFiles
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.context import NodePart, PartContext
-from ledgerd.protocol.endpoint import Endpoint
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.snapshot.agreement import Agreed, RefusedSources, fetch_agreed
-from ledgerd.snapshot.client import Fetched
-from ledgerd.snapshot.directory import make_directory
+from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.snapshot.errors import SnapshotError
-from ledgerd.snapshot.job import Done, Import
-from ledgerd.snapshot.jobs import done
+from ledgerd.snapshot.exchange.agreement import Agreed, RefusedSources, fetch_agreed
+from ledgerd.snapshot.exchange.client import Fetched
+from ledgerd.snapshot.file.directory import make_directory
+from ledgerd.snapshot.importing.job import Done, Import
+from ledgerd.snapshot.importing.jobs import done
 from ledgerd.snapshot.settings import Terms
 from ledgerd.supervision.threads import in_thread
 from ledgerd.supervision.work import Sleep, Working

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.time_source import TimeSource
-from ledgerd.protocol.parameters import ChainParameters
+from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.work import Work
 

@@ -32,12 +32,12 @@ from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.peer import Life
 from ledgerd.p2p.sync.survey import NetworkSight
 from ledgerd.p2p.wire.messages import NodeId
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.endpoint import Endpoint
-from ledgerd.protocol.identifiers import BlockId
-from ledgerd.protocol.keys import PrivateKey
-from ledgerd.protocol.transaction import Transaction
-from ledgerd.rpc.api.node_api import PEER_NETWORK, PeerNetwork
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.blocks.transaction import Transaction
+from ledgerd.protocol.crypto.keys import PrivateKey
+from ledgerd.protocol.types.endpoint import Endpoint
+from ledgerd.protocol.types.identifiers import BlockId
+from ledgerd.rpc.api.node.node_api import PEER_NETWORK, PeerNetwork
 from ledgerd.rpc.link.switchboard import Handler
 from ledgerd.supervision.work import Working
 

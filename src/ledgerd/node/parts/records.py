@@ -12,10 +12,10 @@ import msgspec
 from ledgerd.archive.writer import Copying
 from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.log.files import LogDamaged
-from ledgerd.history.embedded import EmbeddedStore
 from ledgerd.history.following import HISTORY_FOLDER, open_history
 from ledgerd.history.past.handing_over import PastAcceptance
 from ledgerd.history.postgres.status import FeedStatus
+from ledgerd.history.store.embedded import EmbeddedStore
 from ledgerd.metrics.cells import GaugeCell
 from ledgerd.metrics.table import storage
 from ledgerd.node.config.options.application import OPERATION_HISTORY
@@ -25,7 +25,7 @@ from ledgerd.node.parts.watching.meters import MetersPart
 from ledgerd.node.workers.settings import FeedOrder
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.rpc.blocks.records import BlockRecorder
-from ledgerd.state.disk import Space
+from ledgerd.state.files.disk import Space
 from ledgerd.supervision.processes import Child, module_command
 from ledgerd.supervision.threads import in_thread
 from ledgerd.supervision.work import Working

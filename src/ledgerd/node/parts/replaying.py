@@ -13,7 +13,7 @@ from ledgerd.codec import codec_of
 from ledgerd.node.datadir.origin import StateOrigin
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.context import NodePart, PartContext
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.state.errors import StorageError
 from ledgerd.supervision.progress import ProgressLine, shown

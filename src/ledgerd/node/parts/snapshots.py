@@ -21,14 +21,14 @@ from ledgerd.node.parts.peers import PeersPart
 from ledgerd.node.time_source import MICRO
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.snapshot.checks import RESIDUAL_OPTION
-from ledgerd.snapshot.directory import drop_old, name_of, newest_in
 from ledgerd.snapshot.errors import SnapshotError
-from ledgerd.snapshot.job import Done, Export
-from ledgerd.snapshot.jobs import done
-from ledgerd.snapshot.server import ServedSnapshot, SnapshotServer
-from ledgerd.snapshot.serving import AdmissionControl
-from ledgerd.snapshot.stalls import CHECK_SECONDS, StallVerdict, StallWatch
+from ledgerd.snapshot.exchange.server import ServedSnapshot, SnapshotServer
+from ledgerd.snapshot.exchange.serving import AdmissionControl
+from ledgerd.snapshot.exchange.stalls import CHECK_SECONDS, StallVerdict, StallWatch
+from ledgerd.snapshot.file.directory import drop_old, name_of, newest_in
+from ledgerd.snapshot.importing.checks import RESIDUAL_OPTION
+from ledgerd.snapshot.importing.job import Done, Export
+from ledgerd.snapshot.importing.jobs import done
 from ledgerd.snapshot.triggers import Triggers
 from ledgerd.supervision.threads import in_thread
 from ledgerd.supervision.work import Working

@@ -14,17 +14,17 @@ from ledgerd.node.testnet.plan import NetworkKeys
 from ledgerd.producer.testnet_start import ABOUT, PUBLISHED_INITIATOR_KEY
 from ledgerd.projections.following import follow
 from ledgerd.projections.key_references import KeyReferences
-from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.constants import BLOCK_INTERVAL, COMMITTEE_ACCOUNT, INITIATOR_ACCOUNT
+from ledgerd.protocol.crypto.keys import PrivateKey
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.protocol.keys import PrivateKey
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.transfers import Transfer, TransferToVesting
+from ledgerd.protocol.operations.money.transfers import Transfer, TransferToVesting
 from ledgerd.protocol.operations.validators import AccountValidatorVote, ValidatorUpdate
-from ledgerd.protocol.parameters import ChainParameters
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.state import Space
-from ledgerd.state.lock import LOCK_FILE
+from ledgerd.state.files.lock import LOCK_FILE
 
 ROUNDS = 18
 """One for the committee, one to make the validators known, one for each hardfork, and one more."""

@@ -28,12 +28,12 @@ from ledgerd.node.testnet.plan import (
 )
 from ledgerd.node.testnet.processes import MemberProcess
 from ledgerd.node.testnet.watch import NetworkMonitor
-from ledgerd.protocol.chain_file import load_parameters
 from ledgerd.protocol.constants import BLOCK_INTERVAL
+from ledgerd.protocol.crypto.keys import PrivateKey, public_key_text
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.protocol.keys import PrivateKey, public_key_text
-from ledgerd.protocol.parameters import TESTNET, ChainParameters, NetworkClock
-from ledgerd.state.lock import lock_writer
+from ledgerd.protocol.networks.chain_file import load_parameters
+from ledgerd.protocol.networks.parameters import TESTNET, ChainParameters, NetworkClock
+from ledgerd.state.files.lock import lock_writer
 
 BASE = "testnet"
 NAME = "VIZLOCAL"

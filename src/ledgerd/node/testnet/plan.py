@@ -14,9 +14,9 @@ from typing import Annotated, NamedTuple
 import msgspec
 from msgspec import Meta
 
+from ledgerd.protocol.crypto.keys import PrivateKey
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.protocol.keys import PrivateKey
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.types.names import AccountName
 
 LOWEST = 10_000
 EPHEMERAL_RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")

@@ -25,17 +25,17 @@ from ledgerd.node.workers.api_node.source import DirectorySource
 from ledgerd.node.workers.known_methods import EVERY_API, known_methods
 from ledgerd.node.workers.node_source import NodeSource
 from ledgerd.node.workers.settings import NO_METRICS, WorkerSettings
-from ledgerd.protocol.chain_file import parameters_of
-from ledgerd.protocol.parameters import ChainParameters
+from ledgerd.protocol.networks.chain_file import parameters_of
+from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.rpc.api.database_api.globals import Storage
-from ledgerd.rpc.api.dev_api import DEV_API
+from ledgerd.rpc.api.history.history_api import HISTORY_API
+from ledgerd.rpc.api.history.operation_history import ACCOUNT_HISTORY, OPERATION_HISTORY
 from ledgerd.rpc.api.history.server_events import EVENTS_PATH, events_of
+from ledgerd.rpc.api.history.state_api import STATE_API
 from ledgerd.rpc.api.history.stream import Subscriptions
-from ledgerd.rpc.api.history_api import HISTORY_API
-from ledgerd.rpc.api.node_api import NODE_API
-from ledgerd.rpc.api.node_status import LatestStatus
-from ledgerd.rpc.api.operation_history import ACCOUNT_HISTORY, OPERATION_HISTORY
-from ledgerd.rpc.api.state_api import STATE_API
+from ledgerd.rpc.api.node.dev_api import DEV_API
+from ledgerd.rpc.api.node.node_api import NODE_API
+from ledgerd.rpc.api.node.node_status import LatestStatus
 from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.blocks.records import BlockRecords
 from ledgerd.rpc.call.cache import AnswerCache
@@ -45,7 +45,7 @@ from ledgerd.rpc.call.view import Node
 from ledgerd.rpc.http.places.connection_table import Activity
 from ledgerd.rpc.http.routes import NodeHealth, routes_of
 from ledgerd.rpc.http.service import Service
-from ledgerd.rpc.http.websocket import WebSocketConnection
+from ledgerd.rpc.http.streams.websocket import WebSocketConnection
 from ledgerd.rpc.link.link import Link
 from ledgerd.rpc.link.topics import HEALTH
 

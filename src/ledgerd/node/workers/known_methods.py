@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ledgerd.rpc.api import APIS
-from ledgerd.rpc.api.dev_api import DEV_API
-from ledgerd.rpc.api.history_api import HISTORY_API
-from ledgerd.rpc.api.node_api import NODE_API
-from ledgerd.rpc.api.operation_history import ACCOUNT_HISTORY, OPERATION_HISTORY
-from ledgerd.rpc.api.state_api import STATE_API
+from ledgerd.rpc.api.history.history_api import HISTORY_API
+from ledgerd.rpc.api.history.operation_history import ACCOUNT_HISTORY, OPERATION_HISTORY
+from ledgerd.rpc.api.history.state_api import STATE_API
+from ledgerd.rpc.api.node.dev_api import DEV_API
+from ledgerd.rpc.api.node.node_api import NODE_API
 from ledgerd.rpc.call.declarations import Api
 
 EVERY_API: tuple[Api, ...] = (*APIS, ACCOUNT_HISTORY, OPERATION_HISTORY, HISTORY_API, STATE_API, NODE_API, DEV_API)

@@ -15,9 +15,9 @@ from ledgerd.basics.frames import FrameBuffer
 from ledgerd.codec import codec_of
 from ledgerd.node.workers.precompute_pool import COMMAND, ENDING_SECONDS, SILENT_SECONDS, ProcessLost
 from ledgerd.node.workers.precompute_worker import MOST_RESULTS, introduction, request
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.parameters import ChainParameters
-from ledgerd.protocol.precomputed import apply_precomputed
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.blocks.precomputed import apply_precomputed
+from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.supervision.processes import Child
 
 log = logging.getLogger(__name__)

@@ -18,9 +18,9 @@ from ledgerd.metrics.table import process
 from ledgerd.node.config.logging.setup import set_up_child_logging
 from ledgerd.node.workers.known_methods import known_methods
 from ledgerd.node.workers.settings import MetricsWorkerSettings
-from ledgerd.protocol.chain_file import parameters_of
-from ledgerd.rpc.api.node_api import OPERATOR_API
-from ledgerd.rpc.api.node_status import LatestStatus
+from ledgerd.protocol.networks.chain_file import parameters_of
+from ledgerd.rpc.api.node.node_api import OPERATOR_API
+from ledgerd.rpc.api.node.node_status import LatestStatus
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.view import Node, nothing_to_read
@@ -30,7 +30,7 @@ from ledgerd.rpc.http.routes import json_page
 from ledgerd.rpc.http.service import PageRoutes, Service
 from ledgerd.rpc.link.link import Link
 from ledgerd.rpc.link.topics import DETAILS
-from ledgerd.state.standing import StandingFile
+from ledgerd.state.views.standing import StandingFile
 
 PROGRAM = "ledgerd"
 PATH = b"/metrics"

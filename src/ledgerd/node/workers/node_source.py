@@ -9,21 +9,21 @@ from pathlib import Path
 
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.history.following import HISTORY_FOLDER
-from ledgerd.history.reader import EmbeddedHistory
+from ledgerd.history.reading.reader import EmbeddedHistory
 from ledgerd.node.config.options.application import OPERATION_HISTORY
 from ledgerd.node.workers.settings import WorkerSettings
 from ledgerd.projections.reading import ProjectionReader
-from ledgerd.rpc.api.dev_api import DEV_API, REVERTED
-from ledgerd.rpc.api.node_status import LatestStatus
+from ledgerd.rpc.api.node.dev_api import DEV_API, REVERTED
+from ledgerd.rpc.api.node.node_status import LatestStatus
 from ledgerd.rpc.call.cache import MAX_BYTES
 from ledgerd.rpc.http.routes import NodeHealth
 from ledgerd.rpc.http.service import PageRoutes, Service
 from ledgerd.rpc.link.link import Link
 from ledgerd.rpc.link.pending import PendingReader
 from ledgerd.rpc.link.topics import PENDING, STATUS
-from ledgerd.state.disk import DATA_FILE
+from ledgerd.state.files.disk import DATA_FILE
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.reader import StateReader
+from ledgerd.state.views.reader import StateReader
 
 CHECK_SECONDS = 0.25
 

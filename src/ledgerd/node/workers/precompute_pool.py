@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from ledgerd.basics.frames import FrameBuffer
 from ledgerd.node.config.options.application import LogFormat
 from ledgerd.node.workers.precompute_worker import MOST_RESULTS, introduction, request
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.parameters import ChainParameters
-from ledgerd.protocol.precomputed import apply_precomputed
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.blocks.precomputed import apply_precomputed
+from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.supervision.processes import Child, module_command
 from ledgerd.supervision.tasks import Tasks, all_of
 from ledgerd.supervision.work import Work

@@ -19,9 +19,9 @@ import msgspec
 
 from ledgerd.basics.frames import CutOff, framed, read_frame
 from ledgerd.codec import DecodeError, codec_of
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.parameters import ChainParameters
-from ledgerd.protocol.precomputed import precompute
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.blocks.precomputed import precompute
+from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.supervision.this_process import search_rarely
 
 MOST_BYTES = 8 << 20

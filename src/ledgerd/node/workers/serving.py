@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from ledgerd.metrics.memory import SharedMemory
 from ledgerd.node.workers.settings import API_PARTS, METRICS_PARTS, MetricsWorkerSettings, WorkerSettings
-from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.http.connection import Speech
 from ledgerd.rpc.link.switchboard import Handler, Switchboard

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from enum import Enum, auto
 
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 
 
 class Origin(Enum):

@@ -9,11 +9,11 @@ from ledgerd.chain.chain import Chain
 from ledgerd.chain.forks.outcome import AlreadyKnown, Outcome, Refused, TooOld, Unlinked
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.files import DamageReports, LogDamaged
-from ledgerd.protocol.block import Block, SignedHeader
+from ledgerd.protocol.blocks.block import Block, SignedHeader
+from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.identifiers import BlockId, TransactionId
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.types.identifiers import BlockId, TransactionId
+from ledgerd.protocol.types.names import AccountName
 
 TIPS_ABOVE_HEAD = 5
 DEAD_FORK_GRACE_SECONDS = 60

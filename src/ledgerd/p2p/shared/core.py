@@ -20,7 +20,7 @@ from ledgerd.p2p.shared.settings import Settings
 from ledgerd.p2p.wire.endpoints import plain_address
 from ledgerd.p2p.wire.messages import NORMAL, Message, NodeId, SoftBan
 from ledgerd.protocol.constants import BLOCK_INTERVAL
-from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.protocol.types.endpoint import Endpoint
 
 STRIKES = 10
 BAN_SECONDS = 3600

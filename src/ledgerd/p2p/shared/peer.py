@@ -14,8 +14,8 @@ from ledgerd.p2p.wire.endpoints import plain_address
 from ledgerd.p2p.wire.frames import Frame, FrameReader, FrameTooLarge, PeerFault, Undecodable, UnknownType
 from ledgerd.p2p.wire.messages import NO_NODE, NORMAL, SYNC, Hello, Message, NodeId, read_message
 from ledgerd.p2p.wire.replies import ReplyReader
-from ledgerd.protocol.endpoint import Endpoint
-from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
+from ledgerd.protocol.types.endpoint import Endpoint
+from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId
 
 KNOWN_BLOCKS = 20
 

@@ -10,7 +10,7 @@ from ledgerd.p2p.shared.allowances import Allowance
 from ledgerd.p2p.shared.chain_access import Acceptance
 from ledgerd.p2p.shared.core import FUTURE_SECONDS, Core
 from ledgerd.p2p.shared.peer import Peer
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 
 FUTURE_LIMIT = 3600
 MAX_EARLY, MAX_EARLY_OF_ADDRESS = 64, 8

@@ -25,8 +25,8 @@ from ledgerd.p2p.talk.relay import push_block
 from ledgerd.p2p.wire.frames import Frame
 from ledgerd.p2p.wire.messages import BlockRangeReply, BlockReply, GapFillReply, GetBlock, TransactionMessage
 from ledgerd.p2p.wire.replies import ReplyReader
-from ledgerd.protocol.block import Block, SignedHeader
-from ledgerd.protocol.identifiers import NO_BLOCK, block_number_of
+from ledgerd.protocol.blocks.block import Block, SignedHeader
+from ledgerd.protocol.types.identifiers import NO_BLOCK, block_number_of
 from ledgerd.supervision.progress import shown
 
 log = logging.getLogger(__name__)

@@ -15,7 +15,7 @@ from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.peer import LifeEvent, Peer
 from ledgerd.p2p.sync.sync_ranges import RequestedRange, SyncRanges
 from ledgerd.p2p.wire.messages import BlockRangeReply, GetBlockRange
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 
 log = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ While the state is provisional (`assume-valid`), every answer is empty.
 
 from __future__ import annotations
 
-from ledgerd.codec.varint import pack_varint
+from ledgerd.codec.types.varint import pack_varint
 from ledgerd.p2p.shared.core import Core
 from ledgerd.p2p.shared.peer import Peer
 from ledgerd.p2p.sync.gap_fill import MOST_BLOCKS, REPLY_BYTES

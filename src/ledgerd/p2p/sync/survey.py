@@ -12,9 +12,9 @@ from ledgerd.codec import codec_of
 from ledgerd.p2p.shared.core import Core
 from ledgerd.p2p.shared.peer import Peer
 from ledgerd.p2p.wire.messages import GapFillReply, GapFillRequest
-from ledgerd.protocol.block import Block, SignedHeader
-from ledgerd.protocol.identifiers import BlockId
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.blocks.block import Block, SignedHeader
+from ledgerd.protocol.types.identifiers import BlockId
+from ledgerd.protocol.types.names import AccountName
 
 FAR_BLOCKS = 200
 """A peer further ahead than this is no matter of a few late blocks."""

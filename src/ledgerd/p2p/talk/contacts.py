@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from ledgerd.p2p.wire.messages import NO_NODE, NodeId
-from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.protocol.types.endpoint import Endpoint
 
 FIRST_BACKOFF, LONGEST_BACKOFF = 30, 3600
 STABLE_SECONDS = 300

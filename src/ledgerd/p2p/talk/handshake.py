@@ -8,8 +8,8 @@ from ledgerd.p2p.shared.core import Core
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.peer import Peer
 from ledgerd.p2p.wire.messages import NO_NODE, ForkStatus, Hello, HelloReply
-from ledgerd.protocol.block import SignedHeader
-from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
+from ledgerd.protocol.blocks.block import SignedHeader
+from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId
 
 FRESH_SECONDS = 15
 """Two connections between the same nodes within this time mean that both have dialled at once."""

@@ -8,8 +8,8 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from ledgerd.p2p.shared.settings import Settings
-from ledgerd.protocol.identifiers import TransactionId
-from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.blocks.transaction import Transaction
+from ledgerd.protocol.types.identifiers import TransactionId
 
 REMEMBERED = 50_000
 """The number of ids of refused and included transactions that are remembered."""

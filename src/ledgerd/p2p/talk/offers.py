@@ -16,8 +16,8 @@ from ledgerd.p2p.shared.peer import Peer
 from ledgerd.p2p.talk.relay import push_set
 from ledgerd.p2p.wire.frames import pack_frame
 from ledgerd.p2p.wire.messages import TransactionMessage
-from ledgerd.protocol.identifiers import TransactionId
-from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.blocks.transaction import Transaction
+from ledgerd.protocol.types.identifiers import TransactionId
 
 ROUND_BLOCKS = 10
 FRESH_BLOCKS = 5

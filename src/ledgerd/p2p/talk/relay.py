@@ -5,8 +5,8 @@ from __future__ import annotations
 from ledgerd.p2p.shared.core import Core
 from ledgerd.p2p.shared.peer import Life, Peer
 from ledgerd.p2p.wire.messages import NO_NODE, SYNC, BlockReply, TransactionMessage, block_frame
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.identifiers import BlockId
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.types.identifiers import BlockId
 
 
 def _is_exchanging(peer: Peer) -> bool:

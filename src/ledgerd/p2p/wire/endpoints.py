@@ -6,8 +6,8 @@ from ipaddress import AddressValueError, IPv4Address, IPv6Address, ip_address
 
 import msgspec
 
-from ledgerd.codec.numbers import UInt16, UInt32
-from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.codec.types.numbers import UInt16, UInt32
+from ledgerd.protocol.types.endpoint import Endpoint
 
 
 class WireEndpoint(msgspec.Struct, frozen=True):

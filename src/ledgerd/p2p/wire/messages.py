@@ -7,14 +7,14 @@ from typing import ClassVar, NewType
 import msgspec
 
 from ledgerd.codec import DecodeError, codec_of, declare
-from ledgerd.codec.numbers import UInt8, UInt16, UInt32
-from ledgerd.codec.strings import FixedBytes
-from ledgerd.codec.varint import pack_varint
+from ledgerd.codec.types.numbers import UInt8, UInt16, UInt32
+from ledgerd.codec.types.strings import FixedBytes
+from ledgerd.codec.types.varint import pack_varint
 from ledgerd.p2p.wire.endpoints import WireEndpoint
 from ledgerd.p2p.wire.frames import Frame, Undecodable, UnknownType, pack_frame
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
-from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.blocks.transaction import Transaction
+from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId
 
 NodeId = NewType("NodeId", bytes)
 """A random number of 33 bytes that identifies a running process. It is not authenticated."""

@@ -8,11 +8,11 @@ import msgspec
 
 from ledgerd.codec import DecodeError, codec_of
 from ledgerd.codec.kinds import Reading
-from ledgerd.codec.numbers import UInt32
-from ledgerd.codec.varint import read_varint
+from ledgerd.codec.types.numbers import UInt32
+from ledgerd.codec.types.varint import read_varint
 from ledgerd.p2p.wire.frames import Frame, Undecodable
 from ledgerd.p2p.wire.messages import BlockRangeReply, GapFillReply
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 
 DECODED_BYTES = 65_536
 """After so many bytes of a reply, others are heard first."""

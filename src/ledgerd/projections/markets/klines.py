@@ -24,11 +24,11 @@ from ledgerd.projections.tables.market_records import (
     placed_layout,
 )
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.bets import INSTANT, PmCancelBet, PmPlaceBet
-from ledgerd.protocol.operations.leverage import PmLeverageOpen
-from ledgerd.protocol.operations.virtual_markets import PmBatchSettle, PmLeverageLiquidate, PmLeverageResolve
-from ledgerd.state.objects.bets import PM_BETS
-from ledgerd.state.objects.markets import OUTCOME_BY_MARKET, PM_MARKETS, PmMarket
+from ledgerd.protocol.operations.markets.bets import INSTANT, PmCancelBet, PmPlaceBet
+from ledgerd.protocol.operations.markets.leverage import PmLeverageOpen
+from ledgerd.protocol.operations.markets.virtual_markets import PmBatchSettle, PmLeverageLiquidate, PmLeverageResolve
+from ledgerd.state.objects.markets.bets import PM_BETS
+from ledgerd.state.objects.markets.markets import OUTCOME_BY_MARKET, PM_MARKETS, PmMarket
 from ledgerd.state.store import Store
 
 BINARY = 0

@@ -19,8 +19,8 @@ from ledgerd.projections.tables.market_records import (
     PmKlineChunk,
     PmMarketMeta,
 )
-from ledgerd.protocol.operations.markets import PmCreateMarket
-from ledgerd.state.objects.markets import PM_MARKETS
+from ledgerd.protocol.operations.markets.markets import PmCreateMarket
+from ledgerd.state.objects.markets.markets import PM_MARKETS
 from ledgerd.state.store import Store
 
 KEPT_DAYS = 5

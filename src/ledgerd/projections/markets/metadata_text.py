@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ledgerd.codec.errors import DecodeError
-from ledgerd.codec.json_scalars import as_bool, as_int64, as_string
-from ledgerd.codec.json_text import Json
-from ledgerd.codec.legacy_json import parse
+from ledgerd.codec.json.legacy import parse
+from ledgerd.codec.json.scalars import as_bool, as_int64, as_string
+from ledgerd.codec.json.text import Json
 from ledgerd.projections.tables.market_records import PmMarketMeta
-from ledgerd.state.keys import text_bytes
+from ledgerd.state.tables.keys import text_bytes
 
 TRUE_WORDS = ("1", "true")
 

@@ -11,10 +11,10 @@ from ledgerd.projections.tables.market_records import (
     PM_OPEN_BOOKS,
     PmOpenBook,
 )
-from ledgerd.protocol.names import AccountName
-from ledgerd.state.objects.markets import ACTIVE, PM_MARKETS, PmMarket
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.state.objects.markets.markets import ACTIVE, PM_MARKETS, PmMarket
 from ledgerd.state.store import Store
-from ledgerd.state.view import View
+from ledgerd.state.views.view import View
 
 
 def count_open_bets(kept: Store, changed: Iterable[Change]) -> None:

@@ -13,15 +13,15 @@ from ledgerd.chain.interface.observer import Samplers
 from ledgerd.chain.ledger.ledger import Ledger, Sampler
 from ledgerd.projections.tables.market_records import PM_PLACED_MARKETS, PlacedMarket, PmPlacedMarkets
 from ledgerd.protocol.operations import OPERATIONS, Operation
-from ledgerd.protocol.operations.markets import PmCreateMarket
+from ledgerd.protocol.operations.markets.markets import PmCreateMarket
 from ledgerd.protocol.operations.roles import IdOf, field_marked, fields_marked
-from ledgerd.state.objects.bets import PM_BETS
-from ledgerd.state.objects.commitments import PM_COMMITS
-from ledgerd.state.objects.leverage import PM_LEVERAGE_POSITIONS
-from ledgerd.state.objects.liquidity import PM_LIQUIDITY
-from ledgerd.state.objects.markets import PM_MARKETS
+from ledgerd.state.objects.markets.bets import PM_BETS
+from ledgerd.state.objects.markets.commitments import PM_COMMITS
+from ledgerd.state.objects.markets.leverage import PM_LEVERAGE_POSITIONS
+from ledgerd.state.objects.markets.liquidity import PM_LIQUIDITY
+from ledgerd.state.objects.markets.markets import PM_MARKETS
 from ledgerd.state.store import Store
-from ledgerd.state.tables import Table
+from ledgerd.state.tables.tables import Table
 
 
 class ConcernedMarket(NamedTuple):

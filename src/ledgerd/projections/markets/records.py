@@ -26,10 +26,10 @@ from ledgerd.projections.tables.market_records import (
     POINTS_MOVED_AFTER,
     PmRecordsSince,
 )
-from ledgerd.protocol.operations.markets import PmCreateMarket
-from ledgerd.state.objects.markets import PM_MARKETS
+from ledgerd.protocol.operations.markets.markets import PmCreateMarket
+from ledgerd.state.objects.markets.markets import PM_MARKETS
 from ledgerd.state.store import Store
-from ledgerd.state.view import View
+from ledgerd.state.views.view import View
 
 
 class MarketRecords(Projection):

@@ -16,7 +16,7 @@ from ledgerd.projections.tables.market_records import (
     PM_RECORDS_SINCE,
 )
 from ledgerd.projections.tables.projected_block import PROJECTED_BLOCK
-from ledgerd.state.tables import Table
+from ledgerd.state.tables.tables import Table
 
 PROJECTED_TABLES: tuple[Table[Any], ...] = (
     KEY_REFERENCES,

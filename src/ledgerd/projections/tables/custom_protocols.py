@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-from ledgerd.codec.numbers import UInt64
-from ledgerd.protocol.names import NO_NAME, AccountName
-from ledgerd.state.keys import NAME_WORD, OWN_ID, UINT64, descending
-from ledgerd.state.tables import Entity, Table, ordered, unique
+from ledgerd.codec.types.numbers import UInt64
+from ledgerd.protocol.types.names import NO_NAME, AccountName
+from ledgerd.state.tables.keys import NAME_WORD, OWN_ID, UINT64, descending
+from ledgerd.state.tables.tables import Entity, Table, ordered, unique
 
 
 class CustomProtocol(Entity):

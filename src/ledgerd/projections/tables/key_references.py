@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ledgerd.protocol.keys import KEY_SIZE, NULL_KEY, PublicKey
-from ledgerd.protocol.names import NO_NAME, AccountName
-from ledgerd.state.keys import NAME_WORD, fixed_bytes
-from ledgerd.state.tables import Entity, Table, unique
+from ledgerd.protocol.crypto.keys import KEY_SIZE, NULL_KEY, PublicKey
+from ledgerd.protocol.types.names import NO_NAME, AccountName
+from ledgerd.state.tables.keys import NAME_WORD, fixed_bytes
+from ledgerd.state.tables.tables import Entity, Table, unique
 
 
 class KeyReference(Entity):

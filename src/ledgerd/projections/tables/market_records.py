@@ -9,12 +9,12 @@ import struct
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from ledgerd.codec.numbers import ShareAmount, UInt8, UInt32
 from ledgerd.codec.partial import columns_reader, fields_reader, span_reader
-from ledgerd.protocol.names import NO_NAME, AccountName
-from ledgerd.protocol.times import Time
-from ledgerd.state.keys import BOOL, CUT_TEXT, NAME_TEXT, OBJECT_ID, OWN_ID, TIME, UINT8, UINT32, descending
-from ledgerd.state.tables import Entity, ObjectId, Table, unique
+from ledgerd.codec.types.numbers import ShareAmount, UInt8, UInt32
+from ledgerd.protocol.types.names import NO_NAME, AccountName
+from ledgerd.protocol.types.times import Time
+from ledgerd.state.tables.keys import BOOL, CUT_TEXT, NAME_TEXT, OBJECT_ID, OWN_ID, TIME, UINT8, UINT32, descending
+from ledgerd.state.tables.tables import Entity, ObjectId, Table, unique
 
 
 class PmMarketMeta(Entity):

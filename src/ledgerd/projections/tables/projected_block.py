@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
-from ledgerd.state.tables import Entity, Table
+from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId
+from ledgerd.state.tables.tables import Entity, Table
 
 
 class ProjectedBlock(Entity):

@@ -12,11 +12,11 @@ from typing import Annotated
 import msgspec
 
 from ledgerd.codec import record_kind
-from ledgerd.codec.containers import Optional
-from ledgerd.codec.numbers import Int64, UInt16, UInt32
-from ledgerd.codec.records import Field, RecordKind
-from ledgerd.protocol.assets import Asset
-from ledgerd.protocol.names import AccountName
+from ledgerd.codec.types.containers import Optional
+from ledgerd.codec.types.numbers import Int64, UInt16, UInt32
+from ledgerd.codec.types.records import Field, RecordKind
+from ledgerd.protocol.types.assets import Asset
+from ledgerd.protocol.types.names import AccountName
 
 
 class Role(Enum):

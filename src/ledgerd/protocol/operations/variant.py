@@ -9,13 +9,15 @@ from pathlib import Path
 from types import ModuleType
 
 from ledgerd.codec import declare, kind_of, record_kind
-from ledgerd.codec.variants import NamedVariant
+from ledgerd.codec.types.variants import NamedVariant
 from ledgerd.protocol.operations.base import Operation, name_of, tag_of
 
 
 def modules_of(package: str, folder: str) -> list[ModuleType]:
-    names = [each.stem for each in Path(folder).iterdir() if each.suffix == ".py"]
-    return [import_module(f"{package}.{name}") for name in sorted(names) if name != "__init__"]
+    """Those in folders of the folder too."""
+    files = [each.relative_to(folder).with_suffix("") for each in Path(folder).rglob("*.py")]
+    names = sorted(".".join(each.parts) for each in files if each.name != "__init__")
+    return [import_module(f"{package}.{name}") for name in names]
 
 
 OLD_NAMES = {

@@ -6,9 +6,7 @@ from typing import Annotated
 
 from msgspec import field
 
-from ledgerd.codec.numbers import UInt16, UInt32, UInt64
-from ledgerd.protocol.assets import Asset
-from ledgerd.protocol.names import AccountName
+from ledgerd.codec.types.numbers import UInt16, UInt32, UInt64
 from ledgerd.protocol.operations.base import VirtualOperation
 from ledgerd.protocol.operations.roles import (
     IdOf,
@@ -23,7 +21,9 @@ from ledgerd.protocol.operations.roles import (
     Touched,
     words,
 )
-from ledgerd.protocol.times import Time
+from ledgerd.protocol.types.assets import Asset
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.protocol.types.times import Time
 
 
 class AuthorReward(VirtualOperation, frozen=True, tag=26):

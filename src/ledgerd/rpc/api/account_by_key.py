@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ledgerd.projections.tables.key_references import REFERENCE_BY_KEY
-from ledgerd.protocol.keys import PublicKey
-from ledgerd.rpc.api.kinds import Names
+from ledgerd.protocol.crypto.keys import PublicKey
+from ledgerd.rpc.api.shared.kinds import Names
 from ledgerd.rpc.call.declarations import Api
 from ledgerd.rpc.call.view import ApiView
 

@@ -8,14 +8,14 @@ from itertools import islice
 import msgspec
 from msgspec.structs import asdict
 
-from ledgerd.codec.numbers import Int16, Int32, UInt16, UInt32
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.times import Time
-from ledgerd.rpc.api.kinds import existing, record_of
+from ledgerd.codec.types.numbers import Int16, Int32, UInt16, UInt32
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.protocol.types.times import Time
+from ledgerd.rpc.api.shared.kinds import existing, record_of
 from ledgerd.rpc.call.counts import from_to
 from ledgerd.rpc.call.declarations import Api
 from ledgerd.rpc.call.view import ApiView
-from ledgerd.state.objects.committee import (
+from ledgerd.state.objects.money.committee import (
     COMMITTEE_VOTE_BY_REQUEST,
     REQUEST_BY_NUMBER,
     REQUEST_BY_STATUS,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from ledgerd.projections.tables.custom_protocols import PROTOCOL_BY_ACCOUNT
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.names import cut_name
-from ledgerd.rpc.api.account_record import AccountText, changed_account_text
+from ledgerd.protocol.types.names import cut_name
+from ledgerd.rpc.api.shared.account_record import AccountText, changed_account_text
 from ledgerd.rpc.call.counts import exactly
 from ledgerd.rpc.call.declarations import Api
 from ledgerd.rpc.call.view import ApiView
-from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME
+from ledgerd.state.objects.accounts.accounts import ACCOUNT_BY_NAME
 
 CUSTOM_PROTOCOL_API = Api(
     "custom_protocol_api", "Accounts as the followers of a protocol of custom operations see them."

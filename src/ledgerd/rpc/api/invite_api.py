@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ledgerd.codec.numbers import Int64, UInt16
-from ledgerd.protocol.keys import PublicKey
-from ledgerd.rpc.api.kinds import existing
+from ledgerd.codec.types.numbers import Int64, UInt16
+from ledgerd.protocol.crypto.keys import PublicKey
+from ledgerd.rpc.api.shared.kinds import existing
 from ledgerd.rpc.call.counts import from_to
 from ledgerd.rpc.call.declarations import Api
 from ledgerd.rpc.call.view import ApiView
-from ledgerd.state.objects.invites import INVITE_BY_KEY, INVITE_BY_STATUS, INVITES, Invite
-from ledgerd.state.tables import ObjectId
+from ledgerd.state.objects.money.invites import INVITE_BY_KEY, INVITE_BY_STATUS, INVITES, Invite
+from ledgerd.state.tables.tables import ObjectId
 
 INVITE_API = Api("invite_api", "Invites: tokens for whoever knows the secret of a key.")
 

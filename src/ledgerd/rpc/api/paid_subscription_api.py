@@ -7,14 +7,14 @@ from itertools import islice
 
 import msgspec
 
-from ledgerd.codec.numbers import ShareAmount, UInt16, UInt32
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.times import Time
-from ledgerd.rpc.api.kinds import Names, existing, record_of, require_limit
+from ledgerd.codec.types.numbers import ShareAmount, UInt16, UInt32
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.protocol.types.times import Time
+from ledgerd.rpc.api.shared.kinds import Names, existing, record_of, require_limit
 from ledgerd.rpc.call.counts import exactly, from_to
 from ledgerd.rpc.call.declarations import Api
 from ledgerd.rpc.call.view import ApiView
-from ledgerd.state.objects.paid_subscriptions import (
+from ledgerd.state.objects.money.paid_subscriptions import (
     SUBSCRIBE_BY_ACCOUNTS,
     SUBSCRIBE_BY_CREATOR,
     SUBSCRIBE_BY_SUBSCRIBER,

@@ -10,13 +10,13 @@ from typing import Annotated
 import msgspec
 
 from ledgerd.codec import codec_of
-from ledgerd.codec.numbers import UInt8, UInt32, UInt64, UInt128
+from ledgerd.codec.types.numbers import UInt8, UInt32, UInt64, UInt128
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.names import AccountName, cut_name
 from ledgerd.protocol.properties import ChainPropertiesHf14
-from ledgerd.protocol.versions import Version
-from ledgerd.rpc.api.kinds import Names, Printed, answer_record, record_of, require_limit
-from ledgerd.rpc.api.properties import ShownProperties, hardfork_of_properties, shown
+from ledgerd.protocol.types.names import AccountName, cut_name
+from ledgerd.protocol.types.versions import Version
+from ledgerd.rpc.api.shared.kinds import Names, Printed, answer_record, record_of, require_limit
+from ledgerd.rpc.api.shared.properties import ShownProperties, hardfork_of_properties, shown
 from ledgerd.rpc.call.counts import exactly
 from ledgerd.rpc.call.declarations import Api
 from ledgerd.rpc.call.view import ApiView
@@ -29,7 +29,7 @@ from ledgerd.state.objects.validators import (
     VALIDATORS,
     Validator,
 )
-from ledgerd.state.tables import Index, ObjectId
+from ledgerd.state.tables.tables import Index, ObjectId
 
 VALIDATOR_API = Api("validator_api", "Validators, the votes for them, and whose turn it is.", former_name="witness_api")
 

@@ -10,16 +10,16 @@ import msgspec
 
 from ledgerd.codec import codec_of
 from ledgerd.codec.kinds import Reading
-from ledgerd.codec.numbers import UInt16, UInt32
 from ledgerd.codec.partial import bytes_before
-from ledgerd.codec.varint import pack_varint, read_varint
-from ledgerd.protocol.block import SignedHeader
-from ledgerd.protocol.identifiers import TransactionId
+from ledgerd.codec.types.numbers import UInt16, UInt32
+from ledgerd.codec.types.varint import pack_varint, read_varint
+from ledgerd.protocol.blocks.block import SignedHeader
+from ledgerd.protocol.blocks.transaction import SIGNATURE_SIZE, Transaction
+from ledgerd.protocol.crypto.signatures import Signature
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.base import Extensions
-from ledgerd.protocol.signatures import Signature
-from ledgerd.protocol.times import Time
-from ledgerd.protocol.transaction import SIGNATURE_SIZE, Transaction
+from ledgerd.protocol.types.identifiers import TransactionId
+from ledgerd.protocol.types.times import Time
 
 
 class BlockOpening(NamedTuple):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.codec import codec_of
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.transactions import REVERSIBLE_BY_NUMBER
-from ledgerd.state.view import View
+from ledgerd.state.views.view import View
 
 
 class KeptBlocks:

@@ -13,8 +13,8 @@ import msgspec
 
 from ledgerd.chain.events import BlockApplied, Event
 from ledgerd.chain.interface.observer import Observer
-from ledgerd.codec.numbers import UInt32, UInt64
-from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
+from ledgerd.codec.types.numbers import UInt32, UInt64
+from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId
 
 _FORM = struct.Struct("<20sIIQI")
 RECORD_BYTES = _FORM.size

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from io import BytesIO
 
 from ledgerd.basics.quotas import HeldAmounts
-from ledgerd.codec.json_text import Json
+from ledgerd.codec.json.text import Json
 from ledgerd.rpc.call.bounds import RequestBudget
 
 

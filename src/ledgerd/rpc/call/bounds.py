@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from ledgerd.basics.quotas import HeldAmounts
-from ledgerd.codec.json_text import Json
+from ledgerd.codec.json.text import Json
 from ledgerd.rpc.call.errors import INVALID_REQUEST, PlainError
 from ledgerd.rpc.call.limits import Limits
 

@@ -24,7 +24,7 @@ from typing import Annotated, TypeVar, get_args, get_type_hints
 import msgspec
 
 from ledgerd.codec import Codec, codec_of
-from ledgerd.codec.json_text import Json, dumps
+from ledgerd.codec.json.text import Json, dumps
 from ledgerd.codec.kinds import Kind
 from ledgerd.codec.source import Source
 from ledgerd.rpc.call.counts import UNCOUNTED, Count

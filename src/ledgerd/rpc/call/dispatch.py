@@ -12,8 +12,8 @@ from typing import cast
 from ledgerd.basics.quotas import HeldAmounts
 from ledgerd.chain.log.files import DamageReports
 from ledgerd.codec.errors import DecodeError
-from ledgerd.codec.json_scalars import as_object
-from ledgerd.codec.json_text import Json
+from ledgerd.codec.json.scalars import as_object
+from ledgerd.codec.json.text import Json
 from ledgerd.metrics.meters.requests import AT_FAILED, AT_OK, AT_REFUSED, RequestMeter, RequestTiming
 from ledgerd.protocol.errors import OperatorError, RuleViolation
 from ledgerd.protocol.properties import json_defaults_of

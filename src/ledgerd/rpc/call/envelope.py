@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ledgerd.codec.errors import PARSE_ERROR
-from ledgerd.codec.json_errors import JsonError
-from ledgerd.codec.json_scalars import as_array, as_string
-from ledgerd.codec.json_text import Json, dumps
+from ledgerd.codec.json.errors import JsonError
+from ledgerd.codec.json.scalars import as_array, as_string
+from ledgerd.codec.json.text import Json, dumps
 from ledgerd.rpc.call.errors import INVALID_REQUEST, NO_PARAMETERS, ErrorObject, PlainError, Unresolved
 
 VERSION = "2.0"

@@ -6,10 +6,10 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from ledgerd.codec.errors import ASSERTION, BAD_CAST, FOREIGN, PARSE_ERROR, DecodeError
-from ledgerd.codec.json_errors import JsonError, Layer
-from ledgerd.codec.json_text import Json, dumps, quote
+from ledgerd.codec.json.errors import JsonError, Layer
+from ledgerd.codec.json.text import Json, dumps, quote
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.time_text import time_text
+from ledgerd.protocol.types.time_text import time_text
 
 INVALID_REQUEST = -32600
 INVALID_PARAMETERS = -32602

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ledgerd.codec.json_text import Json
-from ledgerd.codec.legacy_json import parse, places_of_elements
+from ledgerd.codec.json.legacy import parse, places_of_elements
+from ledgerd.codec.json.text import Json
 from ledgerd.rpc.call.errors import INVALID_REQUEST, PlainError
 
 LARGE = 256 * 1024

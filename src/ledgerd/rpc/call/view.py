@@ -7,11 +7,11 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from copy import copy
 from typing import Protocol, TypeVar
 
-from ledgerd.protocol.parameters import ChainParameters
+from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.rpc.call.bounds import RequestBudget
 from ledgerd.rpc.call.errors import PlainError
-from ledgerd.state.empty import EmptyView
-from ledgerd.state.view import View
+from ledgerd.state.views.empty import EmptyView
+from ledgerd.state.views.view import View
 
 S = TypeVar("S")
 

@@ -9,7 +9,7 @@ from importlib.resources import files
 
 import msgspec
 
-from ledgerd.codec.json_text import Json
+from ledgerd.codec.json.text import Json
 from ledgerd.rpc.call.declarations import Answering, Api, Method, Parameter
 from ledgerd.rpc.describe.schemas import Schema, Schemas
 

@@ -6,12 +6,12 @@ import json
 from typing import TypeAlias
 
 from ledgerd.codec import Codec
-from ledgerd.codec.containers import FixedArray, Optional, SortedMap, SortedSet, Vector
-from ledgerd.codec.json_text import Json
+from ledgerd.codec.json.text import Json
 from ledgerd.codec.kinds import Kind
-from ledgerd.codec.records import RecordKind
-from ledgerd.codec.variants import NamedVariant, Variant
-from ledgerd.rpc.api.kinds import EnumKind, Printed
+from ledgerd.codec.types.containers import FixedArray, Optional, SortedMap, SortedSet, Vector
+from ledgerd.codec.types.records import RecordKind
+from ledgerd.codec.types.variants import NamedVariant, Variant
+from ledgerd.rpc.api.shared.kinds import EnumKind, Printed
 from ledgerd.rpc.call.declarations import AnyJson
 
 Schema: TypeAlias = dict[str, Json]

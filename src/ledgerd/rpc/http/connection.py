@@ -14,13 +14,13 @@ from ledgerd.protocol.errors import RuleViolation
 from ledgerd.rpc.call.asker import Asker
 from ledgerd.rpc.call.dispatch import AnswerMaker, Later
 from ledgerd.rpc.http import responses
-from ledgerd.rpc.http.event_stream import EventStreamConnection
 from ledgerd.rpc.http.gate import Gate
 from ledgerd.rpc.http.reader import Arrival, ContinueExpected, Handshake, Refusal, Request, RequestReader
 from ledgerd.rpc.http.requests import RequestConnection
 from ledgerd.rpc.http.responses import Page
 from ledgerd.rpc.http.service import Service
-from ledgerd.rpc.http.websocket import WebSocketConnection, accept_key
+from ledgerd.rpc.http.streams.event_stream import EventStreamConnection
+from ledgerd.rpc.http.streams.websocket import WebSocketConnection, accept_key
 
 HEALTH = b"/health"
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import cache
 
 from ledgerd.chain.rules.validators.unknown_hardforks import unknown_hardfork_votes
-from ledgerd.codec.json_text import Json, dumps
-from ledgerd.rpc.api.node_status import LatestStatus, status_of
+from ledgerd.codec.json.text import Json, dumps
+from ledgerd.rpc.api.node.node_status import LatestStatus, status_of
 from ledgerd.rpc.call.declarations import Api
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.call.view import Node

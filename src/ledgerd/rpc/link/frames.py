@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from ledgerd.basics.frames import FrameBuffer, FrameFault, framed
-from ledgerd.codec.json_errors import Layer
+from ledgerd.codec.json.errors import Layer
 
 MAX_FRAME = 16 * 1024 * 1024
 """More than the largest block, and than the largest request body that is passed on."""

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from ledgerd.rpc.link.topics import PendingChange, unpacked
-from ledgerd.state.overlay import Overlay
-from ledgerd.state.reader import StateReader
-from ledgerd.state.tables import Table
-from ledgerd.state.view import View
+from ledgerd.state.tables.tables import Table
+from ledgerd.state.views.overlay import Overlay
+from ledgerd.state.views.reader import StateReader
+from ledgerd.state.views.view import View
 
 
 class PendingReader:

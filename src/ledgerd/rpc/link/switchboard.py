@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import cast
 
 from ledgerd.basics.frames import FrameFault
-from ledgerd.codec.json_errors import Layer
+from ledgerd.codec.json.errors import Layer
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.link.frames import (

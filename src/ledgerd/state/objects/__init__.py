@@ -7,40 +7,46 @@ from __future__ import annotations
 
 from typing import Any
 
-from ledgerd.state.objects.accounts import (
+from ledgerd.state.objects.accounts.accounts import (
     ACCOUNT_AUTHORITIES,
     ACCOUNT_METADATA,
     ACCOUNTS,
     AGENT_PERMISSIONS,
     KEY_HISTORY,
 )
-from ledgerd.state.objects.bets import PM_BETS
-from ledgerd.state.objects.commitments import PM_COMMITS
-from ledgerd.state.objects.committee import COMMITTEE_REQUESTS, COMMITTEE_VOTES
-from ledgerd.state.objects.content import CONTENT_TYPES, CONTENT_VOTES, CONTENTS
+from ledgerd.state.objects.accounts.content import CONTENT_TYPES, CONTENT_VOTES, CONTENTS
+from ledgerd.state.objects.accounts.proposals import PROPOSALS, REQUIRED_APPROVALS
+from ledgerd.state.objects.accounts.recovery import (
+    ACCOUNT_RECOVERY_REQUESTS,
+    CHANGE_RECOVERY_ACCOUNT_REQUESTS,
+    MASTER_AUTHORITY_HISTORY,
+)
 from ledgerd.state.objects.discrepancies import DISCREPANCIES
-from ledgerd.state.objects.disputes import PM_CREATOR_BANS, PM_DISPUTE_VOTES, PM_DISPUTES
-from ledgerd.state.objects.escrow import ESCROWS
 from ledgerd.state.objects.globals import AWARD_SHARES_EXPIRE, DYNAMIC_GLOBAL_PROPERTIES, HARDFORK_PROPERTIES
-from ledgerd.state.objects.invites import INVITES
-from ledgerd.state.objects.lazy_pool import (
+from ledgerd.state.objects.markets.bets import PM_BETS
+from ledgerd.state.objects.markets.commitments import PM_COMMITS
+from ledgerd.state.objects.markets.disputes import PM_CREATOR_BANS, PM_DISPUTE_VOTES, PM_DISPUTES
+from ledgerd.state.objects.markets.lazy_pool import (
     PM_LAZY_ALLOCATIONS,
     PM_LAZY_DEPOSITS,
     PM_LAZY_POOLS,
     PM_LAZY_WITHDRAW_REQUESTS,
 )
-from ledgerd.state.objects.leverage import LEVERAGE_ENDS, PM_LEVERAGE_POSITIONS
-from ledgerd.state.objects.liquidity import PM_LIQUIDITY
-from ledgerd.state.objects.markets import PM_MARKETS, PM_OUTCOMES
-from ledgerd.state.objects.oracles import PM_ORACLES
-from ledgerd.state.objects.paid_subscriptions import PAID_SUBSCRIBES, PAID_SUBSCRIPTIONS
-from ledgerd.state.objects.proposals import PROPOSALS, REQUIRED_APPROVALS
-from ledgerd.state.objects.recovery import (
-    ACCOUNT_RECOVERY_REQUESTS,
-    CHANGE_RECOVERY_ACCOUNT_REQUESTS,
-    MASTER_AUTHORITY_HISTORY,
+from ledgerd.state.objects.markets.leverage import LEVERAGE_ENDS, PM_LEVERAGE_POSITIONS
+from ledgerd.state.objects.markets.liquidity import PM_LIQUIDITY
+from ledgerd.state.objects.markets.markets import PM_MARKETS, PM_OUTCOMES
+from ledgerd.state.objects.markets.oracles import PM_ORACLES
+from ledgerd.state.objects.markets.settlements import PM_DEFERRED_CLAIMS, PM_SETTLEMENTS
+from ledgerd.state.objects.money.committee import COMMITTEE_REQUESTS, COMMITTEE_VOTES
+from ledgerd.state.objects.money.escrow import ESCROWS
+from ledgerd.state.objects.money.invites import INVITES
+from ledgerd.state.objects.money.paid_subscriptions import PAID_SUBSCRIBES, PAID_SUBSCRIPTIONS
+from ledgerd.state.objects.money.vesting import (
+    FIX_VESTING_DELEGATIONS,
+    VESTING_DELEGATION_EXPIRATIONS,
+    VESTING_DELEGATIONS,
+    WITHDRAW_VESTING_ROUTES,
 )
-from ledgerd.state.objects.settlements import PM_DEFERRED_CLAIMS, PM_SETTLEMENTS
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, KNOWN_TRANSACTIONS, REVERSIBLE_BLOCKS
 from ledgerd.state.objects.validators import (
     VALIDATOR_CONFIRMATIONS,
@@ -49,13 +55,7 @@ from ledgerd.state.objects.validators import (
     VALIDATOR_VOTES,
     VALIDATORS,
 )
-from ledgerd.state.objects.vesting import (
-    FIX_VESTING_DELEGATIONS,
-    VESTING_DELEGATION_EXPIRATIONS,
-    VESTING_DELEGATIONS,
-    WITHDRAW_VESTING_ROUTES,
-)
-from ledgerd.state.tables import Table
+from ledgerd.state.tables.tables import Table
 
 TABLES: tuple[Table[Any], ...] = (
     DYNAMIC_GLOBAL_PROPERTIES,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import struct
 from typing import Annotated
 
-from ledgerd.codec.containers import FixedArray, Vector
 from ledgerd.codec.errors import DecodeError
-from ledgerd.codec.numbers import Boolean, Share
 from ledgerd.codec.source import Source
-from ledgerd.codec.strings import hex_bytes
-from ledgerd.protocol.names import MAX_NAME_BYTES, NAME_KIND, AccountName, name_of_bytes
+from ledgerd.codec.types.containers import FixedArray, Vector
+from ledgerd.codec.types.numbers import Boolean, Share
+from ledgerd.codec.types.strings import hex_bytes
+from ledgerd.protocol.types.names import MAX_NAME_BYTES, NAME_KIND, AccountName, name_of_bytes
 
 PROXY_DEPTH = 4
 """Over how many hops votes are passed on."""

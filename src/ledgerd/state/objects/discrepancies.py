@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from ledgerd.codec.numbers import ShareAmount, UInt8
-from ledgerd.state.keys import OBJECT_ID, UINT8
-from ledgerd.state.tables import Entity, ObjectId, Table, unique
+from ledgerd.codec.types.numbers import ShareAmount, UInt8
+from ledgerd.state.tables.keys import OBJECT_ID, UINT8
+from ledgerd.state.tables.tables import Entity, ObjectId, Table, unique
 
 
 class Sum(IntEnum):

@@ -5,15 +5,15 @@ Beside them its hardforks (spec 02, section 3.13), and the shares of awards in t
 
 from __future__ import annotations
 
-from ledgerd.codec.numbers import Int16, ShareAmount, UInt8, UInt16, UInt32, UInt64, UInt128
-from ledgerd.protocol.assets import Price, Shares, Tokens, shares, tokens, worth_of
+from ledgerd.codec.types.numbers import Int16, ShareAmount, UInt8, UInt16, UInt32, UInt64, UInt128
 from ledgerd.protocol.errors import require
-from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
-from ledgerd.protocol.names import NO_NAME, AccountName
-from ledgerd.protocol.times import Time
-from ledgerd.protocol.versions import HardforkVersion
-from ledgerd.state.keys import TIME
-from ledgerd.state.tables import Entity, Table, ordered
+from ledgerd.protocol.types.assets import Price, Shares, Tokens, shares, tokens, worth_of
+from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId
+from ledgerd.protocol.types.names import NO_NAME, AccountName
+from ledgerd.protocol.types.times import Time
+from ledgerd.protocol.types.versions import HardforkVersion
+from ledgerd.state.tables.keys import TIME
+from ledgerd.state.tables.tables import Entity, Table, ordered
 
 FIRST_PRICE = 1_000_000, 1_000
 """So many shares cost so many tokens while there are none."""

@@ -4,11 +4,11 @@ still be taken back: kept in the state, so that a restart loses none of them; th
 
 from __future__ import annotations
 
-from ledgerd.codec.numbers import UInt32
-from ledgerd.protocol.identifiers import NO_BLOCK, BlockId, TransactionId
-from ledgerd.protocol.times import Time
-from ledgerd.state.keys import TIME, UINT32, fixed_bytes
-from ledgerd.state.tables import Entity, Table, ordered, unique
+from ledgerd.codec.types.numbers import UInt32
+from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId, TransactionId
+from ledgerd.protocol.types.times import Time
+from ledgerd.state.tables.keys import TIME, UINT32, fixed_bytes
+from ledgerd.state.tables.tables import Entity, Table, ordered, unique
 
 TRANSACTION_ID_SIZE = 20
 BLOCK_SUMMARY_COUNT = 0x10000

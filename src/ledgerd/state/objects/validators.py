@@ -16,21 +16,21 @@ import msgspec
 from ledgerd.codec import codec_of, record_kind
 from ledgerd.codec.annotations import fields_of
 from ledgerd.codec.errors import DecodeError
-from ledgerd.codec.json_scalars import as_string
-from ledgerd.codec.numbers import Int16, ShareAmount, UInt8, UInt16, UInt32, UInt64, UInt128, Unsigned
+from ledgerd.codec.json.scalars import as_string
 from ledgerd.codec.partial import fields_reader
-from ledgerd.codec.records import RecordKind
 from ledgerd.codec.source import Source, packing
-from ledgerd.codec.strings import FixedBytes
-from ledgerd.protocol.identifiers import NO_BLOCK, BlockId
-from ledgerd.protocol.keys import NULL_KEY, PublicKey
-from ledgerd.protocol.names import NO_NAME, AccountName
+from ledgerd.codec.types.numbers import Int16, ShareAmount, UInt8, UInt16, UInt32, UInt64, UInt128, Unsigned
+from ledgerd.codec.types.records import RecordKind
+from ledgerd.codec.types.strings import FixedBytes
+from ledgerd.protocol.crypto.keys import NULL_KEY, PublicKey
 from ledgerd.protocol.properties import ChainPropertiesHf14
-from ledgerd.protocol.times import Time
-from ledgerd.protocol.versions import HardforkVersion, Version
-from ledgerd.state.keys import BOOL, INT64, NAME_TEXT, NAME_WORD, OBJECT_ID, OWN_ID, TIME, UINT128, descending
+from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId
+from ledgerd.protocol.types.names import NO_NAME, AccountName
+from ledgerd.protocol.types.times import Time
+from ledgerd.protocol.types.versions import HardforkVersion, Version
 from ledgerd.state.objects.arrays import FlagRow, NameRow
-from ledgerd.state.tables import Entity, ObjectId, Table, ordered, unique
+from ledgerd.state.tables.keys import BOOL, INT64, NAME_TEXT, NAME_WORD, OBJECT_ID, OWN_ID, TIME, UINT128, descending
+from ledgerd.state.tables.tables import Entity, ObjectId, Table, ordered, unique
 
 REMEMBERED = 1024
 SIZE = packing(record_kind(ChainPropertiesHf14).letters).size

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from ledgerd.codec.kinds import Kind
-from ledgerd.codec.numbers import Boolean
+from ledgerd.codec.types.numbers import Boolean
 from ledgerd.protocol.operations import Operation
 from ledgerd.wallet.arguments.common import Parser, Parts, add_command, add_sending_options, choices_of, secret_of
 from ledgerd.wallet.arguments.outcome import outcome_words

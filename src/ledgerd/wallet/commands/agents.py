@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ledgerd.protocol.keys import NULL_KEY, PublicKey, public_key_text
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.agents import SetAgentPermission
+from ledgerd.protocol.crypto.keys import NULL_KEY, PublicKey, public_key_text
+from ledgerd.protocol.operations.accounts.agents import SetAgentPermission
 from ledgerd.protocol.operations.base import name_of
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.commands.sending import Choices, send
 from ledgerd.wallet.node.ledger import LedgerReader

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ledgerd.codec.errors import DecodeError
-from ledgerd.codec.json_errors import JsonError
-from ledgerd.protocol.keys import InvalidKey, PublicKey, public_key_from_text
+from ledgerd.codec.json.errors import JsonError
+from ledgerd.protocol.crypto.keys import InvalidKey, PublicKey, public_key_from_text
 from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.errors import WalletError
 from ledgerd.wallet.keys.entry import SecretSource, readable

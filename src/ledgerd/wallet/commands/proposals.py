@@ -10,9 +10,14 @@ import msgspec
 
 from ledgerd.basics.printable import shown_text
 from ledgerd.codec import codec_of
-from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.proposals import OperationWrapper, ProposalCreate, ProposalDelete, ProposalUpdate
+from ledgerd.protocol.operations.accounts.proposals import (
+    OperationWrapper,
+    ProposalCreate,
+    ProposalDelete,
+    ProposalUpdate,
+)
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.commands.sending import Choices, send
 from ledgerd.wallet.errors import NodesDisagree, OtherChain, WalletError

@@ -12,11 +12,11 @@ from pathlib import Path
 import msgspec
 
 from ledgerd.basics.printable import printable, printable_lines
-from ledgerd.protocol.authority_check import required_authorities
+from ledgerd.protocol.authorities.authority_check import required_authorities
+from ledgerd.protocol.crypto.keys import PublicKey, public_key_from_text
+from ledgerd.protocol.crypto.signatures import recover
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.keys import PublicKey, public_key_from_text
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.signatures import recover
 from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.errors import (
     ExpiredTransaction,

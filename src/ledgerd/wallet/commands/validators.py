@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ledgerd.codec import codec_of
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.keys import NULL_KEY, PublicKey, public_key_from_text, public_key_text
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.crypto.keys import NULL_KEY, PublicKey, public_key_from_text, public_key_text
 from ledgerd.protocol.operations.validators import AccountValidatorVote, ValidatorUpdate
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.commands.sending import Choices, send
 from ledgerd.wallet.errors import NoSuchAccount, UnknownOutcome, WalletError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ledgerd.protocol.keys import PrivateKey, PublicKey
+from ledgerd.protocol.crypto.keys import PrivateKey, PublicKey
 from ledgerd.wallet.errors import DamagedWallet, WalletError
 from ledgerd.wallet.keys.hardening import keep_from_swap
 

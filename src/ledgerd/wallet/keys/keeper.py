@@ -23,12 +23,12 @@ import msgspec
 
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import DecodeError, EncodeError
-from ledgerd.codec.json_errors import JsonError
-from ledgerd.protocol import memo
+from ledgerd.codec.json.errors import JsonError
+from ledgerd.protocol.blocks.transaction import Transaction
+from ledgerd.protocol.crypto import memo
+from ledgerd.protocol.crypto.keys import InvalidKey, PrivateKey, PublicKey, public_key_from_text, public_key_text
+from ledgerd.protocol.crypto.signatures import sign
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.keys import InvalidKey, PrivateKey, PublicKey, public_key_from_text, public_key_text
-from ledgerd.protocol.signatures import sign
-from ledgerd.protocol.transaction import Transaction
 from ledgerd.wallet.errors import KeyNotFound, WalletError
 from ledgerd.wallet.keys import messages
 from ledgerd.wallet.keys.contents import Contents

@@ -14,9 +14,9 @@ from cryptography.hazmat.primitives.padding import PKCS7
 
 from ledgerd.codec.errors import DecodeError
 from ledgerd.codec.kinds import Reading
-from ledgerd.codec.varint import read_varint
-from ledgerd.protocol.hashing import sha512
-from ledgerd.protocol.keys import KEY_SIZE, InvalidKey, PrivateKey
+from ledgerd.codec.types.varint import read_varint
+from ledgerd.protocol.crypto.hashing import sha512
+from ledgerd.protocol.crypto.keys import KEY_SIZE, InvalidKey, PrivateKey
 from ledgerd.wallet.errors import DamagedWallet, ForeignWallet, WalletError, WrongPassword
 from ledgerd.wallet.keys.wallet_file import read_file
 

@@ -14,8 +14,8 @@ from typing import TypeVar
 
 import msgspec
 
-from ledgerd.protocol.keys import PublicKey, public_key_text
-from ledgerd.protocol.signatures import Signature
+from ledgerd.protocol.crypto.keys import PublicKey, public_key_text
+from ledgerd.protocol.crypto.signatures import Signature
 from ledgerd.supervision.processes import NOTHING, Child, module_command
 from ledgerd.wallet.errors import LockedWallet, WalletError
 from ledgerd.wallet.keys import messages

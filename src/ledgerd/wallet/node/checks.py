@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 
 from ledgerd.protocol.constants import BLOCK_INTERVAL
-from ledgerd.protocol.identifiers import BlockId, ChainId
-from ledgerd.protocol.time_text import parse_time_text
+from ledgerd.protocol.types.identifiers import BlockId, ChainId
+from ledgerd.protocol.types.time_text import parse_time_text
 from ledgerd.wallet.errors import HeadWentBack, NodesDisagree, NodeUnreachable, OtherChain, WrongClock
 from ledgerd.wallet.node.client import NodeClient
 from ledgerd.wallet.node.seen import SeenChain, recall, remember

@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 
 from ledgerd.codec import codec_of
-from ledgerd.protocol.assets import SHARES_SYMBOL, TOKEN_SYMBOL, Asset
+from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.types.assets import SHARES_SYMBOL, TOKEN_SYMBOL, Asset
 from ledgerd.wallet.errors import NodeRefused
 from ledgerd.wallet.node.client import NodeClient
 from ledgerd.wallet.operations.words import amount_words

@@ -5,15 +5,15 @@ from __future__ import annotations
 from functools import cache
 
 from ledgerd.codec import record_kind
-from ledgerd.codec.containers import Optional, SortedSet, Vector
 from ledgerd.codec.kinds import Kind
-from ledgerd.codec.numbers import Boolean
-from ledgerd.codec.records import Field, RecordKind
-from ledgerd.protocol.assets import Asset
-from ledgerd.protocol.authority import Authority
-from ledgerd.protocol.names import NameKind
+from ledgerd.codec.types.containers import Optional, SortedSet, Vector
+from ledgerd.codec.types.numbers import Boolean
+from ledgerd.codec.types.records import Field, RecordKind
+from ledgerd.protocol.authorities.authority import Authority
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.roles import Meaning
+from ledgerd.protocol.types.assets import Asset
+from ledgerd.protocol.types.names import NameKind
 
 EXTENSIONS = "extensions"
 """Always empty, so that nobody has to write them."""

@@ -13,22 +13,22 @@ import msgspec
 import orjson
 
 from ledgerd.codec import codec_of, record_kind
-from ledgerd.codec.containers import SortedMap, Vector
 from ledgerd.codec.errors import CodecError
 from ledgerd.codec.kinds import Kind
-from ledgerd.codec.numbers import Boolean, Signed, Unsigned
-from ledgerd.codec.records import RecordKind
-from ledgerd.codec.strings import FixedBytes, Text
-from ledgerd.codec.variants import Variant
-from ledgerd.protocol.assets import SHARES_SYMBOL, TOKEN_SYMBOL, Asset, symbol_name
-from ledgerd.protocol.authority import Authority, authority_of
+from ledgerd.codec.types.containers import SortedMap, Vector
+from ledgerd.codec.types.numbers import Boolean, Signed, Unsigned
+from ledgerd.codec.types.records import RecordKind
+from ledgerd.codec.types.strings import FixedBytes, Text
+from ledgerd.codec.types.variants import Variant
+from ledgerd.protocol.authorities.authority import Authority, authority_of
+from ledgerd.protocol.crypto.keys import ADDRESS_PREFIX, public_key_from_text
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.keys import ADDRESS_PREFIX, public_key_from_text
+from ledgerd.protocol.networks.parameters import NETWORKS, ChainParameters
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.base import name_of
-from ledgerd.protocol.parameters import NETWORKS, ChainParameters
-from ledgerd.protocol.time_text import parse_time_text, time_text
-from ledgerd.protocol.times import TimeKind
+from ledgerd.protocol.types.assets import SHARES_SYMBOL, TOKEN_SYMBOL, Asset, symbol_name
+from ledgerd.protocol.types.time_text import parse_time_text, time_text
+from ledgerd.protocol.types.times import TimeKind
 from ledgerd.wallet.errors import RuleBroken, WalletError, WrongAmount
 from ledgerd.wallet.operations.catalogue import UNSENDABLE
 from ledgerd.wallet.operations.fields import fields_of_operation, inner_of, is_asked, is_asset, is_authority

@@ -9,17 +9,17 @@ import msgspec
 
 from ledgerd.basics.printable import shown_text
 from ledgerd.codec import record_kind
-from ledgerd.codec.containers import SortedMap, Vector
 from ledgerd.codec.kinds import Kind
-from ledgerd.codec.records import RecordKind
-from ledgerd.codec.variants import Variant
-from ledgerd.protocol.assets import Asset
-from ledgerd.protocol.authority import Authority
-from ledgerd.protocol.keys import PublicKey, public_key_text
+from ledgerd.codec.types.containers import SortedMap, Vector
+from ledgerd.codec.types.records import RecordKind
+from ledgerd.codec.types.variants import Variant
+from ledgerd.protocol.authorities.authority import Authority
+from ledgerd.protocol.crypto.keys import PublicKey, public_key_text
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.base import name_of
-from ledgerd.protocol.time_text import time_text
-from ledgerd.protocol.times import LATEST, TimeKind
+from ledgerd.protocol.types.assets import Asset
+from ledgerd.protocol.types.time_text import time_text
+from ledgerd.protocol.types.times import LATEST, TimeKind
 from ledgerd.wallet.operations.fields import EXTENSIONS, inner_of, is_asset, is_authority
 
 INDENT = "    "

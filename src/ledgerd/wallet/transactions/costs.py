@@ -12,11 +12,11 @@ from ledgerd.basics.durations import DAY
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.basics.printable import shown_text
 from ledgerd.codec import codec_of
-from ledgerd.protocol.assets import Asset
+from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.constants import BANDWIDTH_PRECISION
+from ledgerd.protocol.crypto.signatures import SIGNATURE_SIZE
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.signatures import SIGNATURE_SIZE
-from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.types.assets import Asset
 from ledgerd.wallet.node.ledger import BandwidthUse, LedgerReader
 
 WINDOW = "CHAIN_BANDWIDTH_AVERAGE_WINDOW_SECONDS"

@@ -7,8 +7,8 @@ from functools import cache
 import msgspec
 
 from ledgerd.codec.errors import CodecError
-from ledgerd.protocol import base58
-from ledgerd.protocol.memo import MARK
+from ledgerd.protocol.crypto import base58
+from ledgerd.protocol.crypto.memo import MARK
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.roles import Meaning, Role, field_marked
 from ledgerd.wallet.errors import KeyNotFound, WalletError

@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable, Iterator
 import msgspec
 
 from ledgerd.codec import record_kind
-from ledgerd.codec.containers import Vector
-from ledgerd.protocol.names import is_valid_name
+from ledgerd.codec.types.containers import Vector
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.roles import Meaning
+from ledgerd.protocol.types.names import is_valid_name
 from ledgerd.wallet.node.ledger import LedgerReader
 from ledgerd.wallet.operations.fields import inner_of, is_name
 

@@ -9,10 +9,10 @@ import msgspec
 
 from ledgerd.basics.printable import shown_text
 from ledgerd.codec import codec_of
-from ledgerd.protocol.keys import PublicKey, public_key_text
+from ledgerd.protocol.blocks.transaction import Transaction
+from ledgerd.protocol.crypto.keys import PublicKey, public_key_text
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.time_text import time_text
-from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.types.time_text import time_text
 from ledgerd.wallet.node.dry_run import DryRun
 from ledgerd.wallet.operations.words import words_of
 from ledgerd.wallet.transactions.draft import Draft

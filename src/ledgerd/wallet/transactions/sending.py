@@ -10,9 +10,9 @@ import msgspec
 
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.transaction import Transaction
 from ledgerd.wallet.errors import NodeRefused, NodeUnreachable, NotSent, UnknownOutcome
 from ledgerd.wallet.node.checks import chain_status
 from ledgerd.wallet.node.client import NodeClient

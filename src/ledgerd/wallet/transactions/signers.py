@@ -9,8 +9,8 @@ from collections.abc import Callable, Collection, Iterable
 
 import msgspec
 
-from ledgerd.protocol.authority import Authority
-from ledgerd.protocol.authority_check import (
+from ledgerd.protocol.authorities.authority import Authority
+from ledgerd.protocol.authorities.authority_check import (
     Accounts,
     IrrelevantApproval,
     IrrelevantSignature,
@@ -18,13 +18,13 @@ from ledgerd.protocol.authority_check import (
     MissingOther,
     verify_required,
 )
+from ledgerd.protocol.authorities.operation_authority import AgentKeys, TransactionKeys, verify_operations
+from ledgerd.protocol.blocks.transaction import Transaction
+from ledgerd.protocol.crypto.keys import PublicKey, public_key_text
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.keys import PublicKey, public_key_text
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operation_authority import AgentKeys, TransactionKeys, verify_operations
-from ledgerd.protocol.operations.agents import NEVER_DELEGABLE
+from ledgerd.protocol.operations.accounts.agents import NEVER_DELEGABLE
 from ledgerd.protocol.operations.base import name_of
-from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.wallet.errors import RuleBroken
 
 GetAuthorities = Callable[[AccountName], tuple[Authority, Authority, Authority]]

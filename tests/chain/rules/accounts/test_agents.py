@@ -8,8 +8,8 @@ import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.accounts.authorities import agent_keys, agents_of, wipe_agents
-from ledgerd.protocol.names import AccountName
-from ledgerd.state.objects.accounts import AGENT_PERMISSIONS, AgentPermission
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.state.objects.accounts.accounts import AGENT_PERMISSIONS, AgentPermission
 from tests.chain.ledgers import ALICE, BOB, NOW, key_of
 
 ROWS = (

@@ -12,15 +12,15 @@ import pytest
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.accounts.authorities import agents_of
 from ledgerd.chain.steps.payments import end_auctions
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.authority import Authority, authority_of
-from ledgerd.protocol.keys import NULL_KEY, PublicKey
-from ledgerd.protocol.names import NO_NAME, AccountName
-from ledgerd.protocol.operations.account_market import BuyAccount
-from ledgerd.protocol.operations.accounts import AccountUpdate, RecoverAccount
-from ledgerd.protocol.operations.agents import SetAgentPermission
-from ledgerd.state.objects.accounts import KEY_HISTORY, KEY_HISTORY_BY_KEY, Role
-from ledgerd.state.objects.recovery import (
+from ledgerd.protocol.authorities.authority import Authority, authority_of
+from ledgerd.protocol.crypto.keys import NULL_KEY, PublicKey
+from ledgerd.protocol.operations.accounts.account_market import BuyAccount
+from ledgerd.protocol.operations.accounts.accounts import AccountUpdate, RecoverAccount
+from ledgerd.protocol.operations.accounts.agents import SetAgentPermission
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.names import NO_NAME, AccountName
+from ledgerd.state.objects.accounts.accounts import KEY_HISTORY, KEY_HISTORY_BY_KEY, Role
+from ledgerd.state.objects.accounts.recovery import (
     ACCOUNT_RECOVERY_REQUESTS,
     MASTER_AUTHORITY_HISTORY,
     AccountRecoveryRequest,

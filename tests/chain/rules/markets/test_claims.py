@@ -4,7 +4,7 @@ import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.market import defer_claim
-from ledgerd.state.objects.settlements import CLOSED_LEVERAGE, PM_DEFERRED_CLAIMS, PmDeferredClaim
+from ledgerd.state.objects.markets.settlements import CLOSED_LEVERAGE, PM_DEFERRED_CLAIMS, PmDeferredClaim
 from tests.chain.ledgers import BOB, NOW
 from tests.chain.market_scenes import create_market
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from ledgerd.chain.evaluators.bets import commitment_of
+from ledgerd.chain.evaluators.markets.bets import commitment_of
 from ledgerd.codec import codec_of
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.names import MAX_NAME_BYTES, AccountName
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.bets import PmCommitBet, PmRevealBet
+from ledgerd.protocol.operations.markets.bets import PmCommitBet, PmRevealBet
+from ledgerd.protocol.types.names import MAX_NAME_BYTES, AccountName
 from tests.recorded import recorded_blocks
 
 COMMITTED = {"open-pm2": 79, "open-main15": 126}

@@ -5,7 +5,7 @@ import pytest
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.market import COLLATERAL, LIQUIDITY, STAKES, Frozen, adjust_frozen, move_balance
 from ledgerd.protocol.errors import Overflow
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.types.names import AccountName
 from tests.chain.ledgers import ALICE, change, create_account
 
 

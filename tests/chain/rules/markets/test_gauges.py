@@ -14,7 +14,7 @@ from ledgerd.chain.rules.markets.oracles import (
     turn_gauge,
 )
 from ledgerd.state.objects.arrays import TIME_CLASSES
-from ledgerd.state.objects.disputes import PmDispute
+from ledgerd.state.objects.markets.disputes import PmDispute
 from tests.chain.market_scenes import NOBODY, ORACLE, create_market, create_oracle
 
 MOST = 2**32 - 1

@@ -14,8 +14,8 @@ from ledgerd.chain.rules.markets.lazy_pool import (
     serve_queue,
     settle_allocation,
 )
-from ledgerd.protocol.names import NO_NAME
-from ledgerd.state.objects.lazy_pool import (
+from ledgerd.protocol.types.names import NO_NAME
+from ledgerd.state.objects.markets.lazy_pool import (
     LAZY_ALLOCATION_BY_MARKET,
     PM_LAZY_ALLOCATIONS,
     PM_LAZY_WITHDRAW_REQUESTS,
@@ -23,8 +23,8 @@ from ledgerd.state.objects.lazy_pool import (
     PmLazyAllocation,
     PmLazyWithdrawRequest,
 )
-from ledgerd.state.objects.liquidity import ACTIVE, CLOSED, PM_LIQUIDITY, PmLiquidity
-from ledgerd.state.objects.markets import PmMarket
+from ledgerd.state.objects.markets.liquidity import ACTIVE, CLOSED, PM_LIQUIDITY, PmLiquidity
+from ledgerd.state.objects.markets.markets import PmMarket
 from tests.chain.ledgers import ALICE, BOB, CAROL, NOW, change, fresh_ledger, set_median
 from tests.chain.market_scenes import (
     RICH,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.liquidation import bring_end, ends_due, expect_end, forget_end
-from ledgerd.state.objects.markets import PmMarket
+from ledgerd.state.objects.markets.markets import PmMarket
 from tests.chain.ledgers import NOW, pass_time
 from tests.chain.market_scenes import create_market
 

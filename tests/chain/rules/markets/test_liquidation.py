@@ -18,12 +18,12 @@ from ledgerd.chain.rules.markets.liquidation import (
     has_active_position,
     liquidate,
 )
-from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.virtual_markets import PmLeverageLiquidate, PmLeverageResolve
-from ledgerd.state.objects.lazy_pool import PM_LAZY_WITHDRAW_REQUESTS, PmLazyWithdrawRequest
-from ledgerd.state.objects.leverage import (
+from ledgerd.protocol.operations.markets.virtual_markets import PmLeverageLiquidate, PmLeverageResolve
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.state.objects.markets.lazy_pool import PM_LAZY_WITHDRAW_REQUESTS, PmLazyWithdrawRequest
+from ledgerd.state.objects.markets.leverage import (
     ACTIVE,
     CLOSED,
     CONVERTED,
@@ -35,8 +35,8 @@ from ledgerd.state.objects.leverage import (
     LeverageEnd,
     PmLeveragePosition,
 )
-from ledgerd.state.objects.markets import PmMarket
-from ledgerd.state.objects.settlements import CLOSED_LEVERAGE, PM_DEFERRED_CLAIMS, PmDeferredClaim
+from ledgerd.state.objects.markets.markets import PmMarket
+from ledgerd.state.objects.markets.settlements import CLOSED_LEVERAGE, PM_DEFERRED_CLAIMS, PmDeferredClaim
 from tests.chain.ledgers import BOB, CAROL, NOW, change, set_median
 from tests.chain.leverage_scenes import DAY, K
 from tests.chain.market_scenes import RICH, create_market, create_position, pool_of

@@ -2,18 +2,18 @@ from __future__ import annotations
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.liquidity_return import return_liquidity
-from ledgerd.protocol.names import NO_NAME
-from ledgerd.protocol.operations.virtual_markets import PmLeverageResolve
-from ledgerd.state.objects.lazy_pool import (
+from ledgerd.protocol.operations.markets.virtual_markets import PmLeverageResolve
+from ledgerd.protocol.types.names import NO_NAME
+from ledgerd.state.objects.markets.lazy_pool import (
     PM_LAZY_ALLOCATIONS,
     PM_LAZY_WITHDRAW_REQUESTS,
     RETURNED,
     PmLazyAllocation,
     PmLazyWithdrawRequest,
 )
-from ledgerd.state.objects.leverage import WON
-from ledgerd.state.objects.liquidity import CLOSED, PM_LIQUIDITY, PmLiquidity
-from ledgerd.state.objects.settlements import PM_DEFERRED_CLAIMS, PmDeferredClaim
+from ledgerd.state.objects.markets.leverage import WON
+from ledgerd.state.objects.markets.liquidity import CLOSED, PM_LIQUIDITY, PmLiquidity
+from ledgerd.state.objects.markets.settlements import PM_DEFERRED_CLAIMS, PmDeferredClaim
 from tests.chain.ledgers import ALICE, BOB, CAROL, change
 from tests.chain.market_scenes import RICH, create_market, create_position, pool_of
 

@@ -8,15 +8,8 @@ from ledgerd.chain.ledger.evaluation import apply_operation
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.codec import codec_of
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.operations import (
-    Operation,
-    bets,
-    disputes,
-    leverage,
-    liquidity,
-    markets,
-    oracles,
-)
+from ledgerd.protocol.operations import Operation
+from ledgerd.protocol.operations.markets import bets, disputes, leverage, liquidity, markets, oracles
 from ledgerd.protocol.operations.variant import declared_in
 from tests.chain.ledgers import refuses
 from tests.chain.market_scenes import NOT_ENABLED, market_ledger

@@ -6,7 +6,7 @@ import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.lazy_pool import NO_POOL_VOTES, pool_votes, voting_weight
-from ledgerd.state.objects.lazy_pool import PM_LAZY_DEPOSITS, PM_LAZY_POOLS, PmLazyDeposit, PmLazyPool
+from ledgerd.state.objects.markets.lazy_pool import PM_LAZY_DEPOSITS, PM_LAZY_POOLS, PmLazyDeposit, PmLazyPool
 from tests.chain.ledgers import ALICE, CAROL, change, create_account
 
 TURNOUT = 100_000

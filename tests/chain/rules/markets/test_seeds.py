@@ -16,16 +16,16 @@ from ledgerd.chain.rules.markets.seeds import (
     recount_accounts,
     recount_oracles,
 )
-from ledgerd.protocol.parameters import TESTNET
-from ledgerd.snapshot.load import fill, load
-from ledgerd.snapshot.read import Snapshot
+from ledgerd.protocol.networks.parameters import TESTNET
+from ledgerd.snapshot.file.read import Snapshot
+from ledgerd.snapshot.importing.load import fill, load
 from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.objects.accounts import ACCOUNTS
+from ledgerd.state.objects.accounts.accounts import ACCOUNTS
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
-from ledgerd.state.objects.leverage import ACTIVE, LEVERAGE_ENDS, PM_LEVERAGE_POSITIONS
-from ledgerd.state.objects.markets import PM_MARKETS, RESOLVED, PmMarket
-from ledgerd.state.objects.oracles import PM_ORACLES
+from ledgerd.state.objects.markets.leverage import ACTIVE, LEVERAGE_ENDS, PM_LEVERAGE_POSITIONS
+from ledgerd.state.objects.markets.markets import PM_MARKETS, RESOLVED, PmMarket
+from ledgerd.state.objects.markets.oracles import PM_ORACLES
 from tests.chain.imported import imported_state
 from tests.chain.ledgers import change
 from tests.chain.recorded_chains import light_state

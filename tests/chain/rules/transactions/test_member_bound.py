@@ -9,13 +9,13 @@ import pytest
 
 from ledgerd.chain.pending.pending import MEMBERS_OF_REFUSED
 from ledgerd.chain.rules.transactions.bounds import BeyondMemberBound
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.authority_check import MissingActive
-from ledgerd.protocol.authority_web import MOST_MEMBERS
+from ledgerd.protocol.authorities.authority_check import MissingActive
+from ledgerd.protocol.authorities.authority_web import MOST_MEMBERS
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.proposals import OperationWrapper, ProposalCreate, ProposalUpdate
-from ledgerd.protocol.operations.transfers import Transfer
+from ledgerd.protocol.operations.accounts.proposals import OperationWrapper, ProposalCreate, ProposalUpdate
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.names import AccountName
 from tests.chain.networks import VIZ, Network
 from tests.chain.webs import MASTER, STRANGER, block_of, everybody, found_web, key_in_web
 

@@ -9,10 +9,10 @@ from ledgerd.chain.events import NO_TRANSACTION
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.transactions.proposals import UNSIGNED
 from ledgerd.chain.rules.transactions.transactions import apply_transaction
-from ledgerd.protocol.assets import tokens
+from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.paid_subscriptions import PaidSubscribe, SetPaidSubscription
-from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.operations.money.paid_subscriptions import PaidSubscribe, SetPaidSubscription
+from ledgerd.protocol.types.assets import tokens
 from tests.chain.ledgers import ALICE, BOB, NOW, carry_out, create_account, refuses
 from tests.chain.proposing import active, find, pays, proposal
 

@@ -11,24 +11,24 @@ from ledgerd.chain.ledger.skip import Skip
 from ledgerd.chain.rules.accounts import authorities
 from ledgerd.chain.rules.accounts.authorities import agents_of
 from ledgerd.chain.rules.transactions.transactions import apply_transaction, check_signers
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.authority import Authority, authority_of
-from ledgerd.protocol.block import EXCEPTED_BLOCKS
+from ledgerd.protocol.authorities.authority import Authority, authority_of
+from ledgerd.protocol.blocks.block import EXCEPTED_BLOCKS
+from ledgerd.protocol.blocks.transaction import Transaction
+from ledgerd.protocol.crypto.hashing import sha256
+from ledgerd.protocol.crypto.keys import NULL_KEY, PrivateKey
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.hashing import sha256
-from ledgerd.protocol.keys import NULL_KEY, PrivateKey
-from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.account_market import BuyAccount
-from ledgerd.protocol.operations.accounts import AccountMetadata, AccountUpdate
-from ledgerd.protocol.operations.agents import SetAgentPermission
-from ledgerd.protocol.operations.custom import Custom
-from ledgerd.protocol.operations.proposals import OperationWrapper, ProposalCreate
-from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.protocol.transaction import Transaction
-from ledgerd.state.objects.accounts import AGENT_PERMISSIONS, AgentPermission
-from ledgerd.state.objects.proposals import PROPOSALS
-from ledgerd.state.view import View
+from ledgerd.protocol.operations.accounts.account_market import BuyAccount
+from ledgerd.protocol.operations.accounts.accounts import AccountMetadata, AccountUpdate
+from ledgerd.protocol.operations.accounts.agents import SetAgentPermission
+from ledgerd.protocol.operations.accounts.custom import Custom
+from ledgerd.protocol.operations.accounts.proposals import OperationWrapper, ProposalCreate
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.state.objects.accounts.accounts import AGENT_PERMISSIONS, AgentPermission
+from ledgerd.state.objects.accounts.proposals import PROPOSALS
+from ledgerd.state.views.view import View
 from tests.chain.ledgers import (
     ALICE,
     BOB,

@@ -19,15 +19,15 @@ from ledgerd.chain.rules.validators.emergency import (
 )
 from ledgerd.chain.steps.applying import apply_block
 from ledgerd.codec import codec_of
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
-from ledgerd.protocol.keys import NULL_KEY
-from ledgerd.protocol.names import NO_NAME
-from ledgerd.protocol.parameters import TESTNET
-from ledgerd.protocol.versions import version_number
-from ledgerd.snapshot.load import fill
-from ledgerd.snapshot.read import Snapshot
-from ledgerd.snapshot.sections import BY_NAME
+from ledgerd.protocol.crypto.keys import NULL_KEY
+from ledgerd.protocol.networks.parameters import TESTNET
+from ledgerd.protocol.types.names import NO_NAME
+from ledgerd.protocol.types.versions import version_number
+from ledgerd.snapshot.file.read import Snapshot
+from ledgerd.snapshot.file.sections import BY_NAME
+from ledgerd.snapshot.importing.load import fill
 from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.validators import (

@@ -9,9 +9,9 @@ import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.validators.medians import VOTED_SINCE, update_medians
-from ledgerd.protocol.assets import Asset, tokens
-from ledgerd.protocol.parameters import MAINNET
+from ledgerd.protocol.networks.parameters import MAINNET
 from ledgerd.protocol.properties import ChainPropertiesHf14, default_properties
+from ledgerd.protocol.types.assets import Asset, tokens
 from tests.chain.empty_blocks import schedule
 from tests.chain.ledgers import ALICE, change, create_validator
 

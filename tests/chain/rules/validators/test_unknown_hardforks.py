@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from ledgerd.chain.rules.validators.unknown_hardforks import unknown_hardfork_votes
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.versions import version_number
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.protocol.types.versions import version_number
 from ledgerd.state.objects.validators import VALIDATOR_SCHEDULES
 from tests.chain.ledgers import change, create_validator, fresh_ledger
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.steps.markets.frame import process_markets
 from ledgerd.protocol.operations import Operation
-from ledgerd.state.objects.markets import RESOLVED, TO_BE_PAID, PmMarket
+from ledgerd.state.objects.markets.markets import RESOLVED, TO_BE_PAID, PmMarket
 from tests.chain.ledgers import change, run
 from tests.chain.market_scenes import create_market
 

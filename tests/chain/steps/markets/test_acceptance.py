@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.operations.virtual_markets import PmMarketExpired
-from ledgerd.state.objects.liquidity import CLOSED
-from ledgerd.state.objects.markets import DELETED, PAID, WAITING
+from ledgerd.protocol.operations.markets.virtual_markets import PmMarketExpired
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.state.objects.markets.liquidity import CLOSED
+from ledgerd.state.objects.markets.markets import DELETED, PAID, WAITING
 from tests.chain.ledgers import ALICE, NOW, set_median
 from tests.chain.market_scenes import ORACLE, RICH, create_liquidity, create_market, create_oracle
 from tests.chain.steps.markets.market_blocks import next_block, this_block

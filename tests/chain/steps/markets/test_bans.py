@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.protocol.names import NO_NAME
-from ledgerd.protocol.operations.virtual_markets import PmBanExpired
-from ledgerd.protocol.times import LATEST
-from ledgerd.state.objects.disputes import PM_CREATOR_BANS, PmCreatorBan
-from ledgerd.state.objects.oracles import PmOracle
+from ledgerd.protocol.operations.markets.virtual_markets import PmBanExpired
+from ledgerd.protocol.types.names import NO_NAME
+from ledgerd.protocol.types.times import LATEST
+from ledgerd.state.objects.markets.disputes import PM_CREATOR_BANS, PmCreatorBan
+from ledgerd.state.objects.markets.oracles import PmOracle
 from tests.chain.ledgers import ALICE, BOB, CAROL, NOW, change, set_median
 from tests.chain.market_scenes import ORACLE, create_market, create_oracle
 from tests.chain.steps.markets.market_blocks import next_block, this_block

@@ -9,10 +9,10 @@ import pytest
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.pricing.lmsr_fill import tokens_for_amount
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.operations.virtual_markets import PmBatchSettle
-from ledgerd.state.objects import bets
-from ledgerd.state.objects.bets import ACTIVE, QUEUED, REFUNDED, PmBet
-from ledgerd.state.objects.markets import BEING_PAID, OUTCOME_BY_MARKET, RESOLVED, PmMarket
+from ledgerd.protocol.operations.markets.virtual_markets import PmBatchSettle
+from ledgerd.state.objects.markets import bets
+from ledgerd.state.objects.markets.bets import ACTIVE, QUEUED, REFUNDED, PmBet
+from ledgerd.state.objects.markets.markets import BEING_PAID, OUTCOME_BY_MARKET, RESOLVED, PmMarket
 from tests.chain.ledgers import ALICE, BOB, NOW, change, set_median
 from tests.chain.market_scenes import RICH, create_bet, create_market, create_multi_market
 from tests.chain.steps.markets.market_blocks import next_block, of_kind, this_block

@@ -7,7 +7,7 @@ import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.steps.markets.budget import MarketBudget
-from ledgerd.protocol.parameters import MAINNET
+from ledgerd.protocol.networks.parameters import MAINNET
 from ledgerd.protocol.properties import default_properties
 from tests.chain.ledgers import set_median
 

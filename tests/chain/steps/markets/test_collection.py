@@ -6,14 +6,14 @@ from typing import Any
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.steps.markets.expirations import PARTS
-from ledgerd.protocol.names import AccountName
-from ledgerd.state.objects.bets import RESOLVED as PAID_BET
-from ledgerd.state.objects.commitments import PM_COMMITS, PmCommit
-from ledgerd.state.objects.disputes import PM_DISPUTE_VOTES, PM_DISPUTES, PmDispute, PmDisputeVote
-from ledgerd.state.objects.lazy_pool import PM_LAZY_ALLOCATIONS, PmLazyAllocation
-from ledgerd.state.objects.leverage import CLOSED
-from ledgerd.state.objects.markets import PAID, PM_MARKETS, PM_OUTCOMES, RESOLVED, PmMarket, PmOutcome
-from ledgerd.state.objects.settlements import PM_DEFERRED_CLAIMS, PM_SETTLEMENTS, PmDeferredClaim, PmSettlement
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.state.objects.markets.bets import RESOLVED as PAID_BET
+from ledgerd.state.objects.markets.commitments import PM_COMMITS, PmCommit
+from ledgerd.state.objects.markets.disputes import PM_DISPUTE_VOTES, PM_DISPUTES, PmDispute, PmDisputeVote
+from ledgerd.state.objects.markets.lazy_pool import PM_LAZY_ALLOCATIONS, PmLazyAllocation
+from ledgerd.state.objects.markets.leverage import CLOSED
+from ledgerd.state.objects.markets.markets import PAID, PM_MARKETS, PM_OUTCOMES, RESOLVED, PmMarket, PmOutcome
+from ledgerd.state.objects.markets.settlements import PM_DEFERRED_CLAIMS, PM_SETTLEMENTS, PmDeferredClaim, PmSettlement
 from tests.chain.ledgers import ALICE, NOW, set_median
 from tests.chain.market_scenes import create_bet, create_liquidity, create_market, create_position
 from tests.chain.steps.markets.market_blocks import next_block, this_block

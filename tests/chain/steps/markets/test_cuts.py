@@ -11,13 +11,13 @@ from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.steps.markets.frame import process_markets
 from ledgerd.codec import codec_of
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.parameters import TESTNET
-from ledgerd.snapshot.load import load
-from ledgerd.snapshot.read import Snapshot
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.networks.parameters import TESTNET
+from ledgerd.snapshot.file.read import Snapshot
+from ledgerd.snapshot.importing.load import load
 from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.objects.markets import PAID, PM_MARKETS
+from ledgerd.state.objects.markets.markets import PAID, PM_MARKETS
 from ledgerd.state.objects.transactions import REVERSIBLE_BLOCKS, ReversibleBlock
 from tests.chain.ledgers import CAROL, change, run, set_median
 from tests.chain.market_scenes import create_liquidity, create_oracle, market_ledger

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.operations.virtual_markets import (
+from ledgerd.protocol.operations.markets.virtual_markets import (
     PmAutoPayout,
     PmDisputeAutoClose,
 )
-from ledgerd.state.objects import bets
-from ledgerd.state.objects.disputes import CLOSED_BY_TIME, OPEN, PM_DISPUTES, PmDispute
-from ledgerd.state.objects.markets import DISPUTED, PAID, PmMarket
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.state.objects.markets import bets
+from ledgerd.state.objects.markets.disputes import CLOSED_BY_TIME, OPEN, PM_DISPUTES, PmDispute
+from ledgerd.state.objects.markets.markets import DISPUTED, PAID, PmMarket
 from tests.chain.ledgers import ALICE, BOB, CAROL, NOW, change, set_median
 from tests.chain.market_scenes import ORACLE, create_liquidity, create_oracle
 from tests.chain.steps.markets.market_blocks import next_block, of_kind, resolved_market, this_block

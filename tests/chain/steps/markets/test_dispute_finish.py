@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.markets import BY_ACCOUNT
-from ledgerd.protocol.operations.virtual_markets import PmAutoPayout, PmDisputeFinalize
-from ledgerd.state.objects.disputes import (
+from ledgerd.protocol.operations.markets.markets import BY_ACCOUNT
+from ledgerd.protocol.operations.markets.virtual_markets import PmAutoPayout, PmDisputeFinalize
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.state.objects.markets.disputes import (
     OPEN,
     ORACLE_RIGHT,
     ORACLE_WRONG,
@@ -20,8 +20,8 @@ from ledgerd.state.objects.disputes import (
     PmDispute,
     PmDisputeVote,
 )
-from ledgerd.state.objects.lazy_pool import PM_LAZY_DEPOSITS, PM_LAZY_POOLS, PmLazyDeposit
-from ledgerd.state.objects.markets import BEING_PAID, DISPUTED, PAID, PmMarket
+from ledgerd.state.objects.markets.lazy_pool import PM_LAZY_DEPOSITS, PM_LAZY_POOLS, PmLazyDeposit
+from ledgerd.state.objects.markets.markets import BEING_PAID, DISPUTED, PAID, PmMarket
 from tests.chain.ledgers import BOB, NOW, change, create_account, set_median
 from tests.chain.market_scenes import ORACLE, RICH, create_oracle
 from tests.chain.steps.markets.market_blocks import next_block, of_kind, resolved_market, this_block

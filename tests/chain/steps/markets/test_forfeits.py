@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.operations.virtual_markets import PmCommitForfeit
-from ledgerd.state.objects.commitments import COMMITTED, FORFEITED, PM_COMMITS, REVEALED, PmCommit
-from ledgerd.state.objects.markets import RESOLVED
+from ledgerd.protocol.operations.markets.virtual_markets import PmCommitForfeit
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.state.objects.markets.commitments import COMMITTED, FORFEITED, PM_COMMITS, REVEALED, PmCommit
+from ledgerd.state.objects.markets.markets import RESOLVED
 from tests.chain.ledgers import ALICE, NOW, change, set_median
 from tests.chain.market_scenes import RICH, create_market
 from tests.chain.steps.markets.market_blocks import next_block, this_block

@@ -10,10 +10,10 @@ from ledgerd.chain.migrations.hardforks import process_hardforks
 from ledgerd.chain.steps.applying import STEPS
 from ledgerd.chain.steps.markets.frame import SECTIONS, process_markets
 from ledgerd.chain.steps.payments import renew_subscriptions
-from ledgerd.state.objects.bets import QUEUED
-from ledgerd.state.objects.lazy_pool import PM_LAZY_POOLS, PM_LAZY_WITHDRAW_REQUESTS, PmLazyWithdrawRequest
-from ledgerd.state.objects.markets import RESOLVED, TO_BE_PAID, WAITING
-from ledgerd.state.objects.oracles import ORACLE_BY_OWNER
+from ledgerd.state.objects.markets.bets import QUEUED
+from ledgerd.state.objects.markets.lazy_pool import PM_LAZY_POOLS, PM_LAZY_WITHDRAW_REQUESTS, PmLazyWithdrawRequest
+from ledgerd.state.objects.markets.markets import RESOLVED, TO_BE_PAID, WAITING
+from ledgerd.state.objects.markets.oracles import ORACLE_BY_OWNER
 from tests.chain.ledgers import ALICE, BOB, NOW, change, run, set_median
 from tests.chain.market_scenes import ORACLE, RICH, create_bet, create_market, create_oracle
 from tests.chain.steps.markets.market_blocks import next_block, resolved_market, this_block

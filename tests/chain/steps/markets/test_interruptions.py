@@ -20,15 +20,15 @@ from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.offline.audit import tally_of
 from ledgerd.chain.steps.markets.frame import process_markets
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
+from ledgerd.protocol.networks.parameters import MAINNET
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.parameters import MAINNET
-from ledgerd.snapshot.export import Occasion, export
-from ledgerd.snapshot.load import load
-from ledgerd.snapshot.read import Snapshot
+from ledgerd.snapshot.file.export import Occasion, export
+from ledgerd.snapshot.file.read import Snapshot
+from ledgerd.snapshot.importing.load import load
 from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.objects.markets import PM_MARKETS
-from ledgerd.state.objects.settlements import PM_SETTLEMENTS
+from ledgerd.state.objects.markets.markets import PM_MARKETS
+from ledgerd.state.objects.markets.settlements import PM_SETTLEMENTS
 from tests.chain.ledgers import ALICE, BOB, CAROL, NOW, change, create_account, run, set_median
 from tests.chain.market_scenes import create_bet, create_liquidity, create_market, create_oracle, market_ledger, pool_of
 from tests.chain.recorded_chains import difference

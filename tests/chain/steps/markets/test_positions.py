@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.liquidation import bring_end, expect_end
-from ledgerd.protocol.operations.virtual_markets import PmLeverageLiquidate, PmLeverageResolve
-from ledgerd.state.objects.leverage import (
+from ledgerd.protocol.operations.markets.virtual_markets import PmLeverageLiquidate, PmLeverageResolve
+from ledgerd.state.objects.markets.leverage import (
     ACTIVE,
     LEVERAGE_ENDS,
     LIQUIDATED,
@@ -21,7 +21,7 @@ from ledgerd.state.objects.leverage import (
     WON,
     PmLeveragePosition,
 )
-from ledgerd.state.objects.markets import PM_MARKETS, RESOLVED, PmMarket
+from ledgerd.state.objects.markets.markets import PM_MARKETS, RESOLVED, PmMarket
 from tests.chain.ledgers import NOW, change, close_all, set_median
 from tests.chain.market_scenes import create_market, create_position, market_ledger
 from tests.chain.steps.markets.market_blocks import next_block, of_kind, this_block

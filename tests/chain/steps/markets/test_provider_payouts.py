@@ -6,10 +6,10 @@ import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.steps.markets.settlement import pay_providers
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.virtual_markets import PmLpPayout
-from ledgerd.state.objects.lazy_pool import PM_LAZY_POOLS
-from ledgerd.state.objects.markets import PmMarket
+from ledgerd.protocol.operations.markets.virtual_markets import PmLpPayout
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.state.objects.markets.lazy_pool import PM_LAZY_POOLS
+from ledgerd.state.objects.markets.markets import PmMarket
 from tests.chain.ledgers import ALICE, BOB, CAROL, NOW, change, run
 from tests.chain.market_scenes import RICH, create_liquidity, create_market
 from tests.chain.steps.markets.market_blocks import of_kind

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.steps.markets import recalls
 from ledgerd.chain.steps.markets.budget import MarketBudget
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.operations.virtual_markets import PmLazyRecall
-from ledgerd.state.objects.lazy_pool import (
+from ledgerd.protocol.operations.markets.virtual_markets import PmLazyRecall
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.state.objects.markets.lazy_pool import (
     ACTIVE,
     LAZY_ALLOCATION_BY_CHECK,
     PM_LAZY_ALLOCATIONS,
@@ -23,8 +23,8 @@ from ledgerd.state.objects.lazy_pool import (
     RETURNED,
     PmLazyAllocation,
 )
-from ledgerd.state.objects.liquidity import CLOSED, PM_LIQUIDITY
-from ledgerd.state.objects.markets import DELETED, RESOLVED, PmMarket
+from ledgerd.state.objects.markets.liquidity import CLOSED, PM_LIQUIDITY
+from ledgerd.state.objects.markets.markets import DELETED, RESOLVED, PmMarket
 from tests.chain.ledgers import NOW, change, close_all, pass_time, set_median
 from tests.chain.market_scenes import create_liquidity, create_market, market_ledger
 from tests.chain.steps.markets.market_blocks import next_block, of_kind, this_block

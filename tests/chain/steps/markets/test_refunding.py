@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.virtual_markets import (
+from ledgerd.protocol.operations.markets.virtual_markets import (
     PmOracleMissedPenalty,
 )
-from ledgerd.state.objects import bets
-from ledgerd.state.objects.markets import ACTIVE, BEING_PAID, PAID, RESOLVED, PmMarket
-from ledgerd.state.objects.settlements import PM_SETTLEMENTS, SETTLEMENT_BY_MARKET
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.state.objects.markets import bets
+from ledgerd.state.objects.markets.markets import ACTIVE, BEING_PAID, PAID, RESOLVED, PmMarket
+from ledgerd.state.objects.markets.settlements import PM_SETTLEMENTS, SETTLEMENT_BY_MARKET
 from tests.chain.ledgers import ALICE, BOB, CAROL, NOW, change, set_median
 from tests.chain.market_scenes import ORACLE, RICH, create_bet, create_liquidity, create_market, create_oracle
 from tests.chain.steps.markets.market_blocks import LONG_AGO, next_block, this_block

@@ -10,22 +10,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.protocol.assets import tokens
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.names import NO_NAME
-from ledgerd.protocol.operations.virtual_markets import (
+from ledgerd.protocol.operations.markets.virtual_markets import (
     PmAutoPayout,
     PmEarlyExitClaimPaid,
     PmLeverageResolve,
     PmLpPayout,
     PmPayout,
 )
-from ledgerd.state.objects import bets
-from ledgerd.state.objects.lazy_pool import PM_LAZY_ALLOCATIONS, PM_LAZY_POOLS, PmLazyAllocation
-from ledgerd.state.objects.leverage import WON
-from ledgerd.state.objects.markets import BEING_PAID, PAID, PmMarket
-from ledgerd.state.objects.oracles import ORACLE_BY_OWNER
-from ledgerd.state.objects.settlements import (
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.names import NO_NAME
+from ledgerd.state.objects.markets import bets
+from ledgerd.state.objects.markets.lazy_pool import PM_LAZY_ALLOCATIONS, PM_LAZY_POOLS, PmLazyAllocation
+from ledgerd.state.objects.markets.leverage import WON
+from ledgerd.state.objects.markets.markets import BEING_PAID, PAID, PmMarket
+from ledgerd.state.objects.markets.oracles import ORACLE_BY_OWNER
+from ledgerd.state.objects.markets.settlements import (
     PM_DEFERRED_CLAIMS,
     PM_SETTLEMENTS,
     SETTLEMENT_BY_MARKET,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from ledgerd.node.config.logging.handlers import Limited
-from ledgerd.snapshot.server import REFUSALS, REFUSALS_SECONDS
+from ledgerd.snapshot.exchange.server import REFUSALS, REFUSALS_SECONDS
 from ledgerd.supervision.line_rates import COUNT_SECONDS, USUAL, LineRate, limited
 from ledgerd.supervision.progress import ProgressLine, shown
 from tests.logs import MOMENT, KeptLines, made

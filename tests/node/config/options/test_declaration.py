@@ -13,8 +13,8 @@ from ledgerd.node.config.options import BY_NAME, SECTIONS, every_option
 from ledgerd.node.config.options.declaration import Option, OptionSection
 from ledgerd.node.config.values.kind import OptionKind, WrongValue
 from ledgerd.node.config.values.values import TEXT
-from ledgerd.protocol.endpoint import Endpoint
-from ledgerd.protocol.keys import PrivateKey
+from ledgerd.protocol.crypto.keys import PrivateKey
+from ledgerd.protocol.types.endpoint import Endpoint
 from tests.node.configurations import COMMITTEE_WIF, read
 
 OPTIONS = [*every_option()]

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from ledgerd.node.config.options.application import ALWAYS, DEPENDENCIES, with_dependencies
-from ledgerd.protocol.endpoint import Endpoint
-from ledgerd.protocol.keys import public_key_text
+from ledgerd.protocol.crypto.keys import public_key_text
+from ledgerd.protocol.types.endpoint import Endpoint
 from tests.node.configurations import COMMITTEE_KEY, COMMITTEE_WIF, problems, read
 
 VIZ_WIF = "5JabcrvaLnBTCkCVFX5r4rmeGGfuJuVp4NAKRNLTey6pxhRQmf4"

@@ -4,7 +4,7 @@ import pytest
 
 from ledgerd.node.config.values.endpoints import ADDRESS, ENDPOINT, EXEMPT, LISTENING, NTP_SERVER, P2P_LISTENING, PEER
 from ledgerd.node.config.values.kind import Argument, OptionKind, WrongValue
-from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.protocol.types.endpoint import Endpoint
 
 
 @pytest.mark.parametrize(

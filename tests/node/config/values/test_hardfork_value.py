@@ -6,8 +6,8 @@ import pytest
 
 from ledgerd.node.config.values.kind import WrongValue
 from ledgerd.node.config.values.values import HARDFORK, LAST
-from ledgerd.protocol.parameters import MAINNET_HARDFORKS
-from ledgerd.protocol.versions import version_text
+from ledgerd.protocol.networks.parameters import MAINNET_HARDFORKS
+from ledgerd.protocol.types.versions import version_text
 
 
 @pytest.mark.parametrize(

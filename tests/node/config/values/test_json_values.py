@@ -7,8 +7,8 @@ import pytest
 from ledgerd.node.config.values.json_values import ACCOUNT_RANGE, CHECKPOINT, GUARDED, NAME, AccountRange, Checkpoint
 from ledgerd.node.config.values.key_values import PRIVATE_KEY
 from ledgerd.node.config.values.kind import OptionKind, WrongValue
-from ledgerd.protocol.identifiers import BlockId
-from ledgerd.protocol.keys import public_key_text
+from ledgerd.protocol.crypto.keys import public_key_text
+from ledgerd.protocol.types.identifiers import BlockId
 
 COMMITTEE_WIF = "5Hw9YPABaFxa2LooiANLrhUK5TPryy8f7v9Y1rk923PuYqbYdfC"
 COMMITTEE_KEY = "VIZ6Yt7d6LsngBoXQr47aLv97bJVs7jyr7esZTM4UUSpLUf3nbRKS"

@@ -29,13 +29,13 @@ from ledgerd.node.parts.clients.broadcasts import (
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.p2p.shared.allowances import MEMBERS_OF_A_SIGNATURE, SIGNATURES, UNPROVEN_BLOCKS, Allowance
 from ledgerd.p2p.turns import SHARE_SECONDS
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.blocks.transaction import Transaction
+from ledgerd.protocol.crypto.keys import PrivateKey
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.identifiers import BlockId
-from ledgerd.protocol.keys import PrivateKey
-from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.identifiers import BlockId
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.link.topics import Broadcast, packed_topic
 from tests.chain.forks.branches import forged

@@ -25,9 +25,9 @@ from ledgerd.node.parts.clients.simulations import (
     Simulations,
 )
 from ledgerd.node.time_source import TimeSource
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.protocol.transaction import Transaction, unsigned_transaction
+from ledgerd.protocol.blocks.transaction import Transaction, unsigned_transaction
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.link.topics import Broadcast, packed_topic
 from tests.chain.networks import COMMITTEE, VIZ, Network

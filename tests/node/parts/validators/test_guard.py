@@ -16,16 +16,16 @@ from ledgerd.node.parts.production import ProductionPart
 from ledgerd.node.parts.validators.guard import GuardPart
 from ledgerd.node.runtime import Runtime
 from ledgerd.node.time_source import MICRO, TimeSource
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.keys import NULL_KEY
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.crypto.keys import NULL_KEY
 from ledgerd.protocol.operations.validators import ValidatorUpdate
+from ledgerd.protocol.types.names import AccountName
 from tests.chain.networks import BOB, VIZ, VIZ_KEY, Network, key_of
 from tests.node.contexts import context_of
 
 if TYPE_CHECKING:
     from ledgerd.node.parts.peers import PeersPart
-    from ledgerd.protocol.transaction import Transaction
+    from ledgerd.protocol.blocks.transaction import Transaction
 
 WATCHED = AccountName("watched")
 SIGNING, ACTIVE = key_of(BOB), key_of(WATCHED)

@@ -19,8 +19,8 @@ from ledgerd.node.parts.validators.monitor import SLOT_LINES, SLOTS_SHOWN, Monit
 from ledgerd.node.parts.validators.tracker import MissCause
 from ledgerd.node.parts.validators.watched import Lateness
 from ledgerd.node.time_source import MICRO, TimeSource
-from ledgerd.protocol.keys import PrivateKey
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.crypto.keys import PrivateKey
+from ledgerd.protocol.types.names import AccountName
 from tests.chain.networks import OTHERS, SEVEN, VIZ, VIZ_KEY, key_of, start_seven
 from tests.node.contexts import context_of
 

@@ -20,13 +20,13 @@ from ledgerd.node.parts.validators.tracker import (
     SlotTracker,
     WatchedSlot,
 )
-from ledgerd.protocol.assets import shares
-from ledgerd.protocol.block import NO_TRANSACTIONS, Block, BlockHeader, sign_block
+from ledgerd.protocol.blocks.block import NO_TRANSACTIONS, Block, BlockHeader, sign_block
+from ledgerd.protocol.crypto.keys import PrivateKey
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.identifiers import BlockId
-from ledgerd.protocol.keys import PrivateKey
-from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.virtual import ValidatorReward
+from ledgerd.protocol.types.assets import shares
+from ledgerd.protocol.types.identifiers import BlockId
+from ledgerd.protocol.types.names import AccountName
 
 KEY = PrivateKey(b"\1" * 32)
 ALICE, BOB, CAROL = (AccountName(name) for name in ("alice", "bob", "carol"))

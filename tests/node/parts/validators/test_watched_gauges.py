@@ -8,7 +8,7 @@ from ledgerd.metrics.names import ValidatorPlaces
 from ledgerd.metrics.table import validators as table
 from ledgerd.node.parts.validators.tracker import MissCause
 from ledgerd.node.parts.validators.watched import RESULTS, Lateness, WatchedGauges, WatchedValidator
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.types.names import AccountName
 from tests.metrics.memories import node_memory
 
 ALICE = WatchedValidator(

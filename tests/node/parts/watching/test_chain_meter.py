@@ -10,8 +10,8 @@ from ledgerd.metrics.names import ValidatorPlaces
 from ledgerd.metrics.table import chain as table
 from ledgerd.metrics.table import validators
 from ledgerd.node.parts.watching.chain_meter import ChainMeter, hardfork_name
-from ledgerd.protocol.parameters import MAINNET, TESTNET
-from ledgerd.protocol.versions import version_number
+from ledgerd.protocol.networks.parameters import MAINNET, TESTNET
+from ledgerd.protocol.types.versions import version_number
 from tests.chain.networks import start_seven
 from tests.chain.recorded_chains import advance, network_of
 from tests.metrics.memories import NodeMemory, node_memory

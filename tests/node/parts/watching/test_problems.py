@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from ledgerd.node.parts.watching.problems import problems_of
-from ledgerd.rpc.api.node_status import NodeStatus, PeerCounts
+from ledgerd.rpc.api.node.node_status import NodeStatus, PeerCounts
 from ledgerd.supervision.health import HealthNews
 from scripts.sample_node import sample_status
 

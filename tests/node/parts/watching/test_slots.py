@@ -9,7 +9,7 @@ import pytest
 
 from ledgerd.chain.events import BlockApplied, Event
 from ledgerd.node.parts.watching.status import LATEST_DELAY, SLOTS_KEPT, SlotRecord
-from ledgerd.rpc.api.node_status import UNKNOWN, SlotFacts
+from ledgerd.rpc.api.node.node_status import UNKNOWN, SlotFacts
 from tests.chain.networks import Network, start_seven
 from tests.chain.observing import observe
 

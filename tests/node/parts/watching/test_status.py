@@ -14,9 +14,9 @@ from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.parts.watching.status import LIVE_SECONDS, OLDEST, StatusPart, counts_of, peers_of
 from ledgerd.node.time_source import MICRO
 from ledgerd.p2p.driver import Driver
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.rpc.api.node_status import UNKNOWN, NodeDetails, NodeStatus, details_of, status_of
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.rpc.api.node.node_status import UNKNOWN, NodeDetails, NodeStatus, details_of, status_of
 from ledgerd.rpc.link.topics import DETAILS, STATUS
 from ledgerd.supervision.health import HealthNews
 from tests.chain.networks import VIZ, Network

@@ -12,7 +12,7 @@ from ledgerd.chain.chain import Chain
 from ledgerd.chain.migrations.hardforks import UnknownHardfork
 from ledgerd.chain.rules.validators.unknown_hardforks import UnknownHardforkVotes, unknown_hardfork_votes
 from ledgerd.node.parts.watching.unknown_hardforks import REPEATED_EVERY, HardforkWarning
-from ledgerd.protocol.versions import version_number
+from ledgerd.protocol.types.versions import version_number
 from tests.chain.recorded_chains import advance, network_of, until_hardfork_13
 
 NAME = "open-main15"

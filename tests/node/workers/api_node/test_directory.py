@@ -11,8 +11,8 @@ import pytest
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.node.workers.api_node.directory import NO_STATE, OUTDATED, REPLACED, UNREADABLE, DirectoryState
 from ledgerd.rpc.call.errors import PlainError
-from ledgerd.state.disk import DATA_FILE
-from ledgerd.state.lock import swapping
+from ledgerd.state.files.disk import DATA_FILE
+from ledgerd.state.files.lock import swapping
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from tests.chain.replays import copy_replayed

@@ -14,13 +14,13 @@ from ledgerd.codec import codec_of
 from ledgerd.node.workers.api_node.directory import NO_STATE, DirectoryState, StateHead
 from ledgerd.node.workers.api_node.following import BLOCKS_AT_ONCE, IDS_KEPT, DirectoryFollower
 from ledgerd.node.workers.api_node.forwarding import NOT_HERE, Forwarder
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.link.link import HEAD
 from ledgerd.rpc.link.subscribers import Subscription
 from ledgerd.rpc.link.topics import APPLIED_BLOCK, INCLUDED, STATUS, Inclusion, unpacked
-from ledgerd.state.standing import FollowedStanding, StandingFile, write_standing
+from ledgerd.state.views.standing import FollowedStanding, StandingFile, write_standing
 from tests.recorded import recorded_blocks
 from tests.rpc.loopback import play
 

@@ -19,10 +19,10 @@ from ledgerd.node.workers.api_node.forwarding import (
     Forwarder,
     address_in,
 )
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.transaction import Transaction
-from ledgerd.rpc.api.node_api import PEER_NETWORK, SIMULATE
+from ledgerd.rpc.api.node.node_api import PEER_NETWORK, SIMULATE
 from ledgerd.rpc.call.errors import PlainError, error_object
 from ledgerd.rpc.link.topics import BROADCAST_BLOCK, BROADCAST_TRANSACTION, Broadcast, packed_topic
 from ledgerd.supervision.tasks import Tasks, stream_server

@@ -15,7 +15,7 @@ import pytest
 
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.codec import codec_of
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.rpc.blocks.records import FILE_NAME
 from tests.chain.recorded_chains import LIKE_THE_RECORDING, network_of
 from tests.node.workers.api_node.test_source import PROPERTIES, asked, over

@@ -24,7 +24,7 @@ from ledgerd.rpc.blocks.records import FILE_NAME
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.http.service import Service
 from ledgerd.rpc.link.link import Link
-from ledgerd.state.standing import FollowedStanding, write_standing
+from ledgerd.state.views.standing import FollowedStanding, write_standing
 from tests.chain.recorded_chains import advance, network_of, open_chain
 from tests.chain.replays import copy_replayed
 from tests.history.histories import HISTORY_FOLDER

@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from ledgerd.codec import codec_of
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 from tests.chain.recorded_chains import LIKE_THE_RECORDING, advance
 from tests.rpc.api.serving import chain_with_history
 

@@ -8,18 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
-from ledgerd.history.log_bytes import LogBytes
-from ledgerd.history.reader import EmbeddedHistory
+from ledgerd.history.reading.log_bytes import LogBytes
+from ledgerd.history.reading.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
 from ledgerd.projections.following import follow, projections_of
 from ledgerd.projections.markets.records import MarketRecords
 from ledgerd.projections.tables.market_records import POINTS_MOVED_AFTER
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.block import Block
-from ledgerd.protocol.operations.bets import PmPlaceBet
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.operations.markets.bets import PmPlaceBet
+from ledgerd.protocol.types.assets import tokens
 from ledgerd.rpc.api.history.market_stream import MarketStream
 from ledgerd.rpc.call.view import Node
-from ledgerd.state.empty import EmptyView
+from ledgerd.state.views.empty import EmptyView
 from tests.chain.crowded_markets import open_markets
 from tests.chain.networks import VIZ, Network, start_seven
 from tests.history.histories import followed

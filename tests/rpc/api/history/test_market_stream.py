@@ -13,21 +13,21 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.histories import History, OperationPlace, Wanted
-from ledgerd.history.log_bytes import LogBytes
-from ledgerd.history.reader import EmbeddedHistory
+from ledgerd.history.reading.log_bytes import LogBytes
+from ledgerd.history.reading.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
 from ledgerd.projections.following import follow
 from ledgerd.projections.markets.places import named_rows
 from ledgerd.projections.markets.records import MarketRecords
 from ledgerd.projections.reading import ProjectionReader
 from ledgerd.projections.tables.market_records import META_BY_MARKET, PM_KLINE_CHUNKS, PM_PLACED_MARKETS
+from ledgerd.protocol.networks.parameters import TESTNET
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.base import tag_of
-from ledgerd.protocol.parameters import TESTNET
 from ledgerd.rpc.api.history import stream as history_stream
+from ledgerd.rpc.api.history.history_api import HISTORY_API
 from ledgerd.rpc.api.history.market_stream import MarketStream, market_of
 from ledgerd.rpc.api.history.stream import Subscriptions
-from ledgerd.rpc.api.history_api import HISTORY_API
 from ledgerd.rpc.api.prediction_market.klines import points_of_blocks
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.dispatch import Dispatcher
@@ -35,11 +35,11 @@ from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.view import Node
 from ledgerd.rpc.http.service import Service
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.objects.bets import BET_BY_MARKET, PM_BETS, PmBet, bet_weight
-from ledgerd.state.objects.markets import PM_MARKETS
-from ledgerd.state.overlay import Overlay
-from ledgerd.state.reader import StateReader
-from ledgerd.state.view import View
+from ledgerd.state.objects.markets.bets import BET_BY_MARKET, PM_BETS, PmBet, bet_weight
+from ledgerd.state.objects.markets.markets import PM_MARKETS
+from ledgerd.state.views.overlay import Overlay
+from ledgerd.state.views.reader import StateReader
+from ledgerd.state.views.view import View
 from tests.chain.recorded_chains import advance, open_chain
 from tests.history.histories import HISTORY_FOLDER, followed
 from tests.rpc.loopback import play, serving

@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ledgerd.chain.log.histories import History, Wanted
-from ledgerd.protocol.parameters import TESTNET
+from ledgerd.protocol.networks.parameters import TESTNET
 from ledgerd.rpc.api.history import stream as history_stream
+from ledgerd.rpc.api.history.history_api import HISTORY_API
 from ledgerd.rpc.api.history.server_events import EVENTS_PATH, MOST_PARAMETERS, EventStream, events_of
 from ledgerd.rpc.api.history.stream import Subscriptions
-from ledgerd.rpc.api.history_api import HISTORY_API
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits

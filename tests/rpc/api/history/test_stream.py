@@ -17,13 +17,13 @@ from websockets.asyncio.client import connect
 
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.histories import History, Wanted
-from ledgerd.history.log_bytes import LogBytes
-from ledgerd.history.reader import EmbeddedHistory
+from ledgerd.history.reading.log_bytes import LogBytes
+from ledgerd.history.reading.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
-from ledgerd.protocol.parameters import TESTNET
+from ledgerd.protocol.networks.parameters import TESTNET
 from ledgerd.rpc.api.history import stream as history_stream
+from ledgerd.rpc.api.history.history_api import HISTORY_API
 from ledgerd.rpc.api.history.stream import HistoryStream, Subscriptions, messages_of
-from ledgerd.rpc.api.history_api import HISTORY_API
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits

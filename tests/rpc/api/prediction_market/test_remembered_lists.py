@@ -23,7 +23,7 @@ from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.view import Node
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.reader import StateReader
+from ledgerd.state.views.reader import StateReader
 from tests.chain.ledgers import close_all, kept_beside
 from tests.chain.market_scenes import market_ledger
 from tests.rpc.api.serving import NoMain, answers_of, asking

@@ -31,11 +31,11 @@ from ledgerd.rpc.api.prediction_market.klines import points_of_blocks
 from ledgerd.rpc.api.prediction_market.oracles import percentile, reliability_score
 from ledgerd.rpc.api.prediction_market.shared import sorting
 from ledgerd.rpc.api.prediction_market.shared.sorting import MOST_LOOKED_UP
-from ledgerd.state.keys import text_bytes
-from ledgerd.state.objects.disputes import PM_DISPUTES, PmDispute, dispute_numbers
-from ledgerd.state.objects.markets import PM_MARKETS, PmMarket, market_oracle, market_sums
-from ledgerd.state.objects.oracles import PM_ORACLES, PmOracle
-from ledgerd.state.tables import Table
+from ledgerd.state.objects.markets.disputes import PM_DISPUTES, PmDispute, dispute_numbers
+from ledgerd.state.objects.markets.markets import PM_MARKETS, PmMarket, market_oracle, market_sums
+from ledgerd.state.objects.markets.oracles import PM_ORACLES, PmOracle
+from ledgerd.state.tables.keys import text_bytes
+from ledgerd.state.tables.tables import Table
 from tests.chain.ledgers import ALICE, CAROL, NOW, change, kept_beside
 from tests.chain.market_scenes import create_bet, create_market, create_oracle, market_ledger
 from tests.rpc.api.serving import answers_of

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from ledgerd.rpc.api.node_status import NodeDetails, PeerFacts, Problem, SlotFacts, WatchedSlotFacts
+from ledgerd.rpc.api.node.node_status import NodeDetails, PeerFacts, Problem, SlotFacts, WatchedSlotFacts
 from scripts.chromium import Chromium, Tab
 from scripts.draw_page import IMAGES, KEYWORD, PICTURES, fingerprint, marked
 from scripts.sample_node import SampleNode, sample_details, sample_node, sample_status

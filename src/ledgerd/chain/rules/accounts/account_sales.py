@@ -5,11 +5,11 @@ from __future__ import annotations
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.accounts.authorities import hand_over, wipe_agents
 from ledgerd.chain.rules.accounts.key_history import held_keys, record_changes
-from ledgerd.protocol.assets import fits_int64, tokens
-from ledgerd.protocol.keys import NULL_KEY, PublicKey
-from ledgerd.protocol.names import NO_NAME, AccountName
+from ledgerd.protocol.crypto.keys import NULL_KEY, PublicKey
 from ledgerd.protocol.operations.virtual import Outbid
-from ledgerd.state.objects.accounts import Account
+from ledgerd.protocol.types.assets import fits_int64, tokens
+from ledgerd.protocol.types.names import NO_NAME, AccountName
+from ledgerd.state.objects.accounts.accounts import Account
 
 
 def reserve_bid(ledger: Ledger, bidder: Account, bid: int) -> None:

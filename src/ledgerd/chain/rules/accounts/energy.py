@@ -5,7 +5,7 @@ from __future__ import annotations
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.arithmetic import int16, truncated
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.state.objects.accounts import Account
+from ledgerd.state.objects.accounts.accounts import Account
 
 
 def energy_now(ledger: Ledger, account: Account) -> int:

@@ -5,11 +5,17 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.protocol.authority import Authority
+from ledgerd.protocol.authorities.authority import Authority
+from ledgerd.protocol.crypto.keys import NULL_KEY, PublicKey
 from ledgerd.protocol.errors import require
-from ledgerd.protocol.keys import NULL_KEY, PublicKey
-from ledgerd.protocol.names import NO_NAME, AccountName
-from ledgerd.state.objects.accounts import AUTHORITY_BY_ACCOUNT, KEY_HISTORY, KEY_HISTORY_BY_ROLE, KeyHistory, Role
+from ledgerd.protocol.types.names import NO_NAME, AccountName
+from ledgerd.state.objects.accounts.accounts import (
+    AUTHORITY_BY_ACCOUNT,
+    KEY_HISTORY,
+    KEY_HISTORY_BY_ROLE,
+    KeyHistory,
+    Role,
+)
 
 NO_MEMBER = ((NULL_KEY, NO_NAME, 0),)
 """Of an authority without members one row is kept all the same: what its threshold was, and until when."""

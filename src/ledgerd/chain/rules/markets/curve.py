@@ -11,7 +11,7 @@ from ledgerd.pricing.constant_product import Reserves
 from ledgerd.pricing.errors import DivisionByZero, PricingError
 from ledgerd.pricing.parimutuel import PenaltyTerms, time_penalty
 from ledgerd.protocol.errors import RuleViolation, require
-from ledgerd.state.objects.markets import OUTCOME_BY_MARKET, PM_OUTCOMES, PmMarket, PmOutcome
+from ledgerd.state.objects.markets.markets import OUTCOME_BY_MARKET, PM_OUTCOMES, PmMarket, PmOutcome
 
 P = ParamSpec("P")
 R = TypeVar("R")

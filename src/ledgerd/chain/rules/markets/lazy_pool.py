@@ -13,14 +13,14 @@ from ledgerd.chain.rules.markets.oracles import find_oracle
 from ledgerd.chain.rules.money.balances import adjust_balance
 from ledgerd.pricing.constant_product import reserves_with_halves, reserves_without
 from ledgerd.pricing.liquidity import MAX_HALVINGS, allocation, depth_added, depth_removed, reward_growth
-from ledgerd.protocol.assets import fits_int64
-from ledgerd.protocol.names import NO_NAME, AccountName
-from ledgerd.protocol.operations.markets import MULTI
-from ledgerd.state.objects import lazy_pool
-from ledgerd.state.objects.liquidity import ACTIVE as PROVIDED
-from ledgerd.state.objects.liquidity import CLOSED, LIQUIDITY_BY_MARKET, PM_LIQUIDITY, PmLiquidity
-from ledgerd.state.objects.markets import ACTIVE as TAKES_BETS
-from ledgerd.state.objects.markets import MARKET_BY_ORACLE, PmMarket
+from ledgerd.protocol.operations.markets.markets import MULTI
+from ledgerd.protocol.types.assets import fits_int64
+from ledgerd.protocol.types.names import NO_NAME, AccountName
+from ledgerd.state.objects.markets import lazy_pool
+from ledgerd.state.objects.markets.liquidity import ACTIVE as PROVIDED
+from ledgerd.state.objects.markets.liquidity import CLOSED, LIQUIDITY_BY_MARKET, PM_LIQUIDITY, PmLiquidity
+from ledgerd.state.objects.markets.markets import ACTIVE as TAKES_BETS
+from ledgerd.state.objects.markets.markets import MARKET_BY_ORACLE, PmMarket
 
 STAMP_LIFE = 864_000
 MAX_OTHERS = 20

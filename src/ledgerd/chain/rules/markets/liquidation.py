@@ -12,12 +12,12 @@ from ledgerd.chain.rules.markets.lazy_pool import credit, find_pool, serve_queue
 from ledgerd.chain.rules.markets.market import COLLATERAL, adjust_frozen, defer_claim
 from ledgerd.chain.rules.money.balances import adjust_balance
 from ledgerd.pricing.leverage import Division, cancel_value, divide, funding, leverage_of, unwind
-from ledgerd.protocol.assets import fits_int64, tokens
-from ledgerd.protocol.operations.virtual_markets import PmLeverageLiquidate, PmLeverageResolve
-from ledgerd.state.objects import leverage
+from ledgerd.protocol.operations.markets.virtual_markets import PmLeverageLiquidate, PmLeverageResolve
+from ledgerd.protocol.types.assets import fits_int64, tokens
 from ledgerd.state.objects.discrepancies import Sum
-from ledgerd.state.objects.markets import PmMarket
-from ledgerd.state.objects.settlements import CLOSED_LEVERAGE
+from ledgerd.state.objects.markets import leverage
+from ledgerd.state.objects.markets.markets import PmMarket
+from ledgerd.state.objects.markets.settlements import CLOSED_LEVERAGE
 
 
 def expect_end(ledger: Ledger, market: PmMarket) -> None:

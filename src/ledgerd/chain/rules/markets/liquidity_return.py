@@ -6,9 +6,9 @@ from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.lazy_pool import return_to_pool, settle_allocation
 from ledgerd.chain.rules.markets.liquidation import BY_VOID, force_close
 from ledgerd.chain.rules.markets.market import LIQUIDITY, move_balance
-from ledgerd.state.objects.liquidity import ACTIVE, CLOSED, LIQUIDITY_BY_MARKET
-from ledgerd.state.objects.markets import PmMarket
-from ledgerd.state.objects.settlements import DEFERRED_CLAIM_BY_MARKET
+from ledgerd.state.objects.markets.liquidity import ACTIVE, CLOSED, LIQUIDITY_BY_MARKET
+from ledgerd.state.objects.markets.markets import PmMarket
+from ledgerd.state.objects.markets.settlements import DEFERRED_CLAIM_BY_MARKET
 
 
 def return_liquidity(ledger: Ledger, market: PmMarket) -> None:

@@ -7,13 +7,13 @@ from __future__ import annotations
 from typing import Literal
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.protocol.assets import fits_int64
 from ledgerd.protocol.constants import MAX_PM_DEFERRED_CLAIMS_PER_MARKET
 from ledgerd.protocol.errors import require
-from ledgerd.protocol.names import AccountName
-from ledgerd.state.objects.accounts import Account
-from ledgerd.state.objects.markets import ACTIVE, BEING_PAID, PM_MARKETS, PmMarket
-from ledgerd.state.objects.settlements import PM_DEFERRED_CLAIMS, PmDeferredClaim
+from ledgerd.protocol.types.assets import fits_int64
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.state.objects.accounts.accounts import Account
+from ledgerd.state.objects.markets.markets import ACTIVE, BEING_PAID, PM_MARKETS, PmMarket
+from ledgerd.state.objects.markets.settlements import PM_DEFERRED_CLAIMS, PmDeferredClaim
 
 
 def require_markets_enabled(ledger: Ledger) -> None:

@@ -11,12 +11,12 @@ from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.arithmetic import int64, truncated, uint32
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.money.balances import adjust_balance
-from ledgerd.protocol.assets import fits_int64
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
-from ledgerd.protocol.names import AccountName
-from ledgerd.state.objects.disputes import PmDispute
-from ledgerd.state.objects.markets import ACTIVE, PmMarket
-from ledgerd.state.objects.oracles import ORACLE_BY_OWNER, PmOracle
+from ledgerd.protocol.types.assets import fits_int64
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.state.objects.markets.disputes import PmDispute
+from ledgerd.state.objects.markets.markets import ACTIVE, PmMarket
+from ledgerd.state.objects.markets.oracles import ORACLE_BY_OWNER, PmOracle
 
 Gauge = Literal["markets_in_dispute_window", "disputes_awaiting_response", "disputes_awaiting_decision"]
 

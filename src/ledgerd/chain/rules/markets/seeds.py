@@ -13,17 +13,24 @@ from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.liquidation import bring_end, expect_end
 from ledgerd.chain.rules.markets.market import COLLATERAL, LIQUIDITY, STAKES, Frozen
 from ledgerd.chain.rules.markets.oracles import AWAITING_DECISION, AWAITING_RESPONSE, IN_DISPUTE_WINDOW, Gauge, gauge_of
-from ledgerd.protocol.names import AccountName
-from ledgerd.state.objects import bets, disputes, leverage, liquidity
-from ledgerd.state.objects.accounts import ACCOUNTS
-from ledgerd.state.objects.bets import PmBet
-from ledgerd.state.objects.disputes import DISPUTE_BY_MARKET
-from ledgerd.state.objects.leverage import PM_LEVERAGE_POSITIONS, PmLeveragePosition
-from ledgerd.state.objects.liquidity import PmLiquidity
-from ledgerd.state.objects.markets import ACTIVE, MARKET_BY_ORACLE_STATUS, PM_MARKETS, RESOLVED, TO_BE_PAID, PmMarket
-from ledgerd.state.objects.oracles import PM_ORACLES, PmOracle
-from ledgerd.state.tables import Entity
-from ledgerd.state.view import View
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.state.objects.accounts.accounts import ACCOUNTS
+from ledgerd.state.objects.markets import bets, disputes, leverage, liquidity
+from ledgerd.state.objects.markets.bets import PmBet
+from ledgerd.state.objects.markets.disputes import DISPUTE_BY_MARKET
+from ledgerd.state.objects.markets.leverage import PM_LEVERAGE_POSITIONS, PmLeveragePosition
+from ledgerd.state.objects.markets.liquidity import PmLiquidity
+from ledgerd.state.objects.markets.markets import (
+    ACTIVE,
+    MARKET_BY_ORACLE_STATUS,
+    PM_MARKETS,
+    RESOLVED,
+    TO_BE_PAID,
+    PmMarket,
+)
+from ledgerd.state.objects.markets.oracles import PM_ORACLES, PmOracle
+from ledgerd.state.tables.tables import Entity
+from ledgerd.state.views.view import View
 
 STAKED = frozenset({bets.ACTIVE, bets.QUEUED, bets.REVEALED})
 COUNTERS: tuple[Frozen, ...] = (LIQUIDITY, STAKES, COLLATERAL)

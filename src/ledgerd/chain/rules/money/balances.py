@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.validators.votes import adjust_proxied_votes
-from ledgerd.protocol.assets import TOKEN_SYMBOL, Asset, fits_int64
 from ledgerd.protocol.errors import require
-from ledgerd.state.objects.accounts import Account
+from ledgerd.protocol.types.assets import TOKEN_SYMBOL, Asset, fits_int64
+from ledgerd.state.objects.accounts.accounts import Account
 
 
 def balance_of(account: Account, symbol: int) -> int:

@@ -12,11 +12,16 @@ from ledgerd.chain.ledger.arithmetic import fits_uint64, int64, uint32, uint128
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.money.balances import adjust_balance, create_vesting
 from ledgerd.chain.rules.money.rewards import claim_content_reward
-from ledgerd.protocol.assets import fits_int64, shares, tokens
 from ledgerd.protocol.operations import virtual
-from ledgerd.protocol.times import LATEST
-from ledgerd.state.objects.accounts import ACCOUNTS
-from ledgerd.state.objects.content import CONTENT_BY_CASHOUT, CONTENT_BY_PERMLINK, CONTENT_VOTE_BY_WEIGHT, Content
+from ledgerd.protocol.types.assets import fits_int64, shares, tokens
+from ledgerd.protocol.types.times import LATEST
+from ledgerd.state.objects.accounts.accounts import ACCOUNTS
+from ledgerd.state.objects.accounts.content import (
+    CONTENT_BY_CASHOUT,
+    CONTENT_BY_PERMLINK,
+    CONTENT_VOTE_BY_WEIGHT,
+    Content,
+)
 
 
 def ancestors(ledger: Ledger, content: Content) -> Iterator[Content]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ledgerd.chain.ledger.arithmetic import DivideByZero, uint128
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.protocol.assets import MAX_AMOUNT, fits_int64
 from ledgerd.protocol.errors import require
+from ledgerd.protocol.types.assets import MAX_AMOUNT, fits_int64
 from ledgerd.state.objects.globals import AWARD_SHARES_EXPIRE, AwardSharesExpire
 
 FITS_AN_AMOUNT = "payout_u256 <= u256(uint64_t(std::numeric_limits<int64_t>::max())): "

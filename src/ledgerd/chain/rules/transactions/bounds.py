@@ -7,14 +7,14 @@ from contextlib import contextmanager
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.accounts.authorities import agents_of
-from ledgerd.protocol.authority import Authority
-from ledgerd.protocol.authority_check import IrrelevantSignature
-from ledgerd.protocol.authority_web import MAX_DEPTH, MOST_MEMBERS, TooManyMembers
+from ledgerd.protocol.authorities.authority import Authority
+from ledgerd.protocol.authorities.authority_check import IrrelevantSignature
+from ledgerd.protocol.authorities.authority_web import MAX_DEPTH, MOST_MEMBERS, TooManyMembers
+from ledgerd.protocol.blocks.transaction import Transaction
+from ledgerd.protocol.crypto.keys import PublicKey
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.keys import PublicKey
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.transaction import Transaction
-from ledgerd.state.objects.accounts import AUTHORITY_BY_ACCOUNT
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.state.objects.accounts.accounts import AUTHORITY_BY_ACCOUNT
 
 IDLE = 16
 """Signatures beyond those that could be used: up to so many the rules decide, in their order and with their texts."""

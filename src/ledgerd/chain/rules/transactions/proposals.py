@@ -11,15 +11,15 @@ from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import Skip
 from ledgerd.chain.rules.transactions.transactions import apply_transaction
 from ledgerd.codec import codec_of
-from ledgerd.protocol import authority_check
+from ledgerd.protocol.authorities import authority_check
+from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.constants import MAX_TIME_UNTIL_EXPIRATION
+from ledgerd.protocol.crypto.keys import PublicKey
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.keys import PublicKey
-from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.proposals import ProposalUpdate
-from ledgerd.protocol.transaction import Transaction
-from ledgerd.state.objects.proposals import PROPOSALS, REQUIRED_APPROVAL_BY_ACCOUNT, Proposal
+from ledgerd.protocol.operations.accounts.proposals import ProposalUpdate
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.state.objects.accounts.proposals import PROPOSALS, REQUIRED_APPROVAL_BY_ACCOUNT, Proposal
 
 PROPOSED = codec_of(tuple[Operation, ...])
 """The form in which a proposal keeps its operations."""

@@ -11,22 +11,22 @@ from ledgerd.chain.ledger.evaluation import apply_operation
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.chain.rules.accounts.authorities import agent_keys
-from ledgerd.protocol.assets import fits_int64
-from ledgerd.protocol.authority_check import MissingActive, in_word_order, verify_required
-from ledgerd.protocol.block import EXCEPTED_BLOCKS
-from ledgerd.protocol.constants import BANDWIDTH_PRECISION, MAX_TIME_UNTIL_EXPIRATION
-from ledgerd.protocol.errors import require
-from ledgerd.protocol.keys import PublicKey
-from ledgerd.protocol.operation_authority import (
+from ledgerd.protocol.authorities.authority_check import MissingActive, in_word_order, verify_required
+from ledgerd.protocol.authorities.operation_authority import (
     TransactionKeys,
     is_signed_by_one_key,
     left_to_agents,
     require_agents,
     verify_operations,
 )
+from ledgerd.protocol.blocks.block import EXCEPTED_BLOCKS
+from ledgerd.protocol.blocks.transaction import Transaction
+from ledgerd.protocol.constants import BANDWIDTH_PRECISION, MAX_TIME_UNTIL_EXPIRATION
+from ledgerd.protocol.crypto.keys import PublicKey
+from ledgerd.protocol.errors import require
 from ledgerd.protocol.operations import Authorities, Operation
-from ledgerd.protocol.transaction import Transaction
-from ledgerd.state.objects.accounts import Account
+from ledgerd.protocol.types.assets import fits_int64
+from ledgerd.state.objects.accounts.accounts import Account
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, KNOWN_TRANSACTIONS, TRANSACTION_BY_ID, KnownTransaction
 
 

@@ -10,8 +10,8 @@ from ledgerd.protocol.constants import (
     EMERGENCY_CONSENSUS_TIMEOUT_SEC,
     IRREVERSIBLE_THRESHOLD,
 )
-from ledgerd.protocol.keys import NULL_KEY
-from ledgerd.protocol.names import NO_NAME, AccountName
+from ledgerd.protocol.crypto.keys import NULL_KEY
+from ledgerd.protocol.types.names import NO_NAME, AccountName
 from ledgerd.state.objects.validators import VALIDATOR_PENALTIES, VALIDATORS, SchedulePlace, Validator
 
 

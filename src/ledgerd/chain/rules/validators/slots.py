@@ -5,7 +5,7 @@ from __future__ import annotations
 from ledgerd.chain.ledger.arithmetic import uint32
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.protocol.constants import BLOCK_INTERVAL
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.types.names import AccountName
 
 SLOTS_REMEMBERED = 128
 """The bits of `recent_slots_filled`."""

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ledgerd.protocol.parameters import ChainParameters
-from ledgerd.protocol.time_text import time_text
-from ledgerd.protocol.times import Time
-from ledgerd.protocol.versions import HardforkVersion, version_text
+from ledgerd.protocol.networks.parameters import ChainParameters
+from ledgerd.protocol.types.time_text import time_text
+from ledgerd.protocol.types.times import Time
+from ledgerd.protocol.types.versions import HardforkVersion, version_text
 from ledgerd.state.objects.globals import HARDFORK_PROPERTIES
 from ledgerd.state.objects.validators import VALIDATOR_BY_NAME, VALIDATOR_SCHEDULES, Validator
-from ledgerd.state.view import View
+from ledgerd.state.views.view import View
 
 
 class UnknownHardforkVotes(NamedTuple):

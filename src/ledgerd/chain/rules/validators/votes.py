@@ -10,11 +10,11 @@ from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.arithmetic import MAX_UINT128, DivideByZero, fits_uint64, truncated, uint128
 from ledgerd.chain.ledger.discrepancies import note
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.protocol.assets import fits_int64
 from ledgerd.protocol.constants import MAX_PROXY_RECURSION_DEPTH
 from ledgerd.protocol.errors import require
+from ledgerd.protocol.types.assets import fits_int64
 from ledgerd.state.objects import validators
-from ledgerd.state.objects.accounts import ACCOUNTS, Account
+from ledgerd.state.objects.accounts.accounts import ACCOUNTS, Account
 from ledgerd.state.objects.discrepancies import Sum
 
 

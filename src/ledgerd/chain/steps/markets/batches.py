@@ -12,12 +12,12 @@ from ledgerd.chain.steps.markets.budget import MarketBudget
 from ledgerd.chain.steps.markets.refunding import give_stake_back
 from ledgerd.pricing.constant_product import queued_fill
 from ledgerd.pricing.lmsr_fill import tokens_for_amount
-from ledgerd.protocol.assets import fits_int64
-from ledgerd.protocol.operations.markets import MULTI
-from ledgerd.protocol.operations.virtual_markets import PmBatchSettle
-from ledgerd.state.objects import markets
-from ledgerd.state.objects.bets import ACTIVE, BET_BY_STATUS_MARKET, QUEUED, PmBet
-from ledgerd.state.objects.markets import BEING_PAID, PM_MARKETS, PmMarket
+from ledgerd.protocol.operations.markets.markets import MULTI
+from ledgerd.protocol.operations.markets.virtual_markets import PmBatchSettle
+from ledgerd.protocol.types.assets import fits_int64
+from ledgerd.state.objects.markets import markets
+from ledgerd.state.objects.markets.bets import ACTIVE, BET_BY_STATUS_MARKET, QUEUED, PmBet
+from ledgerd.state.objects.markets.markets import BEING_PAID, PM_MARKETS, PmMarket
 
 
 def carry_out_batches(ledger: Ledger, budget: MarketBudget) -> None:

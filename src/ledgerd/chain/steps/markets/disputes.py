@@ -17,12 +17,12 @@ from ledgerd.chain.rules.money.balances import adjust_balance
 from ledgerd.chain.steps.markets.budget import MarketBudget
 from ledgerd.chain.steps.markets.refunding import close_refunded, refund
 from ledgerd.pricing.widths import mul_div
-from ledgerd.protocol.assets import fits_int64, tokens
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.virtual_markets import PmDisputeAutoClose, PmDisputeFinalize
-from ledgerd.state.objects import disputes
-from ledgerd.state.objects.markets import BEING_PAID, TO_BE_PAID, PmMarket
-from ledgerd.state.objects.oracles import PmOracle
+from ledgerd.protocol.operations.markets.virtual_markets import PmDisputeAutoClose, PmDisputeFinalize
+from ledgerd.protocol.types.assets import fits_int64, tokens
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.state.objects.markets import disputes
+from ledgerd.state.objects.markets.markets import BEING_PAID, TO_BE_PAID, PmMarket
+from ledgerd.state.objects.markets.oracles import PmOracle
 
 
 def close_undecided(ledger: Ledger, budget: MarketBudget) -> None:

@@ -13,20 +13,20 @@ from ledgerd.chain.ledger.discrepancies import note
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.money.balances import adjust_balance, burn
 from ledgerd.chain.steps.markets.budget import MarketBudget
-from ledgerd.protocol.assets import fits_int64, tokens
-from ledgerd.protocol.names import NO_NAME
-from ledgerd.protocol.operations.virtual_markets import PmBanExpired, PmCommitForfeit
-from ledgerd.state.objects import commitments
-from ledgerd.state.objects.bets import BET_BY_MARKET
+from ledgerd.protocol.operations.markets.virtual_markets import PmBanExpired, PmCommitForfeit
+from ledgerd.protocol.types.assets import fits_int64, tokens
+from ledgerd.protocol.types.names import NO_NAME
 from ledgerd.state.objects.discrepancies import Sum
-from ledgerd.state.objects.disputes import CREATOR_BAN_BY_EXPIRY, DISPUTE_BY_MARKET, DISPUTE_VOTE_BY_MARKET
-from ledgerd.state.objects.lazy_pool import LAZY_ALLOCATION_BY_MARKET
-from ledgerd.state.objects.leverage import LEVERAGE_BY_MARKET_STATUS
-from ledgerd.state.objects.liquidity import LIQUIDITY_BY_MARKET
-from ledgerd.state.objects.markets import MARKET_BY_FINALIZED, OUTCOME_BY_MARKET, PM_MARKETS, PmMarket
-from ledgerd.state.objects.oracles import NOT_BANNED, ORACLE_BY_BAN
-from ledgerd.state.objects.settlements import DEFERRED_CLAIM_BY_MARKET, SETTLEMENT_BY_MARKET
-from ledgerd.state.tables import Index
+from ledgerd.state.objects.markets import commitments
+from ledgerd.state.objects.markets.bets import BET_BY_MARKET
+from ledgerd.state.objects.markets.disputes import CREATOR_BAN_BY_EXPIRY, DISPUTE_BY_MARKET, DISPUTE_VOTE_BY_MARKET
+from ledgerd.state.objects.markets.lazy_pool import LAZY_ALLOCATION_BY_MARKET
+from ledgerd.state.objects.markets.leverage import LEVERAGE_BY_MARKET_STATUS
+from ledgerd.state.objects.markets.liquidity import LIQUIDITY_BY_MARKET
+from ledgerd.state.objects.markets.markets import MARKET_BY_FINALIZED, OUTCOME_BY_MARKET, PM_MARKETS, PmMarket
+from ledgerd.state.objects.markets.oracles import NOT_BANNED, ORACLE_BY_BAN
+from ledgerd.state.objects.markets.settlements import DEFERRED_CLAIM_BY_MARKET, SETTLEMENT_BY_MARKET
+from ledgerd.state.tables.tables import Index
 
 
 def forfeit_commits(ledger: Ledger, budget: MarketBudget) -> None:

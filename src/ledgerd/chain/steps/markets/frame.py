@@ -16,7 +16,7 @@ from ledgerd.chain.steps.markets.positions import charge_funding, close_after_be
 from ledgerd.chain.steps.markets.recalls import recall_idle
 from ledgerd.chain.steps.markets.refunding import drop_unaccepted, refund_unresolved
 from ledgerd.chain.steps.markets.settlement import settle_resolved
-from ledgerd.state.objects.markets import PM_MARKETS
+from ledgerd.state.objects.markets.markets import PM_MARKETS
 
 MarketStep = Callable[[Ledger, MarketBudget], None]
 

@@ -6,7 +6,7 @@ from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets import liquidation
 from ledgerd.chain.rules.markets.market import market_of
 from ledgerd.chain.steps.markets.budget import MarketBudget
-from ledgerd.state.objects.leverage import ACTIVE, LEVERAGE_BY_FUNDING_DUE
+from ledgerd.state.objects.markets.leverage import ACTIVE, LEVERAGE_BY_FUNDING_DUE
 
 FIRST_DUE = 1
 """Positions that pay nothing for their loan are due at time 0, which never comes."""

@@ -11,10 +11,10 @@ from ledgerd.chain.ledger.arithmetic import int64, truncated, uint32
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.lazy_pool import recall
 from ledgerd.chain.steps.markets.budget import MarketBudget
-from ledgerd.protocol.assets import fits_int64, tokens
-from ledgerd.protocol.operations.virtual_markets import PmLazyRecall
-from ledgerd.state.objects import lazy_pool, markets
-from ledgerd.state.objects.markets import DELETED, PM_MARKETS, PmMarket
+from ledgerd.protocol.operations.markets.virtual_markets import PmLazyRecall
+from ledgerd.protocol.types.assets import fits_int64, tokens
+from ledgerd.state.objects.markets import lazy_pool, markets
+from ledgerd.state.objects.markets.markets import DELETED, PM_MARKETS, PmMarket
 from ledgerd.state.store import Store
 
 STEPS = 10

@@ -14,12 +14,12 @@ from ledgerd.chain.rules.markets.oracles import end_market, slash_idle
 from ledgerd.chain.rules.money.balances import burn
 from ledgerd.chain.steps.markets.budget import MarketBudget
 from ledgerd.pricing.parimutuel import pot_share
-from ledgerd.protocol.assets import fits_int64, tokens
 from ledgerd.protocol.errors import require
-from ledgerd.protocol.operations.virtual_markets import PmMarketExpired, PmOracleMissedPenalty
-from ledgerd.state.objects import bets, markets
-from ledgerd.state.objects.bets import BET_BY_MARKET, PmBet
-from ledgerd.state.objects.settlements import PM_SETTLEMENTS, SETTLEMENT_BY_MARKET, PmSettlement
+from ledgerd.protocol.operations.markets.virtual_markets import PmMarketExpired, PmOracleMissedPenalty
+from ledgerd.protocol.types.assets import fits_int64, tokens
+from ledgerd.state.objects.markets import bets, markets
+from ledgerd.state.objects.markets.bets import BET_BY_MARKET, PmBet
+from ledgerd.state.objects.markets.settlements import PM_SETTLEMENTS, SETTLEMENT_BY_MARKET, PmSettlement
 
 COUNTING = 11
 PAYING = 12

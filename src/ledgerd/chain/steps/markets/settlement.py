@@ -19,17 +19,17 @@ from ledgerd.chain.steps.markets.budget import MarketBudget
 from ledgerd.chain.steps.markets.refunding import UNFILLED, bets_from, end_of_grace, give_stake_back
 from ledgerd.pricing import parimutuel
 from ledgerd.pricing.liquidity import Provided, bonus_shares, charges
-from ledgerd.protocol.assets import fits_int64, tokens
 from ledgerd.protocol.errors import require
-from ledgerd.protocol.operations.markets import MULTI
-from ledgerd.protocol.operations.virtual_markets import PmAutoPayout, PmEarlyExitClaimPaid, PmLpPayout, PmPayout
-from ledgerd.state.objects import settlements
-from ledgerd.state.objects.bets import ACTIVE, RESOLVED, PmBet
+from ledgerd.protocol.operations.markets.markets import MULTI
+from ledgerd.protocol.operations.markets.virtual_markets import PmAutoPayout, PmEarlyExitClaimPaid, PmLpPayout, PmPayout
+from ledgerd.protocol.types.assets import fits_int64, tokens
 from ledgerd.state.objects.discrepancies import Sum
-from ledgerd.state.objects.disputes import DISPUTE_BY_MARKET
-from ledgerd.state.objects.liquidity import ACTIVE as PROVIDED
-from ledgerd.state.objects.liquidity import CLOSED, LIQUIDITY_BY_MARKET, PmLiquidity
-from ledgerd.state.objects.markets import BEING_PAID, MARKET_BY_PAYMENT, PAID, TO_BE_PAID, PmMarket
+from ledgerd.state.objects.markets import settlements
+from ledgerd.state.objects.markets.bets import ACTIVE, RESOLVED, PmBet
+from ledgerd.state.objects.markets.disputes import DISPUTE_BY_MARKET
+from ledgerd.state.objects.markets.liquidity import ACTIVE as PROVIDED
+from ledgerd.state.objects.markets.liquidity import CLOSED, LIQUIDITY_BY_MARKET, PmLiquidity
+from ledgerd.state.objects.markets.markets import BEING_PAID, MARKET_BY_PAYMENT, PAID, TO_BE_PAID, PmMarket
 
 
 def is_winner(market: PmMarket, bet: PmBet) -> bool:

@@ -20,9 +20,9 @@ from ledgerd.node.config.values.endpoints import ENDPOINT, NETWORK
 from ledgerd.node.config.values.json_values import NAME
 from ledgerd.node.config.values.kind import OptionKind, WrongValue, refusing
 from ledgerd.node.config.values.values import uint32
-from ledgerd.producer.signer_place import PlaceFault
-from ledgerd.protocol.endpoint import Endpoint
-from ledgerd.protocol.names import AccountName
+from ledgerd.producer.signing.signer_place import PlaceFault
+from ledgerd.protocol.types.endpoint import Endpoint
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.replica.settings import StreamSettings, read_stream_place
 
 HOOK_EXAMPLE = (

@@ -23,9 +23,9 @@ from ledgerd.node.config.values.json_values import GUARDED, NAME, GuardedValidat
 from ledgerd.node.config.values.key_values import PRIVATE_KEY, SIGNER_PLACE
 from ledgerd.node.config.values.kind import OptionKind
 from ledgerd.node.config.values.values import BOOL, PATH, UINT32, uint32
-from ledgerd.producer.key_files import KeyFileFault, read_key_file
 from ledgerd.producer.settings import GuardSettings, NtpSettings, ProducerSettings, SignerAccess, Watched, keyring
-from ledgerd.protocol.keys import PrivateKey
+from ledgerd.producer.signing.key_files import KeyFileFault, read_key_file
+from ledgerd.protocol.crypto.keys import PrivateKey
 
 EMERGENCY_VALIDATOR = "committee"
 """With an emergency key, the committee is one of this node's validators."""

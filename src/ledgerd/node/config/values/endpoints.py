@@ -6,7 +6,7 @@ import re
 
 from ledgerd.basics.addresses import NONE, PRIVATE, network_of
 from ledgerd.node.config.values.kind import Argument, OptionKind, WrongValue
-from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.protocol.types.endpoint import Endpoint
 
 NTP_PORT = 123
 LARGEST_PORT = 65_535

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from ledgerd.node.config.values.key_values import read_private_key, show_private_key
 from ledgerd.node.config.values.kind import OptionKind, WrongValue
 from ledgerd.node.config.values.values import number_of
-from ledgerd.protocol.identifiers import BlockId
-from ledgerd.protocol.keys import PrivateKey
+from ledgerd.protocol.crypto.keys import PrivateKey
+from ledgerd.protocol.types.identifiers import BlockId
 
 _BLOCK_ID = re.compile(r"[0-9a-fA-F]{40}")
 
@@ -38,7 +38,7 @@ class GuardedValidator(NamedTuple):
 
 def _parse(text: str) -> object:
     from ledgerd.codec import DecodeError  # noqa: PLC0415 - the grammar is loaded when there is JSON to read
-    from ledgerd.codec.legacy_json import parse  # noqa: PLC0415
+    from ledgerd.codec.json.legacy import parse  # noqa: PLC0415
 
     try:
         return parse(text.encode("utf-8", "surrogateescape"))
@@ -62,7 +62,7 @@ def _strings(text: str, count: int) -> list[str]:
 
 
 def _account_name(name: str) -> str:
-    from ledgerd.protocol.names import is_valid_name  # noqa: PLC0415
+    from ledgerd.protocol.types.names import is_valid_name  # noqa: PLC0415
 
     if not is_valid_name(name):
         raise WrongValue("is not the name of an account")
@@ -75,7 +75,7 @@ def _read_name(text: str) -> str:
 
 
 def _read_checkpoint(text: str) -> Checkpoint:
-    from ledgerd.protocol.identifiers import BlockId  # noqa: PLC0415 - loaded when there is one to read
+    from ledgerd.protocol.types.identifiers import BlockId  # noqa: PLC0415 - loaded when there is one to read
 
     number, block_id = _array(text, 2)
     if isinstance(number, bool) or not isinstance(number, int | str):
@@ -86,7 +86,7 @@ def _read_checkpoint(text: str) -> Checkpoint:
 
 
 def _read_assumed(text: str) -> Checkpoint:
-    from ledgerd.protocol.identifiers import BlockId, block_number_of  # noqa: PLC0415 - loaded when there is one
+    from ledgerd.protocol.types.identifiers import BlockId, block_number_of  # noqa: PLC0415 - loaded when there is one
 
     number, colon, block_id = text.partition(":")
     if not colon or not number.isdecimal():

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from ledgerd.node.config.values.kind import OptionKind, refusing
-from ledgerd.producer.key_files import KeyFileFault, read_key
-from ledgerd.producer.signer_place import PlaceFault, read_place
-from ledgerd.protocol.keys import PrivateKey
+from ledgerd.producer.signing.key_files import KeyFileFault, read_key
+from ledgerd.producer.signing.signer_place import PlaceFault, read_place
+from ledgerd.protocol.crypto.keys import PrivateKey
 
 read_private_key = refusing(KeyFileFault, read_key)
 
 
 def show_private_key(key: PrivateKey) -> str:
-    from ledgerd.protocol.keys import public_key_text  # noqa: PLC0415
+    from ledgerd.protocol.crypto.keys import public_key_text  # noqa: PLC0415
 
     return f"(the private key of {public_key_text(key.public)})"
 

@@ -27,7 +27,7 @@ from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.watching.meters import MetersPart
 from ledgerd.node.workers.beside.webhook_worker import WebhookArguments
 from ledgerd.node.workers.settings import ExplorerArguments
-from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.replica.order import ServerOrder
 from ledgerd.rpc.http.connection import Speech
 from ledgerd.rpc.http.listeners import listen

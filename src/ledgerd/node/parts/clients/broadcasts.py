@@ -22,9 +22,9 @@ from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.p2p.shared.allowances import MEMBERS_OF_A_SIGNATURE, REMEMBERED, Allowance
 from ledgerd.p2p.shared.chain_access import MAX_SIZE_AHEAD
 from ledgerd.p2p.turns import Turns
-from ledgerd.protocol.block import Block, SignedHeader, require_block_size
+from ledgerd.protocol.blocks.block import Block, SignedHeader, require_block_size
+from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.errors import RuleViolation, require
-from ledgerd.protocol.transaction import Transaction
 from ledgerd.rpc.call.bounds import LimitsReached
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.link.switchboard import Handler

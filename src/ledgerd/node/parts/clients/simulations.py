@@ -10,10 +10,10 @@ from ledgerd.chain.pending.simulation import OutOfTime, SimulatedEffects
 from ledgerd.codec import codec_of
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.time_source import TimeSource
-from ledgerd.protocol.assets import shares, tokens
+from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.transaction import Transaction
-from ledgerd.rpc.api.node_api import (
+from ledgerd.protocol.types.assets import shares, tokens
+from ledgerd.rpc.api.node.node_api import (
     SIMULATE,
     AuthorityNotChecked,
     BalancesOf,

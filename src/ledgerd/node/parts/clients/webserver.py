@@ -42,7 +42,7 @@ from ledgerd.rpc.link.topics import (
     packed_topic,
 )
 from ledgerd.rpc.workers import endpoints_of
-from ledgerd.state.records import Row
+from ledgerd.state.tables.records import Row
 from ledgerd.supervision.part import Part
 
 log = logging.getLogger(__name__)

@@ -15,8 +15,8 @@ from ledgerd.node.parts.peers import PeersPart
 from ledgerd.node.parts.production import ProductionPart
 from ledgerd.node.time_source import MICRO
 from ledgerd.producer.guard import AppliedBlock, Guard, Update, read_guard_facts, transaction_of
+from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.transaction import Transaction
 
 log = logging.getLogger(__name__)
 

@@ -16,12 +16,12 @@ from ledgerd.node.parts.validators.tracker import SlotTracker, WatchedSlot
 from ledgerd.node.parts.validators.watched import WatchedGauges, WatchedValidator, facts_of, view_of
 from ledgerd.node.parts.watching.meters import MetersPart
 from ledgerd.node.time_source import MICRO
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.constants import BLOCK_INTERVAL
-from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.virtual import ShutdownValidator
-from ledgerd.protocol.time_text import time_text
-from ledgerd.rpc.api.node_status import UNKNOWN, WatchedFacts, WatchedSlotFacts
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.protocol.types.time_text import time_text
+from ledgerd.rpc.api.node.node_status import UNKNOWN, WatchedFacts, WatchedSlotFacts
 from ledgerd.supervision.line_rates import LineRate, limited
 
 log = logging.getLogger(__name__)

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from ledgerd.chain.events import BlockApplied, MissedSlotOwners
 from ledgerd.chain.forks.outcome import Outcome, Refused
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.constants import BLOCK_INTERVAL
-from ledgerd.protocol.identifiers import BlockId
-from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.operations.virtual import ValidatorReward
+from ledgerd.protocol.types.identifiers import BlockId
+from ledgerd.protocol.types.names import AccountName
 
 SETTLED_AFTER = 10 * BLOCK_INTERVAL
 """Seconds of the chain's time between a slot and the head at which the slot is settled."""

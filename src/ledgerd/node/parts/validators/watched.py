@@ -11,8 +11,8 @@ from ledgerd.chain.chain import Chain
 from ledgerd.metrics.names import ValidatorPlaces
 from ledgerd.metrics.table import validators as table
 from ledgerd.node.parts.validators.tracker import MissCause, SlotCounts
-from ledgerd.protocol.names import AccountName
-from ledgerd.rpc.api.node_status import UNKNOWN, WatchedFacts, WatchedSlotFacts
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.rpc.api.node.node_status import UNKNOWN, WatchedFacts, WatchedSlotFacts
 
 
 class Lateness(msgspec.Struct, frozen=True):

@@ -13,9 +13,9 @@ from ledgerd.metrics.families import Family
 from ledgerd.metrics.names import NOWHERE, ValidatorPlaces
 from ledgerd.metrics.table import chain as table
 from ledgerd.metrics.table import validators
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.parameters import ChainParameters
-from ledgerd.protocol.versions import hardfork_version_of
+from ledgerd.protocol.networks.parameters import ChainParameters
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.protocol.types.versions import hardfork_version_of
 
 SLOTS_OF_PARTICIPATION = 128
 

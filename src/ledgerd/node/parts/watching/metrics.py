@@ -27,12 +27,12 @@ from ledgerd.node.parts.watching.meters import Meters, MeterSample, MetersPart
 from ledgerd.node.time_source import MICRO
 from ledgerd.node.workers.serving import metrics_reader
 from ledgerd.node.workers.settings import MetricsWorkerSettings
-from ledgerd.protocol.endpoint import Endpoint
+from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.rpc.http.listeners import listen
 from ledgerd.rpc.link.switchboard import Switchboard
 from ledgerd.rpc.workers import Workers
-from ledgerd.snapshot.directory import kept_in
-from ledgerd.state.disk import DATA_FILE
+from ledgerd.snapshot.file.directory import kept_in
+from ledgerd.state.files.disk import DATA_FILE
 from ledgerd.supervision.threads import in_thread
 from ledgerd.supervision.work import Working
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ledgerd.rpc.api.node_status import NodeStatus, Problem
+from ledgerd.rpc.api.node.node_status import NodeStatus, Problem
 from ledgerd.rpc.http.routes import LONGEST_SILENCE
 from ledgerd.supervision.health import HealthNews
 from ledgerd.supervision.progress import many

@@ -27,7 +27,7 @@ from ledgerd.p2p.driver import Driver
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.peer import Peer
 from ledgerd.protocol.constants import BLOCK_INTERVAL
-from ledgerd.rpc.api.node_status import (
+from ledgerd.rpc.api.node.node_status import (
     UNKNOWN,
     NodeDetails,
     NodeStatus,

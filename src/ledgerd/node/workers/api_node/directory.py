@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 from ledgerd.projections.reading import ProjectionReader
 from ledgerd.rpc.call.errors import PlainError
-from ledgerd.state.disk import DATA_FILE
 from ledgerd.state.errors import StorageError, StoreLocked, StoreOutdated
-from ledgerd.state.lock import files_stay
+from ledgerd.state.files.disk import DATA_FILE
+from ledgerd.state.files.lock import files_stay
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
-from ledgerd.state.reader import CommitView, StateReader
-from ledgerd.state.tables import Table
+from ledgerd.state.tables.tables import Table
+from ledgerd.state.views.reader import CommitView, StateReader
 
 LMDB_FILES = (DATA_FILE, "lock.mdb")
 

@@ -9,14 +9,14 @@ from collections.abc import AsyncGenerator, Callable
 from ledgerd.codec import codec_of
 from ledgerd.node.workers.api_node.directory import DirectoryState, StateHead
 from ledgerd.node.workers.api_node.forwarding import NOT_HERE, Forwarder
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.link.link import HEAD
 from ledgerd.rpc.link.subscribers import Subscribers
 from ledgerd.rpc.link.topics import APPLIED_BLOCK, INCLUDED, Inclusion, packed_topic
-from ledgerd.state.reader import CommitView
-from ledgerd.state.standing import FollowedStanding, StandingFile
+from ledgerd.state.views.reader import CommitView
+from ledgerd.state.views.standing import FollowedStanding, StandingFile
 
 REFRESH_SECONDS = 0.02
 """Between two looks while there are clients."""

@@ -12,11 +12,11 @@ import orjson
 from ledgerd.client.envelope import ErrorAnswer, NodeCall
 from ledgerd.client.pool import NodeAway, NodePool
 from ledgerd.codec import codec_of
-from ledgerd.codec.json_text import Json, dumps
-from ledgerd.protocol.block import Block
+from ledgerd.codec.json.text import Json, dumps
+from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.errors import require
-from ledgerd.protocol.transaction import Transaction
-from ledgerd.rpc.api.node_api import SIMULATE
+from ledgerd.rpc.api.node.node_api import SIMULATE
 from ledgerd.rpc.call.errors import OTHER, PlainError
 from ledgerd.rpc.link.topics import BROADCAST_BLOCK, BROADCAST_TRANSACTION, Broadcast, unpacked
 

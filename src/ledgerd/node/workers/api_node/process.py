@@ -14,7 +14,7 @@ from ledgerd.metrics.memory import SharedMemory
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.workers.serving import ApiWorkersPart, metrics_reader
 from ledgerd.node.workers.settings import MetricsWorkerSettings, WorkerSettings, worker_settings
-from ledgerd.protocol.chain_file import parameters_of
+from ledgerd.protocol.networks.chain_file import parameters_of
 from ledgerd.replica.order import FollowOrder
 from ledgerd.replica.settings import StreamSettings
 from ledgerd.rpc.link.switchboard import Switchboard

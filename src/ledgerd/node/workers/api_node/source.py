@@ -17,7 +17,7 @@ from ledgerd.node.workers.api_node.directory import DirectoryState
 from ledgerd.node.workers.api_node.following import DirectoryFollower
 from ledgerd.node.workers.api_node.forwarding import Forwarder
 from ledgerd.node.workers.settings import WorkerSettings
-from ledgerd.rpc.api.node_status import LatestStatus
+from ledgerd.rpc.api.node.node_status import LatestStatus
 from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.call.envelope import NO_ID, error_answer
 from ledgerd.rpc.call.errors import OTHER, ErrorObject, PlainError
@@ -25,9 +25,9 @@ from ledgerd.rpc.http.responses import Page
 from ledgerd.rpc.http.routes import NodeHealth, json_page
 from ledgerd.rpc.http.service import PageRoutes, Service
 from ledgerd.rpc.link.link import Link
-from ledgerd.state.disk import DATA_FILE
+from ledgerd.state.files.disk import DATA_FILE
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.standing import StandingFile
+from ledgerd.state.views.standing import StandingFile
 
 NO_HISTORY = "There is no history in the data directory of this API node"
 

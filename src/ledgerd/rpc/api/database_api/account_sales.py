@@ -9,18 +9,18 @@ from itertools import islice
 
 import msgspec
 
-from ledgerd.codec.numbers import UInt32
-from ledgerd.protocol.assets import Tokens
-from ledgerd.protocol.keys import PublicKey
-from ledgerd.protocol.names import text_order
-from ledgerd.protocol.times import Time
+from ledgerd.codec.types.numbers import UInt32
+from ledgerd.protocol.crypto.keys import PublicKey
+from ledgerd.protocol.types.assets import Tokens
+from ledgerd.protocol.types.names import text_order
+from ledgerd.protocol.types.times import Time
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
-from ledgerd.rpc.api.kinds import record_of, require_limit
+from ledgerd.rpc.api.shared.kinds import record_of, require_limit
 from ledgerd.rpc.call.counts import either
 from ledgerd.rpc.call.view import ApiView
-from ledgerd.state.objects.accounts import ACCOUNT_BY_ON_SALE, ACCOUNT_BY_SUBACCOUNT_ON_SALE, Account
+from ledgerd.state.objects.accounts.accounts import ACCOUNT_BY_ON_SALE, ACCOUNT_BY_SUBACCOUNT_ON_SALE, Account
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
-from ledgerd.state.tables import Index
+from ledgerd.state.tables.tables import Index
 
 MOST_SALES = 1000
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from itertools import islice
 
-from ledgerd.codec.numbers import UInt32, UInt64
-from ledgerd.protocol.names import AccountName
-from ledgerd.rpc.api.account_record import AccountText, account_text
+from ledgerd.codec.types.numbers import UInt32, UInt64
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
-from ledgerd.rpc.api.kinds import Names, require_limit
+from ledgerd.rpc.api.shared.account_record import AccountText, account_text
+from ledgerd.rpc.api.shared.kinds import Names, require_limit
 from ledgerd.rpc.call.counts import exactly
 from ledgerd.rpc.call.view import ApiView
-from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME, ACCOUNTS
+from ledgerd.state.objects.accounts.accounts import ACCOUNT_BY_NAME, ACCOUNTS
 
 MOST_NAMES = 1000
 

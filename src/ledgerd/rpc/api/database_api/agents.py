@@ -5,15 +5,15 @@ from __future__ import annotations
 import msgspec
 
 from ledgerd.chain.rules.accounts.authorities import agents_of
-from ledgerd.protocol.keys import PublicKey
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.operations.agents import SEPARATOR
-from ledgerd.protocol.times import Time
+from ledgerd.protocol.crypto.keys import PublicKey
+from ledgerd.protocol.operations.accounts.agents import SEPARATOR
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.protocol.types.times import Time
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
-from ledgerd.rpc.api.kinds import record_of
+from ledgerd.rpc.api.shared.kinds import record_of
 from ledgerd.rpc.call.counts import exactly
 from ledgerd.rpc.call.view import ApiView
-from ledgerd.state.objects.accounts import AgentPermission
+from ledgerd.state.objects.accounts.accounts import AgentPermission
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 
 

@@ -8,30 +8,30 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 
 from ledgerd.chain.rules.accounts.authorities import agent_keys
-from ledgerd.protocol.assets import tokens
-from ledgerd.protocol.authority import Authority
-from ledgerd.protocol.authority_check import Accounts, MissingAuthority, MissingOther
-from ledgerd.protocol.authority_check import verify_authority as verify
-from ledgerd.protocol.authority_web import MOST_MEMBERS, GetAuthority, Lookups, TooManyMembers, Web
+from ledgerd.protocol.authorities.authority import Authority
+from ledgerd.protocol.authorities.authority_check import Accounts, MissingAuthority, MissingOther
+from ledgerd.protocol.authorities.authority_check import verify_authority as verify
+from ledgerd.protocol.authorities.authority_web import MOST_MEMBERS, GetAuthority, Lookups, TooManyMembers, Web
+from ledgerd.protocol.authorities.operation_authority import AgentKeys, TransactionKeys, verify_operations
+from ledgerd.protocol.authorities.signing import Signing
+from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.constants import MAX_TRANSACTION_SIZE
+from ledgerd.protocol.crypto.keys import PublicKey
 from ledgerd.protocol.errors import RuleViolation, require
-from ledgerd.protocol.keys import PublicKey
-from ledgerd.protocol.names import NO_NAME, AccountName
-from ledgerd.protocol.operation_authority import AgentKeys, TransactionKeys, verify_operations
 from ledgerd.protocol.operations import Authorities, Operation
+from ledgerd.protocol.operations.accounts.proposals import SortedKeys
 from ledgerd.protocol.operations.base import name_of
-from ledgerd.protocol.operations.proposals import SortedKeys
-from ledgerd.protocol.operations.transfers import Transfer
-from ledgerd.protocol.signing import Signing
-from ledgerd.protocol.transaction import Transaction
+from ledgerd.protocol.operations.money.transfers import Transfer
+from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.names import NO_NAME, AccountName
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
 from ledgerd.rpc.call.counts import exactly
 from ledgerd.rpc.call.errors import INVALID_REQUEST, PlainError
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.errors import UnknownKey
-from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME, AUTHORITY_BY_ACCOUNT, AccountAuthority
+from ledgerd.state.objects.accounts.accounts import ACCOUNT_BY_NAME, AUTHORITY_BY_ACCOUNT, AccountAuthority
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, HARDFORK_PROPERTIES
-from ledgerd.state.view import View
+from ledgerd.state.views.view import View
 
 TOO_MANY = f"The authorities of this transaction have more than {MOST_MEMBERS} keys and members to look at"
 

@@ -8,10 +8,10 @@ from functools import lru_cache
 from typing import Annotated
 
 from ledgerd.codec import codec_of
-from ledgerd.codec.numbers import UInt32
-from ledgerd.protocol.block import Block, BlockHeader
+from ledgerd.codec.types.numbers import UInt32
+from ledgerd.protocol.blocks.block import Block, BlockHeader
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
-from ledgerd.rpc.api.kinds import Printed
+from ledgerd.rpc.api.shared.kinds import Printed
 from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.call.counts import exactly
 from ledgerd.rpc.call.declarations import AnyValue

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ledgerd.codec.numbers import UInt32
-from ledgerd.protocol.names import AccountName
+from ledgerd.codec.types.numbers import UInt32
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
 from ledgerd.rpc.call.counts import exactly
 from ledgerd.rpc.call.view import ApiView
-from ledgerd.state.objects.escrow import ESCROW_BY_SENDER, Escrow
+from ledgerd.state.objects.money.escrow import ESCROW_BY_SENDER, Escrow
 
 
 @DATABASE_API.method(args=exactly(2), examples=[["alice", 1]])

@@ -10,25 +10,25 @@ import msgspec
 from msgspec.structs import asdict
 
 from ledgerd.codec import codec_of
-from ledgerd.codec.numbers import UInt32, UInt64
+from ledgerd.codec.types.numbers import UInt32, UInt64
 from ledgerd.projections.tables.custom_protocols import CUSTOM_PROTOCOLS
 from ledgerd.projections.tables.key_references import KEY_REFERENCES
-from ledgerd.protocol.config_document import config_of
-from ledgerd.protocol.times import Time
-from ledgerd.protocol.versions import HardforkVersion
+from ledgerd.protocol.networks.config_document import config_of
+from ledgerd.protocol.types.times import Time
+from ledgerd.protocol.types.versions import HardforkVersion
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
-from ledgerd.rpc.api.kinds import Printed
-from ledgerd.rpc.api.properties import ShownProperties, hardfork_of_properties, shown
+from ledgerd.rpc.api.shared.kinds import Printed
+from ledgerd.rpc.api.shared.properties import ShownProperties, hardfork_of_properties, shown
 from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.call.counts import exactly
 from ledgerd.rpc.call.declarations import AnyValue
 from ledgerd.rpc.call.view import ApiView
-from ledgerd.state.disk import DATA_FILE
 from ledgerd.state.errors import UnknownKey
+from ledgerd.state.files.disk import DATA_FILE
 from ledgerd.state.objects import TABLES
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, HARDFORK_PROPERTIES, DynamicGlobalProperty
 from ledgerd.state.objects.validators import VALIDATOR_SCHEDULES
-from ledgerd.state.tables import Table
+from ledgerd.state.tables.tables import Table
 
 PLUGIN_TABLES: dict[str, Table[Any]] = {
     "graphene::plugins::account_by_key::key_lookup_object": KEY_REFERENCES,

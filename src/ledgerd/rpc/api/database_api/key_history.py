@@ -10,17 +10,17 @@ from typing import Annotated
 
 import msgspec
 
-from ledgerd.codec.numbers import UInt16, UInt32, UInt64
+from ledgerd.codec.types.numbers import UInt16, UInt32, UInt64
+from ledgerd.protocol.crypto.keys import PublicKey
 from ledgerd.protocol.errors import require
-from ledgerd.protocol.keys import PublicKey
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.times import Time
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.protocol.types.times import Time
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
-from ledgerd.rpc.api.kinds import EnumKind, record_of
+from ledgerd.rpc.api.shared.kinds import EnumKind, record_of
 from ledgerd.rpc.call.counts import exactly
 from ledgerd.rpc.call.view import ApiView
-from ledgerd.state.objects.accounts import KEY_HISTORY_BY_KEY, KEY_HISTORY_BY_ROLE, KeyHistory, Role
-from ledgerd.state.tables import ObjectId
+from ledgerd.state.objects.accounts.accounts import KEY_HISTORY_BY_KEY, KEY_HISTORY_BY_ROLE, KeyHistory, Role
+from ledgerd.state.tables.tables import ObjectId
 
 MOST_ENTRIES = 1000
 

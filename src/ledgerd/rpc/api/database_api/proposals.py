@@ -7,23 +7,28 @@ from collections.abc import Iterator
 import msgspec
 
 from ledgerd.codec import codec_of
-from ledgerd.codec.numbers import UInt32
-from ledgerd.protocol.names import AccountName
+from ledgerd.codec.types.numbers import UInt32
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.proposals import SortedKeys, SortedNames
-from ledgerd.protocol.times import Time
+from ledgerd.protocol.operations.accounts.proposals import SortedKeys, SortedNames
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.protocol.types.times import Time
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
-from ledgerd.rpc.api.kinds import record_of, require_limit
+from ledgerd.rpc.api.shared.kinds import record_of, require_limit
 from ledgerd.rpc.call.counts import exactly
 from ledgerd.rpc.call.view import ApiView
-from ledgerd.state.objects.proposals import PROPOSAL_BY_AUTHOR, PROPOSALS, REQUIRED_APPROVAL_BY_ACCOUNT, Proposal
-from ledgerd.state.objects.recovery import (
+from ledgerd.state.objects.accounts.proposals import (
+    PROPOSAL_BY_AUTHOR,
+    PROPOSALS,
+    REQUIRED_APPROVAL_BY_ACCOUNT,
+    Proposal,
+)
+from ledgerd.state.objects.accounts.recovery import (
     MASTER_HISTORY_BY_ACCOUNT,
     RECOVERY_REQUEST_BY_ACCOUNT,
     AccountRecoveryRequest,
     MasterAuthorityHistory,
 )
-from ledgerd.state.view import View
+from ledgerd.state.views.view import View
 
 MOST_PROPOSALS = 100
 

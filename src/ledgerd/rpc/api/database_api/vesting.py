@@ -8,17 +8,17 @@ from typing import Annotated
 
 import msgspec
 
-from ledgerd.codec.numbers import UInt16, UInt32
+from ledgerd.codec.types.numbers import UInt16, UInt32
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.times import Time
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.protocol.types.times import Time
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
-from ledgerd.rpc.api.kinds import EnumKind, require_limit
+from ledgerd.rpc.api.shared.kinds import EnumKind, require_limit
 from ledgerd.rpc.call.counts import between, either
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.errors import UnknownKey
-from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME, ACCOUNTS
-from ledgerd.state.objects.vesting import (
+from ledgerd.state.objects.accounts.accounts import ACCOUNT_BY_NAME, ACCOUNTS
+from ledgerd.state.objects.money.vesting import (
     DELEGATION_BY_DELEGATEE,
     DELEGATION_BY_DELEGATOR,
     RETURN_BY_DELEGATOR,

@@ -9,13 +9,13 @@ import msgspec
 from ledgerd.chain.log.histories import Direction, Wanted
 from ledgerd.codec import record_kind
 from ledgerd.codec.errors import BAD_CAST, DecodeError
-from ledgerd.codec.json_scalars import as_object, as_string
-from ledgerd.codec.strings import Text
-from ledgerd.protocol.names import AccountName
+from ledgerd.codec.json.scalars import as_object, as_string
+from ledgerd.codec.types.strings import Text
 from ledgerd.protocol.operations import OPERATIONS
 from ledgerd.protocol.operations.base import name_of, tag_of
-from ledgerd.protocol.times import LATEST, Time
-from ledgerd.rpc.api.kinds import EnumKind
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.protocol.types.times import LATEST, Time
+from ledgerd.rpc.api.shared.kinds import EnumKind
 
 TAGS = {name_of(each): tag_of(each) for each in OPERATIONS}
 

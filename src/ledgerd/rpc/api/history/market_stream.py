@@ -5,19 +5,19 @@ from __future__ import annotations
 from functools import cache
 
 from ledgerd.chain.log.histories import History, HistoryView, OperationPlace, Wanted
-from ledgerd.codec.numbers import Int64
+from ledgerd.codec.types.numbers import Int64
 from ledgerd.projections.markets.places import market_field, named_rows
 from ledgerd.projections.reading import are_of_one_commit
 from ledgerd.projections.tables.market_records import PLACED_BY_BLOCK, PmPlacedMarkets
 from ledgerd.protocol.operations import OPERATIONS, Operation
 from ledgerd.protocol.operations.base import tag_of
-from ledgerd.protocol.operations.markets import PmCreateMarket
+from ledgerd.protocol.operations.markets.markets import PmCreateMarket
 from ledgerd.rpc.api.history.stream import HistoryStream, StreamMessage
 from ledgerd.rpc.api.prediction_market.klines import Kline, points_of_blocks
 from ledgerd.rpc.call.view import Node
-from ledgerd.state.empty import EmptyView
 from ledgerd.state.objects.transactions import REVERSIBLE_BY_NUMBER
-from ledgerd.state.view import View
+from ledgerd.state.views.empty import EmptyView
+from ledgerd.state.views.view import View
 
 
 @cache

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import msgspec
 
 from ledgerd.chain.log.histories import HistoryEntry, HistoryView, RecordedOperation, Wanted, entry_text
-from ledgerd.codec.json_text import quote
-from ledgerd.codec.numbers import UInt32
+from ledgerd.codec.json.text import quote
+from ledgerd.codec.types.numbers import UInt32
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.rpc.api.history.filter import Filter
 
 NEWEST, OLDEST = "newest", "oldest"

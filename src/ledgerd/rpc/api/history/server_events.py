@@ -13,7 +13,7 @@ from contextlib import aclosing
 from urllib.parse import parse_qsl
 
 from ledgerd.chain.log.histories import History, Wanted
-from ledgerd.codec.json_text import Json
+from ledgerd.codec.json.text import Json
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.rpc.api.history.filter import Filter
 from ledgerd.rpc.api.history.stream import HistoryStream, Subscriptions, messages_of

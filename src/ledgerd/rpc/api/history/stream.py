@@ -14,7 +14,7 @@ from contextlib import aclosing, contextmanager
 import msgspec
 
 from ledgerd.chain.log.histories import History, HistoryView, RecordedOperation, Wanted
-from ledgerd.codec.numbers import UInt32
+from ledgerd.codec.types.numbers import UInt32
 from ledgerd.rpc.call.view import MainProcess
 from ledgerd.rpc.link.link import HEAD
 

@@ -10,16 +10,16 @@ import msgspec
 
 from ledgerd.chain.log.histories import HistoryView, KindCount, RecordedOperation, TransactionPlace
 from ledgerd.codec import codec_of
-from ledgerd.codec.numbers import UInt32
-from ledgerd.protocol.block import Block, HeaderExtensions
+from ledgerd.codec.types.numbers import UInt32
+from ledgerd.protocol.blocks.block import Block, HeaderExtensions
+from ledgerd.protocol.crypto.signatures import Signature
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.identifiers import BlockId, MerkleRoot, TransactionId
 from ledgerd.protocol.operations import OPERATIONS, Operation
 from ledgerd.protocol.operations.base import name_of, tag_of
-from ledgerd.protocol.signatures import Signature
-from ledgerd.protocol.times import Time
+from ledgerd.protocol.types.identifiers import BlockId, MerkleRoot, TransactionId
+from ledgerd.protocol.types.times import Time
 from ledgerd.rpc.api.history.filter import OperationName
-from ledgerd.rpc.api.kinds import Printed
+from ledgerd.rpc.api.shared.kinds import Printed
 from ledgerd.rpc.blocks.block_parts import BlockOpening, opening_of, part_at, part_in
 
 OperationTexts = Annotated[str, Printed(tuple[RecordedOperation, ...])]

@@ -8,8 +8,8 @@ from typing import Annotated, NamedTuple
 
 import msgspec
 
-from ledgerd.codec.json_text import integer_text
-from ledgerd.codec.numbers import Int8, Int16, Int64, ShareAmount, UInt8, UInt32
+from ledgerd.codec.json.text import integer_text
+from ledgerd.codec.types.numbers import Int8, Int16, Int64, ShareAmount, UInt8, UInt32
 from ledgerd.projections.tables.market_records import (
     CATEGORY,
     LABEL_BY_COUNT,
@@ -25,7 +25,6 @@ from ledgerd.projections.tables.market_records import (
     meta_market,
     meta_numbers,
 )
-from ledgerd.rpc.api.kinds import Printed, existing
 from ledgerd.rpc.api.prediction_market.declared import NEWEST, OLDEST, PREDICTION_MARKET_API, require_page
 from ledgerd.rpc.api.prediction_market.shared.cards import (
     PRINTED_TOGETHER,
@@ -48,11 +47,12 @@ from ledgerd.rpc.api.prediction_market.shared.sorting import (
     VOLUME,
     markets_of,
 )
+from ledgerd.rpc.api.shared.kinds import Printed, existing
 from ledgerd.rpc.call.counts import exactly, from_to
 from ledgerd.rpc.call.view import ApiView
-from ledgerd.state.keys import CUT_BYTES, text_bytes
-from ledgerd.state.objects.markets import MARKET_BY_STATUS, PM_MARKETS, market_sums
-from ledgerd.state.view import View
+from ledgerd.state.objects.markets.markets import MARKET_BY_STATUS, PM_MARKETS, market_sums
+from ledgerd.state.tables.keys import CUT_BYTES, text_bytes
+from ledgerd.state.views.view import View
 
 HOT_TAGS = 20
 ANY_STATUS = -1

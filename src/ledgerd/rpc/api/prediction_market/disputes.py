@@ -8,22 +8,22 @@ from typing import Annotated
 import msgspec
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
-from ledgerd.codec.json_text import quote
-from ledgerd.codec.numbers import Int16, Int64, UInt8, UInt32
+from ledgerd.codec.json.text import quote
+from ledgerd.codec.types.numbers import Int16, Int64, UInt8, UInt32
 from ledgerd.pricing.widths import int64, mul_div, quotient128, truncated_quotient
-from ledgerd.protocol.names import AccountName
-from ledgerd.protocol.time_text import time_text
-from ledgerd.protocol.times import Time
-from ledgerd.rpc.api.kinds import Printed, existing, record_of
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.protocol.types.time_text import time_text
+from ledgerd.protocol.types.times import Time
 from ledgerd.rpc.api.prediction_market.declared import PREDICTION_MARKET_API, page, require_page
 from ledgerd.rpc.api.prediction_market.shared.cards import MarketCard, card_text
 from ledgerd.rpc.api.prediction_market.shared.id_lists import id_list
 from ledgerd.rpc.api.prediction_market.shared.risk import medians
+from ledgerd.rpc.api.shared.kinds import Printed, existing, record_of
 from ledgerd.rpc.call.counts import exactly, from_to
 from ledgerd.rpc.call.view import ApiView
-from ledgerd.state.keys import text_bytes
-from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME
-from ledgerd.state.objects.disputes import (
+from ledgerd.state.objects.accounts.accounts import ACCOUNT_BY_NAME
+from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, DynamicGlobalProperty
+from ledgerd.state.objects.markets.disputes import (
     DISPUTE_BY_AUTO_CLOSE,
     DISPUTE_BY_MARKET,
     DISPUTE_VOTE_BY_MARKET,
@@ -33,10 +33,10 @@ from ledgerd.state.objects.disputes import (
     PmDisputeVote,
     dispute_numbers,
 )
-from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, DynamicGlobalProperty
-from ledgerd.state.objects.lazy_pool import LAZY_DEPOSIT_BY_ACCOUNT, PM_LAZY_POOLS
-from ledgerd.state.objects.markets import PM_MARKETS, PmMarket, market_oracle
-from ledgerd.state.view import View
+from ledgerd.state.objects.markets.lazy_pool import LAZY_DEPOSIT_BY_ACCOUNT, PM_LAZY_POOLS
+from ledgerd.state.objects.markets.markets import PM_MARKETS, PmMarket, market_oracle
+from ledgerd.state.tables.keys import text_bytes
+from ledgerd.state.views.view import View
 
 UPHOLD = -1
 

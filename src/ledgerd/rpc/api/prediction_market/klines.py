@@ -8,8 +8,8 @@ from typing import Annotated
 
 import msgspec
 
-from ledgerd.codec.json_text import integer_text
-from ledgerd.codec.numbers import Int64, ShareAmount, UInt8, UInt32
+from ledgerd.codec.json.text import integer_text
+from ledgerd.codec.types.numbers import Int64, ShareAmount, UInt8, UInt32
 from ledgerd.projections.tables.market_records import (
     KLINE_BY_MARKET,
     PM_KLINE_CHUNKS,
@@ -19,11 +19,11 @@ from ledgerd.projections.tables.market_records import (
     PmRecentPoints,
     points_of,
 )
-from ledgerd.rpc.api.kinds import Printed
 from ledgerd.rpc.api.prediction_market.declared import PREDICTION_MARKET_API, require_limit_explained
+from ledgerd.rpc.api.shared.kinds import Printed
 from ledgerd.rpc.call.counts import from_to
 from ledgerd.rpc.call.view import ApiView
-from ledgerd.state.view import View
+from ledgerd.state.views.view import View
 
 
 class Kline(msgspec.Struct, frozen=True):

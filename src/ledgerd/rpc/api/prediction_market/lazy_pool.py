@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ledgerd.codec.numbers import Int64, UInt32
-from ledgerd.protocol.names import AccountName
-from ledgerd.rpc.api.kinds import existing, record_of
+from ledgerd.codec.types.numbers import Int64, UInt32
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.rpc.api.prediction_market.declared import PREDICTION_MARKET_API
 from ledgerd.rpc.api.prediction_market.shared.id_lists import rows_page
+from ledgerd.rpc.api.shared.kinds import existing, record_of
 from ledgerd.rpc.call.counts import exactly, from_to
 from ledgerd.rpc.call.view import ApiView
-from ledgerd.state.objects.lazy_pool import (
+from ledgerd.state.objects.markets.lazy_pool import (
     LAZY_ALLOCATION_BY_MARKET,
     LAZY_DEPOSIT_BY_ACCOUNT,
     LAZY_REQUEST_BY_ACCOUNT,

@@ -8,29 +8,29 @@ from typing import NamedTuple
 import msgspec
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
-from ledgerd.codec.numbers import Int16, Int32, Int64, ShareAmount, UInt32
+from ledgerd.codec.types.numbers import Int16, Int32, Int64, ShareAmount, UInt32
 from ledgerd.pricing.constant_product import Reserves, buy
 from ledgerd.pricing.leverage import LeverageLimits, cancel_value, max_loan, threshold, worst_value
 from ledgerd.pricing.widths import int64, mul_div, quotient128, truncated_quotient
-from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.properties import ChainPropertiesHf14
-from ledgerd.protocol.times import Time
-from ledgerd.rpc.api.kinds import existing
+from ledgerd.protocol.types.names import AccountName
+from ledgerd.protocol.types.times import Time
 from ledgerd.rpc.api.prediction_market.declared import NEWEST, OLDEST, PREDICTION_MARKET_API
 from ledgerd.rpc.api.prediction_market.shared.cards import require_market
 from ledgerd.rpc.api.prediction_market.shared.id_lists import rows_page
 from ledgerd.rpc.api.prediction_market.shared.remembered import head_time
 from ledgerd.rpc.api.prediction_market.shared.risk import medians
+from ledgerd.rpc.api.shared.kinds import existing
 from ledgerd.rpc.call.counts import exactly, from_to
 from ledgerd.rpc.call.view import ApiView
-from ledgerd.state.objects.lazy_pool import PM_LAZY_POOLS
-from ledgerd.state.objects.leverage import (
+from ledgerd.state.objects.markets.lazy_pool import PM_LAZY_POOLS
+from ledgerd.state.objects.markets.leverage import (
     LEVERAGE_BY_ACCOUNT,
     LEVERAGE_BY_MARKET_STATUS,
     PM_LEVERAGE_POSITIONS,
     PmLeveragePosition,
 )
-from ledgerd.state.objects.markets import ACTIVE, PM_MARKETS, PmMarket
+from ledgerd.state.objects.markets.markets import ACTIVE, PM_MARKETS, PmMarket
 
 BINARY = 0
 STOPS = 12

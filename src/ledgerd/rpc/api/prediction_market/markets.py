@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ledgerd.codec.numbers import Int8, Int64, UInt32
+from ledgerd.codec.types.numbers import Int8, Int64, UInt32
 from ledgerd.projections.tables.market_records import META_BY_EVENT
-from ledgerd.protocol.names import AccountName
-from ledgerd.rpc.api.kinds import existing
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.rpc.api.prediction_market.declared import NEWEST, OLDEST, PREDICTION_MARKET_API, page, require_page
 from ledgerd.rpc.api.prediction_market.shared.cards import NO_MARKET, Card, Cards, card_text, cards_text
 from ledgerd.rpc.api.prediction_market.shared.id_lists import NEAR, Ids, cut, id_list, range_ids
 from ledgerd.rpc.api.prediction_market.shared.remembered import head_time
 from ledgerd.rpc.api.prediction_market.shared.risk import covered_markets, hidden_markets
 from ledgerd.rpc.api.prediction_market.shared.sorting import EXPIRATION, MOST_LOOKED_UP, SORTED, markets_of, sorted_ids
+from ledgerd.rpc.api.shared.kinds import existing
 from ledgerd.rpc.call.counts import exactly, from_to
 from ledgerd.rpc.call.view import ApiView
-from ledgerd.state.keys import CUT_BYTES, text_bytes
-from ledgerd.state.objects.disputes import DISPUTE_BY_MARKET
-from ledgerd.state.objects.markets import (
+from ledgerd.state.objects.markets.disputes import DISPUTE_BY_MARKET
+from ledgerd.state.objects.markets.markets import (
     ACTIVE,
     MARKET_BY_BETTING_EXPIRATION,
     MARKET_BY_CREATOR,
@@ -32,8 +31,9 @@ from ledgerd.state.objects.markets import (
     PmMarket,
     market_sums,
 )
-from ledgerd.state.tables import Index, Key
-from ledgerd.state.view import View
+from ledgerd.state.tables.keys import CUT_BYTES, text_bytes
+from ledgerd.state.tables.tables import Index, Key
+from ledgerd.state.views.view import View
 
 
 @PREDICTION_MARKET_API.method(args=exactly(1, "_S"), examples=[[0]])

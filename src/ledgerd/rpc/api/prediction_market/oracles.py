@@ -7,20 +7,20 @@ from collections.abc import Sequence
 import msgspec
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
-from ledgerd.codec.numbers import UInt32
+from ledgerd.codec.types.numbers import UInt32
 from ledgerd.pricing.widths import truncated_quotient
-from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.properties import ChainPropertiesHf14
-from ledgerd.rpc.api.kinds import existing
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.rpc.api.prediction_market.declared import PREDICTION_MARKET_API
 from ledgerd.rpc.api.prediction_market.shared.id_lists import rows_page
 from ledgerd.rpc.api.prediction_market.shared.remembered import head_time, of_this_head
 from ledgerd.rpc.api.prediction_market.shared.risk import medians
+from ledgerd.rpc.api.shared.kinds import existing
 from ledgerd.rpc.call.counts import exactly, from_to
 from ledgerd.rpc.call.view import ApiView
-from ledgerd.state.objects.disputes import CREATOR_BAN_BY_ACCOUNT, PmCreatorBan
-from ledgerd.state.objects.markets import ACTIVE, MARKET_BY_ORACLE_STATUS, PM_MARKETS, market_sums
-from ledgerd.state.objects.oracles import ORACLE_BY_OWNER, PM_ORACLES, PmOracle
+from ledgerd.state.objects.markets.disputes import CREATOR_BAN_BY_ACCOUNT, PmCreatorBan
+from ledgerd.state.objects.markets.markets import ACTIVE, MARKET_BY_ORACLE_STATUS, PM_MARKETS, market_sums
+from ledgerd.state.objects.markets.oracles import ORACLE_BY_OWNER, PM_ORACLES, PmOracle
 
 BEGINNERS_SCORE = 6_000
 EXPERIENCED = 20

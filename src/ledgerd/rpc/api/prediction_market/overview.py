@@ -8,22 +8,22 @@ from typing import Annotated, Any
 import msgspec
 
 from ledgerd.codec import codec_of
-from ledgerd.codec.numbers import Int64
+from ledgerd.codec.types.numbers import Int64
 from ledgerd.projections.tables.market_records import META_BY_MARKET, PmMarketMeta
-from ledgerd.protocol.names import NO_NAME, AccountName
-from ledgerd.rpc.api.kinds import Printed
+from ledgerd.protocol.types.names import NO_NAME, AccountName
 from ledgerd.rpc.api.prediction_market.declared import MOST_OF_A_PAGE, PREDICTION_MARKET_API
 from ledgerd.rpc.api.prediction_market.oracles import OracleRecord, oracle_record
 from ledgerd.rpc.api.prediction_market.shared.cards import MarketCard, card_text, require_market
 from ledgerd.rpc.api.prediction_market.stakes import Position, WeightSums, outcomes_of, positions_of, weight_sums_of
+from ledgerd.rpc.api.shared.kinds import Printed
 from ledgerd.rpc.call.counts import from_to
 from ledgerd.rpc.call.view import ApiView
-from ledgerd.state.objects.bets import BET_BY_MARKET_ACCOUNT
-from ledgerd.state.objects.leverage import LEVERAGE_BY_MARKET_STATUS, PmLeveragePosition
-from ledgerd.state.objects.liquidity import LIQUIDITY_BY_MARKET, PmLiquidity
-from ledgerd.state.objects.markets import PmOutcome
-from ledgerd.state.objects.oracles import ORACLE_BY_OWNER
-from ledgerd.state.tables import E, Index
+from ledgerd.state.objects.markets.bets import BET_BY_MARKET_ACCOUNT
+from ledgerd.state.objects.markets.leverage import LEVERAGE_BY_MARKET_STATUS, PmLeveragePosition
+from ledgerd.state.objects.markets.liquidity import LIQUIDITY_BY_MARKET, PmLiquidity
+from ledgerd.state.objects.markets.markets import PmOutcome
+from ledgerd.state.objects.markets.oracles import ORACLE_BY_OWNER
+from ledgerd.state.tables.tables import E, Index
 
 
 class FullMarket(msgspec.Struct, frozen=True):

@@ -8,23 +8,23 @@ from typing import NamedTuple
 
 import msgspec
 
-from ledgerd.codec.numbers import Int8, Int16, Int64, ShareAmount, UInt8, UInt32
+from ledgerd.codec.types.numbers import Int8, Int16, Int64, ShareAmount, UInt8, UInt32
 from ledgerd.pricing.parimutuel import FeeRates, Winner, expected_payout
 from ledgerd.pricing.widths import int64
-from ledgerd.protocol.names import AccountName
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.rpc.api.prediction_market.declared import NEWEST, OLDEST, PREDICTION_MARKET_API, require_limit_explained
 from ledgerd.rpc.api.prediction_market.shared.cards import require_market
 from ledgerd.rpc.api.prediction_market.shared.id_lists import rows_page
 from ledgerd.rpc.api.prediction_market.shared.remembered import of_this_head
 from ledgerd.rpc.call.counts import exactly, from_to
 from ledgerd.rpc.call.view import ApiView
-from ledgerd.state.objects.bets import ACTIVE as ACTIVE_BET
-from ledgerd.state.objects.bets import BET_BY_ACCOUNT, BET_BY_MARKET, PM_BETS, PmBet, bet_weight
-from ledgerd.state.objects.bets import RESOLVED as RESOLVED_BET
-from ledgerd.state.objects.commitments import COMMIT_BY_ACCOUNT, COMMITTED, PmCommit
-from ledgerd.state.objects.liquidity import LIQUIDITY_BY_MARKET, PM_LIQUIDITY, PmLiquidity
-from ledgerd.state.objects.markets import OUTCOME_BY_MARKET, PM_MARKETS, RESOLVED, PmMarket, PmOutcome
-from ledgerd.state.objects.settlements import DEFERRED_CLAIM_BY_MARKET, PmDeferredClaim
+from ledgerd.state.objects.markets.bets import ACTIVE as ACTIVE_BET
+from ledgerd.state.objects.markets.bets import BET_BY_ACCOUNT, BET_BY_MARKET, PM_BETS, PmBet, bet_weight
+from ledgerd.state.objects.markets.bets import RESOLVED as RESOLVED_BET
+from ledgerd.state.objects.markets.commitments import COMMIT_BY_ACCOUNT, COMMITTED, PmCommit
+from ledgerd.state.objects.markets.liquidity import LIQUIDITY_BY_MARKET, PM_LIQUIDITY, PmLiquidity
+from ledgerd.state.objects.markets.markets import OUTCOME_BY_MARKET, PM_MARKETS, RESOLVED, PmMarket, PmOutcome
+from ledgerd.state.objects.markets.settlements import DEFERRED_CLAIM_BY_MARKET, PmDeferredClaim
 
 BINARY = 0
 BINARY_LABELS = ("A", "B")

@@ -13,13 +13,13 @@ from ledgerd.node.datadir.state_files import NEW
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.context import SigningPermit
 from ledgerd.node.parts.watching.recovery.unverified import AuditPart
-from ledgerd.protocol.parameters import TESTNET
-from ledgerd.snapshot import audit
-from ledgerd.snapshot.build import build_state, read_snapshot
+from ledgerd.protocol.networks.parameters import TESTNET
+from ledgerd.snapshot.importing import audit
+from ledgerd.snapshot.importing.build import build_state, read_snapshot
 from ledgerd.snapshot.settings import Terms
 from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.objects.accounts import ACCOUNT_BY_NAME
+from ledgerd.state.objects.accounts.accounts import ACCOUNT_BY_NAME
 from ledgerd.supervision.part import Supervisor
 from tests.chain.networks import SMALL
 from tests.node.contexts import context_of

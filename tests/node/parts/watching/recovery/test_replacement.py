@@ -13,8 +13,8 @@ from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.node.datadir.state_files import NEW
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.watching.recovery.part import replace_state
-from ledgerd.protocol.identifiers import BlockId
-from ledgerd.snapshot.read import Snapshot
+from ledgerd.protocol.types.identifiers import BlockId
+from ledgerd.snapshot.file.read import Snapshot
 from tests.chain.networks import Network
 from tests.node.contexts import context_of
 from tests.node.parts.test_bootstrap import configured, in_time, serving, tree

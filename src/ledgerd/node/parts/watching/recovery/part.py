@@ -23,8 +23,8 @@ from ledgerd.node.parts.watching.recovery.rule import (
     WedgeRule,
 )
 from ledgerd.node.time_source import MICRO
-from ledgerd.protocol.identifiers import BlockId
-from ledgerd.snapshot.agreement import RefusedSources
+from ledgerd.protocol.types.identifiers import BlockId
+from ledgerd.snapshot.exchange.agreement import RefusedSources
 from ledgerd.supervision.threads import in_thread
 from ledgerd.supervision.work import Working
 

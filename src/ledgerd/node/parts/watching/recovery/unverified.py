@@ -15,12 +15,12 @@ from ledgerd.chain.ledger.provenance import Provenance
 from ledgerd.node.parts.bootstrap import WantedState, fetched_state
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.context import NodePart, PartContext
-from ledgerd.protocol.block import Block
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.snapshot.agreement import RefusedSources
 from ledgerd.snapshot.errors import SnapshotError
-from ledgerd.snapshot.job import Audit
-from ledgerd.snapshot.jobs import done
+from ledgerd.snapshot.exchange.agreement import RefusedSources
+from ledgerd.snapshot.importing.job import Audit
+from ledgerd.snapshot.importing.jobs import done
 from ledgerd.supervision.threads import in_thread
 from ledgerd.supervision.work import Sleep, Working
 

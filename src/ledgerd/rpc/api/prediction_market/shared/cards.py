@@ -10,15 +10,15 @@ from typing import Annotated, NamedTuple
 import msgspec
 
 from ledgerd.codec import record_kind
-from ledgerd.codec.json_text import quote
-from ledgerd.codec.records import RecordKind
+from ledgerd.codec.json.text import quote
 from ledgerd.codec.source import Source
-from ledgerd.codec.strings import Text
+from ledgerd.codec.types.records import RecordKind
+from ledgerd.codec.types.strings import Text
 from ledgerd.projections.tables.market_records import META_BY_MARKET, PmMarketMeta
-from ledgerd.rpc.api.kinds import Printed, existing
+from ledgerd.rpc.api.shared.kinds import Printed, existing
 from ledgerd.rpc.call.view import ApiView
-from ledgerd.state.objects.markets import PM_MARKETS, PmMarket
-from ledgerd.state.view import View
+from ledgerd.state.objects.markets.markets import PM_MARKETS, PmMarket
+from ledgerd.state.views.view import View
 
 
 class MarketMetadata(msgspec.Struct, frozen=True):

@@ -6,11 +6,11 @@ from array import array
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, TypeAlias, TypeVar
 
-from ledgerd.protocol.hashing import sha256
+from ledgerd.protocol.crypto.hashing import sha256
 from ledgerd.rpc.api.prediction_market.declared import page, require_page
 from ledgerd.rpc.api.prediction_market.shared.remembered import head_of
 from ledgerd.rpc.call.view import ApiView
-from ledgerd.state.tables import Entity, Index, Key, Table
+from ledgerd.state.tables.tables import Entity, Index, Key, Table
 
 NEAR = 1_000
 """A page that ends within so many rows is read where it stands."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ledgerd.projections.tables.market_records import MetaLabels, meta_is_child, meta_labels, meta_span
-from ledgerd.state.keys import text_bytes
+from ledgerd.state.tables.keys import text_bytes
 
 MARK = "\u0100"
 """Stands for no byte."""

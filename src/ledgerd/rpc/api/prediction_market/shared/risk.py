@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from itertools import chain
 
 from ledgerd.projections.tables.market_records import OPEN_BOOK_BY_ORACLE
-from ledgerd.protocol.names import AccountName
 from ledgerd.protocol.properties import ChainPropertiesHf14
+from ledgerd.protocol.types.names import AccountName
 from ledgerd.rpc.api.prediction_market.shared.remembered import of_this_head
 from ledgerd.rpc.call.view import ApiView
-from ledgerd.state.objects.markets import MARKET_BY_ORACLE, MARKET_BY_ORACLE_STATUS
-from ledgerd.state.objects.oracles import ORACLE_BY_OWNER, PmOracle
+from ledgerd.state.objects.markets.markets import MARKET_BY_ORACLE, MARKET_BY_ORACLE_STATUS
+from ledgerd.state.objects.markets.oracles import ORACLE_BY_OWNER, PmOracle
 from ledgerd.state.objects.validators import VALIDATOR_SCHEDULES
 
 

@@ -9,9 +9,9 @@ from typing import Any
 from ledgerd.projections.tables.market_records import PM_MARKET_META, meta_market, meta_numbers
 from ledgerd.rpc.api.prediction_market.shared.id_lists import Ids, id_list
 from ledgerd.rpc.call.view import ApiView
-from ledgerd.state.objects.markets import PM_MARKETS, MarketSums, market_sums
-from ledgerd.state.tables import Index, Key
-from ledgerd.state.view import View
+from ledgerd.state.objects.markets.markets import PM_MARKETS, MarketSums, market_sums
+from ledgerd.state.tables.tables import Index, Key
+from ledgerd.state.views.view import View
 
 VOLUME, EXPIRATION = "volume", "expiration"
 SORTED = (VOLUME, EXPIRATION)

@@ -1,0 +1,1 @@
+"""What operations on accounts do."""

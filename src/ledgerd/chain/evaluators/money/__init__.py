@@ -1,0 +1,1 @@
+"""What operations do that move tokens and shares."""

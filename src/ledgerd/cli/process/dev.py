@@ -1,0 +1,143 @@
+"""`ledgerd dev`: a private development chain that starts within seconds, with accounts whose keys are published."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ledgerd.cli.arguments.process_arguments import default_directory, metrics_beside
+from ledgerd.node.config.configuration import Configuration, read_configuration
+from ledgerd.node.config.values.endpoints import ENDPOINT
+from ledgerd.node.config.values.kind import WrongValue
+from ledgerd.node.dev.founding import AGENTS, ORACLE_ACCOUNT, dev_accounts, dev_producers
+from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.networks.parameters import TESTNET
+from ledgerd.protocol.types.endpoint import Endpoint
+from ledgerd.state.files.lock import lock_writer
+from ledgerd.supervision.this_process import lasting_modules
+
+if TYPE_CHECKING:
+    from ledgerd.node.runtime import Runtime
+
+SHOWN = ("ledgerd.node.dev", "ledgerd.node.lifecycle")
+"""Loggers with lines that a developer reads; of all others only warnings are shown."""
+MARK = "this-is-a-chain-to-develop-on"
+"""A marker file: the directory is that of a development chain and may be emptied."""
+
+PLUGINS = (
+    "chain p2p webserver json_rpc database_api network_broadcast_api validator validator_api committee_api invite_api "
+    "paid_subscription_api custom_protocol_api prediction_market_api account_by_key block_info raw_block "
+    "operation_history account_history"
+)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    chosen.metrics = chosen.metrics or metrics_beside(chosen.http)
+    folder = Path.cwd() / (chosen.data_dir or default_directory())
+    _prepare(folder, fresh=chosen.fresh)
+    configuration = _configuration(chosen, folder)
+    with lasting_modules():
+        from ledgerd.node.dev.development import DevOptions, DevRuntime  # noqa: PLC0415 - it loads all of the node
+        from ledgerd.node.lifecycle import run_node  # noqa: PLC0415
+        from ledgerd.node.parts.watching.metrics import MetricsPart  # noqa: PLC0415
+
+    options = DevOptions(chosen.block_time, chosen.fast_forward, _endpoint(chosen.explorer))
+    shown: ListeningAddresses = []
+
+    def made(each: Configuration) -> DevRuntime:
+        nonlocal shown
+        runtime = DevRuntime(each, options)
+        shown = runtime.explorer_addresses
+        return runtime
+
+    def greeted(node: Runtime) -> str:
+        return greeting(chosen, node.webserver.addresses, node.part(MetricsPart).addresses, shown)
+
+    return run_node(configuration, made, greeting=greeted)
+
+
+def _endpoint(text: str | None) -> Endpoint | None:
+    if text is None:
+        return None
+    try:
+        return ENDPOINT.read(text)
+    except WrongValue as problem:
+        raise OperatorError(f"--explorer {problem}") from None
+
+
+def _prepare(folder: Path, *, fresh: bool) -> None:
+    if folder.exists() and any(folder.iterdir()) and not (folder / MARK).exists():
+        raise OperatorError(f"{folder} holds something else: choose an empty directory with --data-dir")
+    if fresh and folder.exists():
+        with lock_writer(folder):
+            shutil.rmtree(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / MARK).touch()
+
+
+def _configuration(chosen: argparse.Namespace, folder: Path) -> Configuration:
+    producers = dev_producers(TESTNET)
+    shown = {"default": "warn"} if chosen.quiet else {"default": "warn"} | dict.fromkeys(SHOWN, "info")
+    loggers = (f"[logger.{name}]\nlevel = {level}\nappenders = stderr\n" for name, level in shown.items())
+    (folder / "config.ini").write_text(
+        "# Written again by each start of `ledgerd dev`.\n"
+        "chain = testnet\n"
+        "[log.console_appender.stderr]\nstream = std_error\n\n" + "\n".join(loggers),
+        encoding="utf-8",
+    )
+    return read_configuration(
+        {
+            "data-dir": [str(folder)],
+            "chain": ["testnet"],
+            "log-format": [chosen.log_format],
+            "plugin": [PLUGINS],
+            "shared-file-size": ["256M"],
+            "inc-shared-file-size": ["256M"],
+            "min-free-shared-file-size": ["32M"],
+            "webserver-http-endpoint": [chosen.http],
+            "webserver-ws-endpoint": [chosen.ws],
+            "metrics-endpoint": [chosen.metrics],
+            "webserver-thread-pool-size": [chosen.workers],
+            "webserver-simulate-transactions": ["true"],
+            "webserver-allowed-origins": chosen.allow_origin,
+            "validator": [f'"{name}"' for name in producers],
+            "private-key": sorted(set(producers.values())),
+            "enable-stale-production": ["true"],
+            "required-participation": ["0"],
+            **({"history-store": [chosen.history_store]} if chosen.history_store else {}),
+        },
+        Path.cwd(),
+    )
+
+
+ListeningAddresses = Sequence[tuple[str, int]]
+
+
+def greeting(
+    chosen: argparse.Namespace,
+    listening: ListeningAddresses,
+    watched: ListeningAddresses,
+    shown: ListeningAddresses = (),
+) -> str:
+    places = (listening[0], listening[-1], watched[0])
+    http, websocket, operator = (f"{host}:{port}" for host, port in places)
+    pages = "".join(f"  explorer   http://{host}:{port}/\n" for host, port in shown)
+    pace = "a block with each transaction" if chosen.block_time == 0 else f"a block every {chosen.block_time:g} s"
+    accounts = (*dev_accounts(TESTNET), ORACLE_ACCOUNT)
+    rows = "".join(f"  {each.name:<10} {each.key}  {each.use}\n" for each in accounts)
+    agents = "".join(
+        f"  {each.account}/{each.name:<10} {each.key.wif}  may sign {', '.join(each.operations)}\n" for each in AGENTS
+    )
+    question = '{"jsonrpc":"2.0","method":"call","params":["database_api","get_dynamic_global_properties",[]],"id":1}'
+    return (
+        f"A chain to develop on, with {pace}.\n"
+        f"  HTTP       http://{http}\n  WebSocket  ws://{websocket}\n"
+        f"  operator   http://{operator}/ and /metrics\n{pages}"
+        f"  chain id   {TESTNET.chain_id.hex()}\n\n"
+        f"Accounts and their private keys, which everybody knows:\n{rows}\n"
+        f"Agents, keys that may sign some operations for an account:\n{agents}\n"
+        f"Try it:\n  curl -s http://{http} -d '{question}'\n\n"
+    )

@@ -1,0 +1,1 @@
+"""JSON as the network writes and reads it."""

@@ -1,0 +1,1 @@
+"""Kinds of values: numbers, texts, containers, records, variants."""

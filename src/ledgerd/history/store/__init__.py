@@ -1,0 +1,1 @@
+"""The history in files of its own beside the state."""

@@ -1,0 +1,119 @@
+"""What accounts have after each change, and the penalties of validators, by block, from a block on; and what there was
+then, where the changes begin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from ledgerd.chain.events import NOTHING, Amounts, AppliedOperation, BlockApplied, PenaltyChange
+from ledgerd.history.store.checksums import BLOCK_KEY, CheckedTable, with_sum
+
+_STANDING = b"standing"
+"""The key of what there was then: longer than those of blocks."""
+
+NO_OPERATION = -1
+
+
+class KeptChange(NamedTuple):
+    """What an account has before and after an operation, or a step of a block."""
+
+    account: str
+    place: int
+    """Of the operation among the recorded ones of its block; `NO_OPERATION` where it is none, or not recorded."""
+    step: str
+    before: Amounts
+    after: Amounts
+
+
+class KeptChanges(NamedTuple):
+    """What a block has changed, in the order of the changes."""
+
+    balances: list[KeptChange]
+    penalties: list[PenaltyChange]
+
+
+NO_CHANGES = KeptChanges([], [])
+
+
+class Balances(CheckedTable):
+    """The changes of balances and penalties."""
+
+    NAME = "balances"
+    FROM = b"changes from"
+
+    @property
+    def begins(self) -> int | None:
+        """The block after which all of it was written down: changes are recorded of those behind it."""
+        value = self._header_value()
+        return None if value is None else int(BLOCK_KEY.unpack(value)[0])
+
+    def begin(
+        self, block: int, balances: Iterable[tuple[str, Amounts]], penalties: Iterable[PenaltyChange] = ()
+    ) -> None:
+        """Begin behind a block, after which accounts and validators have this; what was there before goes."""
+        self._transaction.drop(self._table, delete=False)
+        standing = [KeptChange(name, NO_OPERATION, "standing", NOTHING, each) for name, each in balances]
+        self._put(_STANDING, KeptChanges(standing, [*penalties]))
+        self._begin_at(block)
+
+    def record(self, event: BlockApplied, kept: Sequence[AppliedOperation]) -> None:
+        if event.balances is None:
+            self._forget()
+            return
+        if self.begins is None or not (event.balances or event.penalties):
+            return
+        places = {id(operation): place for place, operation in enumerate(kept)}
+        operations = event.operations
+        # Plain tuples in the form of a `KeptChange`: a node spends this time on every block.
+        changes = [
+            (name, NO_OPERATION, cause, before, after)
+            if isinstance(cause, str)
+            else (name, places.get(id(operations[cause]), NO_OPERATION), "", before, after)
+            for name, cause, before, after in event.balances
+        ]
+        self._put(BLOCK_KEY.pack(event.block.number), (changes, event.penalties))
+
+    def copy(self, number: int, changes: KeptChanges) -> None:
+        if changes != NO_CHANGES and self.begins is not None:
+            self._put(BLOCK_KEY.pack(number), changes)
+
+    def _put(self, key: bytes, changes: tuple[object, object]) -> None:
+        self._transaction.put(key, with_sum(key, msgspec.msgpack.encode(changes)), db=self._table)
+
+    def truncate(self, number: int) -> None:
+        """Remove what is of blocks above this one; all of it, if balances there are not known."""
+        begins = self.begins
+        if begins is None:
+            return
+        if number < begins:
+            self._forget()
+            return
+        cursor = self._transaction.cursor(self._table)
+        found = cursor.set_range(BLOCK_KEY.pack(number + 1))
+        while found and len(cursor.key()) == BLOCK_KEY.size:
+            found = cursor.delete()
+
+    def _forget(self) -> None:
+        """Drop all of it: balances are not known any more, as behind a block without an event."""
+        if self._transaction.delete(self.FROM, db=self._header):
+            self._transaction.drop(self._table, delete=False)
+
+    def of_block(self, number: int) -> KeptChanges:
+        return self._get(BLOCK_KEY.pack(number))
+
+    def standing(self) -> KeptChanges:
+        """As changes from nothing."""
+        return self._get(_STANDING)
+
+    def require_sound(self) -> None:
+        if self.begins is not None:
+            for key, raw in self._transaction.cursor(self._table):
+                self._without_sum(key, raw)
+
+    def _get(self, key: bytes) -> KeptChanges:
+        raw = self._transaction.get(key, db=self._table)
+        return NO_CHANGES if raw is None else msgspec.msgpack.decode(self._without_sum(key, raw), type=KeptChanges)

@@ -1,0 +1,1 @@
+"""Who signs, and that no slot is signed twice."""

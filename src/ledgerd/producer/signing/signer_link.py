@@ -1,0 +1,225 @@
+"""The node's connection to its signer, on the loop of the main thread: never on that of the chain.
+
+A question is given up after a quarter of a second and asked once more. What cannot be reached costs a slot, and never
+the node; no key is on this side.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import ssl
+from collections.abc import Callable
+from typing import cast
+
+from ledgerd.basics.failures import reason_of
+from ledgerd.basics.frames import FrameBuffer, FrameFault
+from ledgerd.producer.signing.signer_place import PlaceFault, SignerPlace, TlsFiles, tls_context
+from ledgerd.producer.signing.signing_frames import (
+    MOST_FRAME,
+    SignerAnswer,
+    SignerStatus,
+    SigningQuestion,
+    SigningVerdict,
+    StatusQuestion,
+    packed_question,
+    read_answer,
+    read_status,
+)
+from ledgerd.producer.signing.signings import ATTEMPT_SECONDS, ATTEMPTS, SignerReply
+from ledgerd.protocol.blocks.block import BlockHeader
+from ledgerd.protocol.crypto.keys import PublicKey
+from ledgerd.supervision.work import Working
+
+log = logging.getLogger(__name__)
+
+CONNECT_SECONDS = 5.0
+LOOK_SECONDS = 5.0
+"""Between two looks at a signer that works, which also keep the connection open."""
+AGAIN_SECONDS = 1.0
+"""Between two attempts to reach one that does not."""
+
+
+class SignerGone(ConnectionError):
+    """The signer has closed the connection, or says what no signer says."""
+
+
+class SignerConnection(asyncio.Protocol):
+    """One connection, and the questions on it that have no answer yet."""
+
+    def __init__(self) -> None:
+        self._frames = FrameBuffer(MOST_FRAME)
+        self._waiting: dict[int, asyncio.Future[SignerAnswer]] = {}
+        self._asked = 0
+        self._transport: asyncio.Transport | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return self._transport is not None and not self._transport.is_closing()
+
+    async def sign(self, key: PublicKey, header: BlockHeader) -> SignerAnswer:
+        self._asked += 1
+        return await self._answer_to(SigningQuestion(self._asked, key, header))
+
+    async def status(self) -> SignerStatus:
+        self._asked += 1
+        answer = await self._answer_to(StatusQuestion(self._asked))
+        if answer.verdict is not SigningVerdict.STATUS:
+            raise SignerGone(answer.text)
+        return read_status(answer)
+
+    async def _answer_to(self, question: SigningQuestion | StatusQuestion) -> SignerAnswer:
+        if self._transport is None or not self.is_open:
+            raise SignerGone("the connection is closed")
+        future: asyncio.Future[SignerAnswer] = asyncio.get_running_loop().create_future()
+        self._waiting[question.number] = future
+        try:
+            self._transport.write(packed_question(question))
+            return await future
+        finally:
+            del self._waiting[question.number]
+
+    def close(self) -> None:
+        if self._transport is not None:
+            self._transport.abort()
+
+    # -- from the transport
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+
+    def data_received(self, data: bytes) -> None:
+        try:
+            for frame in self._frames.frames_in(data):
+                answer = read_answer(frame)
+                future = self._waiting.get(answer.number)
+                if future is not None and not future.done():
+                    future.set_result(answer)
+        except FrameFault as fault:
+            self._give_up(SignerGone(f"it answers with {fault}"))
+            self.close()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._give_up(SignerGone(str(exc) if exc else "it has closed the connection"))
+
+    def _give_up(self, problem: SignerGone) -> None:
+        for future in self._waiting.values():
+            if not future.done():
+                future.set_exception(problem)
+
+
+class SignerLink:
+    """The signer of this node, and what is known of it."""
+
+    def __init__(
+        self, place: SignerPlace, files: TlsFiles | None, tell: Callable[[str], None] = lambda _: None
+    ) -> None:
+        self.place = place
+        self._files = files
+        self._context: ssl.SSLContext | None = None
+        self._tell = tell
+        """Is told at each change why nothing would be signed now; an empty text where it would."""
+        self._told: str | None = None
+        self._connection: SignerConnection | None = None
+
+    async def sign(self, key: PublicKey, header: BlockHeader) -> SignerReply:
+        """Ask for a signature, twice at the most; the second time on a connection of its own, for the same header."""
+        loop, reason = asyncio.get_running_loop(), ""
+        for attempt in range(ATTEMPTS):
+            ends = loop.time() + ATTEMPT_SECONDS
+            try:
+                async with asyncio.timeout_at(ends):
+                    connection = await self._connected()
+                    return SignerReply(await connection.sign(key, header))
+            except (OSError, PlaceFault) as problem:
+                reason = reason_of(problem)
+            self._drop()
+            if attempt + 1 < ATTEMPTS:
+                await asyncio.sleep(max(0.0, ends - loop.time()))
+        self._say(reason)
+        return SignerReply(None, reason)
+
+    async def run(self, working: Working) -> None:
+        """Keep a connection open, and know how the signer is, until cancelled."""
+        try:
+            while True:
+                problem = await self._looked()
+                self._say(problem)
+                working()
+                await asyncio.sleep(AGAIN_SECONDS if self._connection is None else LOOK_SECONDS)
+        finally:
+            self._drop()
+
+    async def status(self) -> SignerStatus:
+        """Ask the signer how it is.
+
+        Raises:
+            OSError: It cannot be reached.
+            PlaceFault: A file for the connection is wrong.
+            FrameFault: It is no signer of ours.
+        """
+        async with asyncio.timeout(CONNECT_SECONDS):
+            connection = await self._connected()
+            return await connection.status()
+
+    def close(self) -> None:
+        """Give the connection up."""
+        self._drop()
+
+    async def _looked(self) -> str:
+        """Why nothing would be signed now; empty where it would."""
+        try:
+            return (await self.status()).problem
+        except (OSError, PlaceFault, FrameFault) as fault:
+            self._drop()
+            return f"it is away: {reason_of(fault)}"
+
+    def _say(self, problem: str) -> None:
+        if problem == self._told:
+            return
+        self._told = problem
+        if problem:
+            log.error(
+                "the signer at %(place)s signs nothing: %(reason)s", {"place": str(self.place), "reason": problem}
+            )
+        else:
+            log.info("the signer at %(place)s is there", {"place": str(self.place)})
+        self._tell(problem and f"the signer at {self.place} signs nothing: {problem}")
+
+    async def _connected(self) -> SignerConnection:
+        if self._connection is not None and self._connection.is_open:
+            return self._connection
+        loop, place = asyncio.get_running_loop(), self.place
+        if place.path is not None:
+            _, connection = await loop.create_unix_connection(SignerConnection, str(place.path))
+        elif place.endpoint is not None:
+            host, port = place.endpoint
+            _, connection = await loop.create_connection(
+                SignerConnection, host, port, ssl=self._secured(), server_hostname=host
+            )
+        self._drop()
+        self._connection = connection
+        return connection
+
+    def _secured(self) -> ssl.SSLContext:
+        if self._context is None:
+            if self._files is None:
+                raise PlaceFault("no certificates are configured")
+            self._context = tls_context(self._files, is_signer=False)
+        return self._context
+
+    def _drop(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+async def status_of(place: SignerPlace, files: TlsFiles | None) -> tuple[SignerStatus | None, str]:
+    """How a signer is, or why that cannot be known."""
+    link = SignerLink(place, files)
+    try:
+        return await link.status(), ""
+    except (OSError, PlaceFault, FrameFault) as fault:
+        return None, reason_of(fault)
+    finally:
+        link.close()

@@ -1,0 +1,1 @@
+"""The time of the network, by the machine and by time servers."""

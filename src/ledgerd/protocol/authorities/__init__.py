@@ -1,0 +1,1 @@
+"""Who must sign, and whether those have who did."""

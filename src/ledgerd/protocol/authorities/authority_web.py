@@ -1,0 +1,242 @@
+"""The accounts that checks of authorities meet as members, and which of them are known to fail (spec 01, section
+10.2). An account that failed would be walked again each time it is met, and its members with it: k accounts that list
+each other make k times k times k steps of that. What failed fails again while nobody else is approved, so it is
+remembered. When one more account is approved, only those are walked again whom that may satisfy; and what comes of a
+walk is known where the same have been approved. Who sends us a transaction for nothing may have us check a bounded
+number of members; transactions in blocks are law. The walk itself is in `signing`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
+from weakref import WeakKeyDictionary
+
+from ledgerd.protocol.authorities.authority import Authority
+from ledgerd.protocol.authorities.member_graph import FULL, LANE, MemberGraph, places
+from ledgerd.protocol.crypto.keys import PublicKey
+from ledgerd.protocol.types.names import AccountName
+
+GetAuthority = Callable[[AccountName], Authority]
+
+MOST_MEMBERS = 5_000
+"""Keys and members that are looked at for whoever sends us something: so many has an account of 40 accounts of 40."""
+
+
+class TooManyMembers(Exception):
+    """More members would have to be looked at than may be. No rule is broken: nothing may take it for one."""
+
+
+class Lookups:
+    """What is known of members, by the way of looking them up, and a count of those that were looked at."""
+
+    def __init__(self, most: int | None = None) -> None:
+        self.checked = 0
+        """Keys and members, since the bound was set."""
+        self._most = most
+        self._graphs = WeakKeyDictionary[GetAuthority, MemberGraph]()
+        """Ways that count their own looks refer to this: no circle keeps what they read from."""
+
+    def graph(self, get: GetAuthority) -> MemberGraph:
+        """Of one way of looking members up: for one check, as the next one may get another."""
+        known = self._graphs.get(get)
+        if known is None or known.is_large:
+            known = self._graphs[get] = MemberGraph()
+        return known
+
+    @contextmanager
+    def at_most(self, most: int) -> Iterator[None]:
+        before = self._most
+        self.checked, self._most = 0, most
+        try:
+            yield
+        finally:
+            self._most = before
+
+    def count(self, members: int) -> None:
+        self.checked += members
+        if self._most is not None and self.checked > self._most:
+            raise TooManyMembers
+
+
+MAX_DEPTH = 2
+"""How deep the members of members are looked up."""
+
+PRE_APPROVED = AccountName("temp")
+"""The account whose active and regular authority need no signature (spec 01, section 10.2, quirk)."""
+
+MOST_LANES, RESULT_LANES = 2_000_000, 30
+"""What a web remembers, in lanes of its states; the result of a walk takes as much memory as so many."""
+
+
+class Met:
+    """An authority as the keys that signed leave it."""
+
+    __slots__ = ("authority", "bit", "is_reached", "lacking", "lacking_alone", "marks", "members", "shift")
+
+    def __init__(self, authority: Authority, members: int, keys: dict[PublicKey, int]) -> None:
+        self.authority = authority
+        self.members = members
+        self.bit = self.shift = 0
+        """Of an account that was met as a member or by its name; other authorities have none."""
+        self.marks = 0
+        """The keys that are used when it is walked."""
+        self.is_reached = False
+        """Whether keys alone reach it: then no member is asked. No key at all does not reach a threshold of zero."""
+        self.lacking = authority.weight_threshold
+        """What members have to bring."""
+        self.lacking_alone = 0
+        """What they have to bring beside those who are approved before anybody is asked."""
+        if not authority.key_auths.keys().isdisjoint(keys.keys()):
+            self._mark(keys)
+
+    def _mark(self, keys: dict[PublicKey, int]) -> None:
+        for key, weight in self.authority.key_auths.items():
+            place = keys.get(key)
+            if place is not None:
+                self.marks |= 1 << place
+                self.lacking -= weight
+                if self.lacking <= 0:
+                    self.is_reached = True
+                    return
+
+
+class WalkState:
+    """Who is approved, and who is known to fail then: the same for all checks in which the same have been approved."""
+
+    __slots__ = ("approved", "failing", "lanes", "later", "marking", "measured", "results")
+
+    def __init__(self, approved: int) -> None:
+        self.approved = approved
+        self.failing = [0] * (MAX_DEPTH + 1)
+        """By the depth at which they are met, the accounts that were walked in vain."""
+        self.lanes = 0
+        """In the lane of each account, what it has."""
+        self.measured = 0
+        """The accounts whose lanes are right."""
+        self.marking: list[int] = []
+        """For each key, the accounts that mark it when they fail at depth 1."""
+        self.later: dict[AccountName, WalkState] = {}
+        """When one more is approved."""
+        self.results: tuple[dict[Met, WalkResult], ...] = ({}, {})
+        """By depth, what has come of walks that began here and may have approved others."""
+
+    def lacking(self, met: Met) -> int:
+        return FULL - (self.lanes >> met.shift & (1 << LANE) - 1)
+
+    def measure(self, met: Met, lacking: int) -> None:
+        self.lanes += FULL - lacking - (self.lanes >> met.shift & (1 << LANE) - 1) << met.shift
+        self.measured |= met.bit
+
+    def after(self, name: AccountName, graph: MemberGraph) -> WalkState:
+        """The state when one more account is approved. Whom that may satisfy is not known to fail any more."""
+        later = WalkState(self.approved | graph.bit(name))
+        later.measured = self.measured
+        later.marking = self.marking.copy()
+        later.lanes = self.lanes + graph.column(name).weights
+        _, settled, deepest = self.failing
+        for ripe in graph.names(later.lanes & ~self.lanes & graph.full, LANE):
+            deepest &= ~graph.bits[ripe]
+            settled &= ~(graph.bits[ripe] | graph.column(ripe).owners)
+        later.failing = [0, settled, deepest]
+        return later
+
+
+WalkResult = tuple[bool, WalkState | None, int]
+"""Whether an authority was reached, the state then if it is another one, and the keys that were used."""
+
+
+class Web:
+    """What checks with the same keys, approvals and way of looking members up know of the accounts they meet."""
+
+    def __init__(
+        self,
+        get: GetAuthority,
+        keys: Collection[PublicKey],
+        lookups: Lookups | None = None,
+        approvals: Iterable[AccountName] = (),
+    ) -> None:
+        self.lookups = lookups or Lookups()
+        self.graph = self.lookups.graph(get)
+        self.keys = {key: place for place, key in enumerate(keys)}
+        self.approvals = frozenset(approvals)
+        approved = self.graph.bit(PRE_APPROVED)
+        for name in self.approvals:
+            approved |= self.graph.bit(name)
+        self.beginning = WalkState(approved)
+        """Before anybody is asked."""
+        self.beginning.marking = [0] * len(self.keys)
+        self.marks = 0
+        """The keys that anybody marks who was met."""
+        self.holders = [0] * len(self.keys)
+        """For each key, the accounts that mark it."""
+        self._get = get
+        self._kept = 0
+        self._unmeasured: list[Met] = []
+        self._accounts: dict[AccountName, Met] = {}
+        self._authorities: dict[int, Met] = {}
+
+    def account(self, name: AccountName) -> Met:
+        met = self._accounts.get(name)
+        if met is None:
+            authority = self._get(name)
+            row = self.graph.row(name, authority)
+            met = self._accounts[name] = self._met(authority, row.members)
+            met.bit, met.shift = row.bit, row.shift
+            self._unmeasured.append(met)
+            if met.marks:
+                for place in places(met.marks):
+                    self.holders[place] |= met.bit
+        return met
+
+    def authority(self, authority: Authority) -> Met:
+        met = self._authorities.get(id(authority))
+        if met is None:
+            met = self._authorities[id(authority)] = self._met(authority, self.graph.members(authority))
+        return met
+
+    def _met(self, authority: Authority, members: int) -> Met:
+        self.lookups.count(1 + len(authority.key_auths) + len(authority.account_auths))
+        met = Met(authority, members, self.keys)
+        met.lacking_alone = self.lacking(met, self.beginning.approved)
+        self.marks |= met.marks
+        return met
+
+    def lacking(self, met: Met, approved: int) -> int:
+        """What an authority lacks beyond its keys and approved members."""
+        members = met.members & approved
+        if not members:
+            return met.lacking
+        weights = met.authority.account_auths
+        return met.lacking - sum([weights[name] for name in self.graph.chosen(members, met.authority)])
+
+    def after(self, state: WalkState, name: AccountName) -> WalkState:
+        later = state.later.get(name)
+        if later is None:
+            later = self._after(state, name)
+            if self._may_keep(len(self.graph.bits)):
+                state.later[name] = later
+        return later
+
+    def after_approval(self, state: WalkState, name: AccountName) -> WalkState:
+        """The state when one more account is approved that was not walked: its owners do not mark its keys."""
+        later = self._after(state, name)
+        if any(holders & self.graph.bits[name] for holders in self.holders):
+            later.failing[1] = 0
+            later.marking = [0] * len(self.keys)
+        return later
+
+    def _after(self, state: WalkState, name: AccountName) -> WalkState:
+        if state is self.beginning:
+            for met in self._unmeasured:
+                state.measure(met, met.lacking_alone)
+            self._unmeasured.clear()
+        return state.after(name, self.graph)
+
+    def keep(self, state: WalkState, met: Met, depth: int, result: WalkResult) -> None:
+        if self._may_keep(RESULT_LANES):
+            state.results[depth][met] = result
+
+    def _may_keep(self, lanes: int) -> bool:
+        self._kept += lanes
+        return self._kept <= MOST_LANES

@@ -1,0 +1,152 @@
+"""Who is a member of whom, in numbers: a bit for each account, and a lane for what members bring to each account.
+
+A set of accounts is a mask of bits, so two sets are compared at once, however large they are. What all accounts have
+from their approved members is one number with a lane of bits for each, to which an account that is approved adds its
+weight in all of them at once. So a check does not look at each member of each account again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from ledgerd.protocol.authorities.authority import Authority
+from ledgerd.protocol.types.names import AccountName, text_order
+
+LANE: Final = 40
+"""Bits of a lane: room for a threshold of 32 bits, and for weights of 16 bits of a million members."""
+FULL: Final = 1 << LANE - 1
+"""What stands in the lane of an account that lacks nothing: so its highest bit says whether anything is lacking."""
+MOST_MEMBERS, MOST_NAMES = 2_000_000, 4_096
+"""What is remembered from check to check; with more names, every number would be so much longer."""
+FEW = 8
+"""With less than one in so many members chosen, it is quicker to look at the bits than at the members."""
+
+
+class GraphRow:
+    """An account with its authority."""
+
+    __slots__ = ("authority", "bit", "members", "shift")
+
+    def __init__(self, place: int, authority: Authority, members: int) -> None:
+        self.bit = 1 << place
+        self.shift = place * LANE
+        self.authority = authority
+        self.members = members
+
+
+class GraphColumn:
+    """An account as a member of others."""
+
+    __slots__ = ("owners", "weights")
+
+    def __init__(self) -> None:
+        self.weights = 0
+        """In the lane of each owner."""
+        self.owners = 0
+
+    def add(self, owner: GraphRow, weight: int) -> None:
+        self.weights += weight << owner.shift
+        self.owners |= owner.bit
+
+    def remove(self, owner: GraphRow, weight: int) -> None:
+        self.weights -= weight << owner.shift
+        self.owners &= ~owner.bit
+
+
+class MemberGraph:
+    """The authorities of one kind that were met. They are known by the objects that they are; nobody changes one."""
+
+    def __init__(self) -> None:
+        self.bits: dict[AccountName, int] = {}
+        self._size = 0
+        self._full, self._full_lanes = 0, 0
+        self._names: list[AccountName] = []
+        self._rows: dict[AccountName, GraphRow] = {}
+        self._columns: dict[AccountName, GraphColumn] = {}
+        self._masks: dict[int, tuple[Authority, int]] = {}
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it is better to begin again."""
+        return self._size > MOST_MEMBERS or len(self._names) > MOST_NAMES
+
+    def bit(self, name: AccountName) -> int:
+        bit = self.bits.get(name)
+        if bit is None:
+            place = len(self._names)
+            bit = self.bits[name] = 1 << place
+            self._names.append(name)
+        return bit
+
+    @property
+    def full(self) -> int:
+        """In each lane, what stands in it when nothing is lacking."""
+        if self._full_lanes < len(self._names):
+            self._full_lanes = len(self._names)
+            self._full = int.from_bytes(FULL.to_bytes(LANE // 8, "little") * self._full_lanes, "little")
+        return self._full
+
+    def row(self, name: AccountName, authority: Authority) -> GraphRow:
+        row = self._rows.get(name)
+        if row is None or row.authority is not authority:
+            if row is not None:
+                self._remove(row)
+            place = self.bit(name).bit_length() - 1
+            row = self._rows[name] = GraphRow(place, authority, self._mask(authority))
+            for member, weight in authority.account_auths.items():
+                if member in self._columns:
+                    self._columns[member].add(row, weight)
+            self._size += 1 + len(authority.account_auths)
+        return row
+
+    def _remove(self, row: GraphRow) -> None:
+        for member, weight in row.authority.account_auths.items():
+            if member in self._columns:
+                self._columns[member].remove(row, weight)
+
+    def column(self, name: AccountName) -> GraphColumn:
+        column = self._columns.get(name)
+        if column is None:
+            column = self._columns[name] = GraphColumn()
+            for row in self._rows.values():
+                weight = row.authority.account_auths.get(name)
+                if weight is not None:
+                    column.add(row, weight)
+            self._size += len(self._names)
+        return column
+
+    def members(self, authority: Authority) -> int:
+        """The accounts in an authority that is not looked up as that of a member."""
+        if not authority.account_auths:
+            return 0
+        known = self._masks.get(id(authority))
+        if known is None:
+            known = self._masks[id(authority)] = authority, self._mask(authority)  # kept: no other object has its id
+            self._size += 1 + len(authority.account_auths)
+        return known[1]
+
+    def _mask(self, authority: Authority) -> int:
+        mask = 0
+        for name in authority.account_auths:
+            mask |= self.bit(name)
+        return mask
+
+    def names(self, mask: int, width: int = 1) -> list[AccountName]:
+        """The accounts of a mask; or of lanes, in each of which no more than one bit is set."""
+        return [self._names[place // width] for place in places(mask)]
+
+    def chosen(self, mask: int, authority: Authority) -> list[AccountName]:
+        """The members of an authority that are in a mask of members, in the order in which the authority has them."""
+        if mask.bit_count() * FEW > len(authority.account_auths):
+            bits = self.bits
+            return [name for name in authority.account_auths if bits[name] & mask]
+        found = self.names(mask)
+        return sorted(found, key=text_order) if len(found) > 1 else found
+
+
+def places(mask: int) -> Iterator[int]:
+    while mask:
+        lowest = mask & -mask
+        yield lowest.bit_length() - 1
+        mask ^= lowest

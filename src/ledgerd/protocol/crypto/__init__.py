@@ -1,0 +1,1 @@
+"""Keys, signatures, hashes, and the texts they are written as."""

@@ -1,0 +1,1 @@
+"""Operations on accounts, and what they publish."""

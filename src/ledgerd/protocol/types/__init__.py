@@ -1,0 +1,1 @@
+"""The types that operations are made of."""

@@ -1,0 +1,46 @@
+"""Rules about texts inside operations: lengths in bytes, UTF-8, and what counts as JSON (spec 01, section 6)."""
+
+from __future__ import annotations
+
+from ledgerd.codec.json.legacy import is_valid
+from ledgerd.protocol.errors import require
+
+MAX_MEMO_LENGTH = 2048
+MAX_PERMLINK_LENGTH = 256
+
+
+def byte_length(text: str) -> int:
+    """How many bytes a text takes; all limits of the protocol are in bytes."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogateescape"))
+
+
+def is_utf8(text: str) -> bool:
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def is_json(text: str) -> bool:
+    """Whether the reference takes the text for JSON (spec 01, section 4)."""
+    return is_valid(text.encode("utf-8", "surrogateescape"))
+
+
+def require_memo(memo: str) -> None:
+    require(byte_length(memo) < MAX_MEMO_LENGTH, "memo.size() < CHAIN_MAX_MEMO_LENGTH: Memo is too large")
+    require(is_utf8(memo), "fc::is_utf8(memo): Memo is not UTF8")
+
+
+def require_permlink(permlink: str) -> None:
+    require(byte_length(permlink) < MAX_PERMLINK_LENGTH, "permlink.size() < CHAIN_MAX_URL_LENGTH: permlink is too long")
+    require(is_utf8(permlink), "fc::is_utf8(permlink): permlink not formatted in UTF8")
+
+
+def require_json_metadata(text: str) -> None:
+    """Metadata is empty, or JSON in UTF-8."""
+    if text:
+        require(is_utf8(text), "fc::is_utf8(json_metadata): JSON Metadata not formatted in UTF8")
+        require(is_json(text), "fc::json::is_valid(json_metadata): JSON Metadata not valid JSON")

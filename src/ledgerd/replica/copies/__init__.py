@@ -1,0 +1,1 @@
+"""A copy of the state, and how it follows."""

@@ -1,0 +1,1 @@
+"""Blocks as they are stored."""

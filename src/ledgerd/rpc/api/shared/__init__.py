@@ -1,0 +1,1 @@
+"""Records and rules that several APIs share."""

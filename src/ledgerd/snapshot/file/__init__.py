@@ -1,0 +1,1 @@
+"""The file of a snapshot: written, read, compared."""

@@ -1,0 +1,61 @@
+"""The checks of `ledgerd check` on an imported state: by its import, or where that takes longer than a minute, on a
+copy.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+
+import lmdb
+from msgspec.structs import replace
+
+from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.ledger.provenance import note_provenance, provenance_of
+from ledgerd.chain.offline.invariants import faults_of_state
+from ledgerd.protocol.networks.parameters import ChainParameters
+from ledgerd.snapshot.errors import SnapshotError
+from ledgerd.snapshot.file.read import Snapshot
+from ledgerd.state import Store
+from ledgerd.state.files.copying import copy_commit
+from ledgerd.state.files.disk import Space
+from ledgerd.state.objects import STORED_TABLES
+
+RECORDS_AT_ONCE = 1_000_000
+"""A state of more records takes longer than a minute to check: 23,000 of them a second were measured."""
+
+MOST_NAMED = 3
+
+ChecksMade = Callable[[int, int], None]
+"""Called with how many checks of all of them are made."""
+
+
+def is_long(snapshot: Snapshot) -> bool:
+    return sum(count or 0 for count in snapshot.sections.values()) > RECORDS_AT_ONCE
+
+
+def require_sound(store: Store, network: ChainParameters, progress: ChecksMade = lambda *_: None) -> None:
+    found = faults_of_state(Ledger(store, network), progress)
+    named = list(islice(found, MOST_NAMED))
+    if named:
+        count = len(named) + sum(1 for _ in found)
+        raise SnapshotError(f"the state of the snapshot is not sound, with {count} problems: {'; '.join(named)}")
+    provenance = provenance_of(store)
+    if provenance is not None:
+        note_provenance(store, replace(provenance, is_audited=True))
+
+
+def audit_copy(state: Path, folder: Path, network: ChainParameters, progress: ChecksMade = lambda *_: None) -> int:
+    """Check the last commit of a state that a node may be using, on a copy in another folder; its block number."""
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        copy_commit(state, folder)
+        with Store.open(folder, STORED_TABLES, space=Space(initial=0, min_free=1 << 24, increment=1 << 24)) as store:
+            require_sound(store, network, progress)
+            return Ledger(store, network).globals.head_block_number
+    except (OSError, lmdb.Error) as problem:
+        raise SnapshotError(f"the state cannot be copied to {folder} to be checked: {problem}") from problem
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,1 @@
+"""What a commit has changed, for copies elsewhere."""

@@ -1,0 +1,1 @@
+"""Where tokens and shares are beside balances."""

@@ -1,0 +1,1 @@
+"""What is undone or kept as one."""

@@ -1,0 +1,43 @@
+"""What a session remembers of one table: enough to restore it exactly as it was (spec 02, section 2.5)."""
+
+from __future__ import annotations
+
+from typing import Generic
+
+from ledgerd.state.tables.tables import E, Ranks
+
+
+class TableUndo(Generic[E]):
+    """The values from before a session's first change of each object, and the counters from before its first change."""
+
+    __slots__ = ("created", "modified", "next_id", "next_ranks", "ranks", "removed")
+
+    def __init__(self, next_id: int, next_ranks: Ranks) -> None:
+        self.next_id = next_id
+        self.next_ranks = next_ranks
+        self.created: set[int] = set()
+        """Ids of new objects that still exist: one that was removed again is in no field here."""
+        self.removed: dict[int, E] = {}
+        """The objects themselves, as they were when they were removed."""
+        self.modified: dict[int, E] = {}
+        """Copies from before the first change; also of objects that were removed afterwards."""
+        self.ranks: dict[int, Ranks] = {}
+        """Ranks from before they first changed; of removed objects always."""
+
+    def absorb(self, newer: TableUndo[E]) -> None:
+        """Make this the memory of both sessions: the older value of an object counts."""
+        for object_id, image in newer.modified.items():
+            if object_id not in self.created:
+                self.modified.setdefault(object_id, image)
+        for object_id, ranks in newer.ranks.items():
+            if object_id not in self.created:
+                self.ranks.setdefault(object_id, ranks)
+        for object_id, entity in newer.removed.items():
+            if object_id in self.created:
+                self.created.discard(object_id)
+            else:
+                self.removed[object_id] = entity
+        self.created |= newer.created
+
+    def changed_ids(self) -> set[int]:
+        return self.created | self.modified.keys() | self.removed.keys() | self.ranks.keys()

@@ -1,0 +1,1 @@
+"""Tables, their indexes, and the objects in memory."""

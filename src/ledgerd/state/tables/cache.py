@@ -1,0 +1,183 @@
+"""The decoded objects of a table in memory: as they are, as the last commit has them, and as the indexes have them.
+
+Objects that changed stay here until a commit has succeeded; unchanged ones may be dropped and read again. Which
+session changed what, and which index entries are due, is not known here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import islice
+from operator import itemgetter
+from typing import Generic
+
+from ledgerd.state.errors import StoreMisuse
+from ledgerd.state.files.disk import Database, Disk, LmdbTransaction, put_all
+from ledgerd.state.tables.keys import INT64
+from ledgerd.state.tables.records import RecordForm
+from ledgerd.state.tables.tables import E, Ranks, Table
+
+_first = itemgetter(0)
+
+NEVER_EVICTED = 1000
+"""Tables of no more objects than this stay in memory whole."""
+
+
+class ObjectCache(Generic[E]):
+    """The objects of one table of an open store.
+
+    The dictionaries may be read by everybody in this room; they are changed by the methods here, and by `Edit`, only.
+    """
+
+    def __init__(self, table: Table[E], disk: Disk, database: Database) -> None:
+        self.table = table
+        self.form = RecordForm(table)
+        self.objects: dict[int, E | None] = {}
+        """By id; None where an object was removed since the last commit."""
+        self.ranks: dict[int, Ranks] = {}
+        """By id, of each object in memory; empty for a table without ordered indexes."""
+        self.committed: dict[int, tuple[E | None, Ranks]] = {}
+        """The committed value and ranks of each object that changed since; None where there was no object."""
+        self.indexed_as: dict[int, E] = {}
+        """For each object that is being edited, a copy with the keys that its index entries have."""
+        self._fields = table.record.__struct_fields__
+        self._has_ranks = bool(table.ordered_indexes)
+        self._disk = disk
+        self._database = database
+
+    # -- reading
+
+    def find(self, object_id: int) -> E | None:
+        entity = self.objects.get(object_id)
+        return self.load(object_id) if entity is None else entity
+
+    def load(self, object_id: int) -> E | None:
+        """The object of an id that is not in memory, unless it was removed."""
+        raw = self._record(object_id)
+        if raw is None:
+            return None
+        entity = self.objects[object_id] = self.form.decode(raw)
+        if self._has_ranks:
+            self.ranks[object_id] = self.form.ranks(raw)
+        return entity
+
+    def _record(self, object_id: int) -> bytes | None:
+        """The bytes in the file of an object that is not in memory."""
+        if object_id in self.objects:
+            return None
+        try:
+            key = INT64.encode(object_id)
+        except OverflowError:
+            return None
+        return self._disk.transaction.get(key, db=self._database)
+
+    def passing_record(self, object_id: int, raw: bytes) -> E | None:
+        """The object of an id whose record in the file is at hand, if it exists; see `passing`."""
+        return self.objects[object_id] if object_id in self.objects else self.form.decode(raw)
+
+    def passing(self, object_id: int) -> tuple[E, Ranks] | None:
+        """The object of an id with its ranks. What is not in memory is not kept there, and must not be edited."""
+        entity = self.objects.get(object_id)
+        if entity is not None:
+            return entity, self.ranks.get(object_id, ())
+        raw = self._record(object_id)
+        return None if raw is None else (self.form.decode(raw), self.form.ranks(raw))
+
+    def present(self, object_id: int) -> E:
+        entity = self.find(object_id)
+        if entity is None:
+            raise StoreMisuse(f"{self.table.title} {object_id} is missing")
+        return entity
+
+    def require_current(self, entity: E) -> None:
+        """Refuse an object that is not the one in the state."""
+        if self.objects.get(entity.id) is not entity:
+            raise StoreMisuse(
+                f"{self.table.title} {entity.id} is not the object in the state: it was removed, or was fetched "
+                "before the last commit; fetch it again"
+            )
+
+    def encoded(self, object_id: int) -> bytes | None:
+        entity = self.find(object_id)
+        return None if entity is None else self.form.encode(entity, self.ranks.get(object_id, ()))
+
+    def committed_bytes(self, object_id: int) -> bytes | None:
+        """The bytes of an object, without its ranks, as the table in the file has them."""
+        raw = self._disk.transaction.get(INT64.encode(object_id), db=self._database)
+        return None if raw is None else raw[self.form.start :]
+
+    # -- changes
+
+    def keep_committed(self, object_id: int) -> None:
+        """Keep the committed value of what is about to change."""
+        if object_id not in self.committed:
+            entity = self.find(object_id)
+            image = None if entity is None else entity.__copy__()
+            self.committed[object_id] = (image, self.ranks.get(object_id, ()))
+
+    def add(self, object_id: int, entity: E, ranks: Ranks) -> None:
+        self.committed.setdefault(object_id, (None, ()))
+        self.objects[object_id] = entity
+        if ranks:
+            self.ranks[object_id] = ranks
+
+    def put_back(self, object_id: int, entity: E) -> None:
+        """An object that was removed exists again."""
+        self.keep_committed(object_id)
+        self.objects[object_id] = entity
+
+    def remove(self, object_id: int) -> Ranks:
+        """An object no longer exists; returns the ranks that it had."""
+        self.keep_committed(object_id)
+        self.objects[object_id] = None
+        return self.ranks.pop(object_id, ())
+
+    def set_ranks(self, object_id: int, ranks: Ranks) -> None:
+        self.keep_committed(object_id)
+        self.ranks[object_id] = ranks
+
+    def assign(self, entity: E, image: E) -> None:
+        for field in self._fields:
+            setattr(entity, field, getattr(image, field))
+
+    # -- edits
+
+    def set_indexed(self, object_id: int, image: E) -> None:
+        """From here on the index entries of an object that is being edited have the keys of this copy."""
+        self.indexed_as[object_id] = image
+
+    def end_edit(self, object_id: int) -> None:
+        """From here on the index entries of an object have its own keys."""
+        self.indexed_as.pop(object_id, None)
+
+    # -- commit
+
+    def write(self, transaction: LmdbTransaction, is_entered: Callable[[int], bool]) -> None:
+        """Put every object that changed into the transaction, whose ids may have been entered there before."""
+        objects, ranks, encode = self.objects, self.ranks, self.form.encode
+        removed: list[bytes] = []
+        added: list[tuple[bytes, bytes]] = []
+        for object_id, (image, _) in sorted(self.committed.items(), key=_first):
+            entity = objects[object_id]
+            if entity is not None:
+                added.append((INT64.encode(object_id), encode(entity, ranks.get(object_id, ()))))
+            elif image is not None or is_entered(object_id):
+                removed.append(INT64.encode(object_id))
+        put_all(transaction, self._database, removed, added)
+
+    def mark_committed(self) -> None:
+        """All is committed: nothing differs from the file any more."""
+        for object_id in self.committed:
+            if self.objects[object_id] is None:
+                del self.objects[object_id]
+        self.committed.clear()
+
+    def evict(self, count: int, keep: set[int]) -> int:
+        """Drop unchanged objects, those that were read first before others; returns how many."""
+        if len(self.objects) <= NEVER_EVICTED:
+            return 0
+        victims = [object_id for object_id in islice(self.objects, count + len(keep)) if object_id not in keep][:count]
+        for object_id in victims:
+            del self.objects[object_id]
+            self.ranks.pop(object_id, None)
+        return len(victims)

@@ -1,0 +1,1 @@
+"""The state as it is read."""

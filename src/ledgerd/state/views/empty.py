@@ -1,0 +1,43 @@
+"""What is read where there are no tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ledgerd.state.errors import UnknownKey
+from ledgerd.state.tables.tables import E, Index, Key, Table
+from ledgerd.state.views.view import TableOrIndex, View
+
+
+class EmptyView(View):
+    """A view of nothing."""
+
+    revision = 0
+
+    def find(self, _table: Table[E], _object_id: int) -> E | None:
+        return None
+
+    def lookup(self, _index: Index[E], *_key: Any) -> E | None:  # noqa: ANN401 - as declared by the index
+        return None
+
+    def scan(
+        self,
+        _source: TableOrIndex[E],
+        *,
+        lower: Key = (),
+        upper: Key = (),
+        reverse: bool = False,
+        after: E | None = None,
+    ) -> Iterator[E]:
+        del lower, upper, reverse, after
+        return iter(())
+
+    def position(self, _source: TableOrIndex[E], _entity: E) -> bytes:
+        raise UnknownKey
+
+    def meta(self, _name: str) -> bytes | None:
+        return None
+
+    def next_id(self, _table: Table[Any]) -> int:
+        return 0
