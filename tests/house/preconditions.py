@@ -127,7 +127,7 @@ def rules_of_families(root: Path, families: tuple[str, ...] = FAMILIES) -> dict[
     """What the operations of each family may be refused for, floor by floor."""
     package, found = root / "src" / PACKAGE, dict[str, set[str]]()
     for floor, shared in FLOORS.items():
-        own = {family: package / floor / f"{family}.py" for family in families}
+        own = {path.stem: path for path in python_files(package / floor) if path.stem in families}
         paths = [path for each in shared for path in _files(package / each)]
         rules = Rules((*own.values(), *paths))
         found |= {f"{floor}/{family}": rules.texts_of(path) for family, path in own.items()}
@@ -182,7 +182,10 @@ def _imported_constants(tree: ast.Module, root: Path) -> dict[str, str]:
 
 def imports_family(path: Path, name: str) -> bool:
     """Whether a test module is about the operations of a family."""
-    return f"from {PACKAGE}.protocol.operations.{name} import" in path.read_text(encoding="utf-8")
+    return (
+        re.search(rf"^from {PACKAGE}\.protocol\.operations\.(\w+\.)?{name} import", path.read_text("utf-8"), re.MULTILINE)
+        is not None
+    )
 
 
 def is_in(template: str, texts: AbstractSet[str]) -> bool:

@@ -212,7 +212,7 @@ def test_a_use_of_the_same_name_elsewhere_does_not_count(tmp_path: Path, text: s
     other = (
         f"class Writer:\n    {name} = 1\n    def of(self):\n        return self.{name}, {name}\nprint(Writer().of())"
     )
-    files = {f"src/{PACKAGE}/state/reader.py": text, f"src/{PACKAGE}/state/writer.py": other}
+    files = {f"src/{PACKAGE}/state/views/reader.py": text, f"src/{PACKAGE}/state/writer.py": other}
 
     assert unused(write_tree(tmp_path, files), {}) == [f"state/views/reader.py:{name}"]
 
