@@ -182,10 +182,8 @@ def _imported_constants(tree: ast.Module, root: Path) -> dict[str, str]:
 
 def imports_family(path: Path, name: str) -> bool:
     """Whether a test module is about the operations of a family."""
-    return (
-        re.search(rf"^from {PACKAGE}\.protocol\.operations\.(\w+\.)?{name} import", path.read_text("utf-8"), re.MULTILINE)
-        is not None
-    )
+    pattern = rf"^from {PACKAGE}\.protocol\.operations\.(\w+\.)?{name} import"
+    return re.search(pattern, path.read_text(encoding="utf-8"), re.MULTILINE) is not None
 
 
 def is_in(template: str, texts: AbstractSet[str]) -> bool:
