@@ -20,9 +20,9 @@ from ledgerd.chain.chain import Chain
 from ledgerd.chain.interface.observer import Detail, Observer
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, SkipFlags
 from ledgerd.codec import codec_of
-from ledgerd.history.following import follow_with_balances
+from ledgerd.history.embedded.embedded import EmbeddedStore
+from ledgerd.history.embedded.following import follow_with_balances
 from ledgerd.history.settings import HistorySettings
-from ledgerd.history.store.embedded import EmbeddedStore
 from ledgerd.protocol.blocks.block import Block
 from tests.chain.recorded_chains import LIKE_THE_RECORDING, advance, open_chain
 from tests.recorded import recorded_blocks

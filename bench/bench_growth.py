@@ -24,13 +24,13 @@ from bench.bench_api import request, seconds_once
 from bench.bench_chain import TRANSFERS, block_cost, recovery_seconds, users
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.codec import codec_of
-from ledgerd.protocol.authorities.authority import authority_of
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.crypto.hashing import sha256
 from ledgerd.protocol.crypto.keys import PublicKey
 from ledgerd.protocol.networks.parameters import TESTNET
 from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.authority import authority_of
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.rpc.api import APIS
 from ledgerd.rpc.call.cache import AnswerCache

@@ -31,9 +31,9 @@ from ledgerd.chain.events import Event, IrreversibleAdvanced
 from ledgerd.chain.log.block_log import BlockLog
 from ledgerd.chain.log.histories import History
 from ledgerd.codec import codec_of
-from ledgerd.history.reading.reader import EmbeddedHistory
+from ledgerd.history.embedded.embedded import EmbeddedStore
+from ledgerd.history.embedded.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
-from ledgerd.history.store.embedded import EmbeddedStore
 from ledgerd.history.store.tables import Tables
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.networks.parameters import TESTNET

@@ -29,10 +29,10 @@ from ledgerd.chain.events import Event, IrreversibleAdvanced
 from ledgerd.chain.log.block_log import BlockLog
 from ledgerd.chain.log.histories import History
 from ledgerd.history.columns.source import HistorySource
+from ledgerd.history.embedded.embedded import EmbeddedStore
 from ledgerd.history.postgres.feeder import Feeder
 from ledgerd.history.postgres.reader import PostgresHistory
 from ledgerd.history.settings import HistorySettings
-from ledgerd.history.store.embedded import EmbeddedStore
 from ledgerd.node.workers.settings import FeedOrder
 from ledgerd.protocol.networks.parameters import TESTNET
 from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId

@@ -16,7 +16,6 @@ from time import perf_counter
 
 from ledgerd.codec import codec_of
 from ledgerd.codec.json.legacy import parse
-from ledgerd.protocol.authorities.authority import Authority
 from ledgerd.protocol.blocks.block import Block, BlockHeader, SignedHeader, merkle_root, sign_block
 from ledgerd.protocol.blocks.transaction import unsigned_transaction
 from ledgerd.protocol.crypto.keys import PrivateKey
@@ -32,6 +31,7 @@ from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.operations.validators import VersionedChainPropertiesUpdate
 from ledgerd.protocol.properties import default_properties
 from ledgerd.protocol.types.assets import shares, tokens
+from ledgerd.protocol.types.authority import Authority
 from ledgerd.protocol.types.identifiers import NO_BLOCK
 from ledgerd.protocol.types.names import NO_NAME, AccountName
 

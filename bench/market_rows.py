@@ -21,8 +21,8 @@ from ledgerd.chain.offline.audit import TokenTally
 from ledgerd.cli.process.dev import MARK
 from ledgerd.pricing.constant_product import buy, opening_reserves
 from ledgerd.pricing.lmsr import depth_of_liquidity
-from ledgerd.protocol.authorities.authority import authority_of
 from ledgerd.protocol.operations.markets.markets import BINARY, MULTI
+from ledgerd.protocol.types.authority import authority_of
 from ledgerd.protocol.types.identifiers import Commitment
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.state import Space

@@ -20,14 +20,14 @@ from ledgerd.codec.source import packing
 from ledgerd.codec.types.containers import FixedArray, Optional, SortedMap, SortedSet, Vector
 from ledgerd.codec.types.records import Field, RecordKind
 from ledgerd.codec.types.variants import NamedVariant, Variant
-from ledgerd.protocol.authorities.authority import Authority
 from ledgerd.protocol.blocks.block import Block
-from ledgerd.protocol.networks.config_document import config_of
+from ledgerd.protocol.config_document import config_of
 from ledgerd.protocol.networks.parameters import MAINNET, MAINNET_HARDFORKS, TESTNET
 from ledgerd.protocol.operations import FAMILIES, OPERATIONS, Operation
 from ledgerd.protocol.operations.base import name_of, tag_of
 from ledgerd.protocol.operations.variant import OLD_NAMES
 from ledgerd.protocol.properties import ChainPropertiesInit, VersionedChainProperties, json_defaults_of
+from ledgerd.protocol.types.authority import Authority
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.protocol.types.time_text import time_text
 from ledgerd.protocol.types.versions import version_text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ledgerd.protocol.authorities.authority import authority_of
+from ledgerd.protocol.types.authority import authority_of
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.state import Store
 from ledgerd.state.objects.accounts.accounts import (

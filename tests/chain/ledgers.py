@@ -19,7 +19,6 @@ from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import Skip
 from ledgerd.projections.kept import KeptProjections
 from ledgerd.projections.projection import Projection
-from ledgerd.protocol.authorities.authority import authority_of
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.constants import ANONYMOUS_ACCOUNT, BUILT_IN_ACCOUNTS, COMMITTEE_ACCOUNT
 from ledgerd.protocol.crypto.hashing import sha256
@@ -29,6 +28,7 @@ from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.networks.parameters import MAINNET, ChainParameters
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.properties import default_properties
+from ledgerd.protocol.types.authority import authority_of
 from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId, MerkleRoot, TransactionId
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.state import Entity, Space, Store

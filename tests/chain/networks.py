@@ -8,7 +8,6 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
-from ledgerd.protocol.authorities.authority import authority_of
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.blocks.transaction import Transaction, unsigned_transaction
 from ledgerd.protocol.crypto.keys import PrivateKey
@@ -18,6 +17,7 @@ from ledgerd.protocol.operations.accounts.accounts import AccountCreate
 from ledgerd.protocol.operations.money.transfers import Transfer, TransferToVesting
 from ledgerd.protocol.operations.validators import AccountValidatorVote, ValidatorUpdate
 from ledgerd.protocol.types.assets import shares, tokens
+from ledgerd.protocol.types.authority import authority_of
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.state import Space
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from ledgerd.protocol.authorities.authority import Authority, authority_of
 from ledgerd.protocol.blocks.block import Block, BlockHeader, merkle_root, sign_block
 from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.crypto.hashing import sha256
@@ -17,6 +16,7 @@ from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.accounts.accounts import AccountCreate, AccountUpdate
 from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.types.assets import shares, tokens
+from ledgerd.protocol.types.authority import Authority, authority_of
 from ledgerd.protocol.types.names import NO_NAME, AccountName
 from tests.chain.networks import VIZ, VIZ_KEY, Network
 

@@ -209,7 +209,7 @@ def test_a_past_state_that_cannot_be_made_is_refused_before_anything_is_written(
         assert sorted(path.name for path in tmp_path.iterdir()) == ["block_log", "data"]
     assert main(["state", "--data-dir", str(tmp_path / "none"), "--at", "5", "--to", out]) == 1
     niceness.clear()
-    monkeypatch.setattr("ledgerd.cli.terminal.SPARE_BYTES", 1 << 60)
+    monkeypatch.setattr("ledgerd.cli.shared.terminal.SPARE_BYTES", 1 << 60)
     assert main(["state", "--data-dir", data, "--at", "5", "--to", out]) == 1
     assert "MB are free: make room on the disk of" in capsys.readouterr().err
     assert niceness == []

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ledgerd.protocol.authorities.authority import authority_of
 from ledgerd.protocol.authorities.authority_check import Accounts, required_authorities
 from ledgerd.protocol.authorities.operation_authority import TransactionKeys, verify_operations
 from ledgerd.protocol.constants import MAX_AGENT_ADDONS, MAX_AGENTS_PER_ACCOUNT
@@ -19,6 +18,7 @@ from ledgerd.protocol.operations import OPERATIONS, Operation
 from ledgerd.protocol.operations.accounts.agents import NEVER_DELEGABLE
 from ledgerd.protocol.operations.base import name_of
 from ledgerd.protocol.operations.variant import names_that_can_be_sent
+from ledgerd.protocol.types.authority import authority_of
 from ledgerd.protocol.types.names import AccountName
 from tests.docs.guides import DOCUMENTS, Reader, lessons_of
 from tests.docs.tutorials import DevPorts, go_through, program

@@ -16,7 +16,7 @@ from ledgerd.client.pool import NodeAway, NodePool
 from ledgerd.explorer.node.following import HeadFollower
 from ledgerd.explorer.node.watch import ChainWatch
 from ledgerd.explorer.pages.answering import PageMaker, PageReply, PageRequest
-from ledgerd.history.reading.reader import EmbeddedHistory
+from ledgerd.history.embedded.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
 from ledgerd.projections.reading import ProjectionReader
 from ledgerd.rpc.api import APIS

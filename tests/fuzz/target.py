@@ -11,11 +11,11 @@ from typing import Any
 
 from ledgerd.codec import Codec, CodecError, DecodeError, codec_of
 from ledgerd.codec.json.legacy import is_valid, parse
-from ledgerd.protocol.authorities.authority import Authority
 from ledgerd.protocol.blocks.block import Block, SignedHeader
 from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.properties import VersionedChainProperties
+from ledgerd.protocol.types.authority import Authority
 
 CODECS: tuple[Codec[Any], ...] = tuple(
     codec_of(each) for each in (Transaction, Block, Operation, SignedHeader, Authority, VersionedChainProperties)

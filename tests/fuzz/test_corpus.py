@@ -10,8 +10,8 @@ import pytest
 from ledgerd.codec import Codec, DecodeError, codec_of, kind_of
 from ledgerd.codec.json.legacy import parse
 from ledgerd.codec.types.variants import NamedVariant
-from ledgerd.protocol.authorities.authority import Authority
 from ledgerd.protocol.operations import Operation
+from ledgerd.protocol.types.authority import Authority
 from tests.fuzz.corpus import inputs
 from tests.fuzz.target import CODECS, Broken, survive, survive_bytes, survive_json
 

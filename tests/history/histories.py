@@ -14,11 +14,11 @@ import lmdb
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.log.histories import HistoryView
-from ledgerd.history.following import follow_with_balances
-from ledgerd.history.reading.log_bytes import LogBytes
-from ledgerd.history.reading.reader import EmbeddedHistory
+from ledgerd.history.embedded.embedded import EmbeddedStore
+from ledgerd.history.embedded.following import follow_with_balances
+from ledgerd.history.embedded.log_bytes import LogBytes
+from ledgerd.history.embedded.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
-from ledgerd.history.store.embedded import EmbeddedStore
 from ledgerd.history.store.tables import Tables
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.state.files.disk import MAX_DATABASES, LmdbTransaction, Space

@@ -9,10 +9,10 @@ from random import Random
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE
-from ledgerd.history.reading.log_bytes import LogBytes
-from ledgerd.history.reading.reader import EmbeddedHistory
+from ledgerd.history.embedded.embedded import EmbeddedStore
+from ledgerd.history.embedded.log_bytes import LogBytes
+from ledgerd.history.embedded.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
-from ledgerd.history.store.embedded import EmbeddedStore
 from tests.chain.networks import GENESIS, SMALL, Clock, start_seven
 from tests.chain.observing import observe
 from tests.history.histories import followed, view_of

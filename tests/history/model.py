@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from ledgerd.chain.events import AppliedOperation, BlockApplied, BlocksUndone, Event
 from ledgerd.chain.log.histories import HistoryView, RecordedOperation
-from ledgerd.history.reading.filters import AccountFilter, OperationFilter
+from ledgerd.history.filters.filters import AccountFilter, OperationFilter
+from ledgerd.history.filters.touched import touched
 from ledgerd.history.settings import HistorySettings
-from ledgerd.history.touched import touched
 from ledgerd.protocol.operations.base import tag_of
 from ledgerd.protocol.types.names import AccountName
 from tests.history.histories import whole_history

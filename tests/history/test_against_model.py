@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.events import BlocksUndone, Event, IrreversibleAdvanced
 from ledgerd.chain.log.block_log import BlockLog
+from ledgerd.history.embedded.embedded import EmbeddedStore
 from ledgerd.history.settings import ALL_BLOCKS, HistorySettings
-from ledgerd.history.store.embedded import EmbeddedStore
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.types.identifiers import NO_BLOCK
 from tests.history.histories import HISTORY_FOLDER, SMALL, closed_view, view_of

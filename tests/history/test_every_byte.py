@@ -13,8 +13,8 @@ import pytest
 
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.histories import HistoryView, TransactionPlace, Wanted
+from ledgerd.history.embedded.reader import EmbeddedHistory
 from ledgerd.history.errors import HistoryDamaged
-from ledgerd.history.reading.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
 from ledgerd.history.store.tables import Tables
 from ledgerd.protocol.types.identifiers import TransactionId

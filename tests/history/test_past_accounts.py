@@ -14,18 +14,18 @@ import pytest
 from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.log.histories import History
 from ledgerd.codec.json.text import Json
-from ledgerd.history.following import open_history
-from ledgerd.history.reading.log_bytes import LogBytes
-from ledgerd.history.reading.reader import EmbeddedHistory
-from ledgerd.history.rebuild import rebuild
+from ledgerd.history.embedded.embedded import EmbeddedStore
+from ledgerd.history.embedded.following import open_history
+from ledgerd.history.embedded.log_bytes import LogBytes
+from ledgerd.history.embedded.reader import EmbeddedHistory
+from ledgerd.history.embedded.rebuild import rebuild
 from ledgerd.history.settings import HistorySettings
 from ledgerd.history.store import journal as journal_module
-from ledgerd.history.store.embedded import EmbeddedStore
 from tests.chain.networks import start_seven
 from tests.chain.observing import observe
 from tests.chain.recorded_chains import advance, open_chain
+from tests.history.embedded.test_following import branch
 from tests.history.histories import HISTORY_FOLDER, SMALL
-from tests.history.test_following import branch
 from tests.node.datadir.test_past_state import HEIGHTS
 from tests.recorded import ANSWERED
 from tests.rpc.api.past_answers import Accounts, accounts_at, accounts_of, answer_text, balances_in, dispatcher_of

@@ -163,6 +163,6 @@ def test_the_chain_itself_may_use_its_parts_and_others_its_view(tmp_path: Path) 
         "src/ledgerd/chain/forks/linking.py": "def f(self, block): self._forks.push(block)",
         "src/ledgerd/chain/offline/audit.py": "def f(chain): return chain.parts.store",
         "src/ledgerd/producer/facts.py": "def f(chain): return chain.head_number, chain.candidates_at(1), chain.state",
-        "src/ledgerd/history/rebuild.py": "def f(store, queue): store.blocks.append(queue.pop())",
+        "src/ledgerd/history/embedded/rebuild.py": "def f(store, queue): store.blocks.append(queue.pop())",
     }
     assert faults(write_tree(tmp_path, allowed)) == []

@@ -13,7 +13,7 @@ import pytest
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.cli import main as ledgerd
-from ledgerd.history.following import HISTORY_FOLDER
+from ledgerd.history.embedded.following import HISTORY_FOLDER
 from ledgerd.node.parts.watching.recovery.part import read_incidents
 from ledgerd.node.testnet.founding import SMALL, copy_chain
 from ledgerd.node.testnet.network import LocalNetwork, Wishes, prepare

@@ -10,11 +10,11 @@ from ledgerd.chain.ledger.evaluation import apply_operation
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.projections.key_references import KeyReferences
 from ledgerd.projections.tables.key_references import REFERENCE_BY_KEY
-from ledgerd.protocol.authorities.authority import Authority, authority_of
 from ledgerd.protocol.crypto.keys import NULL_KEY
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.accounts.accounts import AccountCreate, AccountUpdate
 from ledgerd.protocol.types.assets import shares, tokens
+from ledgerd.protocol.types.authority import Authority, authority_of
 from ledgerd.protocol.types.names import AccountName
 from tests.chain.ledgers import ALICE, BOB, carry_out, create_account, fresh_ledger, kept_beside, key_of, project
 

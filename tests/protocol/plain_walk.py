@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from ledgerd.protocol.authorities.authority import Authority
 from ledgerd.protocol.authorities.authority_check import (
     Accounts,
     Approvals,
@@ -25,6 +24,7 @@ from ledgerd.protocol.crypto.keys import PublicKey
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.operations.accounts.agents import NEVER_DELEGABLE
 from ledgerd.protocol.operations.base import Authorities, Operation, name_of
+from ledgerd.protocol.types.authority import Authority
 from ledgerd.protocol.types.names import AccountName
 
 

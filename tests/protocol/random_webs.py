@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from random import Random
 
-from ledgerd.protocol.authorities.authority import Authority
 from ledgerd.protocol.authorities.authority_check import Accounts, Approvals, in_word_order
 from ledgerd.protocol.authorities.authority_web import PRE_APPROVED, GetAuthority, Lookups
 from ledgerd.protocol.crypto.keys import NULL_KEY, PublicKey
@@ -16,6 +15,7 @@ from ledgerd.protocol.operations.accounts.custom import Custom
 from ledgerd.protocol.operations.base import Authorities
 from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.authority import Authority
 from ledgerd.protocol.types.names import NO_NAME, AccountName, text_order
 
 ACCOUNTS = (1, 2, 3, 4, 4, 5, 6, 8, 12)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ledgerd.protocol.authorities.authority import Authority
 from ledgerd.protocol.authorities.authority_web import Lookups, TooManyMembers
 from ledgerd.protocol.authorities.member_graph import MOST_NAMES
+from ledgerd.protocol.types.authority import Authority
 from ledgerd.protocol.types.names import AccountName
 
 NOBODY = Authority(1, {}, {})

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from ledgerd.codec import DecodeError, codec_of
 from ledgerd.codec.json.legacy import parse
-from ledgerd.protocol.authorities.authority import Authority
 from ledgerd.protocol.blocks.block import Block, BlockHeader, SignedHeader
 from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.operations import OPERATIONS, Operation
 from ledgerd.protocol.operations.base import name_of
 from ledgerd.protocol.properties import VersionedChainProperties
+from ledgerd.protocol.types.authority import Authority
 from tests.strategies import printable_values_of, values_of
 
 WHOLES: tuple[Any, ...] = (Transaction, Block, BlockHeader, SignedHeader, Authority, VersionedChainProperties)

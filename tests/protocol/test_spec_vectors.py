@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from ledgerd.codec import codec_of
-from ledgerd.protocol.authorities.authority import Authority
 from ledgerd.protocol.blocks.block import (
     Block,
     BlockHeader,
@@ -26,6 +25,7 @@ from ledgerd.protocol.operations.money.transfers import DelegateVestingShares, T
 from ledgerd.protocol.operations.validators import SetRewardSharing, VersionedChainPropertiesUpdate
 from ledgerd.protocol.properties import ChainPropertiesHf13
 from ledgerd.protocol.types.assets import shares, tokens
+from ledgerd.protocol.types.authority import Authority
 from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId, MerkleRoot
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.protocol.types.time_text import parse_time_text

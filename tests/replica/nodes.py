@@ -27,7 +27,7 @@ from ledgerd.replica.copies.following import FollowStatus, Replica
 from ledgerd.replica.order import ServerOrder
 from ledgerd.replica.settings import StreamSettings, read_stream_place
 from ledgerd.rpc.blocks.records import BlockRecorder
-from ledgerd.state.changes.change_log import CHANGES_FOLDER, RUN_BYTES, ChangeLog
+from ledgerd.state.files.change_log import CHANGES_FOLDER, RUN_BYTES, ChangeLog
 from ledgerd.supervision.processes import Child, module_command
 from tests.chain.networks import SMALL
 from tests.chain.observing import observe

@@ -12,7 +12,7 @@ import pytest
 
 from ledgerd.producer.signing.signer_place import TlsFiles, tls_context
 from ledgerd.replica.settings import StreamSettings, read_stream_place
-from ledgerd.state.changes.change_frames import RecordHead
+from ledgerd.state.files.change_frames import RecordHead
 from tests.chain.recorded_chains import LIKE_THE_RECORDING, network_of
 from tests.chain.replays import copy_replayed
 from tests.ports import free_port

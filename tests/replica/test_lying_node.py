@@ -32,7 +32,7 @@ from ledgerd.replica.messages import (
 )
 from ledgerd.replica.settings import StreamSettings, read_stream_place
 from ledgerd.rpc.blocks.records import FILE_NAME, RECORD_BYTES
-from ledgerd.state.changes.change_frames import POSITION, RecordFrame, RecordHead, framed, opened
+from ledgerd.state.files.change_frames import POSITION, RecordFrame, RecordHead, framed, opened
 from ledgerd.state.files.disk import NEARLY_FULL
 from ledgerd.state.files.header import FORMAT, FORMAT_KEY, LAYOUT_KEY, REVISION_KEY, VALUE
 from ledgerd.state.objects import STORED_TABLES

@@ -23,7 +23,7 @@ from ledgerd.replica.messages import (
     read_block_info,
     read_check,
 )
-from ledgerd.state.changes.change_frames import FRAME, MOST_FRAME, ChangeFault, opened
+from ledgerd.state.files.change_frames import FRAME, MOST_FRAME, ChangeFault, opened
 
 HELLO = ReplicaHello(1, b"layout", b"chain", b"p" * 16, 7, b"id")
 ALL = (

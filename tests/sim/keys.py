@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from ledgerd.protocol.authorities.authority import Authority, authority_of
 from ledgerd.protocol.crypto.keys import PrivateKey
+from ledgerd.protocol.types.authority import Authority, authority_of
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.state.objects.accounts.accounts import AUTHORITY_BY_ACCOUNT
 from ledgerd.state.views.view import View

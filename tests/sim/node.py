@@ -18,9 +18,9 @@ from ledgerd.p2p.shared.chain_access import ChainAccess
 from ledgerd.p2p.shared.settings import Settings
 from ledgerd.p2p.wire.messages import NodeId
 from ledgerd.producer.decision import HEALTHY_PARTICIPATION
+from ledgerd.producer.doppelganger import Doppelganger, is_doppelganger_checked
 from ledgerd.producer.loop import Producer
 from ledgerd.producer.settings import ProducerSettings, keyring
-from ledgerd.producer.signing.doppelganger import Doppelganger, is_doppelganger_checked
 from ledgerd.producer.signing.double_sign import LastSigned
 from ledgerd.producer.time.clock import SECOND, TICK, SteadyClock
 from ledgerd.protocol.blocks.block import Block

@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from ledgerd.chain.chain import STATE_FOLDER
-from ledgerd.protocol.authorities.authority import authority_of
 from ledgerd.protocol.blocks.transaction import unsigned_transaction
 from ledgerd.protocol.crypto.keys import PrivateKey
 from ledgerd.protocol.networks.parameters import TESTNET, ChainParameters
@@ -26,6 +25,7 @@ from ledgerd.protocol.operations.markets.oracles import PmOracleRegister
 from ledgerd.protocol.operations.money.transfers import Transfer, TransferToVesting
 from ledgerd.protocol.operations.virtual import Hardfork
 from ledgerd.protocol.types.assets import shares, tokens
+from ledgerd.protocol.types.authority import authority_of
 from ledgerd.protocol.types.names import NO_NAME, AccountName
 from ledgerd.snapshot.file.export import Occasion, export
 from ledgerd.snapshot.file.read import Snapshot

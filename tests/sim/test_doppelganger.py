@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 from ledgerd.p2p.wire.messages import BlockReply
-from ledgerd.producer.signing.doppelganger import OLDEST, Doppelganger
+from ledgerd.producer.doppelganger import OLDEST, Doppelganger
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.blocks.transaction import unsigned_transaction
 from ledgerd.protocol.operations.money.transfers import Transfer

@@ -14,8 +14,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from ledgerd.state import Space, Store
 from ledgerd.state.errors import NotUnique
+from ledgerd.state.memory import cache
 from ledgerd.state.sessions.sessions import Session
-from ledgerd.state.tables import cache
 from ledgerd.state.tables.tables import Index
 from tests.state.items import ITEM_BY_NAME, ITEM_BY_OPEN_TIME, ITEM_BY_TIME, ITEM_BY_WEIGHT, ITEMS, TABLES, Item
 from tests.state.multi_index import ModelTable

@@ -18,10 +18,10 @@ from ledgerd.chain.interface.observer import Observer
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.chain.pending.generation import BlockDraft
 from ledgerd.producer.decision import OWN_FORK, Guards, decide
+from ledgerd.producer.doppelganger import Doppelganger
 from ledgerd.producer.facts import BRIDGED_SLOTS, Facts, next_own_slot, read_facts
 from ledgerd.producer.outcome import Decision, Duty, TickOutcome
 from ledgerd.producer.settings import ProducerSettings
-from ledgerd.producer.signing.doppelganger import Doppelganger
 from ledgerd.producer.signing.double_sign import SigningRecord
 from ledgerd.producer.signing.signings import SignerReply, judged
 from ledgerd.producer.streaks import Streaks

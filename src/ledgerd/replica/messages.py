@@ -13,7 +13,7 @@ import msgspec
 
 from ledgerd.replica.digest import DIGEST_BYTES
 from ledgerd.rpc.blocks.records import RECORD_BYTES
-from ledgerd.state.changes.change_frames import POSITION, ChangeFault, framed
+from ledgerd.state.files.change_frames import POSITION, ChangeFault, framed
 
 VERSION = 1
 MOST_HELLO = 4096

@@ -13,11 +13,11 @@ from typing import Any, Generic, NamedTuple
 from ledgerd.state.errors import NotUniqueRow, StoreMisuse
 from ledgerd.state.files.disk import Disk
 from ledgerd.state.files.header import Header
+from ledgerd.state.files.ranges import KeyValue
 from ledgerd.state.files.sorting import RunFile, Sorter
+from ledgerd.state.memory.open_index import OpenIndex
+from ledgerd.state.memory.open_table import OpenTable
 from ledgerd.state.tables.keys import INT64
-from ledgerd.state.tables.open_index import OpenIndex
-from ledgerd.state.tables.open_table import OpenTable
-from ledgerd.state.tables.ranges import KeyValue
 from ledgerd.state.tables.tables import E, Table
 
 ID_BYTES = 8

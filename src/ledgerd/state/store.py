@@ -12,26 +12,26 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from ledgerd.state.changes.committing import Committing
 from ledgerd.state.errors import StoreMisuse, UnknownKey
+from ledgerd.state.files.committing import Committing
 from ledgerd.state.files.disk import Database, Disk, Space
 from ledgerd.state.files.header import Header, database_names
 from ledgerd.state.files.lock import lock_writer
+from ledgerd.state.files.ranges import Range
 from ledgerd.state.loading import Loading, LoadingLimits
-from ledgerd.state.sessions.editing import Editing
+from ledgerd.state.memory.cache import ObjectCache
+from ledgerd.state.memory.editing import Editing
+from ledgerd.state.memory.noting import noting_editor
+from ledgerd.state.memory.open_index import OpenIndex
+from ledgerd.state.memory.open_table import Edit, OpenTable
+from ledgerd.state.memory.open_tables import OpenTables
+from ledgerd.state.memory.passing import PassingView
 from ledgerd.state.sessions.journal import JOURNAL, Journal
-from ledgerd.state.sessions.noting import noting_editor
 from ledgerd.state.sessions.sessions import Session, SessionStack
 from ledgerd.state.sessions.undo import TableUndo
-from ledgerd.state.tables.cache import ObjectCache
-from ledgerd.state.tables.open_index import OpenIndex
-from ledgerd.state.tables.open_table import Edit, OpenTable
-from ledgerd.state.tables.open_tables import OpenTables
-from ledgerd.state.tables.ranges import Range
 from ledgerd.state.tables.records import Row
 from ledgerd.state.tables.tables import E, Entity, Index, Key, Table
 from ledgerd.state.verify import verify
-from ledgerd.state.views.passing import PassingView
 from ledgerd.state.views.reader import MOST_DERIVED, CommitView, Derivations, Forms
 from ledgerd.state.views.view import TableOrIndex, View, span
 

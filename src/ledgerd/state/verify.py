@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from ledgerd.state.memory.open_index import OpenIndex
+from ledgerd.state.memory.open_table import OpenTable
 from ledgerd.state.tables.keys import integer_of
-from ledgerd.state.tables.open_index import OpenIndex
-from ledgerd.state.tables.open_table import OpenTable
 from ledgerd.state.tables.tables import E
 
 

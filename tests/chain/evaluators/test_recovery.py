@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.protocol.authorities.authority import Authority, authority_of
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
 from ledgerd.protocol.operations.accounts.accounts import ChangeRecoveryAccount, RecoverAccount, RequestAccountRecovery
+from ledgerd.protocol.types.authority import Authority, authority_of
 from ledgerd.protocol.types.names import NO_NAME, AccountName
 from ledgerd.state.objects.accounts.accounts import Account
 from ledgerd.state.objects.accounts.recovery import (

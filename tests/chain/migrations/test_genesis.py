@@ -10,9 +10,9 @@ import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.migrations.genesis import create_genesis
-from ledgerd.protocol.authorities.authority import Authority, authority_of
 from ledgerd.protocol.networks.parameters import MAINNET, TESTNET, ChainParameters
 from ledgerd.protocol.properties import default_properties
+from ledgerd.protocol.types.authority import Authority, authority_of
 from ledgerd.protocol.types.versions import version_number
 from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES

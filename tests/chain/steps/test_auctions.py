@@ -6,10 +6,10 @@ import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.steps.payments import end_auctions
-from ledgerd.protocol.authorities.authority import authority_of
 from ledgerd.protocol.crypto.keys import NULL_KEY
 from ledgerd.protocol.operations.virtual import AccountSale, Outbid
 from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.authority import authority_of
 from ledgerd.protocol.types.names import NO_NAME, AccountName
 from ledgerd.state.objects.accounts.accounts import Account
 from ledgerd.state.objects.accounts.recovery import (

@@ -8,7 +8,6 @@ import pytest
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.money.content import cash_out_due
 from ledgerd.chain.steps.payments import pay_contents
-from ledgerd.protocol.beneficiary import Beneficiary
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.operations.virtual import (
     AuthorReward,
@@ -18,6 +17,7 @@ from ledgerd.protocol.operations.virtual import (
     CurationReward,
 )
 from ledgerd.protocol.types.assets import Asset, shares, tokens
+from ledgerd.protocol.types.beneficiary import Beneficiary
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.protocol.types.times import LATEST
 from ledgerd.state.objects.accounts.content import CONTENT_VOTES, CONTENTS, Content, ContentVote

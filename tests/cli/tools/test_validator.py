@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from ledgerd.cli import main
-from ledgerd.history.following import HISTORY_FOLDER
-from ledgerd.history.store.embedded import EmbeddedStore
+from ledgerd.history.embedded.embedded import EmbeddedStore
+from ledgerd.history.embedded.following import HISTORY_FOLDER
 from ledgerd.protocol.operations.validators import AccountValidatorVote
 from ledgerd.state.objects.validators import VALIDATOR_PENALTIES, ValidatorPenaltyExpire
 from tests.chain.networks import OTHERS, VIZ, Network, key_of, start_seven

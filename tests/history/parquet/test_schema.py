@@ -13,7 +13,7 @@ from ledgerd.chain.events import AFTER_TRANSACTIONS, NO_TRANSACTION, NOTHING_MIS
 from ledgerd.codec import codec_of
 from ledgerd.history.columns.rows import COLUMNS, BlockRows
 from ledgerd.history.columns.typed_columns import typed_columns
-from ledgerd.history.kept_facts import KeptBlock, KeptOperation
+from ledgerd.history.embedded.kept_facts import KeptBlock, KeptOperation
 from ledgerd.history.parquet.schema import LEFT_OUT, SCHEMAS, record_batch
 from ledgerd.history.settings import HistorySettings
 from ledgerd.history.store.balances import NO_CHANGES

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.history.embedded.reader import EmbeddedHistory
 from ledgerd.history.errors import PastRefused
 from ledgerd.history.past import recording
-from ledgerd.history.reading.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
 from tests.chain.recorded_chains import advance
 from tests.history.histories import HISTORY_FOLDER

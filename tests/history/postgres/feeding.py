@@ -9,13 +9,13 @@ from pathlib import Path
 
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.histories import HistoryView
-from ledgerd.history.kept_facts import KeptSource
+from ledgerd.history.embedded.embedded import EmbeddedStore
+from ledgerd.history.embedded.kept_facts import KeptSource
+from ledgerd.history.embedded.log_bytes import LogBytes
+from ledgerd.history.embedded.reader import EmbeddedHistory
 from ledgerd.history.postgres.feeder import Feeder
 from ledgerd.history.postgres.reader import PostgresHistory
-from ledgerd.history.reading.log_bytes import LogBytes
-from ledgerd.history.reading.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
-from ledgerd.history.store.embedded import EmbeddedStore
 
 CHAIN = bytes(32)
 

@@ -21,18 +21,18 @@ from ledgerd.chain.ledger.skip import VERIFIED_BEFORE
 from ledgerd.codec import codec_of
 from ledgerd.history.columns.source import HistorySource
 from ledgerd.history.columns.typed_columns import amount_of
-from ledgerd.history.following import follow_with_balances
+from ledgerd.history.embedded.embedded import EmbeddedStore
+from ledgerd.history.embedded.following import follow_with_balances
 from ledgerd.history.postgres.verify import StoreComparison
 from ledgerd.history.settings import HistorySettings
-from ledgerd.history.store.embedded import EmbeddedStore
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.types.assets import Asset
 from tests.chain.networks import start_seven
 from tests.chain.observing import observe
 from tests.chain.recorded_chains import open_chain
+from tests.history.embedded.test_following import branch
 from tests.history.histories import HISTORY_FOLDER, SMALL, followed
 from tests.history.postgres.feeding import CHAIN, feed_all, feeding
-from tests.history.test_following import branch
 from tests.postgres import sql
 from tests.recorded import recorded_blocks
 

@@ -12,10 +12,10 @@ from ledgerd.history.postgres.reader import PostgresHistory
 from ledgerd.history.settings import HistorySettings
 from tests.chain.networks import start_seven
 from tests.chain.recorded_chains import open_chain
+from tests.history.embedded.test_following import branch
 from tests.history.histories import followed
 from tests.history.postgres.feeding import feed_all, feeding
 from tests.history.postgres.test_balances import NAME, feed, feed_within, recording, replay
-from tests.history.test_following import branch
 from tests.node.datadir.test_past_state import HEIGHTS
 from tests.recorded import ANSWERED
 from tests.rpc.api.past_answers import NOBODY, accounts_at, accounts_of, answer, balances_in, dispatcher_of

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ledgerd.chain.chain import Chain
-from ledgerd.cli.terminal import until_asked_to_stop
+from ledgerd.cli.shared.terminal import until_asked_to_stop
 from ledgerd.history.columns.source import HistorySource
 from ledgerd.history.postgres.running import EndlessFeed
 from ledgerd.history.settings import HistorySettings

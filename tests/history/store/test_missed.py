@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from ledgerd.chain.events import MissedSlotOwners
-from ledgerd.history.reading.reader import EmbeddedHistory
+from ledgerd.history.embedded.embedded import EmbeddedStore
+from ledgerd.history.embedded.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
-from ledgerd.history.store.embedded import EmbeddedStore
 from ledgerd.history.store.missed import MissedBefore
 from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId
 from ledgerd.protocol.types.names import AccountName

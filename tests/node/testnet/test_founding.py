@@ -8,7 +8,7 @@ import pytest
 
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.offline.invariants import check
-from ledgerd.history.following import open_history
+from ledgerd.history.embedded.following import open_history
 from ledgerd.history.settings import HistorySettings
 from ledgerd.node.testnet.founding import SMALL, copy_chain, found, founding_seconds
 from ledgerd.node.testnet.network import chain_text

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from ledgerd.protocol.authorities.authority import Authority, authority_of
 from ledgerd.protocol.authorities.authority_check import (
     Accounts,
     Approvals,
@@ -24,6 +23,7 @@ from ledgerd.protocol.operations.accounts.accounts import AccountMetadata, Chang
 from ledgerd.protocol.operations.accounts.custom import Custom
 from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.types.assets import shares, tokens
+from ledgerd.protocol.types.authority import Authority, authority_of
 from ledgerd.protocol.types.names import AccountName
 
 

@@ -6,13 +6,13 @@ from collections import Counter
 
 import pytest
 
-from ledgerd.protocol.authorities.authority import Authority
 from ledgerd.protocol.authorities.authority_check import Accounts, MissingActive
 from ledgerd.protocol.authorities.authority_web import RESULT_LANES, Lookups, WalkState, Web
 from ledgerd.protocol.authorities.operation_authority import TransactionKeys, left_to_agents, verify_operations
 from ledgerd.protocol.authorities.signing import Signing
 from ledgerd.protocol.crypto.keys import PublicKey
 from ledgerd.protocol.operations.base import Authorities
+from ledgerd.protocol.types.authority import Authority
 from ledgerd.protocol.types.names import AccountName
 from tests.chain.webs import Shape, chain_in_web, everybody
 from tests.garbage import nothing_stays

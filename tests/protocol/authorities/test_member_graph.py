@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ledgerd.protocol.authorities.authority import Authority
 from ledgerd.protocol.authorities.member_graph import FULL, LANE, MemberGraph, places
+from ledgerd.protocol.types.authority import Authority
 from ledgerd.protocol.types.names import AccountName
 
 A, B, C, D = map(AccountName, "abcd")

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerd.protocol.authorities.authority import Authority, authority_of
 from ledgerd.protocol.authorities.authority_check import (
     Accounts,
     IrrelevantSignature,
@@ -41,6 +40,7 @@ from ledgerd.protocol.operations.accounts.content import Vote
 from ledgerd.protocol.operations.accounts.custom import Custom
 from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.authority import Authority, authority_of
 from ledgerd.protocol.types.names import AccountName
 
 

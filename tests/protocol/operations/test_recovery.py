@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ledgerd.codec import codec_of
-from ledgerd.protocol.authorities.authority import Authority, authority_of
 from ledgerd.protocol.crypto.keys import public_key_from_text
 from ledgerd.protocol.operations.accounts.accounts import (
     ChangeRecoveryAccount,
@@ -11,6 +10,7 @@ from ledgerd.protocol.operations.accounts.accounts import (
     RequestAccountRecovery,
 )
 from ledgerd.protocol.operations.base import Authorities, active, master
+from ledgerd.protocol.types.authority import Authority, authority_of
 from ledgerd.protocol.types.names import NO_NAME, AccountName
 from tests.protocol.operations.expect import accepts, asks_for_names, changed, refuses, round_trips
 

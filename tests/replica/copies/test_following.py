@@ -24,7 +24,7 @@ from ledgerd.replica.copies.following import Replica
 from ledgerd.replica.messages import MessageKind, NewHead, Welcome, packed
 from ledgerd.replica.settings import StreamSettings, read_stream_place
 from ledgerd.rpc.blocks.records import BlockRecords
-from ledgerd.state.changes.change_frames import MOST_FRAME, RecordFrame, RecordHead, framed
+from ledgerd.state.files.change_frames import MOST_FRAME, RecordFrame, RecordHead, framed
 from ledgerd.state.files.disk import LmdbTransaction
 from ledgerd.state.objects.accounts.accounts import ACCOUNTS
 from tests.chain.recorded_chains import LIKE_THE_RECORDING, network_of

@@ -22,8 +22,8 @@ from ledgerd.replica.serving.places import MOST_REPLICAS, MOST_STRANGERS_OF_ADDR
 from ledgerd.replica.serving.serving import ReplicaServer
 from ledgerd.replica.serving.source import LAYOUT, NodeFiles
 from ledgerd.replica.settings import StreamSettings, read_stream_place
-from ledgerd.state.changes.change_frames import MOST_FRAME, opened
-from ledgerd.state.changes.change_log import CHANGES_FOLDER, ChangeLog
+from ledgerd.state.files.change_frames import MOST_FRAME, opened
+from ledgerd.state.files.change_log import CHANGES_FOLDER, ChangeLog
 from ledgerd.supervision.tasks import Tasks
 from ledgerd.supervision.this_process import on_a_loop
 from tests.chain.networks import SMALL, Network

@@ -12,7 +12,7 @@ from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.histories import History
 from ledgerd.codec.json.text import Json
-from ledgerd.history.reading.reader import EmbeddedHistory
+from ledgerd.history.embedded.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
 from ledgerd.projections.reading import ProjectionReader
 from ledgerd.rpc.api.history.history_api import HISTORY_API

@@ -12,7 +12,6 @@ import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.codec import codec_of
-from ledgerd.protocol.authorities.authority import Authority, authority_of
 from ledgerd.protocol.blocks.transaction import Transaction, unsigned_transaction
 from ledgerd.protocol.crypto.hashing import sha256
 from ledgerd.protocol.crypto.keys import NULL_KEY, PrivateKey, public_key_text
@@ -22,6 +21,7 @@ from ledgerd.protocol.operations.accounts.accounts import AccountMetadata
 from ledgerd.protocol.operations.accounts.agents import SetAgentPermission
 from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.authority import Authority, authority_of
 from ledgerd.protocol.types.identifiers import NO_BLOCK
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.state.objects.accounts.accounts import AGENT_PERMISSIONS, AgentPermission

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from ledgerd.codec import codec_of
-from ledgerd.protocol.authorities.authority import Authority, authority_of
 from ledgerd.protocol.blocks.transaction import Transaction, unsigned_transaction
 from ledgerd.protocol.crypto.hashing import sha256
 from ledgerd.protocol.crypto.keys import PrivateKey, public_key_text
@@ -20,6 +19,7 @@ from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.accounts.custom import Custom
 from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.authority import Authority, authority_of
 from ledgerd.protocol.types.identifiers import NO_BLOCK
 from ledgerd.rpc.api.database_api.authorities import TOO_MANY
 from tests.chain.ledgers import ALICE, BOB, CAROL, authority_for, change, create_account, fresh_ledger

@@ -13,13 +13,13 @@ import msgspec
 import pytest
 
 from ledgerd.codec import codec_of
-from ledgerd.protocol.authorities.authority import Authority, authority_of
 from ledgerd.protocol.crypto.keys import PrivateKey, PublicKey, public_key_text
 from ledgerd.protocol.crypto.signatures import Signature, sign
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.operations.validators import ValidatorUpdate
 from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.authority import Authority, authority_of
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.protocol.types.time_text import time_text
 from ledgerd.wallet.commands import sending

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ledgerd.protocol.authorities.authority import Authority
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.base import name_of
+from ledgerd.protocol.types.authority import Authority
 from ledgerd.wallet.operations.catalogue import SENDABLE, operation_named
 from ledgerd.wallet.operations.fields import (
     EXTENSIONS,

@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ledgerd.codec import codec_of
-from ledgerd.protocol.authorities.authority import Authority
 from ledgerd.protocol.crypto.keys import public_key_text
 from ledgerd.protocol.networks.parameters import MAINNET
 from ledgerd.protocol.operations import OPERATIONS, Operation
@@ -17,6 +16,7 @@ from ledgerd.protocol.operations.base import name_of
 from ledgerd.protocol.operations.money.awards import Award
 from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.types.assets import TOKEN_SYMBOL, Asset, shares, tokens
+from ledgerd.protocol.types.authority import Authority
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.wallet.operations.catalogue import SENDABLE
 from ledgerd.wallet.operations.fields import fields_of_operation

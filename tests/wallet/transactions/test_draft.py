@@ -11,7 +11,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ledgerd.protocol.authorities.authority import authority_of
 from ledgerd.protocol.blocks.transaction import reference_to
 from ledgerd.protocol.crypto.keys import PrivateKey
 from ledgerd.protocol.crypto.signatures import sign
@@ -19,6 +18,7 @@ from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.money.awards import Award
 from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.authority import authority_of
 from ledgerd.protocol.types.identifiers import BlockId, ChainId
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.wallet.errors import ForeignFile, WalletError

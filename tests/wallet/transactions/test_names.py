@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerd.protocol.beneficiary import Beneficiary
 from ledgerd.protocol.networks.parameters import MAINNET
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.accounts.agents import SetAgentPermission
@@ -16,6 +15,7 @@ from ledgerd.protocol.operations.accounts.proposals import OperationWrapper, Pro
 from ledgerd.protocol.operations.money.awards import Award
 from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.beneficiary import Beneficiary
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.wallet.node.ledger import LedgerReader
 from ledgerd.wallet.transactions.names import Doubt, corrected, doubts_about, is_one_off, named_accounts, slips_of

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ledgerd.protocol.authorities.authority import Authority, authority_of
 from ledgerd.protocol.authorities.authority_check import Accounts, verify_required
 from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.crypto.keys import PrivateKey, PublicKey
@@ -18,6 +17,7 @@ from ledgerd.protocol.operations.accounts.accounts import AccountUpdate
 from ledgerd.protocol.operations.money.awards import Award
 from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.authority import Authority, authority_of
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.wallet.errors import RuleBroken
 from ledgerd.wallet.transactions.signers import Signers

@@ -7,9 +7,9 @@ from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.money.balances import create_vesting
 from ledgerd.chain.rules.validators.slots import SLOTS_REMEMBERED
 from ledgerd.protocol import constants
-from ledgerd.protocol.authorities.authority import Authority, authority_of
 from ledgerd.protocol.networks.genesis_accounts import GenesisAccount
 from ledgerd.protocol.properties import default_properties
+from ledgerd.protocol.types.authority import Authority, authority_of
 from ledgerd.protocol.types.names import NO_NAME, AccountName
 from ledgerd.protocol.types.times import Time
 from ledgerd.state.objects import validators

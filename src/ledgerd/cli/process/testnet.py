@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from ledgerd.cli.terminal import report, until_asked_to_stop
+from ledgerd.cli.shared.terminal import report, until_asked_to_stop
 from ledgerd.node.testnet.network import NAME, LocalNetwork, Wishes, prepare
 from ledgerd.node.testnet.plan import FILE, Plan
 from ledgerd.node.testnet.table import line, table

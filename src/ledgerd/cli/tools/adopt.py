@@ -23,9 +23,9 @@ from ledgerd.adopt.vizd_directory import (
     require_unused,
 )
 from ledgerd.cli.arguments.tool_arguments import MAINNET
-from ledgerd.cli.directory.data_directory import configuration_of
-from ledgerd.cli.progress import Advance, progress
-from ledgerd.cli.terminal import report
+from ledgerd.cli.shared.data_directory import configuration_of
+from ledgerd.cli.shared.progress import Advance, progress
+from ledgerd.cli.shared.terminal import report
 from ledgerd.compare.node import ComparedNode
 from ledgerd.compare.pace import Pace
 from ledgerd.node.config.network import network_of

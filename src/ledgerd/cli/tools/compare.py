@@ -8,7 +8,7 @@ import secrets
 import sys
 from functools import partial
 
-from ledgerd.cli.terminal import report
+from ledgerd.cli.shared.terminal import report
 from ledgerd.compare.asking import FoundDifference, Pair
 from ledgerd.compare.comparison import Comparison, Scope
 from ledgerd.compare.errors import NotComparable

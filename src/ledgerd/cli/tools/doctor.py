@@ -11,8 +11,8 @@ from pathlib import Path
 
 import msgspec
 
-from ledgerd.cli.directory.data_directory import configuration_of
-from ledgerd.cli.process.started import Start, given_to_node, start_of
+from ledgerd.cli.shared.data_directory import configuration_of
+from ledgerd.cli.shared.started import Start, given_to_node, start_of
 from ledgerd.doctor.examination import doubtful, examine, wrong
 from ledgerd.doctor.finding import Finding, Severity
 from ledgerd.node.config.configuration import Configuration

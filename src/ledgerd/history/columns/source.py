@@ -8,10 +8,10 @@ from pathlib import Path
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.rolling import RollingBlockLogReader
+from ledgerd.history.embedded.following import HISTORY_FOLDER
+from ledgerd.history.embedded.kept_facts import KeptFacts
+from ledgerd.history.embedded.reader import EmbeddedHistory
 from ledgerd.history.errors import HistoryDamaged
-from ledgerd.history.following import HISTORY_FOLDER
-from ledgerd.history.kept_facts import KeptFacts
-from ledgerd.history.reading.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
 from ledgerd.state.files.disk import DATA_FILE
 

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from ledgerd.basics.durable import put_in_place
 from ledgerd.history.columns.rows import BlockRows
-from ledgerd.history.kept_facts import KeptSource
+from ledgerd.history.embedded.kept_facts import KeptSource
 from ledgerd.history.parquet.folder import ExportedRange, ExportFolder, ExportList, range_of
 from ledgerd.history.parquet.schema import SCHEMAS, VERSION, record_batch
 from ledgerd.history.settings import HistorySettings

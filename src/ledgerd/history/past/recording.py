@@ -15,8 +15,9 @@ from ledgerd.chain.chain import Chain
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.offline.replay import reapply
 from ledgerd.history.columns.source import HistorySource
+from ledgerd.history.embedded.embedded import EmbeddedStore
+from ledgerd.history.embedded.following import HISTORY_FOLDER, follow_with_balances
 from ledgerd.history.errors import PastRefused
-from ledgerd.history.following import HISTORY_FOLDER, follow_with_balances
 from ledgerd.history.past.handing_over import (
     FORMER_SUFFIX,
     PAST_FOLDER,
@@ -27,7 +28,6 @@ from ledgerd.history.past.handing_over import (
     copyable_from,
 )
 from ledgerd.history.settings import ALL_BLOCKS, HistorySettings
-from ledgerd.history.store.embedded import EmbeddedStore
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.state.files.disk import DATA_FILE, Space, taken_bytes

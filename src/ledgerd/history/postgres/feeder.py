@@ -12,7 +12,7 @@ from typing import NamedTuple, Self
 from psycopg import sql
 
 from ledgerd.history.columns.rows import BLOCKS_A_RANGE, COLUMNS, BlockRows, TableRow
-from ledgerd.history.kept_facts import KeptFacts, KeptSource
+from ledgerd.history.embedded.kept_facts import KeptFacts, KeptSource
 from ledgerd.history.postgres.connection import TimedConnection, attempted
 from ledgerd.history.postgres.migrations import migrate, opened_alone
 from ledgerd.history.postgres.status import PostgresRefused, PostgresUnavailable

@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
+from ledgerd.history.embedded.kept_facts import KeptSource
 from ledgerd.history.errors import HistoryDamaged
-from ledgerd.history.kept_facts import KeptSource
 from ledgerd.history.postgres.connection import TimedConnection, attempted, place_of
 from ledgerd.history.postgres.feeder import Feeder
 from ledgerd.history.postgres.status import FeedStatus, PostgresRefused, PostgresUnavailable

@@ -11,7 +11,7 @@ from typing import Any
 from psycopg import ServerCursor, sql
 
 from ledgerd.history.columns.rows import COLUMNS, ENTRY, BlockRows, TableRow
-from ledgerd.history.kept_facts import KeptFacts, KeptSource
+from ledgerd.history.embedded.kept_facts import KeptFacts, KeptSource
 from ledgerd.history.postgres.connection import TimedConnection, attempted, connect
 from ledgerd.history.postgres.feeder import INDEX_SECONDS, is_full
 from ledgerd.history.postgres.migrations import require_schema

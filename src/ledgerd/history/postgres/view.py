@@ -23,9 +23,9 @@ from ledgerd.codec.kinds import Reading
 from ledgerd.history.columns.rows import BLOCKS_A_RANGE, ENTRY
 from ledgerd.history.columns.typed_columns import name_text, units_of
 from ledgerd.history.errors import HistoryDamaged
+from ledgerd.history.filters.selection import Selection
 from ledgerd.history.postgres.queries import QUERIES
 from ledgerd.history.postgres.status import PostgresUnavailable
-from ledgerd.history.reading.selection import Selection
 from ledgerd.history.store.block_rows import TRANSCRIBERS, members_of
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.types.identifiers import TransactionId

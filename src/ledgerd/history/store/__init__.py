@@ -1,1 +1,1 @@
-"""The history in files of its own beside the state."""
+"""The tables of the history in its file."""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.offline.replay import reapply
-from ledgerd.history.rebuild import ChainSource
+from ledgerd.history.embedded.rebuild import ChainSource
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.datadir.projections import project_for_plugins
 from ledgerd.node.datadir.state_files import StateFiles

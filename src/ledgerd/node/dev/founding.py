@@ -8,7 +8,6 @@ from msgspec.structs import replace
 
 from ledgerd.chain.chain import Chain
 from ledgerd.producer.testnet_start import LIFETIME, PUBLISHED_INITIATOR_KEY
-from ledgerd.protocol.authorities.authority import authority_of
 from ledgerd.protocol.blocks.transaction import unsigned_transaction
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT, INITIATOR_ACCOUNT
 from ledgerd.protocol.crypto.keys import PrivateKey, PublicKey
@@ -22,6 +21,7 @@ from ledgerd.protocol.operations.validators import VersionedChainPropertiesUpdat
 from ledgerd.protocol.properties import ChainPropertiesHf14, default_properties
 from ledgerd.protocol.secrets import PUBLISHED_COMMITTEE_KEY
 from ledgerd.protocol.types.assets import shares, tokens
+from ledgerd.protocol.types.authority import authority_of
 from ledgerd.protocol.types.names import NO_NAME, AccountName
 
 ORACLE = AccountName("oracle")

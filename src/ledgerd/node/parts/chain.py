@@ -25,7 +25,7 @@ from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.watching.unknown_hardforks import HardforkWarning
 from ledgerd.node.time_source import MICRO
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.state.changes.change_log import CHANGES_FOLDER, RUN_BYTES, ChangeLog
+from ledgerd.state.files.change_log import CHANGES_FOLDER, RUN_BYTES, ChangeLog
 from ledgerd.supervision.threads import on_loop
 from ledgerd.supervision.work import Ended, Work
 

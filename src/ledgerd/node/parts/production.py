@@ -18,10 +18,10 @@ from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.peers import PeersPart
 from ledgerd.node.parts.watching.meters import Meters, MeterSample, MetersPart
 from ledgerd.node.time_source import TimeSource
+from ledgerd.producer.doppelganger import Doppelganger, WatchState, is_doppelganger_checked
 from ledgerd.producer.loop import Producer, run
 from ledgerd.producer.outcome import TickOutcome
 from ledgerd.producer.settings import LOADED_KEYS
-from ledgerd.producer.signing.doppelganger import Doppelganger, WatchState, is_doppelganger_checked
 from ledgerd.producer.signing.double_sign import LastSigned
 from ledgerd.producer.signing.signer_link import SignerLink
 from ledgerd.producer.time.clock import SteadyClock

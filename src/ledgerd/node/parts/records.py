@@ -12,10 +12,10 @@ import msgspec
 from ledgerd.archive.writer import Copying
 from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.log.files import LogDamaged
-from ledgerd.history.following import HISTORY_FOLDER, open_history
+from ledgerd.history.embedded.embedded import EmbeddedStore
+from ledgerd.history.embedded.following import HISTORY_FOLDER, open_history
 from ledgerd.history.past.handing_over import PastAcceptance
 from ledgerd.history.postgres.status import FeedStatus
-from ledgerd.history.store.embedded import EmbeddedStore
 from ledgerd.metrics.cells import GaugeCell
 from ledgerd.metrics.table import storage
 from ledgerd.node.config.options.application import OPERATION_HISTORY

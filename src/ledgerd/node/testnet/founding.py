@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
-from ledgerd.history.following import HISTORY_FOLDER, open_history
+from ledgerd.history.embedded.following import HISTORY_FOLDER, open_history
 from ledgerd.history.settings import HistorySettings
 from ledgerd.node.dev.founding import POCKET_MONEY, new_account, send
 from ledgerd.node.testnet.plan import NetworkKeys

@@ -11,7 +11,7 @@ from typing import Self
 import msgspec
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
-from ledgerd.history.following import HISTORY_FOLDER
+from ledgerd.history.embedded.following import HISTORY_FOLDER
 from ledgerd.node.testnet.founding import SMALL, copy_chain, found
 from ledgerd.node.testnet.plan import (
     HOST,

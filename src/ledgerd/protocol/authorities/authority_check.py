@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import NamedTuple, Self
 
-from ledgerd.protocol.authorities.authority import Authority
 from ledgerd.protocol.authorities.authority_web import GetAuthority, Lookups, Web
 from ledgerd.protocol.authorities.signing import Signing
 from ledgerd.protocol.crypto.keys import PublicKey
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.operations.base import Authorities, Operation
+from ledgerd.protocol.types.authority import Authority
 from ledgerd.protocol.types.names import AccountName, word_order
 
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from weakref import WeakKeyDictionary
 
-from ledgerd.protocol.authorities.authority import Authority
 from ledgerd.protocol.authorities.member_graph import FULL, LANE, MemberGraph, places
 from ledgerd.protocol.crypto.keys import PublicKey
+from ledgerd.protocol.types.authority import Authority
 from ledgerd.protocol.types.names import AccountName
 
 GetAuthority = Callable[[AccountName], Authority]

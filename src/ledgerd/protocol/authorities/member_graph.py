@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ledgerd.protocol.authorities.authority import Authority
+from ledgerd.protocol.types.authority import Authority
 from ledgerd.protocol.types.names import AccountName, text_order
 
 LANE: Final = 40

@@ -6,10 +6,10 @@ fails the transaction: order is part of the rule.
 
 from __future__ import annotations
 
-from ledgerd.protocol.authorities.authority import Authority
 from ledgerd.protocol.authorities.authority_web import MAX_DEPTH, Met, WalkState, Web
 from ledgerd.protocol.authorities.member_graph import places
 from ledgerd.protocol.crypto.keys import PublicKey
+from ledgerd.protocol.types.authority import Authority
 from ledgerd.protocol.types.names import AccountName
 
 

@@ -10,10 +10,10 @@ from typing import Annotated, ClassVar, NamedTuple
 import msgspec
 
 from ledgerd.codec import Void, one_of, sorted_by
-from ledgerd.protocol.authorities.authority import Authority
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.protocol.operations.roles import Role, Words, fields_marked
+from ledgerd.protocol.types.authority import Authority
 from ledgerd.protocol.types.names import AccountName
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated, ClassVar
 
 from ledgerd.codec import missing
-from ledgerd.protocol.authorities.authority import require_valid_name
 from ledgerd.protocol.constants import MAX_VALIDATOR_URL_LENGTH, VALIDATOR_MAX_SHARING_RATE
 from ledgerd.protocol.crypto.keys import PublicKey
 from ledgerd.protocol.errors import require
@@ -13,6 +12,7 @@ from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.protocol.operations.base import Fee, Operation
 from ledgerd.protocol.operations.roles import ActiveSigner, Meaning, Percent, Touched, Url, VoteOn, words
 from ledgerd.protocol.properties import ChainPropertiesInit, VersionedChainProperties
+from ledgerd.protocol.types.authority import require_valid_name
 from ledgerd.protocol.types.texts import byte_length, is_utf8
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ledgerd.replica.digest import MODULUS, hash_of, packed_digest, read_digest
-from ledgerd.state.changes.change_frames import ChangedEntries
+from ledgerd.state.files.change_frames import ChangedEntries
 from ledgerd.state.files.disk import Disk, LmdbTransaction, Space
 
 OWN = "replica"

@@ -42,7 +42,8 @@ from ledgerd.replica.messages import (
 )
 from ledgerd.replica.serving.source import LAYOUT
 from ledgerd.replica.settings import StreamSettings
-from ledgerd.state.changes.change_frames import (
+from ledgerd.state.errors import StorageError
+from ledgerd.state.files.change_frames import (
     FRAME,
     MOST_FRAME,
     POSITION,
@@ -53,7 +54,6 @@ from ledgerd.state.changes.change_frames import (
     read_head,
     read_part,
 )
-from ledgerd.state.errors import StorageError
 from ledgerd.state.files.disk import NEARLY_FULL, failure
 
 log = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ from ledgerd.protocol.blocks.block import Block
 from ledgerd.replica.copies.state_copy import require_room
 from ledgerd.replica.messages import LoggedBlocks
 from ledgerd.rpc.blocks.records import FILE_NAME, RECORD_BYTES, BlockRecorder
-from ledgerd.state.changes.change_frames import ChangeFault
+from ledgerd.state.files.change_frames import ChangeFault
 
 END = 1 << 32
 """Blocks have lower numbers."""

@@ -16,9 +16,9 @@ from ledgerd.replica.copies.copied_file import CopiedFile
 from ledgerd.replica.copies.ownership import MARK, refuse_state_of_node
 from ledgerd.replica.digest import packed_digest
 from ledgerd.replica.serving.source import HEADER_NUMBER, NAMES
-from ledgerd.state.changes.change_frames import ChangedEntries, ChangedPart, ChangeFault
-from ledgerd.state.changes.change_log import FIRST_BESIDE, POSITION_VALUE
 from ledgerd.state.errors import StoreFull
+from ledgerd.state.files.change_frames import ChangedEntries, ChangedPart, ChangeFault
+from ledgerd.state.files.change_log import FIRST_BESIDE, POSITION_VALUE
 from ledgerd.state.files.disk import DATA_FILE, NEARLY_FULL, LmdbTransaction
 from ledgerd.state.files.header import BEING_LOADED, FORMAT, FORMAT_KEY, LAYOUT_KEY, VALUE, read_revision, read_value
 from ledgerd.state.files.lock import lock_writer

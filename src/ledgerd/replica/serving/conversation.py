@@ -31,8 +31,8 @@ from ledgerd.replica.messages import (
 )
 from ledgerd.replica.serving.hub import Hub
 from ledgerd.replica.serving.source import HEADER_NUMBER, LAYOUT, NAMES, HeldCommit, NodeFiles
-from ledgerd.state.changes.change_frames import PART_BYTES, PART_ENTRIES, framed, opened
-from ledgerd.state.changes.change_log import LogGap, Place
+from ledgerd.state.files.change_frames import PART_BYTES, PART_ENTRIES, framed, opened
+from ledgerd.state.files.change_log import LogGap, Place
 from ledgerd.supervision.tasks import first_of
 
 log = logging.getLogger(__name__)

@@ -10,8 +10,8 @@ import asyncio
 from ledgerd.basics.frames import FrameBuffer
 from ledgerd.replica.digest import MODULUS, hash_of
 from ledgerd.replica.serving.source import NAMES, HeldCommit, NodeFiles
-from ledgerd.state.changes.change_frames import MOST_FRAME, ChangeFault, RecordFrame, opened, read_part
-from ledgerd.state.changes.change_log import Place
+from ledgerd.state.files.change_frames import MOST_FRAME, ChangeFault, RecordFrame, opened, read_part
+from ledgerd.state.files.change_log import Place
 
 AT_ONCE = 500
 """ChangedEntries between two turns of others."""

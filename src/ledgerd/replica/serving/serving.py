@@ -21,8 +21,8 @@ from ledgerd.replica.serving.hub import Hub
 from ledgerd.replica.serving.places import HeldPlace, ReplicaPlaces, StrangerPlaces
 from ledgerd.replica.settings import StreamSettings
 from ledgerd.signer.serving import bound_socket, certificate_of, user_of
-from ledgerd.state.changes.change_log import LogGap
 from ledgerd.state.errors import StorageError
+from ledgerd.state.files.change_log import LogGap
 from ledgerd.supervision.line_rates import LineRate, limited
 from ledgerd.supervision.tasks import Tasks, first_of
 

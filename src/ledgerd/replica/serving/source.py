@@ -16,7 +16,7 @@ from ledgerd.projections.reading import NotOfOneCommit, ProjectionReader, both_o
 from ledgerd.projections.tables import PROJECTED_TABLES
 from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.blocks.records import BlockRecords
-from ledgerd.state.changes.change_log import (
+from ledgerd.state.files.change_log import (
     CHANGES_FOLDER,
     FIRST_BESIDE,
     POSITION_VALUE,

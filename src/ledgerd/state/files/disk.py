@@ -16,9 +16,9 @@ from typing import NamedTuple, NoReturn, TypeAlias, cast
 import lmdb
 from lmdb import _Database
 
-from ledgerd.state.changes.change_log import ChangeLog
-from ledgerd.state.changes.noted import NotedTransaction, Notes
 from ledgerd.state.errors import StorageError, StoreFull, unreadable
+from ledgerd.state.files.change_log import ChangeLog
+from ledgerd.state.files.noted import NotedTransaction, Notes
 from ledgerd.state.files.pages import is_whole
 
 DATA_FILE = "data.mdb"

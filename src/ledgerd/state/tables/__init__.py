@@ -1,1 +1,1 @@
-"""Tables, their indexes, and the objects in memory."""
+"""Tables as they are declared: records, indexes, keys."""

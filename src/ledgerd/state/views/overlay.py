@@ -12,8 +12,8 @@ from heapq import merge
 from operator import itemgetter
 from typing import Any, Generic
 
+from ledgerd.state.files.ranges import KeyValue, Range, entries
 from ledgerd.state.tables.keys import INT64, integer_of
-from ledgerd.state.tables.ranges import KeyValue, Range, entries
 from ledgerd.state.tables.records import RecordForm, Row
 from ledgerd.state.tables.tables import E, Index, Key, Table
 from ledgerd.state.views.reader import CommitView

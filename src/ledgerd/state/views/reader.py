@@ -25,8 +25,8 @@ from ledgerd.state.files.header import (
     read_revision,
     read_value,
 )
+from ledgerd.state.files.ranges import Range, entries, runs
 from ledgerd.state.tables.keys import INT64, integer_of, integers_of
-from ledgerd.state.tables.ranges import Range, entries, runs
 from ledgerd.state.tables.records import RecordForm
 from ledgerd.state.tables.tables import E, Index, Key, Table, layout
 from ledgerd.state.views.view import T, TableOrIndex, View, index_of, searched_key, span

@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 
 from ledgerd.codec import codec_of
-from ledgerd.protocol.authorities.authority import Authority
 from ledgerd.protocol.crypto.keys import PublicKey, public_key_from_text, public_key_text
 from ledgerd.protocol.types.assets import Asset
+from ledgerd.protocol.types.authority import Authority
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.protocol.types.time_text import parse_time_text
 from ledgerd.wallet.errors import NodeRefused, NodeUnreachable, NoSuchAccount

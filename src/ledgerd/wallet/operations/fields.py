@@ -9,10 +9,10 @@ from ledgerd.codec.kinds import Kind
 from ledgerd.codec.types.containers import Optional, SortedSet, Vector
 from ledgerd.codec.types.numbers import Boolean
 from ledgerd.codec.types.records import Field, RecordKind
-from ledgerd.protocol.authorities.authority import Authority
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.roles import Meaning
 from ledgerd.protocol.types.assets import Asset
+from ledgerd.protocol.types.authority import Authority
 from ledgerd.protocol.types.names import NameKind
 
 EXTENSIONS = "extensions"

@@ -20,13 +20,13 @@ from ledgerd.codec.types.numbers import Boolean, Signed, Unsigned
 from ledgerd.codec.types.records import RecordKind
 from ledgerd.codec.types.strings import FixedBytes, Text
 from ledgerd.codec.types.variants import Variant
-from ledgerd.protocol.authorities.authority import Authority, authority_of
 from ledgerd.protocol.crypto.keys import ADDRESS_PREFIX, public_key_from_text
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.networks.parameters import NETWORKS, ChainParameters
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.base import name_of
 from ledgerd.protocol.types.assets import SHARES_SYMBOL, TOKEN_SYMBOL, Asset, symbol_name
+from ledgerd.protocol.types.authority import Authority, authority_of
 from ledgerd.protocol.types.time_text import parse_time_text, time_text
 from ledgerd.protocol.types.times import TimeKind
 from ledgerd.wallet.errors import RuleBroken, WalletError, WrongAmount

@@ -13,11 +13,11 @@ from ledgerd.codec.kinds import Kind
 from ledgerd.codec.types.containers import SortedMap, Vector
 from ledgerd.codec.types.records import RecordKind
 from ledgerd.codec.types.variants import Variant
-from ledgerd.protocol.authorities.authority import Authority
 from ledgerd.protocol.crypto.keys import PublicKey, public_key_text
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.base import name_of
 from ledgerd.protocol.types.assets import Asset
+from ledgerd.protocol.types.authority import Authority
 from ledgerd.protocol.types.time_text import time_text
 from ledgerd.protocol.types.times import LATEST, TimeKind
 from ledgerd.wallet.operations.fields import EXTENSIONS, inner_of, is_asset, is_authority

@@ -13,13 +13,13 @@ import msgspec
 
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError
-from ledgerd.protocol.authorities.authority import Authority
 from ledgerd.protocol.blocks.transaction import Transaction, unsigned_transaction
 from ledgerd.protocol.constants import MAX_TIME_UNTIL_EXPIRATION
 from ledgerd.protocol.crypto.keys import PublicKey
 from ledgerd.protocol.crypto.signatures import Signature
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.operations import Operation
+from ledgerd.protocol.types.authority import Authority
 from ledgerd.protocol.types.identifiers import ChainId
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.protocol.types.time_text import time_text

@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterable
 
 import msgspec
 
-from ledgerd.protocol.authorities.authority import Authority
 from ledgerd.protocol.authorities.authority_check import (
     Accounts,
     IrrelevantApproval,
@@ -24,6 +23,7 @@ from ledgerd.protocol.crypto.keys import PublicKey, public_key_text
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.operations.accounts.agents import NEVER_DELEGABLE
 from ledgerd.protocol.operations.base import name_of
+from ledgerd.protocol.types.authority import Authority
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.wallet.errors import RuleBroken
 

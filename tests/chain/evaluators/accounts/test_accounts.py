@@ -6,11 +6,11 @@ import msgspec
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.protocol.authorities.authority import Authority, authority_of
 from ledgerd.protocol.constants import INVITE_ACCOUNT
 from ledgerd.protocol.crypto.keys import NULL_KEY
 from ledgerd.protocol.operations.accounts.accounts import AccountCreate, AccountMetadata, AccountUpdate
 from ledgerd.protocol.types.assets import shares, tokens
+from ledgerd.protocol.types.authority import Authority, authority_of
 from ledgerd.protocol.types.names import NO_NAME, AccountName
 from ledgerd.state.objects.accounts.accounts import Account
 from ledgerd.state.objects.accounts.recovery import MASTER_AUTHORITY_HISTORY, MasterAuthorityHistory

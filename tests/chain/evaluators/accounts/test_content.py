@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.protocol.beneficiary import Beneficiary
 from ledgerd.protocol.operations.accounts.content import Content, ContentPayoutBeneficiaries, DeleteContent
+from ledgerd.protocol.types.beneficiary import Beneficiary
 from ledgerd.protocol.types.names import NO_NAME, AccountName
 from ledgerd.state.objects.accounts.content import (
     CONTENT_BY_PERMLINK,

@@ -5,11 +5,11 @@ import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.transactions.proposals import operations_of
-from ledgerd.protocol.authorities.authority import authority_of
 from ledgerd.protocol.crypto.keys import public_key_text
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.accounts.accounts import AccountMetadata, AccountUpdate
 from ledgerd.protocol.operations.accounts.proposals import ProposalDelete
+from ledgerd.protocol.types.authority import authority_of
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.state.objects.accounts.proposals import REQUIRED_APPROVALS
 from ledgerd.state.objects.transactions import KNOWN_TRANSACTIONS

@@ -6,10 +6,10 @@ import msgspec
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.protocol.beneficiary import Beneficiary
 from ledgerd.protocol.operations.money.awards import Award, FixedAward
 from ledgerd.protocol.operations.virtual import BenefactorAward, ReceiveAward
 from ledgerd.protocol.types.assets import shares, tokens
+from ledgerd.protocol.types.beneficiary import Beneficiary
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.state.objects.globals import AWARD_SHARES_EXPIRE
 from tests.chain.ledgers import ALICE, BOB, CAROL, NOW, carry_out, change, create_account, refuses, set_median

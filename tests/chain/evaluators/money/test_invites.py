@@ -5,7 +5,6 @@ from collections.abc import Callable
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.protocol.authorities.authority import authority_of
 from ledgerd.protocol.crypto import base58
 from ledgerd.protocol.crypto.hashing import sha256
 from ledgerd.protocol.crypto.keys import NULL_KEY, PrivateKey, PublicKey
@@ -17,6 +16,7 @@ from ledgerd.protocol.operations.money.invites import (
     UseInviteBalance,
 )
 from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.authority import authority_of
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.state.objects.money.invites import CLAIMED, INVITES, REGISTERED, UNUSED, VESTED, Invite
 from tests.chain.ledgers import (

@@ -5,11 +5,11 @@ from collections.abc import Callable
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.protocol.authorities.authority import authority_of
 from ledgerd.protocol.constants import ANONYMOUS_ACCOUNT, COMMITTEE_ACCOUNT, NULL_ACCOUNT
 from ledgerd.protocol.crypto.keys import public_key_text
 from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.types.assets import Asset, tokens
+from ledgerd.protocol.types.authority import authority_of
 from ledgerd.protocol.types.names import NO_NAME, AccountName
 from tests.chain.ledgers import (
     ALICE,

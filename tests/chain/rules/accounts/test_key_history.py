@@ -12,12 +12,12 @@ import pytest
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.accounts.authorities import agents_of
 from ledgerd.chain.steps.payments import end_auctions
-from ledgerd.protocol.authorities.authority import Authority, authority_of
 from ledgerd.protocol.crypto.keys import NULL_KEY, PublicKey
 from ledgerd.protocol.operations.accounts.account_market import BuyAccount
 from ledgerd.protocol.operations.accounts.accounts import AccountUpdate, RecoverAccount
 from ledgerd.protocol.operations.accounts.agents import SetAgentPermission
 from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.authority import Authority, authority_of
 from ledgerd.protocol.types.names import NO_NAME, AccountName
 from ledgerd.state.objects.accounts.accounts import KEY_HISTORY, KEY_HISTORY_BY_KEY, Role
 from ledgerd.state.objects.accounts.recovery import (

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.protocol.authorities.authority import Authority, authority_of
 from ledgerd.protocol.operations.accounts.accounts import AccountMetadata, AccountUpdate, ChangeRecoveryAccount
+from ledgerd.protocol.types.authority import Authority, authority_of
 from ledgerd.protocol.types.names import AccountName
 from tests.chain.ledgers import ALICE, BOB, CAROL, authority_for, carry_out, change, create_account, key_of, refuses
 from tests.chain.proposing import active, approval, find, pays, proposal, stored

@@ -10,13 +10,13 @@ from msgspec.structs import replace
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.transactions.bounds import IDLE, require_usable
-from ledgerd.protocol.authorities.authority import Authority
 from ledgerd.protocol.authorities.authority_check import IrrelevantSignature
 from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.crypto.keys import PrivateKey
 from ledgerd.protocol.operations.accounts.accounts import AccountUpdate
 from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.authority import Authority
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.state.objects.accounts.accounts import AGENT_PERMISSIONS, AgentPermission
 from tests.chain.ledgers import ALICE, BOB, create_account, key_of

@@ -11,7 +11,6 @@ from ledgerd.chain.ledger.skip import Skip
 from ledgerd.chain.rules.accounts import authorities
 from ledgerd.chain.rules.accounts.authorities import agents_of
 from ledgerd.chain.rules.transactions.transactions import apply_transaction, check_signers
-from ledgerd.protocol.authorities.authority import Authority, authority_of
 from ledgerd.protocol.blocks.block import EXCEPTED_BLOCKS
 from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.crypto.hashing import sha256
@@ -25,6 +24,7 @@ from ledgerd.protocol.operations.accounts.custom import Custom
 from ledgerd.protocol.operations.accounts.proposals import OperationWrapper, ProposalCreate
 from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.authority import Authority, authority_of
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.state.objects.accounts.accounts import AGENT_PERMISSIONS, AgentPermission
 from ledgerd.state.objects.accounts.proposals import PROPOSALS

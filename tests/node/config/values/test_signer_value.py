@@ -8,8 +8,8 @@ import pytest
 
 from ledgerd.node.config.configuration import Configuration, read_configuration
 from ledgerd.node.config.given import ConfigurationError
+from ledgerd.producer.doppelganger import is_doppelganger_checked
 from ledgerd.producer.settings import SignerAccess
-from ledgerd.producer.signing.doppelganger import is_doppelganger_checked
 from ledgerd.producer.signing.signer_place import SignerPlace, TlsFiles
 from ledgerd.protocol.networks.parameters import MAINNET
 from ledgerd.protocol.types.endpoint import Endpoint

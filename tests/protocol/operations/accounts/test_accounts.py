@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ledgerd.codec import codec_of
-from ledgerd.protocol.authorities.authority import Authority, authority_of
 from ledgerd.protocol.crypto.keys import NULL_KEY, public_key_from_text
 from ledgerd.protocol.operations.accounts.accounts import AccountCreate, AccountMetadata, AccountUpdate
 from ledgerd.protocol.operations.base import active, master, regular
 from ledgerd.protocol.types.assets import TOKEN_SYMBOL, Asset, shares, tokens
+from ledgerd.protocol.types.authority import Authority, authority_of
 from ledgerd.protocol.types.names import NO_NAME, AccountName
 from tests.protocol.operations.expect import accepts, asks_for_names, changed, refuses, round_trips
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ledgerd.codec import codec_of
-from ledgerd.protocol.beneficiary import Beneficiary
 from ledgerd.protocol.operations.accounts.content import Content, ContentPayoutBeneficiaries, DeleteContent, Vote
 from ledgerd.protocol.operations.base import regular
+from ledgerd.protocol.types.beneficiary import Beneficiary
 from ledgerd.protocol.types.names import NO_NAME, AccountName
 from tests.protocol.operations.expect import accepts, asks_for_names, changed, refuses, round_trips
 

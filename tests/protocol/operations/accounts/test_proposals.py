@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from ledgerd.codec import DecodeError, Void, codec_of
-from ledgerd.protocol.authorities.authority import Authority
 from ledgerd.protocol.crypto.keys import PublicKey, public_key_from_text
 from ledgerd.protocol.operations.accounts.custom import Custom
 from ledgerd.protocol.operations.accounts.proposals import (
@@ -18,6 +17,7 @@ from ledgerd.protocol.operations.base import Authorities, active
 from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.operations.virtual import ShutdownValidator
 from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.authority import Authority
 from ledgerd.protocol.types.names import NO_NAME, AccountName
 from tests.protocol.operations.expect import accepts, asks_for_names, changed, refuses, round_trips
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from ledgerd.codec import codec_of
-from ledgerd.protocol.beneficiary import Beneficiary
 from ledgerd.protocol.operations.base import regular
 from ledgerd.protocol.operations.money.awards import Award, FixedAward
 from ledgerd.protocol.types.assets import shares, tokens
+from ledgerd.protocol.types.beneficiary import Beneficiary
 from ledgerd.protocol.types.names import NO_NAME, AccountName
 from tests.protocol.operations.expect import accepts, asks_for_names, changed, refuses, round_trips
 

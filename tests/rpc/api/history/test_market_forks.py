@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
-from ledgerd.history.reading.log_bytes import LogBytes
-from ledgerd.history.reading.reader import EmbeddedHistory
+from ledgerd.history.embedded.log_bytes import LogBytes
+from ledgerd.history.embedded.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
 from ledgerd.projections.following import follow, projections_of
 from ledgerd.projections.markets.records import MarketRecords

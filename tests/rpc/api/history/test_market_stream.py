@@ -13,8 +13,8 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.histories import History, OperationPlace, Wanted
-from ledgerd.history.reading.log_bytes import LogBytes
-from ledgerd.history.reading.reader import EmbeddedHistory
+from ledgerd.history.embedded.log_bytes import LogBytes
+from ledgerd.history.embedded.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
 from ledgerd.projections.following import follow
 from ledgerd.projections.markets.places import named_rows

@@ -17,8 +17,8 @@ from websockets.asyncio.client import connect
 
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.histories import History, Wanted
-from ledgerd.history.reading.log_bytes import LogBytes
-from ledgerd.history.reading.reader import EmbeddedHistory
+from ledgerd.history.embedded.log_bytes import LogBytes
+from ledgerd.history.embedded.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
 from ledgerd.protocol.networks.parameters import TESTNET
 from ledgerd.rpc.api.history import stream as history_stream

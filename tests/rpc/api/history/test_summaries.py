@@ -71,7 +71,7 @@ def test_every_block_is_summed_up_as_it_was_recorded(dispatcher: Dispatcher) -> 
 def test_what_the_history_does_not_have_is_counted_in_the_block_itself(
     dispatcher: Dispatcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ledgerd.history.reading.view.EmbeddedView.kinds_of", lambda *_: [])
+    monkeypatch.setattr("ledgerd.history.embedded.view.EmbeddedView.kinds_of", lambda *_: [])
     numbers = [number for number in range(1, HEAD + 1) if len(recorded_block(number)["transactions"]) > 1][:5]
     for number in numbers:
         (found,) = call(dispatcher, "get_blocks", number, 1)
@@ -83,7 +83,7 @@ def test_what_the_history_does_not_have_is_counted_in_the_block_itself(
 def test_an_answer_ends_when_enough_blocks_were_decoded(
     dispatcher: Dispatcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ledgerd.history.reading.view.EmbeddedView.kinds_of", lambda *_: [])
+    monkeypatch.setattr("ledgerd.history.embedded.view.EmbeddedView.kinds_of", lambda *_: [])
     monkeypatch.setattr(summaries, "MOST_BYTES", 0)
     first = next(number for number in range(1, HEAD + 1) if recorded_block(number)["transactions"])
     assert [each["block"] for each in call(dispatcher, "get_blocks", first, 50)] == [first]
@@ -116,7 +116,7 @@ def test_no_transaction_but_the_one_asked_for_is_read(dispatcher: Dispatcher, mo
         changed.setattr(summaries, "part_in", lambda *_: None)
         found = [call(dispatcher, "get_transaction", each, 0, 2) for each in identifiers]
     assert [each["transaction_id"] for each in found] == identifiers
-    monkeypatch.setattr("ledgerd.history.reading.view.EmbeddedView.offsets_of", lambda *_: [])
+    monkeypatch.setattr("ledgerd.history.embedded.view.EmbeddedView.offsets_of", lambda *_: [])
     assert [call(dispatcher, "get_transaction", each, 0, 2) for each in identifiers] == found
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from ledgerd.codec import codec_of
-from ledgerd.protocol.authorities.authority import Authority, authority_of
 from ledgerd.protocol.crypto.keys import PublicKey
+from ledgerd.protocol.types.authority import Authority, authority_of
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.rpc.api.shared.account_record import account_text
 from ledgerd.state import Store

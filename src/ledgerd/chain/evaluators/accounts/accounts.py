@@ -13,7 +13,6 @@ from ledgerd.chain.rules.accounts.energy import energy_now, spend_energy_with_sh
 from ledgerd.chain.rules.accounts.key_history import HeldKeys, held_keys, record_changes, require_pause
 from ledgerd.chain.rules.accounts.new_accounts import store_metadata
 from ledgerd.chain.rules.money.balances import create_vesting
-from ledgerd.protocol.authorities.authority import Authority
 from ledgerd.protocol.constants import ACCOUNT_RECOVERY_REQUEST_EXPIRATION_PERIOD, INVITE_ACCOUNT
 from ledgerd.protocol.crypto.keys import NULL_KEY
 from ledgerd.protocol.errors import RuleViolation, require
@@ -26,6 +25,7 @@ from ledgerd.protocol.operations.accounts.accounts import (
     RequestAccountRecovery,
 )
 from ledgerd.protocol.types.assets import fits_int64, shares
+from ledgerd.protocol.types.authority import Authority
 from ledgerd.protocol.types.names import NO_NAME
 from ledgerd.state.objects.accounts import accounts, recovery
 from ledgerd.state.objects.accounts.accounts import Role

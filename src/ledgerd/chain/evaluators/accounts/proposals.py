@@ -9,13 +9,13 @@ from contextvars import ContextVar
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.transactions import proposals
-from ledgerd.protocol.authorities.authority import key_order
 from ledgerd.protocol.authorities.authority_check import in_word_order, required_authorities
 from ledgerd.protocol.constants import MAX_PROPOSAL_DEPTH, MAX_PROPOSAL_LIFETIME_SEC
 from ledgerd.protocol.crypto.keys import PublicKey, public_key_text
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.operations import Authorities, Operation
 from ledgerd.protocol.operations.accounts.proposals import ProposalCreate, ProposalDelete, ProposalUpdate
+from ledgerd.protocol.types.authority import key_order
 from ledgerd.protocol.types.names import AccountName, word_order
 from ledgerd.state.objects.accounts.proposals import (
     PROPOSAL_BY_AUTHOR,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.protocol.authorities.authority import Authority, authority_of
 from ledgerd.protocol.authorities.operation_authority import AgentKeys
 from ledgerd.protocol.crypto.keys import PublicKey
+from ledgerd.protocol.types.authority import Authority, authority_of
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.state.objects.accounts.accounts import AGENT_BY_ACCOUNT, AUTHORITY_BY_ACCOUNT, AgentPermission
 from ledgerd.state.objects.accounts.recovery import MASTER_AUTHORITY_HISTORY, MasterAuthorityHistory

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.protocol.authorities.authority import Authority
 from ledgerd.protocol.crypto.keys import NULL_KEY, PublicKey
 from ledgerd.protocol.errors import require
+from ledgerd.protocol.types.authority import Authority
 from ledgerd.protocol.types.names import NO_NAME, AccountName
 from ledgerd.state.objects.accounts.accounts import (
     AUTHORITY_BY_ACCOUNT,

@@ -9,11 +9,11 @@ from typing import NamedTuple
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.money.balances import adjust_balance, create_vesting
 from ledgerd.codec.errors import OUT_OF_RANGE, PARSE_ERROR, DecodeError
-from ledgerd.protocol.authorities.authority import authority_of
 from ledgerd.protocol.constants import ANONYMOUS_ACCOUNT
 from ledgerd.protocol.crypto.keys import PublicKey, public_key_from_text
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.authority import authority_of
 from ledgerd.protocol.types.names import AccountName, cut_name, is_valid_domain, is_valid_name
 from ledgerd.state.objects.accounts import accounts
 

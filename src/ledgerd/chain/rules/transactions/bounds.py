@@ -7,12 +7,12 @@ from contextlib import contextmanager
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.accounts.authorities import agents_of
-from ledgerd.protocol.authorities.authority import Authority
 from ledgerd.protocol.authorities.authority_check import IrrelevantSignature
 from ledgerd.protocol.authorities.authority_web import MAX_DEPTH, MOST_MEMBERS, TooManyMembers
 from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.crypto.keys import PublicKey
 from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.types.authority import Authority
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.state.objects.accounts.accounts import AUTHORITY_BY_ACCOUNT
 

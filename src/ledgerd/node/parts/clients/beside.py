@@ -16,7 +16,7 @@ from ledgerd.basics.addresses import reached_at
 from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.interface.observer import Observer
 from ledgerd.explorer.settings import ExplorerSettings
-from ledgerd.history.following import HISTORY_FOLDER
+from ledgerd.history.embedded.following import HISTORY_FOLDER
 from ledgerd.history.webhooks.position import HookPosition, position_file, read_position
 from ledgerd.metrics.cells import Cells
 from ledgerd.metrics.table import process

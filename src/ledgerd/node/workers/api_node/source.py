@@ -9,8 +9,8 @@ from pathlib import Path
 
 from ledgerd.chain.log.histories import History, HistoryView
 from ledgerd.history.columns.source import HistorySource
+from ledgerd.history.embedded.following import HISTORY_FOLDER
 from ledgerd.history.errors import HistoryDamaged
-from ledgerd.history.following import HISTORY_FOLDER
 from ledgerd.history.settings import HistorySettings
 from ledgerd.node.config.options.application import OPERATION_HISTORY
 from ledgerd.node.workers.api_node.directory import DirectoryState

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import msgspec
 
+from ledgerd.history.embedded.reader import EmbeddedHistory
 from ledgerd.history.errors import HistoryDamaged
-from ledgerd.history.reading.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings
 from ledgerd.history.webhooks.following import HookFollower
 from ledgerd.history.webhooks.sending import Sender

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ledgerd.protocol.authorities.authority import require_valid_name
 from ledgerd.protocol.crypto.keys import PublicKey
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.protocol.operations.base import Fee, Operation
 from ledgerd.protocol.operations.roles import ActiveSigner, MasterSigner, Recipient, Sender, Touched, words
 from ledgerd.protocol.types.assets import Asset
+from ledgerd.protocol.types.authority import require_valid_name
 
 
 class SetAccountPrice(Operation, frozen=True, tag=54):

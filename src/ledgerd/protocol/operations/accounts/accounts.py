@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from ledgerd.protocol.authorities.authority import Authority, require_valid_name
 from ledgerd.protocol.crypto.keys import PublicKey
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.networks.parameters import ChainParameters
@@ -20,6 +19,7 @@ from ledgerd.protocol.operations.roles import (
     words,
 )
 from ledgerd.protocol.types.assets import Asset
+from ledgerd.protocol.types.authority import Authority, require_valid_name
 from ledgerd.protocol.types.names import AccountName, is_valid_created_name, is_valid_domain
 from ledgerd.protocol.types.texts import require_json_metadata
 

@@ -6,13 +6,13 @@ from typing import Annotated
 
 from ledgerd.codec import sorted_by
 from ledgerd.protocol import constants
-from ledgerd.protocol.authorities.authority import require_valid_name
 from ledgerd.protocol.crypto.keys import NULL_KEY, PublicKey
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.protocol.operations.base import Extensions, Operation
 from ledgerd.protocol.operations.roles import ActiveSigner, Meaning, words
 from ledgerd.protocol.operations.variant import OLD_NAMES, names_that_can_be_sent
+from ledgerd.protocol.types.authority import require_valid_name
 from ledgerd.protocol.types.names import AccountName, text_order
 from ledgerd.protocol.types.texts import byte_length
 from ledgerd.protocol.types.times import Time

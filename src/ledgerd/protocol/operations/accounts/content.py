@@ -12,12 +12,12 @@ import msgspec
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.codec import one_of, sorted_by
 from ledgerd.codec.types.numbers import Int16
-from ledgerd.protocol.authorities.authority import require_valid_name
-from ledgerd.protocol.beneficiary import Beneficiary, require_ordered_beneficiaries
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.protocol.operations.base import Operation, by_alternative
 from ledgerd.protocol.operations.roles import Meaning, RegularSigner, Role, Touched, VoteOn, words
+from ledgerd.protocol.types.authority import require_valid_name
+from ledgerd.protocol.types.beneficiary import Beneficiary, require_ordered_beneficiaries
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.protocol.types.texts import byte_length, is_json, is_utf8, require_permlink
 

@@ -8,12 +8,12 @@ from typing import Annotated
 import msgspec
 
 from ledgerd.codec import sorted_by
-from ledgerd.protocol.authorities.authority import Authority, key_order, require_valid_name
 from ledgerd.protocol.crypto.keys import PublicKey
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.protocol.operations.base import Authorities, Extensions, Operation
 from ledgerd.protocol.operations.roles import ActiveSigner, Memo, words
+from ledgerd.protocol.types.authority import Authority, key_order, require_valid_name
 from ledgerd.protocol.types.names import AccountName, word_order
 from ledgerd.protocol.types.texts import byte_length, is_utf8
 from ledgerd.protocol.types.times import Time

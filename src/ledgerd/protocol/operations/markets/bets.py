@@ -9,7 +9,6 @@ from msgspec import field
 from ledgerd.codec import missing
 from ledgerd.codec.types.numbers import Int8, Int16, ShareAmount, UInt8
 from ledgerd.protocol import market_rules
-from ledgerd.protocol.authorities.authority import require_valid_name
 from ledgerd.protocol.constants import MAX_PM_DISPUTE_REASON_LENGTH, MAX_PM_PROFILE_URL_LENGTH
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.networks.parameters import ChainParameters
@@ -27,6 +26,7 @@ from ledgerd.protocol.operations.roles import (
     words,
 )
 from ledgerd.protocol.types.assets import Asset
+from ledgerd.protocol.types.authority import require_valid_name
 from ledgerd.protocol.types.identifiers import NO_COMMITMENT, Commitment
 
 INSTANT = 0

@@ -7,7 +7,6 @@ from typing import Annotated
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.codec import missing
 from ledgerd.codec.types.numbers import Int16
-from ledgerd.protocol.authorities.authority import require_valid_name
 from ledgerd.protocol.constants import MAX_PM_DISPUTE_REASON_LENGTH
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.market_rules import require_object_id, require_text, require_token
@@ -24,6 +23,7 @@ from ledgerd.protocol.operations.roles import (
     words,
 )
 from ledgerd.protocol.types.assets import Asset
+from ledgerd.protocol.types.authority import require_valid_name
 from ledgerd.protocol.types.times import Time
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Annotated
 
 from ledgerd.codec.types.numbers import Int16, ShareAmount, UInt16
-from ledgerd.protocol.authorities.authority import require_valid_name
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.protocol.operations.base import Extensions, Operation
 from ledgerd.protocol.operations.roles import ActiveSigner, MarketId, Meaning, PositionId, Role, words
 from ledgerd.protocol.types.assets import Asset
+from ledgerd.protocol.types.authority import require_valid_name
 
 WHOLE_PERCENT = 100
 """Leverage counts in whole percents."""

@@ -8,7 +8,6 @@ from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.codec import missing
 from ledgerd.codec.types.numbers import Int16, ShareAmount, UInt8, UInt32
 from ledgerd.protocol import constants
-from ledgerd.protocol.authorities.authority import require_valid_name
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.market_rules import require_fixed_fee, require_object_id, require_positive_token, require_text
 from ledgerd.protocol.networks.parameters import ChainParameters
@@ -25,6 +24,7 @@ from ledgerd.protocol.operations.roles import (
     words,
 )
 from ledgerd.protocol.types.assets import Asset
+from ledgerd.protocol.types.authority import require_valid_name
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.protocol.types.times import Time
 

@@ -6,13 +6,13 @@ from typing import Annotated
 
 from ledgerd.codec import missing
 from ledgerd.protocol import market_rules
-from ledgerd.protocol.authorities.authority import require_valid_name
 from ledgerd.protocol.constants import MAX_PM_PROFILE_URL_LENGTH
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.protocol.operations.base import Extensions, Fee, Operation
 from ledgerd.protocol.operations.roles import ActiveSigner, MarketId, Meaning, Percent, Role, Url, words
 from ledgerd.protocol.types.assets import Asset
+from ledgerd.protocol.types.authority import require_valid_name
 from ledgerd.protocol.types.names import AccountName
 
 

@@ -6,13 +6,13 @@ from typing import Annotated
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.codec.types.numbers import UInt64
-from ledgerd.protocol.authorities.authority import require_valid_name
-from ledgerd.protocol.beneficiary import Beneficiary, require_beneficiaries
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.protocol.operations.base import Operation
 from ledgerd.protocol.operations.roles import Meaning, Memo, Percent, Recipient, RegularSigner, Role, words
 from ledgerd.protocol.types.assets import TOKEN_SYMBOL, Asset
+from ledgerd.protocol.types.authority import require_valid_name
+from ledgerd.protocol.types.beneficiary import Beneficiary, require_beneficiaries
 from ledgerd.protocol.types.texts import require_memo
 
 MAX_CUSTOM_SEQUENCE = 2**63 - 1

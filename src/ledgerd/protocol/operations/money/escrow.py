@@ -8,7 +8,6 @@ from msgspec import field
 
 from ledgerd.codec import missing
 from ledgerd.codec.types.numbers import UInt32
-from ledgerd.protocol.authorities.authority import require_valid_name
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.protocol.operations.base import Operation
@@ -24,6 +23,7 @@ from ledgerd.protocol.operations.roles import (
     words,
 )
 from ledgerd.protocol.types.assets import TOKEN_SYMBOL, Asset
+from ledgerd.protocol.types.authority import require_valid_name
 from ledgerd.protocol.types.texts import require_json_metadata
 from ledgerd.protocol.types.times import Time
 

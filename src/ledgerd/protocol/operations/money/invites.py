@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from ledgerd.protocol.authorities.authority import require_valid_name
 from ledgerd.protocol.crypto.keys import PublicKey
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.networks.parameters import ChainParameters
@@ -12,6 +11,7 @@ from ledgerd.protocol.operations.accounts.accounts import require_domain
 from ledgerd.protocol.operations.base import Operation
 from ledgerd.protocol.operations.roles import ActiveSigner, Meaning, Recipient, Role, words
 from ledgerd.protocol.types.assets import TOKEN_SYMBOL, Asset
+from ledgerd.protocol.types.authority import require_valid_name
 
 
 class CreateInvite(Operation, frozen=True, tag=43):

@@ -6,13 +6,13 @@ from typing import Annotated
 
 from ledgerd.codec import missing
 from ledgerd.codec.types.numbers import UInt16
-from ledgerd.protocol.authorities.authority import require_valid_name
 from ledgerd.protocol.constants import PAID_SUBSCRIPTION_MAX_LEVEL, PAID_SUBSCRIPTION_MAX_PERIOD_DAYS
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.protocol.operations.base import Fee, Operation
 from ledgerd.protocol.operations.roles import ActiveSigner, Recipient, Role, Url, words
 from ledgerd.protocol.types.assets import SHARES_SYMBOL, Asset
+from ledgerd.protocol.types.authority import require_valid_name
 from ledgerd.protocol.types.texts import MAX_MEMO_LENGTH, byte_length, is_utf8
 
 

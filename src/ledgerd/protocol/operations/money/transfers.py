@@ -7,12 +7,12 @@ from typing import Annotated
 from msgspec import field
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
-from ledgerd.protocol.authorities.authority import require_valid_name
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.protocol.operations.base import Authorities, Operation, active, master
 from ledgerd.protocol.operations.roles import ActiveSigner, Memo, PaidRecipient, Percent, Recipient, Role, Sender, words
 from ledgerd.protocol.types.assets import SHARES_SYMBOL, Asset
+from ledgerd.protocol.types.authority import require_valid_name
 from ledgerd.protocol.types.texts import require_memo
 
 

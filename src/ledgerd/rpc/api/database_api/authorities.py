@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 
 from ledgerd.chain.rules.accounts.authorities import agent_keys
-from ledgerd.protocol.authorities.authority import Authority
 from ledgerd.protocol.authorities.authority_check import Accounts, MissingAuthority, MissingOther
 from ledgerd.protocol.authorities.authority_check import verify_authority as verify
 from ledgerd.protocol.authorities.authority_web import MOST_MEMBERS, GetAuthority, Lookups, TooManyMembers, Web
@@ -23,6 +22,7 @@ from ledgerd.protocol.operations.accounts.proposals import SortedKeys
 from ledgerd.protocol.operations.base import name_of
 from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.types.assets import tokens
+from ledgerd.protocol.types.authority import Authority
 from ledgerd.protocol.types.names import NO_NAME, AccountName
 from ledgerd.rpc.api.database_api.declared import DATABASE_API
 from ledgerd.rpc.call.counts import exactly

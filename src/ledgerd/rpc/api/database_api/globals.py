@@ -13,7 +13,7 @@ from ledgerd.codec import codec_of
 from ledgerd.codec.types.numbers import UInt32, UInt64
 from ledgerd.projections.tables.custom_protocols import CUSTOM_PROTOCOLS
 from ledgerd.projections.tables.key_references import KEY_REFERENCES
-from ledgerd.protocol.networks.config_document import config_of
+from ledgerd.protocol.config_document import config_of
 from ledgerd.protocol.types.times import Time
 from ledgerd.protocol.types.versions import HardforkVersion
 from ledgerd.rpc.api.database_api.declared import DATABASE_API

@@ -15,7 +15,7 @@ from ledgerd.codec.kinds import Reading
 from ledgerd.codec.partial import Pieces, pieces_of
 from ledgerd.codec.types.numbers import ShareAmount
 from ledgerd.codec.types.records import RecordKind
-from ledgerd.protocol.authorities.authority import Authority
+from ledgerd.protocol.types.authority import Authority
 from ledgerd.protocol.types.names import AccountName, text_order
 from ledgerd.protocol.types.times import Time
 from ledgerd.rpc.api.shared.kinds import Printed, answer_record

@@ -10,11 +10,11 @@ from typing import ClassVar
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.codec.types.numbers import Int16, ShareAmount, UInt8, UInt16, UInt32, UInt64
-from ledgerd.protocol.authorities.authority import Authority
 from ledgerd.protocol.crypto.keys import KEY_SIZE, NULL_KEY, PublicKey
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.operations.accounts.agents import SEPARATOR
 from ledgerd.protocol.types.assets import Shares, Tokens, fits_int64
+from ledgerd.protocol.types.authority import Authority
 from ledgerd.protocol.types.names import NO_NAME, AccountName
 from ledgerd.protocol.types.times import LATEST, Time
 from ledgerd.state.objects.arrays import PROXY_DEPTH, ProxiedShares

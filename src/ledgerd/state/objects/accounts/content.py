@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Annotated
 
 from ledgerd.codec.types.numbers import Int16, Int32, Int64, ShareAmount, Signed, UInt16, UInt32, UInt64, UInt128
-from ledgerd.protocol.beneficiary import Beneficiary
 from ledgerd.protocol.types.assets import Shares, Tokens
+from ledgerd.protocol.types.beneficiary import Beneficiary
 from ledgerd.protocol.types.names import NO_NAME, AccountName
 from ledgerd.protocol.types.times import Time
 from ledgerd.state.tables.keys import C_TEXT, NAME_WORD, OBJECT_ID, OWN_ID, TIME, UINT64, descending

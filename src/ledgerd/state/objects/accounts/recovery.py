@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ledgerd.protocol.authorities.authority import Authority
+from ledgerd.protocol.types.authority import Authority
 from ledgerd.protocol.types.names import NO_NAME, AccountName
 from ledgerd.protocol.types.times import Time
 from ledgerd.state.objects.accounts.accounts import NO_AUTHORITY

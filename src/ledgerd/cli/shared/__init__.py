@@ -1,0 +1,1 @@
+"""What several commands do: a data directory opened, progress shown."""

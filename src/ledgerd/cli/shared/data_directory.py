@@ -1,0 +1,90 @@
+"""The data directory of a command: its configuration, and its chain, opened as the node does."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.log.opening import LogUnfit
+from ledgerd.cli.shared.progress import progress
+from ledgerd.cli.shared.started import Start
+from ledgerd.history.embedded.following import HISTORY_FOLDER
+from ledgerd.history.embedded.reader import EmbeddedHistory
+from ledgerd.history.settings import HistorySettings
+from ledgerd.node.config.configuration import Configuration, read_configuration
+from ledgerd.node.config.network import network_of
+from ledgerd.node.datadir.opening import space_of
+from ledgerd.node.datadir.projections import project_for_plugins
+from ledgerd.protocol.errors import OperatorError
+from ledgerd.state.files.disk import DATA_FILE
+from ledgerd.supervision.this_process import search_rarely
+
+
+def configuration_of(chosen: argparse.Namespace, start: Start | None = None) -> Configuration:
+    """The configuration that the node would have; what was chosen here counts before how it was started."""
+    given = (start.options if start else {}) | given_in(chosen)
+    folder, environment = (start.folder, start.environment) if start else (Path.cwd(), {})
+    return read_configuration(given, folder, environment)
+
+
+def given_in(chosen: argparse.Namespace) -> dict[str, list[str]]:
+    given = {"data-dir": [str(chosen.data_dir.absolute())]}
+    if chosen.config_file is not None:
+        given["config-file"] = [str(chosen.config_file.absolute())]
+    if chosen.chain is not None:
+        file = Path(chosen.chain)
+        given["chain"] = [str(file.absolute()) if file.is_file() else chosen.chain]
+    return given
+
+
+@contextmanager
+def opened_chain(chosen: argparse.Namespace, *, must_exist: bool, needs_log: bool = True) -> Iterator[Chain]:
+    """The chain of the directory, opened; with `needs_log` off, also where its block log does not fit the state."""
+    configuration = configuration_of(chosen)
+    options = configuration.chain
+    if must_exist and not options.shared_file_dir.is_dir():
+        raise OperatorError(f"there is no state in {chosen.data_dir}: make one with `ledgerd replay`")
+    network, space = network_of(configuration), space_of(configuration)
+    try:
+        chain = Chain.open(
+            chosen.data_dir,
+            network,
+            clock=time.monotonic,
+            genesis_time=int(time.time()),
+            checkpoints=dict(options.checkpoints),
+            rolling_blocks=options.dlt_block_log_max_blocks,
+            space=space,
+        )
+    except LogUnfit as problem:
+        if needs_log:
+            raise
+        sys.stderr.write(f"{problem}\n")
+        chain = Chain.open_without_log(chosen.data_dir, network, clock=time.monotonic, space=space)
+    with chain:
+        project_for_plugins(chain, configuration)
+        yield chain
+
+
+@contextmanager
+def opened_history(data_dir: Path, settings: HistorySettings) -> Iterator[EmbeddedHistory | None]:
+    """The history of a directory, which a node may be writing, where it has one."""
+    folder = data_dir / HISTORY_FOLDER
+    if not (folder / DATA_FILE).exists():
+        yield None
+        return
+    with EmbeddedHistory.open(folder, data_dir / STATE_FOLDER, settings) as history:
+        yield history
+
+
+def rebuild_with_progress(
+    chosen: argparse.Namespace, rebuild: Callable[[Chain, Callable[[int], None]], int]
+) -> tuple[int, int]:
+    """How many blocks that took, and the head."""
+    search_rarely()
+    with opened_chain(chosen, must_exist=True) as chain, progress("rebuilding", chain.head_number) as advance:
+        return rebuild(chain, advance), chain.head_number

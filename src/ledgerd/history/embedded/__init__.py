@@ -1,0 +1,1 @@
+"""The history in a file beside the state: written, read, checked."""

@@ -1,0 +1,126 @@
+"""Keeps a history consistent with a chain. It records each commit before the state is committed, so that after a kill
+it may be ahead, never behind: surplus blocks are removed at the start.
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.events import Event
+from ledgerd.chain.interface.observer import Detail, Observer
+from ledgerd.chain.ledger.holdings import standing_balances, standing_penalties
+from ledgerd.chain.ledger.images import standing_images
+from ledgerd.history.embedded.embedded import EmbeddedStore
+from ledgerd.history.errors import REMEDY, HistoryDamaged
+from ledgerd.history.settings import HistorySettings
+from ledgerd.state.files.disk import Space
+
+log = logging.getLogger(__name__)
+
+HISTORY_FOLDER = "history"
+
+DAMAGED_SUFFIX = ".damaged"
+
+
+def open_history(
+    chain: Chain,
+    folder: Path,
+    settings: HistorySettings,
+    space: Space = Space(),  # noqa: B008 - immutable
+) -> EmbeddedStore:
+    """The embedded history of a chain, consistent with it: a damaged one is renamed, an empty one begun."""
+    settings = settings.of_log(is_rolling=chain.is_rolling)
+    try:
+        return _opened(chain, folder, settings, space)
+    except HistoryDamaged as problem:
+        aside = folder.with_name(folder.name + DAMAGED_SUFFIX)
+        log.error(  # noqa: TRY400 - says all
+            "%(reason)s; it was moved to %(folder)s, and an empty one is started", {"reason": problem, "folder": aside}
+        )
+        shutil.rmtree(aside, ignore_errors=True)
+        folder.rename(aside)
+    return _opened(chain, folder, settings, space)
+
+
+def _opened(chain: Chain, folder: Path, settings: HistorySettings, space: Space) -> EmbeddedStore:
+    store = EmbeddedStore(folder, settings, chain.block_log, space)
+    try:
+        follow_with_balances(chain, store, settings)
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def follow_with_balances(chain: Chain, store: EmbeddedStore, settings: HistorySettings) -> None:
+    """Also record balances and images of accounts where wanted: from the head on, unless they are known up to it."""
+    has_journal = settings.journal != "none"
+    wanted = {Detail.BALANCES: settings.balances, Detail.IMAGES: has_journal}
+    follow(chain, store, frozenset(each for each, is_wanted in wanted.items() if is_wanted))
+    is_known = store.balances_begin is not None and store.head_number == chain.head_number
+    if settings.balances and not is_known:
+        with chain.committed() as state:
+            store.begin_balances(chain.head_number, list(standing_balances(state)), list(standing_penalties(state)))
+        log.info("balances are recorded from behind block %(block)d on", {"block": chain.head_number})
+    if has_journal and (store.accounts_begin is None or store.head_number != chain.head_number):
+        with chain.committed() as state:
+            store.begin_journal(chain.head_number, partial(standing_images, state))
+        log.info("accounts are recorded from behind block %(block)d on", {"block": chain.head_number})
+
+
+def follow(chain: Chain, store: EmbeddedStore, wanted: frozenset[Detail] = frozenset()) -> None:
+    common = last_in_common(chain, store)
+    if common < store.head_number:
+        log.info(
+            "the history is cut back from block %(block)d to block %(common)d",
+            {"block": store.head_number, "common": common},
+        )
+        store.truncate(common)
+    chain.observe(HistoryRecorder(store, wanted))
+    head = chain.head_number
+    if common < head:
+        if common and common >= chain.irreversible:
+            chain.retell(common)
+        elif common:
+            log.warning(
+                "the history lacks the operations of blocks %(first)d to %(last)d: %(remedy)s",
+                {"first": common + 1, "last": head, "remedy": REMEDY},
+            )
+        else:
+            log.info(
+                "the history begins behind block %(block)d; for what was before, run `ledgerd history rebuild`",
+                {"block": head},
+            )
+
+
+class HistoryRecorder(Observer):
+    """Records what a chain does, until the store is damaged; the chain goes on then."""
+
+    def __init__(self, store: EmbeddedStore, wanted: frozenset[Detail]) -> None:
+        self.wanted = wanted
+        self._store = store
+        self._is_damaged = False
+
+    def committing(self, events: Sequence[Event]) -> None:
+        if self._is_damaged:
+            return
+        try:
+            self._store.record(events)
+        except HistoryDamaged as problem:
+            self._is_damaged = True
+            log.error("the history stops: %(reason)s", {"reason": problem})  # noqa: TRY400 - says it all
+
+
+def last_in_common(chain: Chain, store: EmbeddedStore) -> int:
+    number = min(chain.head_number, store.head_number)
+    while number > chain.irreversible:
+        block = chain.block_at(number)
+        if store.block(number) == (None if block is None else block.packed):
+            break
+        number -= 1
+    return number

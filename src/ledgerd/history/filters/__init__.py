@@ -1,0 +1,1 @@
+"""Which operations concern whom, and which of them are wanted."""

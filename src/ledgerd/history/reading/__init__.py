@@ -1,1 +1,0 @@
-"""How the history is asked."""

@@ -1,1 +1,0 @@
-"""What a commit has changed, for copies elsewhere."""

@@ -1,0 +1,1 @@
+"""Objects and index entries in memory, and how they are changed."""

@@ -1,0 +1,445 @@
+"""One index of an open store: its entries, which of them are due, and the rank of an object among equal keys.
+
+Entries are brought up to date lazily, by `flush`, before the index is next read. The rank of an object is decided at
+once, when the object is created or its key changes (spec 02, section 2.3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from ledgerd.state.errors import NotUnique
+from ledgerd.state.files.disk import Database, Disk, LmdbTransaction, put_all
+from ledgerd.state.files.ranges import KeyValue, Range, entries, first_entry
+from ledgerd.state.memory.cache import ObjectCache
+from ledgerd.state.memory.front import Front
+from ledgerd.state.tables.keys import INT64, integer_of
+from ledgerd.state.tables.tables import RANK_BYTES, E, Index, Key, Ranks
+from ledgerd.state.views.view import searched_key, span
+
+T = TypeVar("T")
+
+BOUNDED_CHUNK = 8
+"""Entries that a scan with an end reads first: where there are fewer, as mostly, it knows at once that it is over."""
+CHUNK_GROWTH = 4
+LARGEST_CHUNK = 256
+REMEMBERED_SEARCHES = 64
+
+_encode_number = INT64.encode
+
+
+class First(NamedTuple):
+    """The first entry of a range, the object under it, and that one's key in this index, where it is of use."""
+
+    entry: bytes
+    object_id: int
+    key: Key | None
+    version: int
+    """Of the entries in which it was found."""
+
+
+class OpenIndex(Generic[E]):
+    """The entries of one index. Reads the objects of its table, and changes none of them."""
+
+    __slots__ = (
+        "_absent",
+        "_database",
+        "_disk",
+        "_encode_key",
+        "_firsts",
+        "_firsts_version",
+        "_fronts",
+        "_has_restored_keys",
+        "_is_unique",
+        "_leasts",
+        "_pending",
+        "_version",
+        "_written",
+        "cache",
+        "hints",
+        "index",
+        "is_by_id",
+        "key",
+        "mark",
+        "slot",
+    )
+
+    def __init__(self, index: Index[E], cache: ObjectCache[E], disk: Disk, database: Database) -> None:
+        self.index = index
+        self.key = index.key
+        self._encode_key = index.encode_key
+        self._is_unique = index.is_unique
+        self.is_by_id = index is index.table.by_id
+        self.cache = cache
+        self.hints: dict[Key, int] = {}
+        """Ids last seen under a key; each is checked before it is used. In an index whose keys can collide, every key
+        that an object got since the last commit is among them."""
+        self.slot = 0 if index.is_unique else index.table.ordered_indexes.index(index)
+        """Which of an object's ranks is for this index."""
+        self._pending: list[int] = []
+        """Ids of objects whose entry may be out of date; one that changes again is there again."""
+        self._leasts: dict[Key, tuple[int, Key | None]] = {}
+        """For a lower bound: how many of these ids were looked at, and the least key that one of them has above it."""
+        self.mark = self._pending.append
+        """Say that the entry of an object, by its id, may be out of date."""
+        self._written: dict[int, bytes | None] = {}
+        """The entry, in the open transaction, of each object whose entry was changed there since the last commit."""
+        self._version = 0
+        """Grows whenever an entry changes."""
+        self._firsts: dict[Key, First | None] = {}
+        """The first entry at or behind a key, as it was found in this version of the entries."""
+        self._firsts_version = 0
+        self._fronts: dict[tuple[bytes, bytes | None], Front[Any]] = {}
+        """The first entries of ranges that were asked for, and what was made of their objects."""
+        self._has_restored_keys = False
+        """Whether an undo has given keys back to objects since the last flush: hints need not know these keys."""
+        self._absent: Key | None = None
+        """The key that was last looked for in vain, until any object gets a key: who finds that a key is free often
+        creates its object next.
+        """
+        self._disk = disk
+        self._database = database
+
+    # -- entries
+
+    def entry_of(self, image: E, ranks: Ranks) -> bytes:
+        raw = self._encode_key(self.key(image))
+        return raw if self._is_unique else raw + _encode_number(ranks[self.slot])
+
+    def entry(self, entity: E) -> bytes:
+        """The entry of an object; while it is being edited, the one from before."""
+        object_id = entity.id
+        return self.entry_of(self.cache.indexed_as.get(object_id, entity), self.cache.ranks.get(object_id, ()))
+
+    def _committed_entry(self, object_id: int) -> bytes | None:
+        image, ranks = self.cache.committed[object_id]
+        return None if image is None else self.entry_of(image, ranks)
+
+    def mark_restored(self) -> None:
+        """An undo is about to give keys back to objects."""
+        self._has_restored_keys = True
+        self._absent = None
+
+    def is_written(self, object_id: int) -> bool:
+        """Whether the open transaction has another entry of an object than the last commit."""
+        return object_id in self._written
+
+    def flush(self) -> None:
+        """Write the entries that are out of date into the open transaction."""
+        if not self._pending:
+            return
+        removed: list[bytes] = []
+        added: list[KeyValue] = []
+        cache, written, entry_of = self.cache, self._written, self.entry_of
+        for object_id in set(self._pending):
+            entity = cache.objects[object_id]
+            if object_id in written:
+                before = written[object_id]
+            else:
+                image, ranks = cache.committed[object_id]
+                before = None if image is None else entry_of(image, ranks)
+            after = None
+            if entity is not None:
+                after = entry_of(cache.indexed_as.get(object_id, entity), cache.ranks.get(object_id, ()))
+            if before == after:
+                continue
+            written[object_id] = after
+            if before is not None:
+                removed.append(before)
+            if after is not None:
+                added.append((after, _encode_number(object_id)))
+        self._pending.clear()
+        self._leasts.clear()
+        self._has_restored_keys = False
+        if removed or added:
+            self._version += 1
+            added.sort()
+            for front in self._fronts.values():
+                front.change(removed, added)
+            self._disk.put_all(self._database, removed, added)
+
+    def write_again(self, transaction: LmdbTransaction) -> None:
+        """Write into a new transaction what an abandoned one has lost."""
+        if not self._written:
+            return
+        self._version += 1
+        committed = [self._committed_entry(object_id) for object_id in self._written]
+        removed = [entry for entry in committed if entry is not None]
+        added = sorted(
+            (entry, INT64.encode(object_id)) for object_id, entry in self._written.items() if entry is not None
+        )
+        put_all(transaction, self._database, removed, added)
+
+    def mark_committed(self) -> None:
+        """All is committed: no entry is due, and none differs."""
+        self._version += 1
+        self._written.clear()
+        self._leasts.clear()
+        self._pending.clear()  # the order of ids is not flushed: the table itself was written
+
+    def append(self, transaction: LmdbTransaction, items: list[KeyValue]) -> int | None:
+        """Put entries behind all others, without a search; they are sorted. The id of the first whose key another
+        object has.
+        """
+        _, added = transaction.cursor(self._database).putmulti(items, append=True)
+        if added == len(items):
+            return None
+        return next(integer_of(raw) for entry, raw in items if transaction.get(entry, db=self._database) != raw)
+
+    def mark_loaded(self) -> None:
+        """Entries came past the store: what is remembered of them is out of date."""
+        self._version += 1
+        self._absent = None
+        self._fronts.clear()
+
+    # -- reading
+
+    def id_of(self, key: Key) -> int | None:
+        """The id of the object under a whole key of a unique index.
+
+        Flushing before every answer would be slow where objects are created one by one: hints are asked first, then
+        the open transaction as it is, and entries are flushed only when the object does not have the key. (Where
+        keys that differ may have one entry, a missing hint says nothing.)
+        """
+        if key == self._absent:
+            return None
+        object_id = self.hints.get(key)
+        if object_id is None and self.index.is_exact and self.index.can_collide and not self._has_restored_keys:
+            object_id = self._entered_id(key)
+            if object_id is None:
+                self._absent = key
+                return None
+        if object_id is not None:
+            entity = self.cache.find(object_id)
+            if entity is not None and self.key(entity) == key:
+                self.hints[key] = object_id
+                return object_id
+        self.flush()
+        return self._entered_id(key)
+
+    def _entered_id(self, key: Key) -> int | None:
+        """The id that the open transaction has under a key; None for a key that cannot be stored."""
+        entry = searched_key(self.index, key)
+        raw = None if entry is None else self._disk.transaction.get(entry, db=self._database)
+        return None if raw is None else integer_of(raw)
+
+    def trim_hints(self, count: int) -> None:
+        """Drop the hints when there are more than so many."""
+        if len(self.hints) > count:
+            self.hints.clear()
+
+    def entries(self) -> Iterator[KeyValue]:
+        self.flush()
+        return entries(self._disk.transaction, self._database, Range())
+
+    def count(self) -> int:
+        self.flush()
+        entry_count: int = self._disk.transaction.stat(self._database)["entries"]
+        return entry_count
+
+    def leads_to(self, entry: bytes) -> int | None:
+        if self._pending:
+            self.flush()
+        raw = self._disk.transaction.get(entry, db=self._database)
+        return None if raw is None else integer_of(raw)
+
+    def first(self, lower: Key, upper: Key) -> First | None:
+        """The first entry of a range; the bounds are as in a scan.
+
+        Each block asks this of all that may be due, so the answer is remembered: the first entry at or behind `lower`
+        is the same until an entry changes. Where keys can be compared as they are, the bound is not even encoded.
+        """
+        if self._pending:
+            if upper and self._is_nothing_there(lower, upper):
+                return None
+            self.flush()
+        if self._firsts_version != self._version:
+            self._firsts.clear()
+            self._firsts_version = self._version
+        try:
+            first = self._firsts[lower]
+        except KeyError:
+            first = self._first_behind(lower)
+        if first is None or not upper:
+            return first
+        if first.key is not None and len(upper) <= self.index.natural_parts:
+            return None if first.key[: len(upper)] > upper else first
+        high = span(self.index, (), upper)[1]
+        return first if high is None or first.entry < high else None
+
+    def _is_nothing_there(self, lower: Key, upper: Key) -> bool:
+        """Whether it can be told that a range is empty although entries are still to be written.
+
+        So it is when the first written entry is known to lie behind the range, and all objects whose entries are out of
+        date have keys outside of it. What is created for a later time is then written with the next commit, or never.
+        """
+        parts = self.index.natural_parts
+        if len(lower) > parts or len(upper) > parts or self._firsts_version != self._version:
+            return False
+        first = self._firsts.get(lower, self)
+        if first is self:
+            return False
+        if isinstance(first, First) and (first.key is None or first.key[: len(upper)] <= upper):
+            return False
+        looked_at, least = self._leasts.get(lower, (0, None))
+        pending, cache = self._pending, self.cache
+        if looked_at < len(pending):
+            for object_id in pending[looked_at:]:
+                entity = cache.indexed_as.get(object_id) or cache.objects[object_id]
+                if entity is not None:
+                    key = self.key(entity)[:parts]
+                    if key[: len(lower)] >= lower and (least is None or key < least):
+                        least = key
+            self._leasts[lower] = len(pending), least
+        return least is None or least[: len(upper)] > upper
+
+    def _first_behind(self, lower: Key) -> First | None:
+        """The first entry at or behind a key, looked for in the open transaction."""
+        if len(self._firsts) >= REMEMBERED_SEARCHES:
+            self._firsts.clear()
+        low, _ = span(self.index, lower, ())
+        found = first_entry(self._disk.transaction, self._database, Range(low))
+        first = None
+        if found is not None:
+            object_id = integer_of(found[0] if self.is_by_id else found[1])
+            first = First(found[0], object_id, self._indexed_key(object_id), self._version)
+        self._firsts[lower] = first
+        return first
+
+    def _indexed_key(self, object_id: int) -> Key | None:
+        """The key that an object has in the index: while it is being edited, the one from before. None where it is
+        of no use, or the object would have to be read for it.
+        """
+        if self.is_by_id:
+            return (object_id,)
+        if not self.index.natural_parts:
+            return None
+        entity = self.cache.indexed_as.get(object_id) or self.cache.objects.get(object_id)
+        return None if entity is None else self.key(entity)
+
+    def front(self, low: bytes, high: bytes | None, count: int, derive: Callable[[E], T]) -> list[T]:
+        """What a function makes of each of the first objects of a range; see `Store.front`."""
+        if self._pending:
+            self.flush()
+        front: Front[T] | None = self._fronts.get((low, high))
+        if front is None:
+            if len(self._fronts) >= REMEMBERED_SEARCHES:
+                self._fronts.clear()
+            front = self._fronts[low, high] = Front(low, high)
+        present = self.cache.present
+        return front.first(count, self._between, lambda object_id: derive(present(object_id)))
+
+    def _between(self, low: bytes, high: bytes | None) -> Iterator[KeyValue]:
+        return entries(self._disk.transaction, self._database, Range(low, high))
+
+    def passing(self, object_id: int) -> E:
+        """An object that must exist, without keeping it in memory."""
+        found = self.cache.passing(object_id)
+        return self.cache.present(object_id) if found is None else found[0]
+
+    def walk(
+        self, limits: Range, position: bytes | None = None, *, keeps: bool = True, first: First | None = None
+    ) -> Iterator[E]:
+        """The objects of a range, kept in memory if asked. What the loop's body changes is seen: see `View.scan`.
+
+        Where the first entry of the range is known, it is not looked for again, unless an entry has changed since.
+        """
+        present, size = self.cache.present if keeps else self.passing, 0
+        is_by_id = self.is_by_id
+        at_hand = self.cache.passing_record if is_by_id and not keeps else None
+        known = first
+        while True:
+            if self._pending:
+                self.flush()
+            version = self._version
+            if known is not None and known.version == version:
+                if limits.high is None:
+                    found, size = [(known.entry, INT64.encode(known.object_id))], 1
+                else:
+                    size = BOUNDED_CHUNK
+                    found = list(islice(entries(self._disk.transaction, self._database, limits, position), size))
+            elif size:
+                found = list(islice(entries(self._disk.transaction, self._database, limits, position), size))
+            else:
+                here = first_entry(self._disk.transaction, self._database, limits, position)
+                found, size = ([] if here is None else [here]), 1
+            known, gone = None, 0
+            for entry, raw in found:
+                position, object_id = entry, integer_of(entry if is_by_id else raw)
+                yield (at_hand and at_hand(object_id, raw)) or present(object_id)
+                if self._pending:
+                    if self._is_only_removed(object_id, gone):
+                        gone += 1
+                        continue
+                    self.flush()
+                if self._version != version:
+                    size = 0
+                    break
+            else:
+                if len(found) < size:
+                    return
+                size = min(size * CHUNK_GROWTH, LARGEST_CHUNK)
+
+    def _is_only_removed(self, object_id: int, gone: int) -> bool:
+        """Whether all that a walk has to know of is that its last object was removed, as so many before it: the
+        entries behind these are the same, and nothing has to be written yet.
+        """
+        pending = self._pending
+        is_all = len(pending) == gone + 1 and pending[gone] == object_id
+        return is_all and self.cache.objects.get(object_id, self) is None
+
+    # -- keys and ranks of objects that change
+
+    def claim(self, entity: E, refusal: Callable[[], NotUnique]) -> None:
+        """Take a key for a new or changed object, in an index whose keys can collide.
+
+        Raises:
+            NotUnique: Another object has it.
+            StoreMisuse: It is too long to be stored.
+        """
+        key = self.key(entity)
+        self.index.entry_key(entity)
+        if self.id_of(key) not in (None, entity.id):
+            raise refusal()
+        self.hints[key] = entity.id
+        self._absent = None
+
+    def rank_after_change(self, entity: E, indexed: E) -> int | None:
+        """The rank of an object whose key has changed, by rule 2 of spec 02, section 2.3; None when that is the rank
+        after all others. `indexed` is a copy of the object with the key of its entry.
+        """
+        rank = self.cache.ranks[entity.id][self.slot]
+        old, new = self.index.entry_key(indexed), self.index.entry_key(entity)
+        if old == new:
+            return rank
+        previous, following = self._neighbours(old + INT64.encode(rank))
+        if (previous is None or previous[:-RANK_BYTES] <= new) and (
+            following is None or new <= following[:-RANK_BYTES]
+        ):
+            if following is not None and following[:-RANK_BYTES] == new:
+                return rank_of(following) - 1
+            if previous is None or previous[:-RANK_BYTES] < new:
+                return rank
+        return None
+
+    def _neighbours(self, here: bytes) -> tuple[bytes | None, bytes | None]:
+        """The entries before and after a position; an entry at the position itself is passed over."""
+        self.flush()
+        cursor = self._disk.transaction.cursor(self._database)
+        following: bytes | None = None
+        if cursor.set_range(here):
+            following = cursor.key()
+            if following == here:
+                following = cursor.key() if cursor.next() else None
+            cursor.set_range(here)
+            previous = cursor.key() if cursor.prev() else None
+        else:
+            previous = cursor.key() if cursor.last() else None
+        return previous, following
+
+
+def rank_of(entry: bytes) -> int:
+    """The rank at the end of an entry of an ordered index."""
+    return integer_of(entry[-RANK_BYTES:])

@@ -1,0 +1,335 @@
+"""One table of an open store: creates, removes and edits its objects, and restores them when a session is undone.
+
+Each change goes to three owners: the cache, which holds the objects; the newest session, which remembers how they were;
+and the indexes, which write their entries later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from types import TracebackType
+from typing import Generic
+
+import msgspec
+
+from ledgerd.state.errors import NotUnique, StoreMisuse
+from ledgerd.state.files.disk import Database, Disk, LmdbTransaction
+from ledgerd.state.memory.cache import ObjectCache
+from ledgerd.state.memory.open_index import OpenIndex
+from ledgerd.state.sessions.sessions import Session
+from ledgerd.state.sessions.undo import TableUndo
+from ledgerd.state.tables.key_fields import key_comparison
+from ledgerd.state.tables.keys import integer_of
+from ledgerd.state.tables.records import Row
+from ledgerd.state.tables.tables import E, Index, Ranks, Table
+
+
+class OpenTable(Generic[E]):
+    """The objects and indexes of one table, and its counters of ids and ranks."""
+
+    def __init__(self, table: Table[E], disk: Disk, databases: dict[str, Database], sessions: list[Session]) -> None:
+        self.table = table
+        self.next_id = 0
+        self._next_ranks = [0] * len(table.ordered_indexes)
+        self.cache = ObjectCache(table, disk, databases[table.title])
+        self.by_id = OpenIndex(table.by_id, self.cache, disk, databases[table.title])
+        opened = [OpenIndex(index, self.cache, disk, databases[index.title]) for index in table.indexes]
+        self.indexes: dict[Index[E], OpenIndex[E]] = {each.index: each for each in opened}
+        self._ordered = [each for each in opened if not each.index.is_unique]
+        self.has_ranks = bool(self._ordered)
+        ordered_first = sorted(opened, key=lambda each: each.index.is_unique)
+        self.moved_in = key_comparison(table.record, [(each.index, each) for each in ordered_first])
+        """The indexes, ordered ones first, in which two states of an object have different keys."""
+        self._colliding = [each for each in opened if each.index.can_collide]
+        self.all_indexes = [self.by_id, *opened]
+        self._marks = [each.mark for each in self.all_indexes]
+        self.sessions = sessions
+        """All that are open, the newest last; changed by their stack only."""
+
+    # -- counters
+
+    @property
+    def counters(self) -> tuple[int, ...]:
+        """The next id, then the next rank of each ordered index."""
+        return (self.next_id, *self._next_ranks)
+
+    def set_counters(self, next_id: int, next_ranks: Iterable[int]) -> None:
+        self.next_id = next_id
+        self._next_ranks = list(next_ranks)
+
+    def set_loaded(self, next_id: int, count: int) -> None:
+        """Rows came past the store, so many, and have ranks from 0 on."""
+        self.set_counters(next_id, [count] * len(self._ordered))
+        for index in self.all_indexes:
+            index.mark_loaded()
+
+    def _new_rank(self, slot: int) -> int:
+        """The rank after all others."""
+        rank = self._next_ranks[slot]
+        self._next_ranks[slot] = rank + 1
+        return rank
+
+    def _new_ranks(self) -> Ranks:
+        return tuple([self._new_rank(index.slot) for index in self._ordered])
+
+    # -- what the newest session remembers
+
+    def newest_undo(self) -> TableUndo[E] | None:
+        """The newest session's memory of this table; None while there are no sessions."""
+        if not self.sessions:
+            return None
+        changes = self.sessions[-1].changes
+        undo = changes.get(self.table)
+        if undo is None:
+            undo = changes[self.table] = TableUndo(self.next_id, tuple(self._next_ranks))
+        return undo
+
+    # -- changes
+
+    def _mark(self, object_id: int) -> None:
+        """Tell all indexes that the entry of an object may be out of date."""
+        for mark in self._marks:
+            mark(object_id)
+
+    def create(self, entity: E) -> E:
+        """Add an object under the next id."""
+        cache = self.cache
+        if cache.objects.get(entity.id) is entity:
+            raise StoreMisuse(f"{self.table.title} {entity.id} is in the state already")
+        object_id = entity.id = self.next_id
+        for index in self._colliding:
+            index.claim(entity, NotUnique.on_create)
+        undo = self.newest_undo()
+        if undo is not None:
+            undo.created.add(object_id)
+        self.next_id = object_id + 1
+        cache.add(object_id, entity, self._new_ranks() if self._ordered else ())
+        self._mark(object_id)
+        return entity
+
+    def remove(self, entity: E) -> None:
+        """Remove an object; its id is not given again."""
+        object_id = entity.id
+        self.cache.require_current(entity)
+        ranks = self.cache.remove(object_id)
+        self._mark(object_id)
+        undo = self.newest_undo()
+        if undo is None:
+            return
+        if object_id in undo.created:
+            undo.created.discard(object_id)
+        else:
+            undo.removed[object_id] = entity
+            if ranks:
+                undo.ranks.setdefault(object_id, ranks)
+
+    def end_edit(self, edit: Edit[E], moved_in: Iterable[OpenIndex[E]]) -> None:
+        """After a change of keys: claim those that have changed, and find the ranks under them."""
+        entity, cache = edit.entity, self.cache
+        object_id = entity.id
+        indexed = cache.indexed_as[object_id]
+        if cache.objects[object_id] is entity:
+            for index in moved_in:
+                if not index.index.is_unique:
+                    self._change_rank(index, entity, indexed)
+                elif index.index.can_collide:
+                    index.claim(entity, NotUnique.on_edit)
+                index.mark(object_id)
+            if edit.outer is not None:
+                cache.set_indexed(object_id, entity.__copy__())
+        if edit.outer is None:
+            cache.end_edit(object_id)
+
+    def _change_rank(self, index: OpenIndex[E], entity: E, indexed: E) -> None:
+        object_id, slot = entity.id, index.slot
+        before = self.cache.ranks[object_id]
+        rank = index.rank_after_change(entity, indexed)
+        if rank is None:
+            rank = self._new_rank(slot)
+        if rank == before[slot]:
+            return
+        undo = self.newest_undo()
+        if undo is not None and object_id not in undo.created:
+            undo.ranks.setdefault(object_id, before)
+        self.cache.set_ranks(object_id, (*before[:slot], rank, *before[slot + 1 :]))
+
+    def revert(self, edit: Edit[E]) -> None:
+        """After a change that failed: the values and ranks from before it."""
+        object_id = edit.entity.id
+        if edit.outer is None:
+            self.cache.end_edit(object_id)
+        else:
+            self.cache.set_indexed(object_id, edit.outer)
+        self._mark_restored()
+        if edit.image is not None:
+            self.cache.assign(edit.entity, edit.image)
+        if edit.ranks and object_id in self.cache.ranks:
+            self.cache.set_ranks(object_id, edit.ranks)
+        self._mark(object_id)
+
+    # -- undo
+
+    def _mark_restored(self) -> None:
+        for index in self._colliding:
+            index.mark_restored()
+
+    def restore(self, undo: TableUndo[E]) -> None:
+        """Make everything exactly as it was, the ranks among equal keys included."""
+        cache = self.cache
+        self._mark_restored()
+        for object_id in undo.created:
+            cache.remove(object_id)
+            self._mark(object_id)
+        for object_id, entity in undo.removed.items():
+            cache.put_back(object_id, entity)
+            self._mark(object_id)
+        for object_id, image in undo.modified.items():
+            cache.keep_committed(object_id)
+            cache.assign(cache.present(object_id), image)
+            self._mark(object_id)
+        for object_id, ranks in undo.ranks.items():
+            cache.set_ranks(object_id, ranks)
+            self._mark(object_id)
+        self.set_counters(undo.next_id, undo.next_ranks)
+
+    def replay(self, undo: TableUndo[E]) -> None:
+        """Restore values as the reference does: by changes of its own, which give new ranks among equal keys.
+
+        The session below is told the ranks from before, so that its own undo is exact (spec 02, sections 2.3 rule 4
+        and 2.5).
+        """
+        cache = self.cache
+        self._mark_restored()
+        if self._ordered and self.sessions:
+            self._remember_ranks(undo, self.sessions[-1])
+        for object_id in sorted(undo.modified.keys() - undo.removed.keys()):
+            entity = cache.present(object_id)
+            cache.keep_committed(object_id)
+            self._mark(object_id)
+            indexed = entity.__copy__()
+            cache.set_indexed(object_id, indexed)
+            cache.assign(entity, undo.modified[object_id])
+            for index in self._ordered:
+                self._change_rank(index, entity, indexed)
+            cache.end_edit(object_id)
+            self._mark(object_id)
+        for object_id in undo.created:
+            cache.remove(object_id)
+            self._mark(object_id)
+        self.next_id = undo.next_id
+        for object_id, entity in sorted(undo.removed.items()):
+            cache.put_back(object_id, entity)
+            self._mark(object_id)
+            if object_id in undo.modified:
+                cache.assign(entity, undo.modified[object_id])
+            if self._ordered:
+                cache.set_ranks(object_id, self._new_ranks())
+
+    def _remember_ranks(self, undo: TableUndo[E], below: Session) -> None:
+        lower = below.changes.setdefault(self.table, TableUndo(undo.next_id, undo.next_ranks))
+        for object_id, ranks in undo.ranks.items():
+            if object_id not in lower.created:
+                lower.ranks.setdefault(object_id, ranks)
+
+    # -- commit
+
+    def ids(self) -> Iterator[int]:
+        return (integer_of(entry) for entry, _ in self.by_id.entries())
+
+    def rows(self, undo: TableUndo[E]) -> Iterator[Row]:
+        """Every object that a session has changed, as it is now."""
+        for object_id in undo.changed_ids():
+            yield self.table.number, object_id, self.cache.encoded(object_id)
+
+    def image_bytes(self, object_id: int, image: E) -> bytes:
+        """The bytes of a former value; read from the file when it is the committed one."""
+        known = self.cache.committed.get(object_id)
+        if known is not None and known[0] is image and not self.by_id.is_written(object_id):
+            raw = self.cache.committed_bytes(object_id)
+            if raw is not None:
+                return raw
+        return self.table.codec.encode(image)
+
+    def flush(self) -> None:
+        """Write all index entries that are out of date."""
+        for index in self.indexes.values():
+            index.flush()
+
+    def write(self, transaction: LmdbTransaction) -> None:
+        self.cache.write(transaction, self.by_id.is_written)
+
+    def write_again(self, transaction: LmdbTransaction) -> None:
+        """Write the index entries that an abandoned transaction has lost."""
+        for index in self.all_indexes:
+            index.write_again(transaction)
+
+    def mark_committed(self) -> None:
+        self.cache.mark_committed()
+        for index in self.all_indexes:
+            index.mark_committed()
+
+    def evict(self, count: int, keep: set[int]) -> int:
+        """Drop unchanged objects from memory; returns how many."""
+        evicted = self.cache.evict(count, keep)
+        for index in self.all_indexes:
+            index.trim_hints(2 * len(self.cache.objects))
+        return evicted
+
+
+class Edit(msgspec.Struct, Generic[E], gc=False):
+    """The context in which one object is changed, and what the object goes back to when the change fails.
+
+    Nothing is done as often as this: what most edits need is done here, without a call, and only an edit that changes
+    keys goes to the table.
+    """
+
+    table: OpenTable[E]
+    entity: E
+    image: E | None = None
+    """A copy from before the change."""
+    ranks: Ranks = ()
+    outer: E | None = None
+    """The copy that the index entries were made of, when an edit of the same object encloses this one."""
+
+    def __enter__(self) -> None:
+        table, entity = self.table, self.entity
+        object_id, cache = entity.id, table.cache
+        if cache.objects.get(object_id) is not entity:
+            cache.require_current(entity)
+        image = self.image = entity.__copy__()
+        if table.sessions:
+            undo = table.sessions[-1].changes.get(table.table) or table.newest_undo()
+            if undo is not None and object_id not in undo.modified and object_id not in undo.created:
+                undo.modified[object_id] = image
+        if object_id not in cache.committed:
+            cache.committed[object_id] = (image, cache.ranks.get(object_id, ()))
+        if table.indexes:
+            if table.has_ranks:
+                self.ranks = cache.ranks[object_id]
+            outer = self.outer = cache.indexed_as.get(object_id)
+            if outer is None:
+                cache.indexed_as[object_id] = image
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        table = self.table
+        if kind is not None:
+            table.revert(self)
+            return
+        if not table.indexes:
+            return
+        entity, indexed_as = self.entity, table.cache.indexed_as
+        object_id = entity.id
+        indexed = indexed_as.get(object_id)
+        if indexed is None:
+            return  # named twice in one edit
+        try:
+            moved_in = table.moved_in(indexed, entity)
+            if moved_in:
+                table.end_edit(self, moved_in)
+            elif self.outer is None:
+                del indexed_as[object_id]
+        except BaseException:
+            table.revert(self)
+            raise
