@@ -27,7 +27,7 @@ from bench.bench_chain import (
     verdict,
 )
 from ledgerd.chain.chain import STATE_FOLDER
-from ledgerd.chain.events import Event, IrreversibleAdvanced
+from ledgerd.chain.ledger.events import Event, IrreversibleAdvanced
 from ledgerd.chain.log.block_log import BlockLog
 from ledgerd.chain.log.histories import History
 from ledgerd.codec import codec_of

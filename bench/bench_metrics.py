@@ -23,7 +23,7 @@ import msgspec
 
 from bench.bench_chain import verdict
 from bench.bench_rpc import CALL, DATABASE, IDS, KEPT, MADE, Round, measure, processor_seconds
-from ledgerd.chain.events import BlockApplied, Event
+from ledgerd.chain.ledger.events import BlockApplied, Event
 from ledgerd.metrics.cells import Cells, HistogramCell
 from ledgerd.metrics.layout import main_layout, worker_layout
 from ledgerd.metrics.memory import MAIN_REGION, SharedMemory, worker_region

@@ -12,9 +12,9 @@ import msgspec
 import pytest
 
 from ledgerd.chain.evaluators import FAMILIES
-from ledgerd.chain.events import BlockApplied
 from ledgerd.chain.ledger.block_context import BlockContext, Step
 from ledgerd.chain.ledger.evaluation import apply_operation
+from ledgerd.chain.ledger.events import BlockApplied
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import Skip
 from ledgerd.projections.kept import KeptProjections

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.events import BlockApplied, BlocksUndone, Event, IrreversibleAdvanced
 from ledgerd.chain.interface.observer import Detail, Observer
+from ledgerd.chain.ledger.events import BlockApplied, BlocksUndone, Event, IrreversibleAdvanced
 
 
 class EventObserver(Observer):

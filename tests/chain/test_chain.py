@@ -10,8 +10,8 @@ import pytest
 from msgspec.structs import replace
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.events import BlockApplied, BlocksUndone, Event, IrreversibleAdvanced
 from ledgerd.chain.interface.observer import Detail, Observer
+from ledgerd.chain.ledger.events import BlockApplied, BlocksUndone, Event, IrreversibleAdvanced
 from ledgerd.chain.offline.invariants import check
 from ledgerd.chain.pending.generation import GENERATION_SECONDS, PROPOSALS_SHARE
 from ledgerd.chain.pending.pending import REAPPLICATION_SECONDS

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
-from ledgerd.chain.events import AppliedOperation, BlockApplied, Event
+from ledgerd.chain.ledger.events import AppliedOperation, BlockApplied, Event
 from ledgerd.chain.offline.invariants import check
 from ledgerd.codec import codec_of
 from ledgerd.protocol.blocks.block import Block

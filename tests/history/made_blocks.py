@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ledgerd.chain.events import AFTER_TRANSACTIONS, NO_TRANSACTION, AppliedOperation, BlockApplied
+from ledgerd.chain.ledger.events import AFTER_TRANSACTIONS, NO_TRANSACTION, AppliedOperation, BlockApplied
 from ledgerd.protocol.blocks.block import NO_TRANSACTIONS, Block
 from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.crypto.signatures import Signature

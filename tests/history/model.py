@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ledgerd.chain.events import AppliedOperation, BlockApplied, BlocksUndone, Event
+from ledgerd.chain.ledger.events import AppliedOperation, BlockApplied, BlocksUndone, Event
 from ledgerd.chain.log.histories import HistoryView, RecordedOperation
 from ledgerd.history.filters.filters import AccountFilter, OperationFilter
 from ledgerd.history.filters.touched import touched

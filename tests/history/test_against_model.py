@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ledgerd.chain.chain import STATE_FOLDER
-from ledgerd.chain.events import BlocksUndone, Event, IrreversibleAdvanced
+from ledgerd.chain.ledger.events import BlocksUndone, Event, IrreversibleAdvanced
 from ledgerd.chain.log.block_log import BlockLog
 from ledgerd.history.embedded.embedded import EmbeddedStore
 from ledgerd.history.settings import ALL_BLOCKS, HistorySettings

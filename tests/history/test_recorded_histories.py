@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ledgerd.chain.events import AFTER_TRANSACTIONS
+from ledgerd.chain.ledger.events import AFTER_TRANSACTIONS
 from ledgerd.chain.log.histories import HistoryView, TransactionPlace, entry_text
 from ledgerd.protocol.operations import OPERATIONS
 from ledgerd.protocol.operations.base import name_of

@@ -19,7 +19,7 @@ from tests.house.source_tree import PACKAGE, called_name, parse, python_files
 FAMILIES = ("agents", "bets", "disputes", "leverage", "liquidity", "markets", "oracles")
 FLOORS: Mapping[str, tuple[str, ...]] = {
     "chain/evaluators": ("chain/rules/markets", "chain/rules/accounts/authorities.py"),
-    "protocol/operations": ("protocol/market_rules.py",),
+    "protocol/operations": ("protocol/operations/markets/rules.py",),
 }
 """Where the operations of a family are judged, and what rules they share; their tests are in the room of that name."""
 

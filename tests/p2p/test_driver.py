@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.events import BlockApplied, Event
+from ledgerd.chain.ledger.events import BlockApplied, Event
 from ledgerd.p2p.driver import BACKLOG, QUEUED_BYTES, Driver
 from ledgerd.p2p.network_state import NetworkState
 from ledgerd.p2p.shared.batches import Batch, Origin

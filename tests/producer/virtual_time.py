@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Self
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.events import BlockApplied, Event
+from ledgerd.chain.ledger.events import BlockApplied, Event
 from ledgerd.producer.loop import Producer
 from ledgerd.producer.settings import ProducerSettings, keyring
 from ledgerd.producer.signing.double_sign import LastSigned

@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
-from ledgerd.chain.events import AppliedOperation, BlockApplied, Event
+from ledgerd.chain.ledger.events import AppliedOperation, BlockApplied, Event
 from ledgerd.chain.rules.validators.slots import participation
 from ledgerd.p2p.network_state import NetworkState
 from ledgerd.p2p.shared.actions import Action

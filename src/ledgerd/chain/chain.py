@@ -14,7 +14,6 @@ from typing import Any, Self
 
 from msgspec.structs import replace
 
-from ledgerd.chain.events import BlockApplied, BlocksUndone, Event
 from ledgerd.chain.forks.blocks import Blocks
 from ledgerd.chain.forks.choice import ForkChoice
 from ledgerd.chain.forks.database import ForkDatabase
@@ -27,6 +26,7 @@ from ledgerd.chain.forks.trunk import Trunk
 from ledgerd.chain.interface.observer import Detail, Observer, merged
 from ledgerd.chain.interface.view import ChainParts, ChainView
 from ledgerd.chain.ledger.assumption import Assumption, assumption_of, note_assumption
+from ledgerd.chain.ledger.events import BlockApplied, BlocksUndone, Event
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.provenance import note_provenance
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip, SkipFlags

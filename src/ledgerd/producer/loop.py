@@ -12,9 +12,9 @@ from functools import partial
 from typing import Protocol
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.events import BlockApplied
 from ledgerd.chain.forks.outcome import Outcome, Unlinked
 from ledgerd.chain.interface.observer import Observer
+from ledgerd.chain.ledger.events import BlockApplied
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.chain.pending.generation import BlockDraft
 from ledgerd.producer.decision import OWN_FORK, Guards, decide

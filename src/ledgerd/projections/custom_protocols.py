@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ledgerd.chain.events import BlockApplied, Sample
+from ledgerd.chain.ledger.events import BlockApplied, Sample
 from ledgerd.projections.projection import Projection
 from ledgerd.projections.tables.custom_protocols import CUSTOM_PROTOCOLS, PROTOCOL_BY_LAST_BLOCK, CustomProtocol
 from ledgerd.protocol.operations.accounts.custom import Custom

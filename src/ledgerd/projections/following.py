@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.events import BlockApplied, BlocksUndone, Event, IrreversibleAdvanced
 from ledgerd.chain.interface.observer import Observer, merged
+from ledgerd.chain.ledger.events import BlockApplied, BlocksUndone, Event, IrreversibleAdvanced
 from ledgerd.projections.kept import PROJECTIONS, TOKEN_BYTES, Beginning, KeptProjections
 from ledgerd.projections.projection import Projection
 from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId, block_number_of

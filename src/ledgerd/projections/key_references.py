@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ledgerd.chain.events import BlockApplied, Sample
+from ledgerd.chain.ledger.events import BlockApplied, Sample
 from ledgerd.chain.ledger.ledger import Ledger, Sampler
 from ledgerd.projections.projection import Projection
 from ledgerd.projections.tables.key_references import KEY_REFERENCES, REFERENCE_BY_KEY, KeyReference

@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from ledgerd.chain.events import BlockApplied, Sample
 from ledgerd.chain.interface.observer import NO_SAMPLERS, Samplers
+from ledgerd.chain.ledger.events import BlockApplied, Sample
 from ledgerd.state.store import Store
 from ledgerd.state.tables.tables import Table
 from ledgerd.state.views.view import View

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.chain.events import BlockApplied, BlocksUndone, Event
 from ledgerd.chain.forks.outcome import Outcome
 from ledgerd.chain.interface.observer import Detail, Observer
+from ledgerd.chain.ledger.events import BlockApplied, BlocksUndone, Event
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from tests.chain.networks import Network

@@ -15,7 +15,8 @@ from random import Random
 import pytest
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.events import (
+from ledgerd.chain.interface.observer import Detail
+from ledgerd.chain.ledger.events import (
     NOTHING,
     AccountChange,
     Amounts,
@@ -25,7 +26,6 @@ from ledgerd.chain.events import (
     Held,
     PenaltyChange,
 )
-from ledgerd.chain.interface.observer import Detail
 from ledgerd.chain.ledger.holdings import FIELDS, BlockChanges, standing_balances, standing_penalties
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.events import AccountImage, BlockApplied, BlocksUndone, Event
 from ledgerd.chain.interface.observer import Detail
+from ledgerd.chain.ledger.events import AccountImage, BlockApplied, BlocksUndone, Event
 from ledgerd.chain.ledger.images import GONE, standing_images
 from tests.chain.observing import observe
 from tests.chain.recorded_chains import advance, open_chain

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from ledgerd.chain.events import AppliedOperation, BlockApplied, Event
+from ledgerd.chain.ledger.events import AppliedOperation, BlockApplied, Event
 from ledgerd.protocol.blocks.block import Block, BlockHeader, HardforkVote, HeaderExtension, sign_block
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.networks.parameters import ChainParameters, rescheduled

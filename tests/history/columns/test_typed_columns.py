@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ledgerd.chain.events import AFTER_TRANSACTIONS, NO_TRANSACTION, AppliedOperation, BlockApplied
+from ledgerd.chain.ledger.events import AFTER_TRANSACTIONS, NO_TRANSACTION, AppliedOperation, BlockApplied
 from ledgerd.codec import codec_of, kind_of, record_kind
 from ledgerd.codec.kinds import Kind
 from ledgerd.codec.types.numbers import Int64

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.events import Event
+from ledgerd.chain.ledger.events import Event
 from ledgerd.history.embedded.embedded import EmbeddedStore
 from ledgerd.history.embedded.following import follow, open_history
 from ledgerd.history.errors import HistoryDamaged

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ledgerd.chain.events import AppliedOperation, BlockApplied
+from ledgerd.chain.ledger.events import AppliedOperation, BlockApplied
 from ledgerd.history.filters.filters import AccountFilter, OperationFilter
 from ledgerd.history.settings import HistorySettings
 from ledgerd.protocol.errors import OperatorError

@@ -9,7 +9,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ledgerd.chain.events import AFTER_TRANSACTIONS, NO_TRANSACTION, NOTHING_MISSED
+from ledgerd.chain.ledger.events import AFTER_TRANSACTIONS, NO_TRANSACTION, NOTHING_MISSED
 from ledgerd.codec import codec_of
 from ledgerd.history.columns.rows import COLUMNS, BlockRows
 from ledgerd.history.columns.typed_columns import typed_columns

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.events import Held
+from ledgerd.chain.ledger.events import Held
 from ledgerd.chain.ledger.holdings import standing_balances, standing_penalties
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE
 from ledgerd.codec import codec_of

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerd.chain.events import AccountImage, BlockApplied, ImageKind
+from ledgerd.chain.ledger.events import AccountImage, BlockApplied, ImageKind
 from ledgerd.chain.ledger.images import GONE, packed_names
 from ledgerd.codec import codec_of
 from ledgerd.history.errors import HistoryDamaged

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.chain.events import MissedSlotOwners
+from ledgerd.chain.ledger.events import MissedSlotOwners
 from ledgerd.history.embedded.embedded import EmbeddedStore
 from ledgerd.history.embedded.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from ledgerd.chain.events import Held
+from ledgerd.chain.ledger.events import Held
 from ledgerd.chain.ledger.holdings import FIELDS
 from ledgerd.chain.log.histories import History, JournaledHistory
 from ledgerd.codec.json.text import Json

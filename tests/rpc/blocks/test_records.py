@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from pathlib import Path
 
-from ledgerd.chain.events import BlockApplied, Event, IrreversibleAdvanced
+from ledgerd.chain.ledger.events import BlockApplied, Event, IrreversibleAdvanced
 from ledgerd.codec import codec_of
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.rpc.blocks.records import UNKNOWN, BlockInfo, BlockRecorder, BlockRecords

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 
-from ledgerd.rpc.call.asker import Asker
 from ledgerd.rpc.call.dispatch import Dispatcher, Later
-from ledgerd.rpc.call.limits import Limits
+from ledgerd.rpc.call.limits import Asker, Limits
 from ledgerd.rpc.shares.loop_turns import LoopTurns
 from tests.rpc.sample_api import dispatcher, request
 from tests.rpc.ticking import ticking

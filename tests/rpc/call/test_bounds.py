@@ -12,11 +12,10 @@ import pytest
 
 from ledgerd.codec.json.text import Json
 from ledgerd.rpc.api import APIS
-from ledgerd.rpc.call.asker import Asker
 from ledgerd.rpc.call.bounds import MOST_COUNTED, OTHERS, BoundReached, LimitsReached, RequestBudget, names_in
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.dispatch import Dispatcher, Later
-from ledgerd.rpc.call.limits import Limits
+from ledgerd.rpc.call.limits import Asker, Limits
 from tests.chain.recorded_chains import advance
 from tests.rpc.api.serving import dispatcher_over, followed_chain
 from tests.rpc.sample_api import clock, dispatcher, request, service

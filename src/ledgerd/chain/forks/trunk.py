@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import starmap
 from typing import Any
 
-from ledgerd.chain.events import (
+from ledgerd.chain.ledger.assumption import AssumedBlockDiffers, Assumption
+from ledgerd.chain.ledger.events import (
     UNCHANGED,
     BlockApplied,
     BlocksUndone,
@@ -15,7 +16,6 @@ from ledgerd.chain.events import (
     IrreversibleAdvanced,
     TableChanges,
 )
-from ledgerd.chain.ledger.assumption import AssumedBlockDiffers, Assumption
 from ledgerd.chain.ledger.images import changed_images
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import BELOW_CHECKPOINT, Skip, SkipFlags

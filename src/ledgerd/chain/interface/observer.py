@@ -10,8 +10,8 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Any
 
-from ledgerd.chain.events import BlockApplied, BlocksUndone, Event
 from ledgerd.chain.forks.outcome import Outcome
+from ledgerd.chain.ledger.events import BlockApplied, BlocksUndone, Event
 from ledgerd.chain.ledger.ledger import Sampler
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.operations import Operation

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from operator import attrgetter
 from typing import NamedTuple
 
-from ledgerd.chain.events import NOTHING, AccountChange, Amounts, ChangeCause, Held, PenaltyChange
+from ledgerd.chain.ledger.events import NOTHING, AccountChange, Amounts, ChangeCause, Held, PenaltyChange
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.state.objects.accounts.accounts import ACCOUNTS, Account
 from ledgerd.state.objects.validators import VALIDATORS

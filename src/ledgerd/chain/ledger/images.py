@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 from typing import Any
 
-from ledgerd.chain.events import AccountImage, ImageKind
+from ledgerd.chain.ledger.events import AccountImage, ImageKind
 from ledgerd.codec import codec_of
 from ledgerd.codec.partial import fields_reader
 from ledgerd.protocol.types.names import AccountName, name_of_bytes

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from ledgerd.chain.events import (
+from ledgerd.chain.ledger.events import (
     AFTER_TRANSACTIONS,
     NO_TRANSACTION,
     NOTHING_MISSED,

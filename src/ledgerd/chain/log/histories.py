@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from ledgerd.chain.events import Amounts
+from ledgerd.chain.ledger.events import Amounts
 from ledgerd.codec import record_kind
 from ledgerd.codec.types.numbers import UInt16, UInt32, UInt64
 from ledgerd.protocol.operations import Operation

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from ledgerd.chain.events import AppliedOperation
+from ledgerd.chain.ledger.events import AppliedOperation
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import Skip
 from ledgerd.chain.rules.transactions.bounds import require_usable

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ledgerd.chain import evaluators  # noqa: F401 - makes the rules of the operations known
-from ledgerd.chain.events import NOTHING_MISSED
 from ledgerd.chain.ledger.block_context import BlockContext, Step
+from ledgerd.chain.ledger.events import NOTHING_MISSED
 from ledgerd.chain.ledger.holdings import BlockChanges
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import Skip, SkipFlags

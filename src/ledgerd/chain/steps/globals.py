@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.events import MissedSlotOwners
 from ledgerd.chain.ledger.arithmetic import MAX_UINT128, uint32, uint64
 from ledgerd.chain.ledger.block_context import BlockContext
+from ledgerd.chain.ledger.events import MissedSlotOwners
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import Skip
 from ledgerd.chain.rules.validators.emergency import begin_emergency_after_silence, is_emergency

@@ -7,7 +7,7 @@ from collections import Counter
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from ledgerd.chain.events import AFTER_TRANSACTIONS, Held, PenaltyChange
+from ledgerd.chain.ledger.events import AFTER_TRANSACTIONS, Held, PenaltyChange
 from ledgerd.history.columns.typed_columns import amount_of, name_text, typed_columns, vote_of
 from ledgerd.history.embedded.kept_facts import KeptBlock, KeptFacts, KeptOperation
 from ledgerd.history.filters.filters import AccountFilter

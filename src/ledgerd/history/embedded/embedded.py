@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol, Self, TypeVar
 
 import lmdb
 
-from ledgerd.chain.events import (
+from ledgerd.chain.ledger.events import (
     AFTER_TRANSACTIONS,
     AccountImage,
     Amounts,

@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.events import Event
 from ledgerd.chain.interface.observer import Detail, Observer
+from ledgerd.chain.ledger.events import Event
 from ledgerd.chain.ledger.holdings import standing_balances, standing_penalties
 from ledgerd.chain.ledger.images import standing_images
 from ledgerd.history.embedded.embedded import EmbeddedStore

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import cast
 
-from ledgerd.chain.events import NOTHING, Amounts
+from ledgerd.chain.ledger.events import NOTHING, Amounts
 from ledgerd.chain.log.histories import (
     FoundOperations,
     HistoryView,

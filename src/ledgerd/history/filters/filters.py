@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ledgerd.chain.events import AppliedOperation, BlockApplied
+from ledgerd.chain.ledger.events import AppliedOperation, BlockApplied
 from ledgerd.history.settings import HistorySettings
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.operations import OPERATIONS, Operation

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.events import AppliedOperation, BlockApplied
+from ledgerd.chain.ledger.events import AppliedOperation, BlockApplied
 from ledgerd.codec import codec_of
 from ledgerd.history.embedded.embedded import CopiedBlock, EmbeddedStore
 from ledgerd.history.embedded.following import HISTORY_FOLDER, last_in_common

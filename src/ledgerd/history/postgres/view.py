@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from psycopg import Cursor
 
-from ledgerd.chain.events import NO_TRANSACTION, Amounts, Held
+from ledgerd.chain.ledger.events import NO_TRANSACTION, Amounts, Held
 from ledgerd.chain.log.histories import (
     EntryPage,
     FoundOperations,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from ledgerd.chain.events import NOTHING, Amounts, AppliedOperation, BlockApplied, PenaltyChange
+from ledgerd.chain.ledger.events import NOTHING, Amounts, AppliedOperation, BlockApplied, PenaltyChange
 from ledgerd.history.store.checksums import BLOCK_KEY, CheckedTable, with_sum
 
 _STANDING = b"standing"

@@ -8,7 +8,7 @@ import struct
 from collections.abc import Iterable, Iterator
 from zlib import crc32
 
-from ledgerd.chain.events import AccountImage, Amounts, BlockApplied, ImageKind
+from ledgerd.chain.ledger.events import AccountImage, Amounts, BlockApplied, ImageKind
 from ledgerd.chain.ledger.holdings import amounts_of
 from ledgerd.chain.ledger.images import GONE, IMAGE_LAYOUT, VotedNames
 from ledgerd.chain.log.histories import PastAccount

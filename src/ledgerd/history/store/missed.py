@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ledgerd.chain.events import BlockApplied, MissedSlotOwners
+from ledgerd.chain.ledger.events import BlockApplied, MissedSlotOwners
 from ledgerd.history.store.checksums import BLOCK_KEY, CheckedTable, with_sum
 from ledgerd.protocol.types.names import AccountName
 

@@ -12,7 +12,7 @@ from itertools import compress
 from typing import NamedTuple, cast
 from zlib import crc32
 
-from ledgerd.chain.events import AFTER_TRANSACTIONS, NO_TRANSACTION, AppliedOperation
+from ledgerd.chain.ledger.events import AFTER_TRANSACTIONS, NO_TRANSACTION, AppliedOperation
 from ledgerd.chain.log.histories import KindCount, OperationPlace
 from ledgerd.codec import codec_of
 from ledgerd.codec.partial import bytes_before

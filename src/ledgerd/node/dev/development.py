@@ -16,8 +16,8 @@ from typing import NamedTuple
 import msgspec
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.events import BlockApplied, BlocksUndone
 from ledgerd.chain.interface.observer import Observer
+from ledgerd.chain.ledger.events import BlockApplied, BlocksUndone
 from ledgerd.chain.log.block_log import FULL_LOG
 from ledgerd.chain.log.files import paths_of
 from ledgerd.node.config.configuration import Configuration

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from ledgerd.basics.durations import MINUTE
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.events import BlockApplied
 from ledgerd.chain.interface.observer import Observer
+from ledgerd.chain.ledger.events import BlockApplied
 from ledgerd.node.datadir.state_export import ExportResult, write_snapshot
 from ledgerd.node.parts.bootstrap import WantedState, fetched_state, ready_directory
 from ledgerd.node.parts.chain import ChainPart

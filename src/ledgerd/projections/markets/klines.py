@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from ledgerd.chain.events import Sample
 from ledgerd.chain.interface.observer import Samplers
+from ledgerd.chain.ledger.events import Sample
 from ledgerd.chain.ledger.ledger import Ledger, Sampler
 from ledgerd.projections.tables.market_records import (
     KLINE_BY_MARKET,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from ledgerd.chain.events import Change
+from ledgerd.chain.ledger.events import Change
 from ledgerd.projections.tables.market_records import (
     OPEN_BOOK_BY_ORACLE,
     PM_OPEN_BOOKS,

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-from ledgerd.chain.events import BlockApplied, Sample
 from ledgerd.chain.interface.observer import Samplers
+from ledgerd.chain.ledger.events import BlockApplied, Sample
 from ledgerd.chain.ledger.ledger import Ledger, Sampler
 from ledgerd.projections.tables.market_records import PM_PLACED_MARKETS, PlacedMarket, PmPlacedMarkets
 from ledgerd.protocol.operations import OPERATIONS, Operation

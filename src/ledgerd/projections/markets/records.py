@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ledgerd.chain.events import BlockApplied, Sample
 from ledgerd.chain.interface.observer import Samplers, merged
+from ledgerd.chain.ledger.events import BlockApplied, Sample
 from ledgerd.projections.markets.klines import move_points, point_samplers, write_points
 from ledgerd.projections.markets.labels import count_labels
 from ledgerd.projections.markets.metadata import (

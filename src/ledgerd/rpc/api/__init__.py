@@ -1,15 +1,15 @@
 """The APIs of the node, one module for each name; the histories are not among them."""
 
-from ledgerd.rpc.api.account_by_key import ACCOUNT_BY_KEY
 from ledgerd.rpc.api.blocks.block_info import BLOCK_INFO, RAW_BLOCK
-from ledgerd.rpc.api.committee_api import COMMITTEE_API
-from ledgerd.rpc.api.custom_protocol_api import CUSTOM_PROTOCOL_API
 from ledgerd.rpc.api.database_api import DATABASE_API
-from ledgerd.rpc.api.invite_api import INVITE_API
+from ledgerd.rpc.api.ledger.account_by_key import ACCOUNT_BY_KEY
+from ledgerd.rpc.api.ledger.committee_api import COMMITTEE_API
+from ledgerd.rpc.api.ledger.custom_protocol_api import CUSTOM_PROTOCOL_API
+from ledgerd.rpc.api.ledger.invite_api import INVITE_API
+from ledgerd.rpc.api.ledger.paid_subscription_api import PAID_SUBSCRIPTION_API
+from ledgerd.rpc.api.ledger.validator_api import VALIDATOR_API
 from ledgerd.rpc.api.node.network_broadcast_api import NETWORK_BROADCAST_API
-from ledgerd.rpc.api.paid_subscription_api import PAID_SUBSCRIPTION_API
 from ledgerd.rpc.api.prediction_market import PREDICTION_MARKET_API
-from ledgerd.rpc.api.validator_api import VALIDATOR_API
 from ledgerd.rpc.call.declarations import Api
 
 APIS: tuple[Api, ...] = (

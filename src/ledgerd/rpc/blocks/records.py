@@ -11,8 +11,8 @@ from pathlib import Path
 
 import msgspec
 
-from ledgerd.chain.events import BlockApplied, Event
 from ledgerd.chain.interface.observer import Observer
+from ledgerd.chain.ledger.events import BlockApplied, Event
 from ledgerd.codec.types.numbers import UInt32, UInt64
 from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId
 

@@ -17,14 +17,13 @@ from ledgerd.codec.json.text import Json
 from ledgerd.metrics.meters.requests import AT_FAILED, AT_OK, AT_REFUSED, RequestMeter, RequestTiming
 from ledgerd.protocol.errors import OperatorError, RuleViolation
 from ledgerd.protocol.properties import json_defaults_of
-from ledgerd.rpc.call.asker import NOBODY, Asker
 from ledgerd.rpc.call.batch import BatchAnswers
 from ledgerd.rpc.call.bounds import LimitsReached, RequestBudget, names_in
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.declarations import Answering, Api, Method
 from ledgerd.rpc.call.envelope import NO_ID, argument_list, as_bytes, call_of, error_answer, identifier, result_opening
 from ledgerd.rpc.call.errors import INVALID_REQUEST, OTHER, ErrorObject, PlainError, Unresolved, error_object
-from ledgerd.rpc.call.limits import Limits
+from ledgerd.rpc.call.limits import NOBODY, Asker, Limits
 from ledgerd.rpc.call.reading import LARGE, LargeBatch, read_large_request, read_request
 from ledgerd.rpc.call.view import ApiView, Node
 from ledgerd.rpc.shares.loop_turns import LoopTurns

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import msgspec
 from msgspec.structs import replace
 
@@ -66,3 +68,15 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
             return self
         fitting = max(1, files - OWN_FILES)
         return replace(self, connections=min(self.connections or fitting, fitting))
+
+
+class Asker(NamedTuple):
+    """A client of a request."""
+
+    address: str = ""
+    """As it is charged; empty where there is none."""
+    share: str = ""
+    """What its broadcasts are charged to: the address, or the connection where many clients share the address."""
+
+
+NOBODY = Asker()

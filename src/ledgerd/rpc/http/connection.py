@@ -11,8 +11,8 @@ from functools import partial
 
 from ledgerd.codec.errors import DecodeError
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.rpc.call.asker import Asker
 from ledgerd.rpc.call.dispatch import AnswerMaker, Later
+from ledgerd.rpc.call.limits import Asker
 from ledgerd.rpc.http import responses
 from ledgerd.rpc.http.gate import Gate
 from ledgerd.rpc.http.reader import Arrival, ContinueExpected, Handshake, Refusal, Request, RequestReader

@@ -15,10 +15,9 @@ from typing import cast
 
 from ledgerd.basics.addresses import Exemption, charged_as, is_loopback
 from ledgerd.basics.quotas import HeldAmounts, Quotas
-from ledgerd.rpc.call.asker import NOBODY, Asker
 from ledgerd.rpc.call.bounds import LimitsReached
 from ledgerd.rpc.call.dispatch import Dispatcher
-from ledgerd.rpc.call.limits import Limits
+from ledgerd.rpc.call.limits import NOBODY, Asker, Limits
 from ledgerd.rpc.http.gate import Gate, Proxies
 from ledgerd.rpc.http.places.connection_table import Activity, ConnectionTable
 from ledgerd.rpc.http.places.given_up import GivenUpAnswers

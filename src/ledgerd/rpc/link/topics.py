@@ -42,7 +42,7 @@ class Broadcast(msgspec.Struct, frozen=True, array_like=True):
     max_block_age: int = -1
     """The greatest age of the head at which a transaction is accepted: seconds; negative for any age."""
     share: str = ""
-    """What is charged for it: the client's address, or its connection (`rpc.call.asker`)."""
+    """What is charged for it: the client's address, or its connection (`Asker`)."""
 
 
 class Inclusion(msgspec.Struct, frozen=True, array_like=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from ledgerd.chain.events import NO_TRANSACTION
+from ledgerd.chain.ledger.events import NO_TRANSACTION
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.transactions.proposals import UNSIGNED
 from ledgerd.chain.rules.transactions.transactions import apply_transaction

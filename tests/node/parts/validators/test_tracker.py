@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from ledgerd.chain.events import (
+from ledgerd.chain.forks.outcome import OnBranch, Outcome, Refused
+from ledgerd.chain.ledger.events import (
     AFTER_TRANSACTIONS,
     NO_TRANSACTION,
     AppliedOperation,
     BlockApplied,
     MissedSlotOwners,
 )
-from ledgerd.chain.forks.outcome import OnBranch, Outcome, Refused
 from ledgerd.node.parts.validators.tracker import (
     BEHIND,
     SETTLED_AFTER,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.chain.events import BlockApplied, Event
+from ledgerd.chain.ledger.events import BlockApplied, Event
 from ledgerd.node.parts.watching.status import LATEST_DELAY, SLOTS_KEPT, SlotRecord
 from ledgerd.rpc.api.node.node_status import UNKNOWN, SlotFacts
 from tests.chain.networks import Network, start_seven

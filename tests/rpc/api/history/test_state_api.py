@@ -8,7 +8,7 @@ from typing import cast
 
 import pytest
 
-from ledgerd.chain.events import Amounts
+from ledgerd.chain.ledger.events import Amounts
 from ledgerd.chain.log.histories import History, HistoryView
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.rpc.api.history.state_api import MOST_NAMES

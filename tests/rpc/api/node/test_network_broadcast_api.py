@@ -22,10 +22,9 @@ from ledgerd.protocol.types.identifiers import NO_BLOCK
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.rpc.api import APIS
 from ledgerd.rpc.api.database_api import blocks
-from ledgerd.rpc.call.asker import NOBODY, Asker
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.dispatch import Dispatcher, Later
-from ledgerd.rpc.call.limits import Limits
+from ledgerd.rpc.call.limits import NOBODY, Asker, Limits
 from ledgerd.rpc.call.view import Node, nothing_to_read
 from ledgerd.rpc.link.topics import (
     APPLIED_BLOCK,

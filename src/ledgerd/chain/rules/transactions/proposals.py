@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ledgerd.chain.events import NO_TRANSACTION
 from ledgerd.chain.ledger.arithmetic import uint32
 from ledgerd.chain.ledger.evaluation import apply_proposed_operation
+from ledgerd.chain.ledger.events import NO_TRANSACTION
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import Skip
 from ledgerd.chain.rules.transactions.transactions import apply_transaction

@@ -12,8 +12,8 @@ from functools import partial
 from msgspec.structs import replace
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.events import BlockApplied, BlocksUndone
 from ledgerd.chain.interface.observer import Detail, Observer
+from ledgerd.chain.ledger.events import BlockApplied, BlocksUndone
 from ledgerd.metrics.table import requests
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.clients.broadcasts import Broadcasts

@@ -7,8 +7,8 @@ import logging
 from collections import deque
 from collections.abc import Iterable
 
-from ledgerd.chain.events import BlockApplied
 from ledgerd.chain.interface.observer import Observer
+from ledgerd.chain.ledger.events import BlockApplied
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.peers import PeersPart

@@ -7,9 +7,9 @@ from collections import deque
 from functools import partial
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.events import BlockApplied, BlocksUndone
 from ledgerd.chain.forks.outcome import Outcome
 from ledgerd.chain.interface.observer import Observer
+from ledgerd.chain.ledger.events import BlockApplied, BlocksUndone
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.validators.tracker import SlotTracker, WatchedSlot

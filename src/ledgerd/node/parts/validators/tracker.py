@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
-from ledgerd.chain.events import BlockApplied, MissedSlotOwners
 from ledgerd.chain.forks.outcome import Outcome, Refused
+from ledgerd.chain.ledger.events import BlockApplied, MissedSlotOwners
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.operations.virtual import ValidatorReward

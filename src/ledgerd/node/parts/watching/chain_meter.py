@@ -6,8 +6,8 @@ from collections import Counter as Tally
 from collections.abc import Callable, Sequence
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.events import BlockApplied, BlocksUndone
 from ledgerd.chain.interface.observer import Observer
+from ledgerd.chain.ledger.events import BlockApplied, BlocksUndone
 from ledgerd.metrics.cells import Cells, GaugeCell
 from ledgerd.metrics.families import Family
 from ledgerd.metrics.names import NOWHERE, ValidatorPlaces

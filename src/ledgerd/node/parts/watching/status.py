@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.events import BlockApplied, BlocksUndone
 from ledgerd.chain.interface.observer import Observer
 from ledgerd.chain.interface.view import ChainView
+from ledgerd.chain.ledger.events import BlockApplied, BlocksUndone
 from ledgerd.node.config.logging.handlers import stays
 from ledgerd.node.config.logging.lines import PACKAGE, PersonLine
 from ledgerd.node.parts.chain import ChainPart

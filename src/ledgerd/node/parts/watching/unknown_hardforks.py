@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.events import BlockApplied
 from ledgerd.chain.interface.observer import Observer
+from ledgerd.chain.ledger.events import BlockApplied
 from ledgerd.chain.rules.validators.unknown_hardforks import UnknownHardforkVotes, unknown_hardfork_votes
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 

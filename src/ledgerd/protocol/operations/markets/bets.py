@@ -8,11 +8,11 @@ from msgspec import field
 
 from ledgerd.codec import missing
 from ledgerd.codec.types.numbers import Int8, Int16, ShareAmount, UInt8
-from ledgerd.protocol import market_rules
 from ledgerd.protocol.constants import MAX_PM_DISPUTE_REASON_LENGTH, MAX_PM_PROFILE_URL_LENGTH
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.protocol.operations.base import Extensions, Operation
+from ledgerd.protocol.operations.markets import rules as market_rules
 from ledgerd.protocol.operations.roles import (
     ActiveSigner,
     BetId,

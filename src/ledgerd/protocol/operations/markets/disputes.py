@@ -9,9 +9,9 @@ from ledgerd.codec import missing
 from ledgerd.codec.types.numbers import Int16
 from ledgerd.protocol.constants import MAX_PM_DISPUTE_REASON_LENGTH
 from ledgerd.protocol.errors import require
-from ledgerd.protocol.market_rules import require_object_id, require_text, require_token
 from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.protocol.operations.base import Extensions, Operation
+from ledgerd.protocol.operations.markets.rules import require_object_id, require_text, require_token
 from ledgerd.protocol.operations.roles import (
     ActiveSigner,
     MarketId,

@@ -6,9 +6,9 @@ from typing import Annotated
 
 from ledgerd.codec.types.numbers import ShareAmount
 from ledgerd.protocol.errors import require
-from ledgerd.protocol.market_rules import require_object_id, require_positive_token, require_token
 from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.protocol.operations.base import Extensions, Operation
+from ledgerd.protocol.operations.markets.rules import require_object_id, require_positive_token, require_token
 from ledgerd.protocol.operations.roles import ActiveSigner, LiquidityId, MarketId, Role, words
 from ledgerd.protocol.types.assets import Asset
 from ledgerd.protocol.types.authority import require_valid_name

@@ -9,9 +9,14 @@ from ledgerd.codec import missing
 from ledgerd.codec.types.numbers import Int16, ShareAmount, UInt8, UInt32
 from ledgerd.protocol import constants
 from ledgerd.protocol.errors import require
-from ledgerd.protocol.market_rules import require_fixed_fee, require_object_id, require_positive_token, require_text
 from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.protocol.operations.base import Extensions, Operation
+from ledgerd.protocol.operations.markets.rules import (
+    require_fixed_fee,
+    require_object_id,
+    require_positive_token,
+    require_text,
+)
 from ledgerd.protocol.operations.roles import (
     ActiveSigner,
     MarketId,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Annotated
 
 from ledgerd.codec import missing
-from ledgerd.protocol import market_rules
 from ledgerd.protocol.constants import MAX_PM_PROFILE_URL_LENGTH
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.protocol.operations.base import Extensions, Fee, Operation
+from ledgerd.protocol.operations.markets import rules as market_rules
 from ledgerd.protocol.operations.roles import ActiveSigner, MarketId, Meaning, Percent, Role, Url, words
 from ledgerd.protocol.types.assets import Asset
 from ledgerd.protocol.types.authority import require_valid_name

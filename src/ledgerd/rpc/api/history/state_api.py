@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ledgerd.chain.events import Held
+from ledgerd.chain.ledger.events import Held
 from ledgerd.chain.ledger.holdings import FIELDS
 from ledgerd.chain.log.histories import History, JournaledHistory
 from ledgerd.codec.types.numbers import UInt32

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from functools import partial
 
-from ledgerd.rpc.call.asker import Asker
+from ledgerd.rpc.call.limits import Asker
 from ledgerd.rpc.http.places.connection_table import Activity
 from ledgerd.rpc.http.responses import EVENT_STREAM_HEAD
 from ledgerd.rpc.http.service import Connection, Service

@@ -20,8 +20,8 @@ from websockets.frames import CloseCode, Frame, Opcode
 from websockets.protocol import SEND_EOF, Protocol, Side, State
 from websockets.utils import accept_key as accepted
 
-from ledgerd.rpc.call.asker import Asker
 from ledgerd.rpc.call.dispatch import AnswerMaker, Later
+from ledgerd.rpc.call.limits import Asker
 from ledgerd.rpc.http.places.connection_table import Activity
 from ledgerd.rpc.http.reader import PARSED_BYTES, PART_BYTES
 from ledgerd.rpc.http.service import Connection, Service

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerd.chain.events import NOTHING_MISSED, BlockApplied, MissedSlotOwners
+from ledgerd.chain.ledger.events import NOTHING_MISSED, BlockApplied, MissedSlotOwners
 from ledgerd.protocol.types.names import AccountName
 from tests.chain.networks import start_seven
 from tests.chain.observing import observe

@@ -1,0 +1,1 @@
+"""What is asked of one table or two of the state."""
