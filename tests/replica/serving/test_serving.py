@@ -20,8 +20,8 @@ from ledgerd.replica.messages import VERSION, MessageKind, NotServed, ReplicaHel
 from ledgerd.replica.serving.hub import Hub
 from ledgerd.replica.serving.places import MOST_REPLICAS, MOST_STRANGERS_OF_ADDRESS
 from ledgerd.replica.serving.serving import ReplicaServer
-from ledgerd.replica.serving.source import LAYOUT, NodeFiles
 from ledgerd.replica.settings import StreamSettings, read_stream_place
+from ledgerd.replica.source import LAYOUT, NodeFiles
 from ledgerd.state.files.change_frames import MOST_FRAME, opened
 from ledgerd.state.files.change_log import CHANGES_FOLDER, ChangeLog
 from ledgerd.supervision.tasks import Tasks

@@ -40,8 +40,8 @@ from ledgerd.replica.messages import (
     read_block_info,
     read_check,
 )
-from ledgerd.replica.serving.source import LAYOUT
 from ledgerd.replica.settings import StreamSettings
+from ledgerd.replica.source import LAYOUT
 from ledgerd.state.errors import StorageError
 from ledgerd.state.files.change_frames import (
     FRAME,

@@ -15,7 +15,7 @@ from ledgerd.projections.kept import FOLDER
 from ledgerd.replica.copies.copied_file import CopiedFile
 from ledgerd.replica.copies.ownership import MARK, refuse_state_of_node
 from ledgerd.replica.digest import packed_digest
-from ledgerd.replica.serving.source import HEADER_NUMBER, NAMES
+from ledgerd.replica.source import HEADER_NUMBER, NAMES
 from ledgerd.state.errors import StoreFull
 from ledgerd.state.files.change_frames import ChangedEntries, ChangedPart, ChangeFault
 from ledgerd.state.files.change_log import FIRST_BESIDE, POSITION_VALUE

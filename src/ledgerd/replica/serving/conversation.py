@@ -30,7 +30,7 @@ from ledgerd.replica.messages import (
     read,
 )
 from ledgerd.replica.serving.hub import Hub
-from ledgerd.replica.serving.source import HEADER_NUMBER, LAYOUT, NAMES, HeldCommit, NodeFiles
+from ledgerd.replica.source import HEADER_NUMBER, LAYOUT, NAMES, HeldCommit, NodeFiles
 from ledgerd.state.files.change_frames import PART_BYTES, PART_ENTRIES, framed, opened
 from ledgerd.state.files.change_log import LogGap, Place
 from ledgerd.supervision.tasks import first_of

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ledgerd.basics.frames import FrameFault
 from ledgerd.replica.digest import packed_digest
 from ledgerd.replica.serving.node_digest import NodeDigest
-from ledgerd.replica.serving.source import NodeFiles
+from ledgerd.replica.source import NodeFiles
 from ledgerd.state.files.change_log import LogGap
 
 log = logging.getLogger(__name__)

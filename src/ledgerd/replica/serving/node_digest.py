@@ -9,7 +9,7 @@ import asyncio
 
 from ledgerd.basics.frames import FrameBuffer
 from ledgerd.replica.digest import MODULUS, hash_of
-from ledgerd.replica.serving.source import NAMES, HeldCommit, NodeFiles
+from ledgerd.replica.source import NAMES, HeldCommit, NodeFiles
 from ledgerd.state.files.change_frames import MOST_FRAME, ChangeFault, RecordFrame, opened, read_part
 from ledgerd.state.files.change_log import Place
 

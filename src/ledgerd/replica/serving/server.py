@@ -8,7 +8,7 @@ from pathlib import Path
 from ledgerd.replica.order import ServerOrder
 from ledgerd.replica.serving.hub import Hub
 from ledgerd.replica.serving.serving import ReplicaServer
-from ledgerd.replica.serving.source import NodeFiles
+from ledgerd.replica.source import NodeFiles
 from ledgerd.supervision.tasks import Tasks, first_of
 
 MOST_NOTICES = 65_536
