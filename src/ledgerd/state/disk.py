@@ -21,7 +21,7 @@ from ledgerd.state.errors import StorageError, StoreFull, unreadable
 from ledgerd.state.noted import NotedTransaction, Notes
 from ledgerd.state.pages import is_whole
 
-DATA_FILE = "data.mdb"
+DATA_FILE, LOCKS = "data.mdb", "lock.mdb"
 MAX_DATABASES = 512
 MAX_READERS = 512
 

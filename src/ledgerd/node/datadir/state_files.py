@@ -15,7 +15,7 @@ from ledgerd.chain.log.files import LogKind, paths_of, sums_path, sync_folder
 from ledgerd.chain.log.rolling import ROLLING_LOG
 from ledgerd.projections.kept import FOLDER, replace_projections
 from ledgerd.rpc.blocks.records import FILE_NAME as BLOCK_INFO
-from ledgerd.state.disk import DATA_FILE, Space
+from ledgerd.state.disk import DATA_FILE, LOCKS, Space
 from ledgerd.state.errors import StorageError
 from ledgerd.state.lock import lock_writer, swapping
 from ledgerd.state.objects import STORED_TABLES
@@ -23,7 +23,6 @@ from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.reversible import REVERSIBLE_BY_NUMBER
 from ledgerd.state.store import Store
 
-LOCKS = "lock.mdb"
 NEW = "new"
 """The folder in which a new state is built before it replaces the present one."""
 

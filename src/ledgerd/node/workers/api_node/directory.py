@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledgerd.projections.reading import ProjectionReader
 from ledgerd.rpc.call.errors import PlainError
-from ledgerd.state.disk import DATA_FILE
+from ledgerd.state.disk import DATA_FILE, LOCKS
 from ledgerd.state.errors import StorageError, StoreLocked, StoreOutdated
 from ledgerd.state.lock import files_stay
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ledgerd.state.reader import CommitView
     from ledgerd.state.tables import Table
 
-LMDB_FILES = (DATA_FILE, "lock.mdb")
+LMDB_FILES = (DATA_FILE, LOCKS)
 
 MOST_DERIVED = 2_048
 """Objects whose values are remembered, fewer than in a node: an API node has to be small, so that there can be many."""
