@@ -23,11 +23,11 @@ from ledgerd.projections.key_references import KeyReferences
 from ledgerd.projections.markets.records import MarketRecords
 from ledgerd.projections.projection import Projection
 from ledgerd.projections.tables import PROJECTED_TABLES
-from ledgerd.projections.tables.market_records import PM_MARKET_META, PM_RECORDS_SINCE
+from ledgerd.projections.tables.market_records import PM_MARKET_META, PM_OPEN_BOOKS, PM_RECORDS_SINCE
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.operations.markets.bets import PmPlaceBet
 from ledgerd.protocol.types.assets import tokens
-from ledgerd.state.errors import StoreFull
+from ledgerd.state.errors import StoreCorrupt, StoreFull
 from ledgerd.state.files.disk import DATA_FILE
 from ledgerd.state.views.view import View
 from tests.chain.crowded_markets import open_markets
@@ -246,6 +246,27 @@ def test_blocks_without_anything_for_projections_are_no_commit_of_theirs(tmp_pat
     assert store.commits == commits
     branch(node, [1_000])
     assert store.commits == commits + 1
+    node.chain.close()
+
+
+def test_a_store_that_cannot_be_read_any_more_begins_anew_while_the_node_runs(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = node_of(tmp_path)
+    branch(node, [1_000])
+
+    def damaged(*_: object) -> None:
+        raise StoreCorrupt("a page is missing")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(MarketRecords, "apply", damaged)
+        node.produce()
+    assert "cannot be read (a page is missing)" in caplog.text
+    head = node.chain.head_number
+    branch(node, [2_000])
+    kept = view_of(node.chain)
+    assert kept.get(PM_RECORDS_SINCE, 0).block == head + 1
+    assert [each.bets_sum for each in kept.scan(PM_OPEN_BOOKS)] == [3_000]
     node.chain.close()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -14,7 +13,7 @@ from ledgerd.projections.tables import PROJECTED_TABLES
 from ledgerd.projections.tables.projected_block import PROJECTED_BLOCK, ProjectedBlock
 from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId, ChainId
 from ledgerd.state.errors import StoreCorrupt, StoreOutdated
-from ledgerd.state.files.disk import DATA_FILE, Space
+from ledgerd.state.files.disk import DATA_FILE, LOCKS, Space
 from ledgerd.state.files.lock import swapping
 from ledgerd.state.store import Store
 from ledgerd.state.views.view import View
@@ -34,11 +33,13 @@ NAMES, BEGUN, CHAIN = "names", "begun", "chain id"
 
 def replace_projections(folder: Path, source: Path) -> None:
     """Put those of a state in another folder, if it has any, in the place of those of the one in this."""
-    present, fresh = folder / FOLDER, source / FOLDER
-    if fresh.is_dir():
-        shutil.rmtree(present, ignore_errors=True)
-        fresh.rename(present)
-        sync_folder(folder)
+    present, fresh = folder / FOLDER, source / FOLDER / DATA_FILE
+    if fresh.exists():
+        present.mkdir(exist_ok=True)
+        with swapping(present):
+            (present / LOCKS).unlink(missing_ok=True)
+            fresh.replace(present / DATA_FILE)
+        sync_folder(present)
 
 
 class Beginning(NamedTuple):
@@ -70,9 +71,9 @@ class KeptProjections:
     def _emptied(self, fault: str) -> Store:
         self.fault = fault
         self.leave_changes()
-        if self.folder.exists():
-            with swapping(self.folder):
-                shutil.rmtree(self.folder)
+        with swapping(self.folder):
+            for name in (DATA_FILE, LOCKS):
+                (self.folder / name).unlink(missing_ok=True)
         return self._opened()
 
     def clear(self, fault: str) -> None:

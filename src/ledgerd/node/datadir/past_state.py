@@ -24,10 +24,9 @@ from ledgerd.chain.log.state_blocks import IMPORTED, LOG_KIND
 from ledgerd.chain.offline.replay import reapply
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.network import GENESIS_FILE
-from ledgerd.node.config.options.application import PREDICTION_MARKET_API
 from ledgerd.node.datadir.directory_blocks import DirectoryBlocks
 from ledgerd.node.datadir.opening import space_of
-from ledgerd.node.datadir.projections import project_for_plugins
+from ledgerd.node.datadir.projections import PROJECTIONS, project_for_plugins
 from ledgerd.node.datadir.state_export import write_snapshot
 from ledgerd.node.datadir.state_files import StateFiles
 from ledgerd.protocol.errors import OperatorError
@@ -52,9 +51,7 @@ NOTE = "past-state.json"
 SNAPSHOT_SUFFIX = SUFFIXES[0]
 
 ANSWERING = ("committee_api", "database_api", "invite_api", "paid_subscription_api", "validator_api")
-"""Plugins that answer from any state."""
-KEEPING = ("account_by_key", "custom_protocol_api", PREDICTION_MARKET_API)
-"""Plugins that answer from what is kept in a state for them."""
+"""Plugins that answer from any state, without what is kept beside it for others."""
 
 SKIPPED = (VERIFIED_BEFORE | Skip.TRANSACTION_DUPES) & ~Skip.VALIDATOR_SCHEDULE
 """The node has checked the blocks. That each is of the validator whose turn it was shows that the state fits them.
@@ -264,7 +261,7 @@ class PastState:
     def _write_configuration(self) -> None:
         """What commands and `ledgerd api` need to know of the new directory."""
         application = self._configuration.application
-        names = (*ANSWERING, *(name for name in application.plugins if name in KEEPING))
+        names = (*ANSWERING, *(name for name in application.plugins if name in PROJECTIONS))
         plugins = "".join(f"plugin = {name}\n" for name in names)
         text = f"# The state at block {self._at}, made by `ledgerd state --at`.\nchain = {application.chain}\n{plugins}"
         (self._folder / "config.ini").write_text(text, encoding="utf-8")

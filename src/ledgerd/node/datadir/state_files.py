@@ -16,14 +16,13 @@ from ledgerd.chain.log.rolling import ROLLING_LOG
 from ledgerd.projections.kept import FOLDER, replace_projections
 from ledgerd.rpc.blocks.records import FILE_NAME as BLOCK_INFO
 from ledgerd.state.errors import StorageError
-from ledgerd.state.files.disk import DATA_FILE, Space
+from ledgerd.state.files.disk import DATA_FILE, LOCKS, Space
 from ledgerd.state.files.lock import lock_writer, swapping
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.transactions import REVERSIBLE_BY_NUMBER
 from ledgerd.state.store import Store
 
-LOCKS = "lock.mdb"
 NEW = "new"
 """The folder in which a new state is built before it replaces the present one."""
 

@@ -18,11 +18,11 @@ from ledgerd.chain.ledger.assumption import Assumption, assumption_of
 from ledgerd.chain.log.block_log import BlockLog
 from ledgerd.chain.log.files import paths_of, sync_folder
 from ledgerd.chain.log.rolling import RollingBlockLog
-from ledgerd.node.datadir.state_files import LOCKS, StateFiles
+from ledgerd.node.datadir.state_files import StateFiles
 from ledgerd.projections.kept import FOLDER, replace_projections
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.state.files.copying import copy_state
-from ledgerd.state.files.disk import DATA_FILE, taken_bytes
+from ledgerd.state.files.disk import DATA_FILE, LOCKS, taken_bytes
 from ledgerd.state.files.lock import swapping
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES

@@ -21,7 +21,7 @@ from ledgerd.state.files.change_log import ChangeLog
 from ledgerd.state.files.noted import NotedTransaction, Notes
 from ledgerd.state.files.pages import is_whole
 
-DATA_FILE = "data.mdb"
+DATA_FILE, LOCKS = "data.mdb", "lock.mdb"
 MAX_DATABASES = 512
 MAX_READERS = 512
 

@@ -21,7 +21,7 @@ from tests.chain.recorded_chains import LIKE_THE_RECORDING, network_of
 from tests.node.workers.api_node.test_source import PROPERTIES, asked, over
 from tests.recorded import ALL_CHAINS, recorded_answers, recorded_blocks
 from tests.replica.nodes import RunningReplica, ServedNode
-from tests.rpc.api.serving import copy_followed, project_for_plugins, recorded_api_answers, without_origin
+from tests.rpc.api.serving import copy_followed, recorded_api_answers, without_origin
 from tests.rpc.api.test_recorded_answers import STANDS
 
 ASKED = [
@@ -39,7 +39,6 @@ def replicate(name: str, height: int, folder: Path) -> None:
     copy_followed(name, logged - AT_ONCE, folder / "node")
     (folder / "node" / FILE_NAME).rename(folder / "node" / STATE_FOLDER / FILE_NAME)
     with ServedNode(folder / "node", network_of(name)) as node:
-        project_for_plugins(node.chain)
         node.serve()
         with RunningReplica(node.settings, folder / "replica") as replica:
             replica.wait_for_head(logged - AT_ONCE)

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 from ledgerd.projections.reading import ProjectionReader
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.state.errors import StorageError, StoreLocked, StoreOutdated
-from ledgerd.state.files.disk import DATA_FILE
+from ledgerd.state.files.disk import DATA_FILE, LOCKS
 from ledgerd.state.files.lock import files_stay
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.tables.tables import Table
 from ledgerd.state.views.reader import CommitView, StateReader
 
-LMDB_FILES = (DATA_FILE, "lock.mdb")
+LMDB_FILES = (DATA_FILE, LOCKS)
 
 MOST_DERIVED = 2_048
 """Objects whose values are remembered, fewer than in a node: an API node has to be small, so that there can be many."""
