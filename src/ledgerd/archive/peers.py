@@ -19,21 +19,13 @@ from ledgerd.basics.printable import printable
 from ledgerd.chain.log.files import OFFSET
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError
+from ledgerd.p2p.wire import messages
 from ledgerd.p2p.wire.frames import FrameReader, PeerFault
-from ledgerd.p2p.wire.messages import (
-    BlockRangeReply,
-    GetBlockRange,
-    Hello,
-    HelloReply,
-    Message,
-    NodeId,
-    SoftBan,
-)
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.protocol.types.identifiers import NO_BLOCK
 
-M = TypeVar("M", bound=Message)
+M = TypeVar("M", bound=messages.Message)
 
 SECONDS = 30.0
 """For an answer."""
@@ -64,16 +56,16 @@ class PeerArchive:
     def _greet(self, known: KnownBlocks) -> None:
         head = known.latest
         head_id = known.id_at(head) or NO_BLOCK
-        hello = Hello(
+        hello = messages.Hello(
             head_block_id=head_id,
             head_block_num=head,
             lib_block_id=head_id,
             lib_block_num=head,
             dlt_earliest_block=known.earliest,
             dlt_latest_block=head,
-            node_id=NodeId(secrets.token_bytes(33)),
+            node_id=messages.NodeId(secrets.token_bytes(33)),
         )
-        reply = self._ask(hello, HelloReply)
+        reply = self._ask(hello, messages.HelloReply)
         if not reply.fork_alignment:
             raise SourceFault(f"{self._endpoint} is on another chain")
         self._earliest = max(1, reply.our_dlt_earliest)
@@ -102,8 +94,8 @@ class PeerArchive:
         refusals = 0
         pace = SourcePace(str(self._endpoint), LEAST_BLOCKS, "blocks")
         while number <= last:
-            request = GetBlockRange(number, min(last, number + AT_ONCE - 1), NO_BLOCK)
-            reply = self._ask(request, BlockRangeReply)
+            request = messages.GetBlockRange(number, min(last, number + AT_ONCE - 1), NO_BLOCK)
+            reply = self._ask(request, messages.BlockRangeReply)
             if reply.blocks and number + len(reply.blocks) <= last:
                 pace.count(len(reply.blocks))
             for block in reply.blocks:
@@ -117,7 +109,7 @@ class PeerArchive:
             if refusals:
                 time.sleep(PAUSE_SECONDS)
 
-    def _ask(self, request: Message, kind: type[M]) -> M:
+    def _ask(self, request: messages.Message, kind: type[M]) -> M:
         """The answer; whatever else the peer sends meanwhile is passed over."""
         until = time.monotonic() + SECONDS
         try:
@@ -126,7 +118,7 @@ class PeerArchive:
                 while (frame := self._frames.next_frame(now := time.monotonic())) is not None:
                     if now > until:
                         raise TimeoutError("timed out")
-                    if frame.number == SoftBan.NUMBER:
+                    if frame.number == messages.SoftBan.NUMBER:
                         raise SourceFault(f"{self._endpoint} has closed the connection: it bans this address")
                     if frame.number == kind.NUMBER:
                         return codec_of(kind).decode(frame.payload)

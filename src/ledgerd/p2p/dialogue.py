@@ -19,28 +19,7 @@ from ledgerd.p2p.talk.handshake import answer, loser_of_duplicates, may_go_on
 from ledgerd.p2p.talk.mempool import Admitted
 from ledgerd.p2p.talk.peer_exchange import PeerExchange
 from ledgerd.p2p.talk.relay import push_transaction
-from ledgerd.p2p.wire.messages import (
-    FORWARD,
-    SYNC,
-    BlockRangeReply,
-    BlockReply,
-    ForkStatus,
-    GapFillReply,
-    GapFillRequest,
-    GetBlock,
-    GetBlockRange,
-    Hello,
-    HelloReply,
-    Message,
-    NotAvailable,
-    PeerExchangeRateLimited,
-    PeerExchangeReply,
-    PeerExchangeRequest,
-    RangeReply,
-    RangeRequest,
-    SoftBan,
-    TransactionMessage,
-)
+from ledgerd.p2p.wire import messages
 
 REASON_LENGTH = 100
 LONGEST_REFUSAL = 3600
@@ -60,37 +39,37 @@ class Dialogue:
         self.exchange = PeerExchange(core, contacts)
         self._signatures = Quota(SIGNATURES_AT_ONCE, SIGNATURES_A_SECOND, core.now)
         self._trusted_signatures = Quota(SIGNATURES_AT_ONCE, SIGNATURES_A_SECOND, core.now)
-        self._handlers: dict[type[Message], Callable[[Peer, Any], None]] = {
-            Hello: self._hello,
-            HelloReply: self._hello_reply,
-            RangeRequest: lambda peer, message: serve_probe(core, peer, message),
-            RangeReply: lambda peer, _: core.good(peer),  # this program never sends the request
-            GetBlockRange: lambda peer, message: serve_range(core, peer, message),
-            BlockRangeReply: intake.blocks_of_range,
-            GetBlock: lambda peer, message: serve_block(core, peer, message),
-            BlockReply: intake.block,
-            NotAvailable: lambda peer, _: core.good(peer),
-            ForkStatus: self._fork_status,
-            PeerExchangeRequest: lambda peer, _: self.exchange.serve(peer),
-            PeerExchangeReply: self.exchange.receive,
-            PeerExchangeRateLimited: lambda peer, _: self.exchange.refused(peer),
-            TransactionMessage: self._transaction,
-            SoftBan: self._soft_ban,
-            GapFillRequest: lambda peer, message: serve_gap(core, peer, message),
-            GapFillReply: intake.blocks_of_gap,
+        self._handlers: dict[type[messages.Message], Callable[[Peer, Any], None]] = {
+            messages.Hello: self._hello,
+            messages.HelloReply: self._hello_reply,
+            messages.RangeRequest: lambda peer, message: serve_probe(core, peer, message),
+            messages.RangeReply: lambda peer, _: core.good(peer),  # this program never sends the request
+            messages.GetBlockRange: lambda peer, message: serve_range(core, peer, message),
+            messages.BlockRangeReply: intake.blocks_of_range,
+            messages.GetBlock: lambda peer, message: serve_block(core, peer, message),
+            messages.BlockReply: intake.block,
+            messages.NotAvailable: lambda peer, _: core.good(peer),
+            messages.ForkStatus: self._fork_status,
+            messages.PeerExchangeRequest: lambda peer, _: self.exchange.serve(peer),
+            messages.PeerExchangeReply: self.exchange.receive,
+            messages.PeerExchangeRateLimited: lambda peer, _: self.exchange.refused(peer),
+            messages.TransactionMessage: self._transaction,
+            messages.SoftBan: self._soft_ban,
+            messages.GapFillRequest: lambda peer, message: serve_gap(core, peer, message),
+            messages.GapFillReply: intake.blocks_of_gap,
         }
 
-    def handle(self, peer: Peer, message: Message) -> None:
+    def handle(self, peer: Peer, message: messages.Message) -> None:
         """Handle a message; before the hello no other is accepted (spec 04, section 27, item 4)."""
         core = self._core
-        if not peer.is_greeted and not isinstance(message, Hello | SoftBan):
+        if not peer.is_greeted and not isinstance(message, messages.Hello | messages.SoftBan):
             core.strike(peer, f"a message of type {message.NUMBER} before the hello")
         else:
             self._handlers[type(message)](peer, message)
 
     # -- the handshake
 
-    def _hello(self, peer: Peer, hello: Hello) -> None:
+    def _hello(self, peer: Peer, hello: messages.Hello) -> None:
         """Spec 04, section 7.2."""
         core = self._core
         if hello.node_id == core.node_id:
@@ -115,7 +94,7 @@ class Dialogue:
         core.good(peer)
         self._ask()
 
-    def _hello_reply(self, peer: Peer, reply: HelloReply) -> None:
+    def _hello_reply(self, peer: Peer, reply: messages.HelloReply) -> None:
         """Spec 04, section 7.3."""
         core = self._core
         peer.exchange |= reply.exchange_enabled
@@ -139,16 +118,16 @@ class Dialogue:
         if head > 0 and is_nobody_ahead and intake.ranges.is_idle and not intake.is_busy:
             intake.change_mode(Cause.NOBODY_AHEAD)
 
-    def _fork_status(self, peer: Peer, status: ForkStatus) -> None:
+    def _fork_status(self, peer: Peer, status: messages.ForkStatus) -> None:
         """Spec 04, section 15."""
         core = self._core
-        was_syncing = peer.node_status == SYNC
+        was_syncing = peer.node_status == messages.SYNC
         peer.fork_status, peer.node_status = status.fork_status, status.node_status
         peer.claimed = max(status.head_block_num, status.dlt_latest_block)
         peer.head_id, peer.head_number = status.head_block_id, core.credible(status.head_block_num)
         peer.lib_id, peer.lib_number = status.lib_block_id, core.credible(status.lib_block_num)
         peer.earliest, peer.latest = status.dlt_earliest_block, core.credible(status.dlt_latest_block)
-        has_joined = was_syncing and status.node_status == FORWARD and peer.life is Life.ACTIVE
+        has_joined = was_syncing and status.node_status == messages.FORWARD and peer.life is Life.ACTIVE
         if not peer.exchange and has_joined and peer.head_number > 0 and core.chain.is_known(peer.head_id):
             peer.exchange = peer.is_aligned = True
         core.good(peer)
@@ -156,7 +135,7 @@ class Dialogue:
         if core.height_of(peer) > core.chain.head_number + BEHIND_BLOCKS:
             self._intake.request_gap()
 
-    def _soft_ban(self, peer: Peer, ban: SoftBan) -> None:
+    def _soft_ban(self, peer: Peer, ban: messages.SoftBan) -> None:
         """The time that we respect is limited, and the text is cleaned before it is logged."""
         reason = printable(ban.reason[:REASON_LENGTH])[:REASON_LENGTH]
         peer.refusal = min(ban.ban_duration_sec, LONGEST_REFUSAL)
@@ -164,7 +143,7 @@ class Dialogue:
 
     # -- transactions
 
-    def _transaction(self, peer: Peer, message: TransactionMessage) -> None:
+    def _transaction(self, peer: Peer, message: messages.TransactionMessage) -> None:
         """Relay a transaction after the chain has accepted it (spec 04, section 14; the reference relays it before)."""
         core, mempool, transaction = self._core, self._intake.mempool, message.trx
         cost = max(1, len(transaction.signatures))

@@ -16,14 +16,7 @@ from ledgerd.projections.reading import NotOfOneCommit, ProjectionReader, both_o
 from ledgerd.projections.tables import PROJECTED_TABLES
 from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.blocks.records import BlockRecords
-from ledgerd.state.files.change_log import (
-    CHANGES_FOLDER,
-    FIRST_BESIDE,
-    POSITION_VALUE,
-    ChangeLogReader,
-    LogGap,
-    digest_of_layout,
-)
+from ledgerd.state.files import change_log
 from ledgerd.state.files.disk import DATA_FILE, Database, LmdbTransaction
 from ledgerd.state.files.header import database_names
 from ledgerd.state.objects import STORED_TABLES
@@ -33,12 +26,12 @@ from ledgerd.state.views.reader import CommitView, StateReader
 
 NAMES: Mapping[int, str] = {
     **dict(enumerate(database_names(STORED_TABLES))),
-    **dict(enumerate(database_names(PROJECTED_TABLES), FIRST_BESIDE)),
+    **dict(enumerate(database_names(PROJECTED_TABLES), change_log.FIRST_BESIDE)),
 }
 """The databases of a state, of which the first is the header, and those of its projections."""
 
 HEADER_NUMBER = 0
-LAYOUT = digest_of_layout(layout((*STORED_TABLES, *PROJECTED_TABLES)))
+LAYOUT = change_log.digest_of_layout(layout((*STORED_TABLES, *PROJECTED_TABLES)))
 
 
 class HeldCommit:
@@ -49,11 +42,11 @@ class HeldCommit:
         self.view, kept = self._stack.enter_context(both_of_one_commit(reader, projections))
         self._databases: dict[int, tuple[LmdbTransaction, Database]] = {}
         for number, name in NAMES.items():
-            view = self.view if number < FIRST_BESIDE else kept
+            view = self.view if number < change_log.FIRST_BESIDE else kept
             if isinstance(view, CommitView):
                 transaction, databases, *_ = view.parts
                 self._databases[number] = transaction, databases[name]
-        self.position = self.view.meta(POSITION_VALUE) or b""
+        self.position = self.view.meta(change_log.POSITION_VALUE) or b""
         self.chain_id = self.view.meta(CHAIN_ID) or b""
         self.revision = self.view.revision
 
@@ -94,7 +87,9 @@ class NodeFiles:
     def __init__(self, state: Path, logs: Path, archive: Path) -> None:
         self.state = state
         self.reader, self.projections = StateReader.open(state, STORED_TABLES), ProjectionReader(state)
-        self.changes = ChangeLogReader(logs / CHANGES_FOLDER, digest_of_layout(layout(STORED_TABLES)))
+        self.changes = change_log.ChangeLogReader(
+            logs / change_log.CHANGES_FOLDER, change_log.digest_of_layout(layout(STORED_TABLES))
+        )
         rolling = RollingBlockLogReader.open(logs)
         rolling.earlier = ArchivedBlocks(archive)
         self.blocks = KeptBlocks(BlockLogReader.open(logs), rolling)
@@ -105,7 +100,7 @@ class NodeFiles:
         try:
             return HeldCommit(self.reader, self.projections)
         except NotOfOneCommit as problem:
-            raise LogGap(str(problem)) from problem
+            raise change_log.LogGap(str(problem)) from problem
 
     @property
     def size(self) -> int:

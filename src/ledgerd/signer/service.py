@@ -7,13 +7,7 @@ from collections.abc import Callable, Collection
 
 import msgspec
 
-from ledgerd.producer.signing.signing_frames import (
-    SignerAnswer,
-    SignerStatus,
-    SigningQuestion,
-    SigningVerdict,
-    StatusQuestion,
-)
+from ledgerd.producer.signing import signing_frames
 from ledgerd.protocol.crypto.keys import PublicKey, public_key_text
 from ledgerd.protocol.types.time_text import time_text
 from ledgerd.signer.rule import ClockReading, Judgement, SigningRule
@@ -24,12 +18,12 @@ log = logging.getLogger(__name__)
 REFUSALS = LineRate("questions that the signer refused", 20, 1 / 6)
 LOUD = frozenset(
     {
-        SigningVerdict.FAILED,
-        SigningVerdict.CLOCK,
-        SigningVerdict.AHEAD,
-        SigningVerdict.LATE,
-        SigningVerdict.NO_KEY,
-        SigningVerdict.NOT_NAMED,
+        signing_frames.SigningVerdict.FAILED,
+        signing_frames.SigningVerdict.CLOCK,
+        signing_frames.SigningVerdict.AHEAD,
+        signing_frames.SigningVerdict.LATE,
+        signing_frames.SigningVerdict.NO_KEY,
+        signing_frames.SigningVerdict.NOT_NAMED,
     }
 )
 
@@ -52,18 +46,22 @@ class SigningService:
     def problem(self) -> str:
         return self._rule.problem(self._clock())
 
-    def answer(self, question: SigningQuestion | StatusQuestion) -> SignerAnswer:
-        if isinstance(question, StatusQuestion):
-            status = SignerStatus(self._validators, self._keys, self._rule.last_slot, self.problem)
-            return SignerAnswer(question.number, SigningVerdict.STATUS, msgspec.json.encode(status))
+    def answer(
+        self, question: signing_frames.SigningQuestion | signing_frames.StatusQuestion
+    ) -> signing_frames.SignerAnswer:
+        if isinstance(question, signing_frames.StatusQuestion):
+            status = signing_frames.SignerStatus(self._validators, self._keys, self._rule.last_slot, self.problem)
+            return signing_frames.SignerAnswer(
+                question.number, signing_frames.SigningVerdict.STATUS, msgspec.json.encode(status)
+            )
         before = self._rule.last_slot
         judged = self._rule.judge(question.key, question.header, self._clock())
         self._log(question, judged, is_new=self._rule.last_slot != before)
-        return SignerAnswer(question.number, judged.verdict, judged.signature or judged.reason.encode())
+        return signing_frames.SignerAnswer(question.number, judged.verdict, judged.signature or judged.reason.encode())
 
-    def _log(self, question: SigningQuestion, judged: Judgement, *, is_new: bool) -> None:
+    def _log(self, question: signing_frames.SigningQuestion, judged: Judgement, *, is_new: bool) -> None:
         header = question.header
-        if judged.verdict is SigningVerdict.SIGNED:
+        if judged.verdict is signing_frames.SigningVerdict.SIGNED:
             if is_new:
                 log.info(
                     "signed the slot %(slot)s of %(validator)s",

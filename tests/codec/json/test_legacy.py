@@ -16,7 +16,7 @@ from ledgerd.codec.json.errors import JsonError
 from ledgerd.codec.json.legacy import MAX_NESTING, MAX_OPEN, is_valid, parse
 from ledgerd.codec.json.legacy_reader import LegacyReader
 
-RECORDED: dict[str, Any] = json.loads((Path(__file__).parent.parent / "vectors" / "texts.json").read_text())
+RECORDED: dict[str, Any] = json.loads((Path(__file__).parents[2] / "vectors" / "texts.json").read_text())
 
 VALID = rb"""{}|[]| {"a":1}|null|nul|nope|nulll|tru |123|-0|007|12ab |-a|.5|5.|1e5|1E-5|1.5e3
 18446744073709551615|-9223372036854775808|"a\u0041"|[1 2]|[1,,2,]|[,]|{,}|{"a":1"b":2}|{"a":1,"a":2}|foo|nan

@@ -24,7 +24,7 @@ from ledgerd.codec.json.scalars import (
     parse_int64,
 )
 
-RECORDED: dict[str, Any] = json.loads((Path(__file__).parent.parent / "vectors" / "texts.json").read_text())
+RECORDED: dict[str, Any] = json.loads((Path(__file__).parents[2] / "vectors" / "texts.json").read_text())
 CONVERSIONS: dict[str, Callable[[object], object]] = {
     "uint64": as_uint64,
     "int64": as_int64,

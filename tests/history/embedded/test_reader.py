@@ -23,7 +23,7 @@ from tests.history.histories import HISTORY_FOLDER, closed_view, followed, shown
 from tests.history.made_blocks import NAMES, block_on, told
 from tests.recorded import recorded_answers
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 NAME, STOPS = "open-main", (100, 300, 600, 900)
 
 READER = """

@@ -18,7 +18,7 @@ from ledgerd.protocol.crypto.keys import PrivateKey, public_key_text
 from ledgerd.protocol.crypto.signatures import Signature, UnreadableSignature, is_canonical, recover, sign
 from ledgerd.protocol.errors import RuleViolation
 
-VECTORS = Path(__file__).parents[1] / "vectors"
+VECTORS = Path(__file__).parents[2] / "vectors"
 RECORDED = [json.loads(line) for line in (VECTORS / "block_signatures.jsonl").read_text().splitlines()]
 
 ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141

@@ -19,7 +19,7 @@ from ledgerd.protocol.networks.parameters import (
     chain_id_of,
 )
 
-VECTORS = Path(__file__).resolve().parents[1] / "vectors"
+VECTORS = Path(__file__).resolve().parents[2] / "vectors"
 KEY = "VIZ5zTAE2hiGcqYaDTQeEBqTtPeoWtSNjpznwmbvqJXesrK1Qn3e8"
 
 

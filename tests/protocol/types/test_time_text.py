@@ -16,7 +16,7 @@ from ledgerd.codec.errors import DecodeError
 from ledgerd.codec.json.scalars import as_string
 from ledgerd.protocol.types.time_text import TimeTextError, parse_time_text, time_text
 
-RECORDED: dict[str, Any] = json.loads((Path(__file__).parent.parent / "vectors" / "texts.json").read_text())
+RECORDED: dict[str, Any] = json.loads((Path(__file__).parents[2] / "vectors" / "texts.json").read_text())
 MINUTE, HOUR, DAY = 60, 3600, 86400
 BASE = 1538216607
 """2018-09-29T10:23:27, the time of the first block of the main network."""

@@ -6,20 +6,9 @@ import logging
 from collections.abc import Callable, Collection
 from functools import partial
 
+from ledgerd.chain.forks import outcome
 from ledgerd.chain.forks.database import BlockTooOld, Branch, ForkItem, UnlinkableBlock
 from ledgerd.chain.forks.linking import Linking
-from ledgerd.chain.forks.outcome import (
-    FARTHEST_AHEAD,
-    AlreadyKnown,
-    Applied,
-    BranchRefused,
-    OnBranch,
-    Outcome,
-    Refused,
-    Switched,
-    TooOld,
-    Unlinked,
-)
 from ledgerd.chain.forks.proof import Proof
 from ledgerd.chain.forks.trial import PIECE_SECONDS, Trial, TrialFailed, TrialsExhausted, TrunkMoved
 from ledgerd.chain.forks.trunk import Trunk
@@ -61,18 +50,20 @@ class ForkChoice:
 
     # -- the one way in
 
-    def push(self, block: Block, skip: SkipFlags = Skip.NOTHING, *, instead_of: Collection[BlockId] = ()) -> Outcome:
+    def push(
+        self, block: Block, skip: SkipFlags = Skip.NOTHING, *, instead_of: Collection[BlockId] = ()
+    ) -> outcome.Outcome:
         """Take a block in, and return what became of it; no rule is raised."""
         try:
             return self._push(block, skip, instead_of)
         except BlockTooOld as rule:
-            return TooOld(rule)
+            return outcome.TooOld(rule)
         except UnlinkableBlock as rule:
             return self._unlinked(block, rule)
         except RuleViolation as rule:
-            return Refused(rule)
+            return outcome.Refused(rule)
 
-    def _push(self, block: Block, skip: SkipFlags, instead_of: Collection[BlockId]) -> Outcome:
+    def _push(self, block: Block, skip: SkipFlags, instead_of: Collection[BlockId]) -> outcome.Outcome:
         trunk, forks = self.trunk, self.forks
         for rival in instead_of:
             forks.remove(rival)
@@ -83,10 +74,10 @@ class ForkChoice:
         if block.number <= trunk.head_number:
             if self._blocks.id_at(block.number) == block.id:
                 self._linking.keep(block)
-                return AlreadyKnown()
+                return outcome.AlreadyKnown()
             self._linking.link_below(block)
         is_ahead = block.number > trunk.head_number and block.previous not in (NO_BLOCK, trunk.head_id)
-        if is_ahead and block.number - trunk.head_number > FARTHEST_AHEAD:
+        if is_ahead and block.number - trunk.head_number > outcome.FARTHEST_AHEAD:
             return self._unlinked(block)
         best = self._linking.admit(block)
         if best is None:
@@ -96,17 +87,17 @@ class ForkChoice:
         if best.previous == trunk.head_id:
             # The best candidate would extend the head, but was refused there: no reason to leave the trunk for this
             # block. (The reference tries to apply this block on the head here, and forgets it when that fails.)
-            return OnBranch()
-        return self._switch(best, skip) if self._is_better(best) else OnBranch()
+            return outcome.OnBranch()
+        return self._switch(best, skip) if self._is_better(best) else outcome.OnBranch()
 
-    def _unlinked(self, block: Block, rule: RuleViolation | None = None) -> Unlinked:
+    def _unlinked(self, block: Block, rule: RuleViolation | None = None) -> outcome.Unlinked:
         behind = self.trunk.head_number - block.number
         has_parent = behind >= 0 and block.previous != NO_BLOCK and self._blocks.fetch(block.previous) is not None
-        return Unlinked(behind, self.forks.is_known(block.id), has_parent, rule)
+        return outcome.Unlinked(behind, self.forks.is_known(block.id), has_parent, rule)
 
     # -- a block that extends the head
 
-    def _extend(self, block: Block, skip: SkipFlags) -> Outcome:
+    def _extend(self, block: Block, skip: SkipFlags) -> outcome.Outcome:
         try:
             if self._pending.transactions:
                 self._check_header(block, skip)
@@ -114,7 +105,7 @@ class ForkChoice:
             self.trunk.apply(block, skip)
         except WrongScheduledValidator:
             # It stays among the candidates: a branch that is switched to may hold it (spec 03, section 9.6).
-            return OnBranch()
+            return outcome.OnBranch()
         except RuleViolation as rule:
             self.forks.remove(block.id)
             if self._proof.is_meant(block):
@@ -124,7 +115,7 @@ class ForkChoice:
             if sibling.id != block.id and sibling.previous not in self.forks:
                 self.forks.remove(sibling.id)
         self._cascade(skip)
-        return Applied()
+        return outcome.Applied()
 
     def _check_header(self, block: Block, skip: SkipFlags) -> None:
         """What a block is refused for by its header alone, before the waiting transactions make way for it."""
@@ -195,7 +186,7 @@ class ForkChoice:
         head_id = self.trunk.head_id
         return len(old) == 1 and old[0].id == head_id and new[-1].id == head_id
 
-    def _switch(self, new_head: ForkItem, skip: SkipFlags) -> Outcome:
+    def _switch(self, new_head: ForkItem, skip: SkipFlags) -> outcome.Outcome:
         """Switch to the new branch; return to the old one when a block of the new one breaks a rule.
 
         Nothing is undone before the new branch is proven by its signatures, or, where these do not say enough, has
@@ -214,24 +205,24 @@ class ForkChoice:
             return self._apply_branch(new_head, new[:-1], [], skip)
         try:
             if not self._is_proven(new, skip):
-                return OnBranch()
+                return outcome.OnBranch()
         except TrialsExhausted as problem:
             log.warning(
                 "a branch of %(length)d blocks is left for later: %(reason)s", {"length": len(new), "reason": problem}
             )
-            return OnBranch()
+            return outcome.OnBranch()
         except BranchFailed as failed:
             return self._refuse(failed)
         return self._turn_to(new_head, new, old, skip)
 
-    def _refuse(self, failed: BranchFailed) -> Outcome:
+    def _refuse(self, failed: BranchFailed) -> outcome.Outcome:
         number = failed.branch[-1].number
         log.warning("block %(block)d of a branch breaks a rule: %(rule)s", {"block": number, "rule": failed.rule})
         self._forget(failed.branch, failed.rule)
         self._turn_to_trunk()
-        return BranchRefused(failed.rule, number)
+        return outcome.BranchRefused(failed.rule, number)
 
-    def _turn_to(self, new_head: ForkItem, new: Branch, old: Branch, skip: SkipFlags) -> Outcome:
+    def _turn_to(self, new_head: ForkItem, new: Branch, old: Branch, skip: SkipFlags) -> outcome.Outcome:
         self._pending.make_way()
         log.info(
             "switching from block %(block)d to a branch of %(length)d blocks",
@@ -267,7 +258,7 @@ class ForkChoice:
         """Whether a branch is being applied beside the trunk."""
         return bool(self._trial.branch)
 
-    def try_further(self) -> Callable[[], Outcome] | None:
+    def try_further(self) -> Callable[[], outcome.Outcome] | None:
         """Apply another piece of the branch that is being tried; what follows from it, once that is known.
 
         When the trunk has moved meanwhile, the best branch is tried from its beginning.
@@ -280,17 +271,17 @@ class ForkChoice:
         except TrunkMoved:
             return self._take_best
 
-    def _take_tried(self, tip: ForkItem) -> Outcome:
+    def _take_tried(self, tip: ForkItem) -> outcome.Outcome:
         """Switch to a branch that was applied beside the trunk."""
         if self.forks.find(tip.id) is None or not self._is_better(tip):
-            return OnBranch()
+            return outcome.OnBranch()
         new, old = self.forks.branches(tip.id, self.trunk.head_id)
         return self._turn_to(tip, new, old, Skip.NOTHING)
 
-    def _take_best(self) -> Outcome:
+    def _take_best(self) -> outcome.Outcome:
         best = self.forks.head
         if best is None or best.previous == self.trunk.head_id or not self._is_better(best):
-            return OnBranch()
+            return outcome.OnBranch()
         return self._switch(best, Skip.NOTHING)
 
     def go_back(self) -> int:
@@ -332,7 +323,7 @@ class ForkChoice:
             self.forks.remove(item.id)
             self.refused.add(item.id, rule)
 
-    def _apply_branch(self, new_head: ForkItem, new: Branch, old: Branch, skip: SkipFlags) -> Outcome:
+    def _apply_branch(self, new_head: ForkItem, new: Branch, old: Branch, skip: SkipFlags) -> outcome.Outcome:
         base, was_out_of_turn = self.trunk.head_id, False
         for place in range(len(new) - 1, -1, -1):
             try:
@@ -343,11 +334,11 @@ class ForkChoice:
                     {"block": new[place].number, "rule": problem},
                 )
                 self._give_up(new[: place + 1], problem, old, base, skip)
-                return BranchRefused(problem, new[place].number)
+                return outcome.BranchRefused(problem, new[place].number)
         if was_out_of_turn and not old:
             self._turn_schedule_to(new_head.validator)
         self.forks.head = new_head
-        return Switched() if old else Applied()
+        return outcome.Switched() if old else outcome.Applied()
 
     def _turn_schedule_to(self, producer: AccountName) -> None:
         """After a run of blocks out of turn, the next slot is the one after their last producer's (same quirk)."""

@@ -6,16 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import starmap
 from typing import Any
 
+from ledgerd.chain.ledger import events
 from ledgerd.chain.ledger.assumption import AssumedBlockDiffers, Assumption
-from ledgerd.chain.ledger.events import (
-    UNCHANGED,
-    BlockApplied,
-    BlocksUndone,
-    Change,
-    Event,
-    IrreversibleAdvanced,
-    TableChanges,
-)
 from ledgerd.chain.ledger.images import changed_images
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import BELOW_CHECKPOINT, Skip, SkipFlags
@@ -46,7 +38,7 @@ class Trunk:
         self.ledger = ledger
         self.clock = clock
         self.store = ledger.store
-        self.happened: list[Event] = []
+        self.happened: list[events.Event] = []
         """Events that are not committed yet, in order."""
         self.pops = 0
         """How many blocks were taken off since the start."""
@@ -84,14 +76,14 @@ class Trunk:
         with self.store.begin() as session:
             self._apply(block, skip)
             images = changed_images(self.store) if self.ledger.gathers_images else None
-            changes = self._changes() if self.watched else UNCHANGED
+            changes = self._changes() if self.watched else events.UNCHANGED
             self.store.create(REVERSIBLE_BLOCKS, ReversibleBlock(number=block.number, packed=block.packed))
             session.push()
         now = self.ledger.globals
         irreversible = now.last_irreversible_block_num
         ledger, operations = self.ledger, tuple(self.ledger.operations)
         self.happened.append(
-            BlockApplied(
+            events.BlockApplied(
                 block,
                 operations,
                 now.average_block_size,
@@ -108,10 +100,12 @@ class Trunk:
         )
         if irreversible > irreversible_before:
             self.store.irreversible(irreversible)
-            self.happened.append(IrreversibleAdvanced(irreversible))
+            self.happened.append(events.IrreversibleAdvanced(irreversible))
 
-    def _changes(self) -> TableChanges:
-        found = ((table, tuple(starmap(Change.copied, self.store.last_changes(table)))) for table in self.watched)
+    def _changes(self) -> events.TableChanges:
+        found = (
+            (table, tuple(starmap(events.Change.copied, self.store.last_changes(table)))) for table in self.watched
+        )
         return {table: changes for table, changes in found if changes}
 
     def _apply(self, block: Block, skip: SkipFlags) -> None:
@@ -162,12 +156,12 @@ class Trunk:
     def _forget_happening(self, block: Block) -> None:
         """Drop the events of a block that was never committed; undoing a committed one is an event of its own."""
         last = self.happened[-1] if self.happened else None
-        if isinstance(last, BlockApplied) and last.block.id == block.id:
+        if isinstance(last, events.BlockApplied) and last.block.id == block.id:
             self.happened.pop()
             return
-        if isinstance(last, BlocksUndone):
+        if isinstance(last, events.BlocksUndone):
             self.happened.pop()
-        self.happened.append(BlocksUndone(self.head_number, self.head_id))
+        self.happened.append(events.BlocksUndone(self.head_number, self.head_id))
 
     def skipped(self, block: Block, skip: SkipFlags) -> SkipFlags:
         """A block at a checkpoint must be that block; up to the last checkpoint, fewer checks are made."""

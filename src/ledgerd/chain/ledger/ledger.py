@@ -10,15 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from ledgerd.chain.ledger.events import (
-    AFTER_TRANSACTIONS,
-    NO_TRANSACTION,
-    NOTHING_MISSED,
-    AccountChange,
-    AppliedOperation,
-    PenaltyChange,
-    Sample,
-)
+from ledgerd.chain.ledger import events
 from ledgerd.chain.ledger.holdings import BlockChanges, Mark
 from ledgerd.codec.types.lazy import lazy
 from ledgerd.protocol.authorities.authority_check import Accounts
@@ -71,7 +63,7 @@ class BlockCursor:
         self.block = 0
         self.time = 0
         """The timestamp of the block that is being applied; for pending transactions, of the next slot."""
-        self.transaction_id: TransactionId = NO_TRANSACTION
+        self.transaction_id: TransactionId = events.NO_TRANSACTION
         self.transaction_in_block = 0
         self.operation_in_transaction = 0
         self.virtual_operation = 0
@@ -81,7 +73,7 @@ class BlockCursor:
         self.block = number
         self.time = time
         self.transaction_in_block = 0
-        self.begin_transaction(NO_TRANSACTION)
+        self.begin_transaction(events.NO_TRANSACTION)
 
     def begin_transaction(self, transaction_id: TransactionId) -> None:
         """Start a transaction: operations and virtual operations are counted from the beginning."""
@@ -91,8 +83,8 @@ class BlockCursor:
 
     def end_transactions(self) -> None:
         """What follows is done by the block itself, not by a transaction."""
-        self.begin_transaction(NO_TRANSACTION)
-        self.transaction_in_block = AFTER_TRANSACTIONS
+        self.begin_transaction(events.NO_TRANSACTION)
+        self.transaction_in_block = events.AFTER_TRANSACTIONS
 
 
 class ToldSoFar(NamedTuple):
@@ -121,12 +113,12 @@ class Ledger:
         )
         """Where the authority check looks accounts up."""
         self.cursor = BlockCursor()
-        self.operations: list[AppliedOperation] = []
+        self.operations: list[events.AppliedOperation] = []
         """What has taken effect in the block that is being applied, in order."""
-        self.balances: tuple[AccountChange, ...] | None = None
+        self.balances: tuple[events.AccountChange, ...] | None = None
         """What it has changed of balances, and of penalties, once it is applied; None if that is not gathered."""
-        self.penalties: tuple[PenaltyChange, ...] = ()
-        self.missed = NOTHING_MISSED
+        self.penalties: tuple[events.PenaltyChange, ...] = ()
+        self.missed = events.NOTHING_MISSED
         """Whose slots before the present block have none."""
         self.gatherer: BlockChanges | None = None
         """Who gathers what blocks change, if somebody has asked for it."""
@@ -134,7 +126,7 @@ class Ledger:
         """What the block that is being applied has changed so far, if it is gathered."""
         self.gathers_images = False
         """Whether somebody has asked which parts of accounts blocks change."""
-        self.samples: list[Sample] = []
+        self.samples: list[events.Sample] = []
         """What samplers have found around these operations."""
         self.is_producing = False
         """Whether checks apply that hold for new transactions only, never for blocks (spec 02, section 1.6)."""
@@ -253,7 +245,7 @@ class Ledger:
             return
         cursor = self.cursor
         self.operations.append(
-            AppliedOperation(
+            events.AppliedOperation(
                 cursor.transaction_id,
                 cursor.block,
                 cursor.transaction_in_block,
@@ -284,4 +276,4 @@ class Ledger:
         for sampler, known in zip(samplers, before, strict=True):
             found = sampler.after(self, operation, known)
             if found is not None:
-                self.samples.append(Sample(sampler, place, found))
+                self.samples.append(events.Sample(sampler, place, found))

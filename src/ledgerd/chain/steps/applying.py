@@ -9,43 +9,13 @@ from ledgerd.chain.ledger.holdings import BlockChanges
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.chain.migrations.hardforks import process_hardforks
+from ledgerd.chain.steps import header, housekeeping, irreversibility, transactions
 from ledgerd.chain.steps.committee import process_committee_requests
 from ledgerd.chain.steps.globals import count_bandwidth_candidates, update_globals
-from ledgerd.chain.steps.header import (
-    check_header,
-    check_running_version,
-    fix_genesis_time,
-    name_producer,
-    process_header_extensions,
-    update_signing_validator,
-)
-from ledgerd.chain.steps.housekeeping import (
-    claim_committee_account,
-    clear_anonymous_account,
-    clear_closed_committee_requests,
-    clear_null_account,
-    clear_used_invites,
-    expire_award_shares,
-    expire_escrows,
-    process_account_recovery,
-    return_delegations,
-)
 from ledgerd.chain.steps.inflation import distribute_epoch, pay_inflation, recalculate_inflation
-from ledgerd.chain.steps.irreversibility import (
-    advance_by_confirmations,
-    remember_for_confirmation,
-    update_last_irreversible_block,
-)
 from ledgerd.chain.steps.markets.frame import process_markets
 from ledgerd.chain.steps.payments import end_auctions, pay_contents, renew_subscriptions, withdraw_vesting
 from ledgerd.chain.steps.schedule import update_schedule
-from ledgerd.chain.steps.transactions import (
-    apply_transactions,
-    check_contents,
-    expire_proposals,
-    expire_transactions,
-    remember_block,
-)
 from ledgerd.protocol.blocks.block import Block
 
 
@@ -60,42 +30,42 @@ def since(hardfork: int, *steps: Step) -> Step:
 
 
 STEPS: tuple[Step, ...] = (
-    check_contents,
-    check_header,
-    name_producer,
-    fix_genesis_time,
-    process_header_extensions,
-    check_running_version,
-    apply_transactions,
+    transactions.check_contents,
+    header.check_header,
+    header.name_producer,
+    header.fix_genesis_time,
+    header.process_header_extensions,
+    header.check_running_version,
+    transactions.apply_transactions,
     # From here on the head is this block.
     update_globals,
-    update_signing_validator,
-    update_last_irreversible_block,
-    remember_block,
-    expire_proposals,
-    expire_transactions,
-    return_delegations,
-    since(9, clear_used_invites, clear_closed_committee_requests),
+    header.update_signing_validator,
+    irreversibility.update_last_irreversible_block,
+    transactions.remember_block,
+    transactions.expire_proposals,
+    transactions.expire_transactions,
+    housekeeping.return_delegations,
+    since(9, housekeeping.clear_used_invites, housekeeping.clear_closed_committee_requests),
     count_bandwidth_candidates,
     update_schedule,
-    since(4, recalculate_inflation, expire_award_shares),
+    since(4, recalculate_inflation, housekeeping.expire_award_shares),
     pay_inflation,
     since(13, distribute_epoch),
     pay_contents,
     withdraw_vesting,
-    process_account_recovery,
-    expire_escrows,
+    housekeeping.process_account_recovery,
+    housekeeping.expire_escrows,
     since(11, end_auctions),
-    clear_null_account,
-    clear_anonymous_account,
-    claim_committee_account,
+    housekeeping.clear_null_account,
+    housekeeping.clear_anonymous_account,
+    housekeeping.claim_committee_account,
     process_committee_requests,
     renew_subscriptions,
     since(14, process_markets),
     process_hardforks,
     # A hardfork of this block counts from here on.
-    advance_by_confirmations,
-    remember_for_confirmation,
+    irreversibility.advance_by_confirmations,
+    irreversibility.remember_for_confirmation,
 )
 
 

@@ -9,19 +9,13 @@ import time
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+from ledgerd.adopt import vizd_directory
 from ledgerd.adopt.adoption import Adoption, Record, in_bytes
 from ledgerd.adopt.handover import Handover, HandoverPlan, words_of
 from ledgerd.adopt.handover_facts import OtherNode, OurNode
 from ledgerd.adopt.handover_walk import HandoverWalk
 from ledgerd.adopt.history import FoundHistory, longest
 from ledgerd.adopt.translation import TranslatedLine, accepted, summary, translate
-from ledgerd.adopt.vizd_directory import (
-    VizdDirectory,
-    configuration_text,
-    inspect_directory,
-    require_elsewhere,
-    require_unused,
-)
 from ledgerd.cli.arguments.tool_arguments import MAINNET
 from ledgerd.cli.shared.data_directory import configuration_of
 from ledgerd.cli.shared.progress import Advance, progress
@@ -52,10 +46,10 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def _adopt(chosen: argparse.Namespace) -> int:
-    require_elsewhere([chosen.directory], chosen.data_dir)
-    directory = inspect_directory(chosen.directory)
-    require_elsewhere(directory.places, chosen.data_dir)
-    require_unused(*directory.places)
+    vizd_directory.require_elsewhere([chosen.directory], chosen.data_dir)
+    directory = vizd_directory.inspect_directory(chosen.directory)
+    vizd_directory.require_elsewhere(directory.places, chosen.data_dir)
+    vizd_directory.require_unused(*directory.places)
     chain = str(Path(chosen.chain).absolute()) if Path(chosen.chain).is_file() else chosen.chain
     found = longest(directory, report)
     record = Record(str(chosen.directory.absolute()), chain, str(found.snapshot or ""), str(found.log or ""))
@@ -69,7 +63,7 @@ def _adopt(chosen: argparse.Namespace) -> int:
         return 0
     adoption.begin(lines, chain)
     _carry_out(adoption, found, is_trusted=chosen.trust_log)
-    require_unused(*directory.places)
+    vizd_directory.require_unused(*directory.places)
     adoption.end()
     report(f"start it: ledgerd --data-dir {chosen.data_dir}")
     return 0
@@ -100,11 +94,13 @@ def _print_found(found: FoundHistory) -> None:
     report(f"it takes about {in_bytes(found.needed_bytes)} of disk, and about {minutes:,} minutes")
 
 
-def _translated(directory: VizdDirectory, chosen: argparse.Namespace, chain: str) -> list[TranslatedLine]:
+def _translated(
+    directory: vizd_directory.VizdDirectory, chosen: argparse.Namespace, chain: str
+) -> list[TranslatedLine]:
     if directory.configuration is None:
         report(f"there is no config.ini in {directory.folder}: ours has the defaults, and listens nowhere")
         return []
-    lines = accepted(translate(configuration_text(directory.configuration), chosen.port_offset), chain)
+    lines = accepted(translate(vizd_directory.configuration_text(directory.configuration), chosen.port_offset), chain)
     report(f"{directory.configuration}:")
     for words in summary(lines):
         report(f"  {words}")

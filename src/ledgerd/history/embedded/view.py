@@ -6,15 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import cast
 
 from ledgerd.chain.ledger.events import NOTHING, Amounts
-from ledgerd.chain.log.histories import (
-    FoundOperations,
-    HistoryView,
-    KindCount,
-    PastAccount,
-    SequenceRange,
-    TransactionPlace,
-    Wanted,
-)
+from ledgerd.chain.log import histories
 from ledgerd.history.embedded.log_bytes import LogBytes, Span
 from ledgerd.history.embedded.text_cache import TextCache
 from ledgerd.history.errors import HistoryDamaged
@@ -48,7 +40,7 @@ class ShownTexts:
 PieceRows = tuple[Piece, list[OperationRow]]
 
 
-class EmbeddedView(HistoryView):
+class EmbeddedView(histories.HistoryView):
     """The history of one commit."""
 
     def __init__(self, transaction: LmdbTransaction, tables: Tables, log: LogBytes, known: ShownTexts) -> None:
@@ -83,7 +75,7 @@ class EmbeddedView(HistoryView):
 
     balances_begin = accounts_begin
 
-    def account_at(self, account: AccountName, block: int) -> PastAccount | None:
+    def account_at(self, account: AccountName, block: int) -> histories.PastAccount | None:
         return self._stored.journal.account_at(account, block)
 
     def balances_at(self, account: AccountName, block: int) -> Amounts:
@@ -115,14 +107,14 @@ class EmbeddedView(HistoryView):
             passed += piece.count
         return self._texts(parts)
 
-    def kinds_of(self, block: int) -> list[KindCount]:
+    def kinds_of(self, block: int) -> list[histories.KindCount]:
         return self._stored.kinds_at(block)
 
-    def offsets_of(self, place: TransactionPlace) -> list[int]:
+    def offsets_of(self, place: histories.TransactionPlace) -> list[int]:
         rows = (row for _, rows in self._rows_of(place) for row in rows)
         return [row[3] & PLACE for row in rows if not row[3] & VIRTUAL]
 
-    def followed_from(self, place: TransactionPlace, most: int) -> list[str]:
+    def followed_from(self, place: histories.TransactionPlace, most: int) -> list[str]:
         parts = []
         for piece, rows in self._rows_of(place):
             virtual = [row for row in rows if row[3] & VIRTUAL]
@@ -131,24 +123,24 @@ class EmbeddedView(HistoryView):
                 most -= len(virtual)
         return self._texts(parts)
 
-    def _rows_of(self, place: TransactionPlace) -> Iterator[PieceRows]:
+    def _rows_of(self, place: histories.TransactionPlace) -> Iterator[PieceRows]:
         for piece in self._stored.pieces_at(place.block):
             owners = [index for index, (number, _) in enumerate(piece.transactions()) if number == place[1]]
             rows = [row for row in piece.rows() if row[1] in owners] if owners else []
             if rows:
                 yield piece, rows
 
-    def place_of(self, transaction: TransactionId) -> TransactionPlace | None:
+    def place_of(self, transaction: TransactionId) -> histories.TransactionPlace | None:
         for block in self._stored.possible_blocks(transaction):
             for piece in self._stored.pieces_at(block):
                 for number, identifier in piece.transactions():
                     if identifier == transaction:
-                        return TransactionPlace(block, number)
+                        return histories.TransactionPlace(block, number)
         return None
 
     # -- accounts
 
-    def range_of(self, account: AccountName) -> SequenceRange | None:
+    def range_of(self, account: AccountName) -> histories.SequenceRange | None:
         return self._stored.accounts.range_of(account)
 
     def entries_of(self, account: AccountName, first: int, last: int) -> list[str]:
@@ -183,7 +175,7 @@ class EmbeddedView(HistoryView):
     def first_entry_since(self, account: AccountName, block: int) -> int:
         return self._stored.accounts.first_since(account, block)
 
-    def find_operations(self, first: int, last: int, wanted: Wanted, most: int) -> FoundOperations:
+    def find_operations(self, first: int, last: int, wanted: histories.Wanted, most: int) -> histories.FoundOperations:
         is_forward, examined, reached = first <= last, 0, last
         found: list[list[Piece]] = []
         for pieces in (self._stored.upwards if is_forward else self._stored.downwards)(first, last):
@@ -194,9 +186,11 @@ class EmbeddedView(HistoryView):
             found.append(pieces)
             examined += sum(piece.count for piece in pieces)
         parts = [(piece, piece.rows()) for pieces in (found if is_forward else reversed(found)) for piece in pieces]
-        return FoundOperations(self._texts(self._selected(parts, Selection(wanted))), reached)
+        return histories.FoundOperations(self._texts(self._selected(parts, Selection(wanted))), reached)
 
-    def find_entries(self, account: AccountName, first: int, last: int, wanted: Wanted) -> list[tuple[int, str]]:
+    def find_entries(
+        self, account: AccountName, first: int, last: int, wanted: histories.Wanted
+    ) -> list[tuple[int, str]]:
         selection = Selection(wanted, account)
         references = list(self._stored.accounts.references(account, first, last))
         parts, numbers = [], []

@@ -18,15 +18,7 @@ from ledgerd.history.columns.source import HistorySource
 from ledgerd.history.embedded.embedded import EmbeddedStore
 from ledgerd.history.embedded.following import HISTORY_FOLDER, follow_with_balances
 from ledgerd.history.errors import PastRefused
-from ledgerd.history.past.handing_over import (
-    FORMER_SUFFIX,
-    PAST_FOLDER,
-    WANTED,
-    OfferOutcome,
-    PastOffer,
-    copy_blocks,
-    copyable_from,
-)
+from ledgerd.history.past import handing_over
 from ledgerd.history.settings import ALL_BLOCKS, HistorySettings
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.networks.parameters import ChainParameters
@@ -79,9 +71,9 @@ class PastHistory:
         log: BlockLogReader,
         space: Space,
     ) -> None:
-        self._offer = PastOffer(data_dir)
-        self._folder = data_dir / PAST_FOLDER
-        self._former = data_dir / (HISTORY_FOLDER + FORMER_SUFFIX)
+        self._offer = handing_over.PastOffer(data_dir)
+        self._folder = data_dir / handing_over.PAST_FOLDER
+        self._former = data_dir / (HISTORY_FOLDER + handing_over.FORMER_SUFFIX)
         self._network = network
         self._settings = settings
         self._log = log
@@ -100,11 +92,11 @@ class PastHistory:
         while True:
             self._fill(advance)
             outcome = self._offered()
-            if outcome is not OfferOutcome.NOT_YET:
+            if outcome is not handing_over.OfferOutcome.NOT_YET:
                 break
-        if outcome is OfferOutcome.ACCEPTED:
+        if outcome is handing_over.OfferOutcome.ACCEPTED:
             self.clear()
-        return outcome is OfferOutcome.ACCEPTED
+        return outcome is handing_over.OfferOutcome.ACCEPTED
 
     def close(self) -> None:
         self._source.close()
@@ -126,7 +118,7 @@ class PastHistory:
             raise OperatorError("the history is to keep its latest blocks only (history-count-blocks)")
         self._begins_and_head()  # the history of the node is in its place, and nothing of it is aside
         next(PastBlocks(self._log, 1).scan(1, 1))
-        wanted, file = msgspec.json.encode(self._settings), self._folder / WANTED
+        wanted, file = msgspec.json.encode(self._settings), self._folder / handing_over.WANTED
         if file.exists() and file.read_bytes() == wanted and not self._offer.is_accepted:
             return
         self.clear()
@@ -155,7 +147,7 @@ class PastHistory:
 
     def _begins_and_head(self) -> tuple[int, int]:
         with self._source() as facts:
-            return copyable_from(facts, self._settings), facts.head
+            return handing_over.copyable_from(facts, self._settings), facts.head
 
     def _opened(self) -> EmbeddedStore:
         return EmbeddedStore(self._folder / HISTORY_FOLDER, self._settings, self._log, self._space)
@@ -166,7 +158,7 @@ class PastHistory:
             while common > facts.irreversible and store.block(common) != facts.packed(common):
                 common -= 1  # the node has switched to another branch
             store.truncate(common)
-            copy_blocks(facts, store, min(facts.head, common + BLOCKS_AT_ONCE))
+            handing_over.copy_blocks(facts, store, min(facts.head, common + BLOCKS_AT_ONCE))
 
     def _replay(self, last: int, advance: Callable[[int], None]) -> None:
         folder = self._folder
@@ -180,13 +172,13 @@ class PastHistory:
             advance(chain.head_number)
             reapply(chain, PastBlocks(self._log, last), advance)
 
-    def _offered(self) -> OfferOutcome:
+    def _offered(self) -> handing_over.OfferOutcome:
         self._offer.make()
         alone = 0
         while alone < POLLS_WITHOUT_NODE:
             outcome = self._offer.outcome()
-            if outcome is not None and outcome is not OfferOutcome.NO_NODE:
+            if outcome is not None and outcome is not handing_over.OfferOutcome.NO_NODE:
                 return outcome
-            alone = alone + 1 if outcome is OfferOutcome.NO_NODE else 0
+            alone = alone + 1 if outcome is handing_over.OfferOutcome.NO_NODE else 0
             time.sleep(POLL_SECONDS)
-        return OfferOutcome.NO_NODE
+        return handing_over.OfferOutcome.NO_NODE

@@ -8,16 +8,7 @@ from typing import Any, NamedTuple
 from psycopg import Cursor
 
 from ledgerd.chain.ledger.events import NO_TRANSACTION, Amounts, Held
-from ledgerd.chain.log.histories import (
-    EntryPage,
-    FoundOperations,
-    HistoryView,
-    KindCount,
-    OperationPlace,
-    SequenceRange,
-    TransactionPlace,
-    Wanted,
-)
+from ledgerd.chain.log import histories
 from ledgerd.codec import codec_of
 from ledgerd.codec.kinds import Reading
 from ledgerd.history.columns.rows import BLOCKS_A_RANGE, ENTRY
@@ -53,11 +44,11 @@ class StoredOperation(NamedTuple):
         return cls._make((*ENTRY.unpack_from(raw), raw[ENTRY.size :]))
 
     @property
-    def place(self) -> OperationPlace:
-        return OperationPlace(*self[:4])
+    def place(self) -> histories.OperationPlace:
+        return histories.OperationPlace(*self[:4])
 
 
-class PostgresView(HistoryView):
+class PostgresView(histories.HistoryView):
     """The history of one commit: a transaction, which the first query begins that is not all that is asked."""
 
     def __init__(self, cursor: Cursor[Any]) -> None:
@@ -126,25 +117,25 @@ class PostgresView(HistoryView):
             StoredOperation._make(row) for row in self._rows(self._query_of("some operations", block), *where)
         )
 
-    def kinds_of(self, block: int) -> list[KindCount]:
+    def kinds_of(self, block: int) -> list[histories.KindCount]:
         found = self._rows(self._query_of("kinds", block), block // BLOCKS_A_RANGE, block)
-        return [KindCount(*row) for row in found]
+        return [histories.KindCount(*row) for row in found]
 
-    def followed_from(self, place: TransactionPlace, most: int) -> list[str]:
+    def followed_from(self, place: histories.TransactionPlace, most: int) -> list[str]:
         own = [each for each in self._stored(place.block) if each.virtual_op and each.trx_in_block == place[1]]
         return texts_of(own[:most])
 
-    def place_of(self, transaction: TransactionId) -> TransactionPlace | None:
+    def place_of(self, transaction: TransactionId) -> histories.TransactionPlace | None:
         for query in ("transaction", "transaction, reversible"):
             for block, number in self._rows(query, transaction):
-                return TransactionPlace(block, number)
+                return histories.TransactionPlace(block, number)
         return None
 
     # -- accounts
 
-    def range_of(self, account: AccountName) -> SequenceRange | None:
+    def range_of(self, account: AccountName) -> histories.SequenceRange | None:
         _, following = self._range(account)
-        return SequenceRange(0, following - 1) if following else None
+        return histories.SequenceRange(0, following - 1) if following else None
 
     def _range(self, account: str) -> tuple[int, int]:
         known = self._ranges.get(account)
@@ -157,7 +148,7 @@ class PostgresView(HistoryView):
     def entries_of(self, account: AccountName, first: int, last: int) -> list[str]:
         return texts_of_entries(self._whole([raw for _, raw in self._entries(account, first, last, None)]))
 
-    def page_of(self, account: AccountName, last: int | None, more: int) -> EntryPage | None:
+    def page_of(self, account: AccountName, last: int | None, more: int) -> histories.EntryPage | None:
         given = {"account": name_text(account), "last": NEWEST if last is None else last, "more": more}
         row = self._cursor.execute(QUERIES["page"], given).fetchone()
         if row is None:
@@ -166,12 +157,12 @@ class PostgresView(HistoryView):
         _require_indexed(is_indexed, head)
         if not following:
             return None
-        known, end = SequenceRange(0, following - 1), following - 1 if last is None else last
+        known, end = histories.SequenceRange(0, following - 1), following - 1 if last is None else last
         first = max(0, end - more)
         if end > known.last:
-            return EntryPage(known, first, [])
+            return histories.EntryPage(known, first, [])
         _require_all(account, first, end, len(found))
-        return EntryPage(known, first, texts_of_entries(self._whole(found)))
+        return histories.EntryPage(known, first, texts_of_entries(self._whole(found)))
 
     def _entries(self, account: str, first: int, last: int, tags: Sequence[int] | None) -> list[tuple[Any, ...]]:
         final, _ = self._range(account)
@@ -224,7 +215,7 @@ class PostgresView(HistoryView):
                 high = middle
         return low
 
-    def find_operations(self, first: int, last: int, wanted: Wanted, most: int) -> FoundOperations:
+    def find_operations(self, first: int, last: int, wanted: histories.Wanted, most: int) -> histories.FoundOperations:
         is_forward, low, high = first <= last, min(first, last), max(first, last)
         counts = self._rows("counts up" if is_forward else "counts down", low, high, low, high, most + 1)
         examined, reached = 0, last
@@ -236,9 +227,11 @@ class PostgresView(HistoryView):
         low, high = (first, reached) if is_forward else (reached, first)
         tags = None if wanted.tags is None else list(wanted.tags)
         found = map(StoredOperation._make, self._rows("between", low, high, tags, tags, low, high, tags, tags))
-        return FoundOperations(texts_of(_matching(found, Selection(wanted), wanted)), reached)
+        return histories.FoundOperations(texts_of(_matching(found, Selection(wanted), wanted)), reached)
 
-    def find_entries(self, account: AccountName, first: int, last: int, wanted: Wanted) -> list[tuple[int, str]]:
+    def find_entries(
+        self, account: AccountName, first: int, last: int, wanted: histories.Wanted
+    ) -> list[tuple[int, str]]:
         tags = None if wanted.tags is None else list(wanted.tags)
         entries = self._entries(account, first, last, tags)
         whole = self._whole([raw for _, raw in entries])
@@ -261,7 +254,9 @@ def _require_all(account: str, first: int, last: int, found: int) -> None:
         raise HistoryDamaged(f"entries of {account} are missing in PostgreSQL")
 
 
-def _matching(operations: Iterable[StoredOperation], selection: Selection, wanted: Wanted) -> Iterable[StoredOperation]:
+def _matching(
+    operations: Iterable[StoredOperation], selection: Selection, wanted: histories.Wanted
+) -> Iterable[StoredOperation]:
     decode = codec_of(Operation).decode_exactly
     for each in operations:
         if wanted.since <= each.time < wanted.until and (

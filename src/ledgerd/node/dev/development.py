@@ -38,17 +38,7 @@ from ledgerd.protocol.constants import BLOCK_INTERVAL, BLOCKS_PER_YEAR
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.operations.base import name_of
 from ledgerd.protocol.types.endpoint import Endpoint
-from ledgerd.rpc.api.node.dev_api import (
-    CHAIN_HEAD,
-    FORGET_PENDING,
-    MINE,
-    MOVE_TIME,
-    REVERT,
-    REVERTED,
-    SNAPSHOT,
-    Head,
-    TakenSnapshot,
-)
+from ledgerd.rpc.api.node import dev_api
 from ledgerd.rpc.link.switchboard import Handler
 from ledgerd.rpc.link.topics import packed_topic, unpacked
 from ledgerd.state.files.copying import copy_state, put_back
@@ -175,15 +165,15 @@ class Development(NodePart):
     @property
     def handlers(self) -> dict[str, Handler]:
         return {
-            CHAIN_HEAD: lambda _: self._answer(self._head),
-            MINE: lambda payload: self._answer(partial(self.mine, unpacked(payload, int))),
-            MOVE_TIME: lambda payload: self._answer(partial(self.move_time, unpacked(payload, int))),
-            SNAPSHOT: lambda _: self._answer(self.snapshot),
-            REVERT: lambda payload: self._answer(partial(self.revert, unpacked(payload, int))),
-            FORGET_PENDING: self._forget_pending,
+            dev_api.CHAIN_HEAD: lambda _: self._answer(self._head),
+            dev_api.MINE: lambda payload: self._answer(partial(self.mine, unpacked(payload, int))),
+            dev_api.MOVE_TIME: lambda payload: self._answer(partial(self.move_time, unpacked(payload, int))),
+            dev_api.SNAPSHOT: lambda _: self._answer(self.snapshot),
+            dev_api.REVERT: lambda payload: self._answer(partial(self.revert, unpacked(payload, int))),
+            dev_api.FORGET_PENDING: self._forget_pending,
         }
 
-    async def _answer(self, job: Callable[[], Head | TakenSnapshot]) -> bytes:
+    async def _answer(self, job: Callable[[], dev_api.Head | dev_api.TakenSnapshot]) -> bytes:
         return packed_topic(await self._chain.run(job))
 
     async def start(self) -> None:
@@ -227,7 +217,7 @@ class Development(NodePart):
             is_in = block is not None and any(each.id == transaction.id for each in block.transactions)
             require(is_in, "now < trx.expiration: the chain's clock is ahead of yours, choose a later expiration")
 
-    def mine(self, count: int) -> Head:
+    def mine(self, count: int) -> dev_api.Head:
         require(0 < count <= MOST_BLOCKS, f"count > 0 && count <= {MOST_BLOCKS}: ")
         for _ in range(count):
             if not self.producer.make_block(self._now()):
@@ -235,24 +225,24 @@ class Development(NodePart):
             self._catch_up_with_head()
         return self._head()
 
-    def move_time(self, seconds: int) -> Head:
+    def move_time(self, seconds: int) -> dev_api.Head:
         require(seconds <= MOST_SLOTS * BLOCK_INTERVAL, f"seconds <= {MOST_SLOTS * BLOCK_INTERVAL}: ten years of slots")
         return self._move_time(seconds)
 
-    def _move_time(self, seconds: int) -> Head:
+    def _move_time(self, seconds: int) -> dev_api.Head:
         self._time.shift += seconds * MICRO
         return self.mine(1)
 
-    def snapshot(self) -> TakenSnapshot:
+    def snapshot(self) -> dev_api.TakenSnapshot:
         waiting, head = self._chain.chain.waiting, self._chain.chain.head_number
         numbers: list[int] = []
         self._chain.reopen(lambda: numbers.append(self._snapshots.keep(self._chain.folder, head, self._time.shift)))
         for transaction in waiting:
             with suppress(RuleViolation):
                 self._chain.chain.push_transaction(transaction)
-        return TakenSnapshot(numbers[0], self._chain.chain.head_number)
+        return dev_api.TakenSnapshot(numbers[0], self._chain.chain.head_number)
 
-    def revert(self, number: int) -> Head:
+    def revert(self, number: int) -> dev_api.Head:
         kept = self._snapshots.find(number)
         self._history.truncate(kept.head)
         self._chain.reopen(partial(self._snapshots.put_back, kept, self._chain.folder))
@@ -273,9 +263,9 @@ class Development(NodePart):
         head = self.producer.chain.head_time
         self._time.shift += max(0, head * MICRO - self._time.wall())
 
-    def _head(self) -> Head:
+    def _head(self) -> dev_api.Head:
         chain = self._chain.chain
-        return Head(chain.head_number, chain.head_time)
+        return dev_api.Head(chain.head_number, chain.head_time)
 
 
 def dev_parts(options: DevOptions) -> Iterator[PartSpec]:
@@ -296,7 +286,7 @@ class DevRuntime(Runtime):
         super().__init__(configuration, parts=dev_parts(options))
         development, webserver = self.part(Development), self.webserver
         webserver.broadcasts.after_transaction.append(development.mine_at_once)
-        development.after_revert.append(partial(webserver.publish, REVERTED, b""))
+        development.after_revert.append(partial(webserver.publish, dev_api.REVERTED, b""))
         webserver.offer("dev_api", development.handlers)
         self._explorer = options.explorer
         self.explorer_addresses: list[tuple[str, int]] = []

@@ -9,21 +9,8 @@ from ledgerd.codec.types.varint import pack_varint
 from ledgerd.p2p.shared.core import Core
 from ledgerd.p2p.shared.peer import Peer
 from ledgerd.p2p.sync.gap_fill import MOST_BLOCKS, REPLY_BYTES
+from ledgerd.p2p.wire import messages
 from ledgerd.p2p.wire.frames import MAX_PAYLOAD
-from ledgerd.p2p.wire.messages import (
-    BlockRangeReply,
-    BlockReply,
-    GapFillReply,
-    GapFillRequest,
-    GetBlock,
-    GetBlockRange,
-    NotAvailable,
-    RangeReply,
-    RangeRequest,
-    block_frame,
-    gap_reply_frame,
-    range_reply_frame,
-)
 
 RANGE_BYTES = MAX_PAYLOAD - 65_536
 MOST_IN_RANGE = 1_000
@@ -32,17 +19,17 @@ LOOKUP_COST = 64
 """The cost of a lookup in the rate limit, in bytes."""
 
 
-def serve_probe(core: Core, peer: Peer, request: RangeRequest) -> None:
+def serve_probe(core: Core, peer: Peer, request: messages.RangeRequest) -> None:
     """The range of blocks that this node has, if it has the named one (5102)."""
     chain = core.chain
     if not chain.is_provisional and chain.read(request.block_num) is not None:
-        core.send(peer, RangeReply(chain.earliest, chain.latest, has_blocks=True))
+        core.send(peer, messages.RangeReply(chain.earliest, chain.latest, has_blocks=True))
     else:
-        core.send(peer, RangeReply(0, 0, has_blocks=False))
+        core.send(peer, messages.RangeReply(0, 0, has_blocks=False))
     core.good(peer)
 
 
-def serve_range(core: Core, peer: Peer, request: GetBlockRange) -> None:
+def serve_range(core: Core, peer: Peer, request: messages.GetBlockRange) -> None:
     """Consecutive blocks, as many as fit into a frame (5104)."""
     chain, latest = core.chain, core.chain.latest
     first = max(request.start_block_num, chain.earliest, 1)
@@ -64,24 +51,26 @@ def serve_range(core: Core, peer: Peer, request: GetBlockRange) -> None:
     else:
         reached = int.from_bytes(blocks[-1][:4], "big") + 1
         next_available, is_last = (reached + 1 if reached < latest else 0), reached >= latest
-    core.send_frame(peer, BlockRangeReply.NUMBER, range_reply_frame(blocks, next_available, is_last=is_last))
+    core.send_frame(
+        peer, messages.BlockRangeReply.NUMBER, messages.range_reply_frame(blocks, next_available, is_last=is_last)
+    )
     core.good(peer)
 
 
-def serve_block(core: Core, peer: Peer, request: GetBlock) -> None:
+def serve_block(core: Core, peer: Peer, request: messages.GetBlock) -> None:
     number, latest = request.block_num, core.chain.latest
     may_serve = not core.chain.is_provisional and peer.allowance.service.take(LOOKUP_COST, core.now)
     packed = core.chain.read(number) if may_serve else None
     if packed is None or len(packed) + 5 > MAX_PAYLOAD:
-        core.send(peer, NotAvailable(number))
+        core.send(peer, messages.NotAvailable(number))
     else:
         peer.allowance.service.take(len(packed), core.now)
-        frame = block_frame(packed, number + 1 if number < latest else 0, is_last=number >= latest)
-        core.send_frame(peer, BlockReply.NUMBER, frame)
+        frame = messages.block_frame(packed, number + 1 if number < latest else 0, is_last=number >= latest)
+        core.send_frame(peer, messages.BlockReply.NUMBER, frame)
     core.good(peer)
 
 
-def serve_gap(core: Core, peer: Peer, request: GapFillRequest) -> None:
+def serve_gap(core: Core, peer: Peer, request: messages.GapFillRequest) -> None:
     """The blocks of these numbers, up to the head, in the order of the request (5115)."""
     chain, numbers = core.chain, request.block_nums
     if not 0 < len(numbers) <= MOST_BLOCKS:
@@ -99,5 +88,5 @@ def serve_gap(core: Core, peer: Peer, request: GapFillRequest) -> None:
             blocks.append(packed)
             size += len(packed)
         peer.allowance.service.take(size, core.now)
-    core.send_frame(peer, GapFillReply.NUMBER, gap_reply_frame(blocks))
+    core.send_frame(peer, messages.GapFillReply.NUMBER, messages.gap_reply_frame(blocks))
     core.good(peer)

@@ -14,18 +14,8 @@ from typing import cast
 
 from ledgerd.basics.failures import reason_of
 from ledgerd.basics.frames import FrameBuffer, FrameFault
+from ledgerd.producer.signing import signing_frames
 from ledgerd.producer.signing.signer_place import PlaceFault, SignerPlace, TlsFiles, tls_context
-from ledgerd.producer.signing.signing_frames import (
-    MOST_FRAME,
-    SignerAnswer,
-    SignerStatus,
-    SigningQuestion,
-    SigningVerdict,
-    StatusQuestion,
-    packed_question,
-    read_answer,
-    read_status,
-)
 from ledgerd.producer.signing.signings import ATTEMPT_SECONDS, ATTEMPTS, SignerReply
 from ledgerd.protocol.blocks.block import BlockHeader
 from ledgerd.protocol.crypto.keys import PublicKey
@@ -48,8 +38,8 @@ class SignerConnection(asyncio.Protocol):
     """One connection, and the questions on it that have no answer yet."""
 
     def __init__(self) -> None:
-        self._frames = FrameBuffer(MOST_FRAME)
-        self._waiting: dict[int, asyncio.Future[SignerAnswer]] = {}
+        self._frames = FrameBuffer(signing_frames.MOST_FRAME)
+        self._waiting: dict[int, asyncio.Future[signing_frames.SignerAnswer]] = {}
         self._asked = 0
         self._transport: asyncio.Transport | None = None
 
@@ -57,24 +47,26 @@ class SignerConnection(asyncio.Protocol):
     def is_open(self) -> bool:
         return self._transport is not None and not self._transport.is_closing()
 
-    async def sign(self, key: PublicKey, header: BlockHeader) -> SignerAnswer:
+    async def sign(self, key: PublicKey, header: BlockHeader) -> signing_frames.SignerAnswer:
         self._asked += 1
-        return await self._answer_to(SigningQuestion(self._asked, key, header))
+        return await self._answer_to(signing_frames.SigningQuestion(self._asked, key, header))
 
-    async def status(self) -> SignerStatus:
+    async def status(self) -> signing_frames.SignerStatus:
         self._asked += 1
-        answer = await self._answer_to(StatusQuestion(self._asked))
-        if answer.verdict is not SigningVerdict.STATUS:
+        answer = await self._answer_to(signing_frames.StatusQuestion(self._asked))
+        if answer.verdict is not signing_frames.SigningVerdict.STATUS:
             raise SignerGone(answer.text)
-        return read_status(answer)
+        return signing_frames.read_status(answer)
 
-    async def _answer_to(self, question: SigningQuestion | StatusQuestion) -> SignerAnswer:
+    async def _answer_to(
+        self, question: signing_frames.SigningQuestion | signing_frames.StatusQuestion
+    ) -> signing_frames.SignerAnswer:
         if self._transport is None or not self.is_open:
             raise SignerGone("the connection is closed")
-        future: asyncio.Future[SignerAnswer] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[signing_frames.SignerAnswer] = asyncio.get_running_loop().create_future()
         self._waiting[question.number] = future
         try:
-            self._transport.write(packed_question(question))
+            self._transport.write(signing_frames.packed_question(question))
             return await future
         finally:
             del self._waiting[question.number]
@@ -91,7 +83,7 @@ class SignerConnection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         try:
             for frame in self._frames.frames_in(data):
-                answer = read_answer(frame)
+                answer = signing_frames.read_answer(frame)
                 future = self._waiting.get(answer.number)
                 if future is not None and not future.done():
                     future.set_result(answer)
@@ -150,7 +142,7 @@ class SignerLink:
         finally:
             self._drop()
 
-    async def status(self) -> SignerStatus:
+    async def status(self) -> signing_frames.SignerStatus:
         """Ask the signer how it is.
 
         Raises:
@@ -214,7 +206,7 @@ class SignerLink:
             self._connection = None
 
 
-async def status_of(place: SignerPlace, files: TlsFiles | None) -> tuple[SignerStatus | None, str]:
+async def status_of(place: SignerPlace, files: TlsFiles | None) -> tuple[signing_frames.SignerStatus | None, str]:
     """How a signer is, or why that cannot be known."""
     link = SignerLink(place, files)
     try:

@@ -13,16 +13,7 @@ from typing import Any
 from ledgerd.chain.interface.observer import Samplers
 from ledgerd.chain.ledger.events import Sample
 from ledgerd.chain.ledger.ledger import Ledger, Sampler
-from ledgerd.projections.tables.market_records import (
-    KLINE_BY_MARKET,
-    NEWEST,
-    PM_KLINE_CHUNKS,
-    PM_RECENT_POINTS,
-    POINTS_A_CHUNK,
-    PmKlineChunk,
-    PmRecentPoints,
-    placed_layout,
-)
+from ledgerd.projections.tables import market_records
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.markets.bets import INSTANT, PmCancelBet, PmPlaceBet
 from ledgerd.protocol.operations.markets.leverage import PmLeverageOpen
@@ -33,8 +24,8 @@ from ledgerd.state.store import Store
 
 BINARY = 0
 
-placed_layout_of = cache(placed_layout)
-_pack_binary = placed_layout(2).pack
+placed_layout_of = cache(market_records.placed_layout)
+_pack_binary = market_records.placed_layout(2).pack
 
 
 def _named(_ledger: Ledger, operation: Any) -> int | None:  # noqa: ANN401 - of all kinds that name their market
@@ -103,12 +94,12 @@ def _weights(ledger: Ledger, market: PmMarket) -> list[int]:
 def write_points(kept: Store, block: int, samples: Sequence[Sample]) -> None:
     points = b"".join([each.found for each in samples if type(each.found) is bytes])
     if points:
-        kept.create(PM_RECENT_POINTS, PmRecentPoints(block=block, points=points))
+        kept.create(market_records.PM_RECENT_POINTS, market_records.PmRecentPoints(block=block, points=points))
 
 
 def move_points(kept: Store) -> None:
     """Move the points of the last blocks to the chunks of their markets."""
-    recent = list(kept.scan(PM_RECENT_POINTS))
+    recent = list(kept.scan(market_records.PM_RECENT_POINTS))
     points: dict[tuple[int, int], list[bytes]] = {}
     for block in recent:
         for market, outcomes, point in block:
@@ -119,9 +110,9 @@ def move_points(kept: Store) -> None:
 
 
 def _append(kept: Store, market: int, outcomes: int, points: list[bytes]) -> None:
-    chunk = kept.lookup(KLINE_BY_MARKET, market, NEWEST)
+    chunk = kept.lookup(market_records.KLINE_BY_MARKET, market, market_records.NEWEST)
     if chunk is not None:
-        room = POINTS_A_CHUNK - len(chunk.points) // chunk.point_size
+        room = market_records.POINTS_A_CHUNK - len(chunk.points) // chunk.point_size
         if room > 0:
             with kept.editing(chunk):
                 chunk.points += b"".join(points[:room])
@@ -132,5 +123,8 @@ def _append(kept: Store, market: int, outcomes: int, points: list[bytes]) -> Non
             first = chunk.end
             with kept.editing(chunk):
                 chunk.number = first
-        added, points = b"".join(points[:POINTS_A_CHUNK]), points[POINTS_A_CHUNK:]
-        chunk = kept.create(PM_KLINE_CHUNKS, PmKlineChunk(market=market, first=first, outcomes=outcomes, points=added))
+        added, points = b"".join(points[: market_records.POINTS_A_CHUNK]), points[market_records.POINTS_A_CHUNK :]
+        chunk = kept.create(
+            market_records.PM_KLINE_CHUNKS,
+            market_records.PmKlineChunk(market=market, first=first, outcomes=outcomes, points=added),
+        )

@@ -11,14 +11,7 @@ from ledgerd.basics.durations import DAY
 from ledgerd.chain.ledger.ledger import Ledger, Sampler
 from ledgerd.projections.markets.labels import count_labels
 from ledgerd.projections.markets.metadata_text import metadata_of
-from ledgerd.projections.tables.market_records import (
-    KLINE_BY_MARKET,
-    META_BY_EXPIRY,
-    META_BY_MARKET,
-    PM_MARKET_META,
-    PmKlineChunk,
-    PmMarketMeta,
-)
+from ledgerd.projections.tables import market_records
 from ledgerd.protocol.operations.markets.markets import PmCreateMarket
 from ledgerd.state.objects.markets.markets import PM_MARKETS
 from ledgerd.state.store import Store
@@ -61,17 +54,17 @@ def expiry_of(ledger: Ledger, result_expiration: int, kept_days: int) -> int:
 
 def write_metadata(kept: Store, new: NewMetadata) -> None:
     """Store what is said of a market, unless something is stored already."""
-    if kept.lookup(META_BY_MARKET, new.market) is not None:
+    if kept.lookup(market_records.META_BY_MARKET, new.market) is not None:
         return
     meta = metadata_of(new.text)
     meta.market, meta.expiry = new.market, new.expiry
-    kept.create(PM_MARKET_META, meta)
+    kept.create(market_records.PM_MARKET_META, meta)
     count_labels(kept, meta, 1)
 
 
 def are_records_old(kept: Store, now: int) -> bool:
     """Whether something has been kept long enough."""
-    earliest = kept.front(META_BY_EXPIRY, 1, _expiry_of)
+    earliest = kept.front(market_records.META_BY_EXPIRY, 1, _expiry_of)
     return bool(earliest) and earliest[0] <= now
 
 
@@ -81,8 +74,8 @@ def remove_old_records(kept: Store, now: int) -> None:
     Points first, in their order; metadata when no point of its market is left.
     """
     budget = REMOVED_A_BLOCK
-    for meta in kept.scan(META_BY_EXPIRY, upper=(now,)):
-        for chunk in kept.scan(KLINE_BY_MARKET, lower=(meta.market,), upper=(meta.market,)):
+    for meta in kept.scan(market_records.META_BY_EXPIRY, upper=(now,)):
+        for chunk in kept.scan(market_records.KLINE_BY_MARKET, lower=(meta.market,), upper=(meta.market,)):
             budget -= _remove_points(kept, chunk, budget)
             if budget <= 0:
                 return
@@ -93,11 +86,11 @@ def remove_old_records(kept: Store, now: int) -> None:
             return
 
 
-def _expiry_of(meta: PmMarketMeta) -> int:
+def _expiry_of(meta: market_records.PmMarketMeta) -> int:
     return meta.expiry
 
 
-def _remove_points(kept: Store, chunk: PmKlineChunk, most: int) -> int:
+def _remove_points(kept: Store, chunk: market_records.PmKlineChunk, most: int) -> int:
     """Remove so many points of a chunk at most, its first ones; returns how many it were."""
     count = chunk.end - chunk.first
     if count <= most:

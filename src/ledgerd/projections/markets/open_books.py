@@ -6,11 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from ledgerd.chain.ledger.events import Change
-from ledgerd.projections.tables.market_records import (
-    OPEN_BOOK_BY_ORACLE,
-    PM_OPEN_BOOKS,
-    PmOpenBook,
-)
+from ledgerd.projections.tables import market_records
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.state.objects.markets.markets import ACTIVE, PM_MARKETS, PmMarket
 from ledgerd.state.store import Store
@@ -29,7 +25,7 @@ def count_open_bets(kept: Store, changed: Iterable[Change]) -> None:
 
 def count_all_open_bets(kept: Store, state: View) -> None:
     """Count all markets of a state."""
-    for book in list(kept.scan(PM_OPEN_BOOKS)):
+    for book in list(kept.scan(market_records.PM_OPEN_BOOKS)):
         kept.remove(book)
     sums: dict[AccountName, int] = defaultdict(int)
     for market in state.scan(PM_MARKETS):
@@ -45,9 +41,9 @@ def _take_in(kept: Store, changes: Mapping[AccountName, int]) -> None:
     for oracle, change in changes.items():
         if not change:
             continue
-        book = kept.lookup(OPEN_BOOK_BY_ORACLE, oracle)
+        book = kept.lookup(market_records.OPEN_BOOK_BY_ORACLE, oracle)
         if book is None:
-            kept.create(PM_OPEN_BOOKS, PmOpenBook(oracle=oracle, bets_sum=change))
+            kept.create(market_records.PM_OPEN_BOOKS, market_records.PmOpenBook(oracle=oracle, bets_sum=change))
         elif book.bets_sum + change == 0:
             kept.remove(book)
         else:

@@ -19,13 +19,7 @@ from ledgerd.projections.markets.metadata import (
 from ledgerd.projections.markets.open_books import count_all_open_bets, count_open_bets
 from ledgerd.projections.markets.places import place_samplers, write_places
 from ledgerd.projections.projection import Projection
-from ledgerd.projections.tables.market_records import (
-    PM_LABEL_COUNTS,
-    PM_MARKET_META,
-    PM_RECORDS_SINCE,
-    POINTS_MOVED_AFTER,
-    PmRecordsSince,
-)
+from ledgerd.projections.tables import market_records
 from ledgerd.protocol.operations.markets.markets import PmCreateMarket
 from ledgerd.state.objects.markets.markets import PM_MARKETS
 from ledgerd.state.store import Store
@@ -46,12 +40,14 @@ class MarketRecords(Projection):
 
     def begin(self, state: View, kept: Store, head: int) -> None:
         """Work out what is kept beside the metadata that is there; from the next block on all of it is kept."""
-        for label in list(kept.scan(PM_LABEL_COUNTS)):
+        for label in list(kept.scan(market_records.PM_LABEL_COUNTS)):
             kept.remove(label)
-        for meta in kept.scan(PM_MARKET_META):
+        for meta in kept.scan(market_records.PM_MARKET_META):
             count_labels(kept, meta, 1)
         count_all_open_bets(kept, state)
-        since = kept.find(PM_RECORDS_SINCE, 0) or kept.create(PM_RECORDS_SINCE, PmRecordsSince())
+        since = kept.find(market_records.PM_RECORDS_SINCE, 0) or kept.create(
+            market_records.PM_RECORDS_SINCE, market_records.PmRecordsSince()
+        )
         with kept.editing(since):
             since.block = head + 1
 
@@ -66,7 +62,7 @@ class MarketRecords(Projection):
         if event.changes:
             count_open_bets(kept, event.changes.get(PM_MARKETS, ()))
         is_due = self._kept_days > 0 and are_records_old(kept, now)
-        if is_due or block % POINTS_MOVED_AFTER == 0:
+        if is_due or block % market_records.POINTS_MOVED_AFTER == 0:
             move_points(kept)
         if is_due:
             remove_old_records(kept, now)

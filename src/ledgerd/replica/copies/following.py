@@ -23,37 +23,13 @@ from ledgerd.basics.frames import FrameBuffer, FrameFault
 from ledgerd.basics.printable import printable
 from ledgerd.producer.signing.signer_place import tls_context
 from ledgerd.protocol.errors import OperatorError
+from ledgerd.replica import messages
 from ledgerd.replica.copies.logged import LoggedCopy
 from ledgerd.replica.copies.state_copy import StateCopy
-from ledgerd.replica.messages import (
-    VERSION,
-    LoggedBlocks,
-    MessageKind,
-    NewHead,
-    NotServed,
-    ReplicaHello,
-    StateBegins,
-    StateEnds,
-    Welcome,
-    packed,
-    read,
-    read_block_info,
-    read_check,
-)
 from ledgerd.replica.settings import StreamSettings
 from ledgerd.replica.source import LAYOUT
 from ledgerd.state.errors import StorageError
-from ledgerd.state.files.change_frames import (
-    FRAME,
-    MOST_FRAME,
-    POSITION,
-    ChangeFault,
-    RecordFrame,
-    RecordHead,
-    opened,
-    read_head,
-    read_part,
-)
+from ledgerd.state.files import change_frames
 from ledgerd.state.files.disk import NEARLY_FULL, failure
 
 log = logging.getLogger(__name__)
@@ -255,8 +231,8 @@ class FollowedLine:
     def __init__(self, replica: Replica, connection: socket.socket) -> None:
         self._replica, self._socket = replica, connection
         self._copy, self._blocks = replica.copy, replica.blocks
-        self._frames = FrameBuffer(MOST_FRAME)
-        self._record: RecordHead | None = None
+        self._frames = FrameBuffer(change_frames.MOST_FRAME)
+        self._record: change_frames.RecordHead | None = None
         self._record_left = 0
         self._position = self._copy.position
         """Where what was received leads to."""
@@ -266,33 +242,33 @@ class FollowedLine:
         self._load_left = 0
         self._is_loading = False
         self._handlers: dict[int, Callable[[bytes], None]] = {
-            RecordFrame.HEAD: self._apply_head,
-            RecordFrame.PART: self._apply_part,
-            MessageKind.STATE: self._begin_state,
-            MessageKind.ROWS: self._apply_rows,
-            MessageKind.STATE_END: self._end_state,
-            MessageKind.BLOCKS: lambda body: self._blocks.append(read(body, LoggedBlocks)),
-            MessageKind.BLOCK_INFO: lambda body: self._blocks.append_records(*read_block_info(body)),
-            MessageKind.CHECK: self._check,
-            MessageKind.HEAD: lambda body: replica.record_contact(read(body, NewHead).head),
+            change_frames.RecordFrame.HEAD: self._apply_head,
+            change_frames.RecordFrame.PART: self._apply_part,
+            messages.MessageKind.STATE: self._begin_state,
+            messages.MessageKind.ROWS: self._apply_rows,
+            messages.MessageKind.STATE_END: self._end_state,
+            messages.MessageKind.BLOCKS: lambda body: self._blocks.append(messages.read(body, messages.LoggedBlocks)),
+            messages.MessageKind.BLOCK_INFO: lambda body: self._blocks.append_records(*messages.read_block_info(body)),
+            messages.MessageKind.CHECK: self._check,
+            messages.MessageKind.HEAD: lambda body: replica.record_contact(messages.read(body, messages.NewHead).head),
         }
 
     def run(self) -> None:
         """Say hello, then take what comes. `LineEnded`: the connection is over, or the node speaks nonsense."""
         copy, blocks = self._copy, self._blocks
         chain_id = self._replica.chain_id or copy.chain_id
-        hello = ReplicaHello(VERSION, LAYOUT, chain_id, copy.position, blocks.head, blocks.head_id)
-        self._socket.sendall(packed(MessageKind.HELLO, hello))
+        hello = messages.ReplicaHello(messages.VERSION, LAYOUT, chain_id, copy.position, blocks.head, blocks.head_id)
+        self._socket.sendall(messages.packed(messages.MessageKind.HELLO, hello))
         kind, body = self._next()
-        if kind == MessageKind.REFUSED:
-            raise NotFollowed(printable(read(body, NotServed).reason[:MOST_REASON]))
-        if kind != MessageKind.WELCOME:
-            raise ChangeFault(f"a frame of kind {kind} in place of its welcome")
-        welcome = read(body, Welcome)
+        if kind == messages.MessageKind.REFUSED:
+            raise NotFollowed(printable(messages.read(body, messages.NotServed).reason[:MOST_REASON]))
+        if kind != messages.MessageKind.WELCOME:
+            raise change_frames.ChangeFault(f"a frame of kind {kind} in place of its welcome")
+        welcome = messages.read(body, messages.Welcome)
         if chain_id and welcome.chain_id != chain_id:
             raise NotFollowed("it is of another chain")
         if len(welcome.chain_id) > MOST_CHAIN_ID:
-            raise ChangeFault(f"the id of a chain with {len(welcome.chain_id)} bytes")
+            raise change_frames.ChangeFault(f"the id of a chain with {len(welcome.chain_id)} bytes")
         self._chain_id = welcome.chain_id
         self._blocks.continue_from(welcome.log_from)
         self._replica.record_contact(welcome.head)
@@ -300,7 +276,7 @@ class FollowedLine:
             kind, body = self._next()
             handler = self._handlers.get(kind)
             if handler is None:
-                raise ChangeFault(f"a frame of kind {kind}")
+                raise change_frames.ChangeFault(f"a frame of kind {kind}")
             handler(body)
 
     def _next(self) -> tuple[int, bytes]:
@@ -312,7 +288,7 @@ class FollowedLine:
             self._frames.add(self._received())
             if self._replica.now() - began > MESSAGE_SECONDS:
                 raise LineEnded(f"a message took more than {MESSAGE_SECONDS:g} seconds")
-        return opened(self._frames.next())
+        return change_frames.opened(self._frames.next())
 
     def _has_more(self) -> bool:
         if isinstance(self._socket, ssl.SSLSocket) and self._socket.pending():
@@ -338,21 +314,21 @@ class FollowedLine:
     # -- changes
 
     def _apply_head(self, body: bytes) -> None:
-        head = read_head(body)
+        head = change_frames.read_head(body)
         if self._record is not None or self._is_loading:
-            raise ChangeFault("a record within another")
+            raise change_frames.ChangeFault("a record within another")
         if head.before != self._position or not self._position:
-            raise ChangeFault("changes of another state")
+            raise change_frames.ChangeFault("changes of another state")
         if head.size > MOST_RECORD:
-            raise ChangeFault(f"a record of {head.size} bytes")
+            raise change_frames.ChangeFault(f"a record of {head.size} bytes")
         self._record, self._record_left = head, head.size
         self._end_record()
 
     def _apply_part(self, body: bytes) -> None:
         if self._record is None:
-            raise ChangeFault("changes without a record")
-        self._record_left -= FRAME.size + len(body)
-        self._copy.add(read_part(body))
+            raise change_frames.ChangeFault("changes without a record")
+        self._record_left -= change_frames.FRAME.size + len(body)
+        self._copy.add(change_frames.read_part(body))
         self._end_record()
 
     def _end_record(self) -> None:
@@ -360,7 +336,7 @@ class FollowedLine:
         if record is None or self._record_left > 0:
             return
         if self._record_left < 0:
-            raise ChangeFault("a record that is longer than it said")
+            raise change_frames.ChangeFault("a record that is longer than it said")
         self._position, self._record = record.after, None
         self._uncommitted += 1
         if self._uncommitted >= RECORDS_AT_ONCE:
@@ -373,20 +349,20 @@ class FollowedLine:
             self._replica.record_contact()
 
     def _check(self, body: bytes) -> None:
-        position, digest = read_check(body)
+        position, digest = messages.read_check(body)
         if self._record is not None or position != self._position:
-            raise ChangeFault("the digest of another state")
+            raise change_frames.ChangeFault("the digest of another state")
         if digest != self._copy.digest:
             raise Differs("the digest of this state is not that of the node's: it is replaced by a whole one")
 
     # -- a whole state
 
     def _begin_state(self, body: bytes) -> None:
-        begins = read(body, StateBegins)
+        begins = messages.read(body, messages.StateBegins)
         if self._record is not None or self._is_loading or self._uncommitted:
-            raise ChangeFault("a whole state among changes")
-        if len(begins.position) != POSITION.size:
-            raise ChangeFault(f"a position of {len(begins.position)} bytes")
+            raise change_frames.ChangeFault("a whole state among changes")
+        if len(begins.position) != change_frames.POSITION.size:
+            raise change_frames.ChangeFault(f"a position of {len(begins.position)} bytes")
         room = shutil.disk_usage(self._copy.folder).free + self._copy.size - NEARLY_FULL
         most = begins.size + begins.size // 2 + LEAST_STATE
         if not 0 <= most <= room:
@@ -399,15 +375,15 @@ class FollowedLine:
 
     def _apply_rows(self, body: bytes) -> None:
         if not self._is_loading:
-            raise ChangeFault("rows of a state that was not begun")
-        self._load_left -= self._copy.load(read_part(body))
+            raise change_frames.ChangeFault("rows of a state that was not begun")
+        self._load_left -= self._copy.load(change_frames.read_part(body))
         if self._load_left < 0:
-            raise ChangeFault("a state that is larger than it was said to be")
+            raise change_frames.ChangeFault("a state that is larger than it was said to be")
 
     def _end_state(self, body: bytes) -> None:
-        ends = read(body, StateEnds)
+        ends = messages.read(body, messages.StateEnds)
         if not self._is_loading or ends.position != self._loading:
-            raise ChangeFault("the end of a state that was not begun")
+            raise change_frames.ChangeFault("the end of a state that was not begun")
         self._copy.end_loading(ends.position, self._chain_id)
         self._is_loading, self._position = False, ends.position
         log.info("the state of the node at block %(block)d is here", {"block": self._copy.head})

@@ -10,20 +10,7 @@ from typing import cast
 from ledgerd.basics.frames import FrameFault
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.rpc.call.errors import PlainError
-from ledgerd.rpc.link.frames import (
-    Alive,
-    Ask,
-    ErrorReply,
-    LinkFault,
-    LinkMessage,
-    LinkReader,
-    Reply,
-    Subscribe,
-    TopicEvent,
-    Unsubscribe,
-    frame,
-    layers_of,
-)
+from ledgerd.rpc.link import frames
 from ledgerd.rpc.link.subscribers import Subscribers
 from ledgerd.supervision.tasks import Tasks
 
@@ -52,10 +39,10 @@ class Unreachable(PlainError):
 class Violation(RuleViolation):
     """A rule violation that the main process answered with."""
 
-    def __init__(self, refused: ErrorReply) -> None:
+    def __init__(self, refused: frames.ErrorReply) -> None:
         super().__init__("")
         self.code, self.name, self.what = refused.code, refused.name, refused.what
-        self.layers = layers_of(refused.layers)
+        self.layers = frames.layers_of(refused.layers)
 
 
 class Link(asyncio.Protocol):
@@ -65,12 +52,12 @@ class Link(asyncio.Protocol):
         self.number = number
         self.lost = asyncio.Event()
         self._transport: asyncio.Transport | None = None
-        self._reader = LinkReader()
+        self._reader = frames.LinkReader()
         self._answer_seconds = answer_seconds
         self._questions: dict[int, asyncio.Future[bytes]] = {}
         self._next_question = 0
         self._subscribers = Subscribers(
-            lambda topic: self._send(Subscribe(topic)), lambda topic: self._send(Unsubscribe(topic))
+            lambda topic: self._send(frames.Subscribe(topic)), lambda topic: self._send(frames.Unsubscribe(topic))
         )
         self._callbacks: dict[str, Callable[[bytes], None]] = {}
         self._beat: asyncio.TimerHandle | None = None
@@ -91,7 +78,7 @@ class Link(asyncio.Protocol):
         answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         self._questions[number] = answer
         try:
-            self._send(Ask(number, topic, payload))
+            self._send(frames.Ask(number, topic, payload))
             async with asyncio.timeout(self._answer_seconds):
                 return await answer
         except TimeoutError:
@@ -109,7 +96,7 @@ class Link(asyncio.Protocol):
         self._callbacks[topic] = callback
 
     def beat(self) -> None:
-        self._send(Alive())
+        self._send(frames.Alive())
         self._beat = asyncio.get_running_loop().call_later(ALIVE_SECONDS, self.beat)
 
     # -- from the transport
@@ -137,29 +124,29 @@ class Link(asyncio.Protocol):
 
     # -- messages
 
-    def _receive(self, message: LinkMessage) -> None:
+    def _receive(self, message: frames.LinkMessage) -> None:
         match message:
-            case Reply(number, payload):
+            case frames.Reply(number, payload):
                 answer = self._questions.get(number)
                 if answer is not None and not answer.done():
                     answer.set_result(payload)
-            case ErrorReply(number):
+            case frames.ErrorReply(number):
                 answer = self._questions.get(number)
                 if answer is not None and not answer.done():
                     answer.set_exception(_refusal(message))
-            case TopicEvent(topic, payload):
+            case frames.TopicEvent(topic, payload):
                 if topic in self._callbacks:
                     self._callbacks[topic](payload)
                 self._subscribers.publish(topic, payload)
             case _:
-                raise LinkFault(f"a worker was told {message!r}")
+                raise frames.LinkFault(f"a worker was told {message!r}")
 
-    def _send(self, message: LinkMessage) -> None:
+    def _send(self, message: frames.LinkMessage) -> None:
         if self._transport is not None and not self._transport.is_closing():
-            self._transport.write(frame(message))
+            self._transport.write(frames.frame(message))
 
 
-def _refusal(refused: ErrorReply) -> Exception:
+def _refusal(refused: frames.ErrorReply) -> Exception:
     if refused.name:
         return Violation(refused)
-    return PlainError(layers_of(refused.layers)[0].format, refused.code)
+    return PlainError(frames.layers_of(refused.layers)[0].format, refused.code)

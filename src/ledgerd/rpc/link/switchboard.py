@@ -11,20 +11,7 @@ from ledgerd.basics.frames import FrameFault
 from ledgerd.codec.json.errors import Layer
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.rpc.call.errors import PlainError
-from ledgerd.rpc.link.frames import (
-    Alive,
-    Ask,
-    ErrorReply,
-    LinkFault,
-    LinkMessage,
-    LinkReader,
-    Reply,
-    Subscribe,
-    TopicEvent,
-    Unsubscribe,
-    frame,
-    packed_layers,
-)
+from ledgerd.rpc.link import frames
 from ledgerd.rpc.link.link import HEAD, STOP
 from ledgerd.rpc.link.topics import DETAILS, HEALTH, PENDING, STATUS
 from ledgerd.supervision.tasks import Tasks
@@ -52,7 +39,7 @@ class WorkerLink(asyncio.Protocol):
 
     def __init__(self, board: Switchboard, on_heartbeat: Callable[[], None]) -> None:
         self._board = board
-        self._reader = LinkReader()
+        self._reader = frames.LinkReader()
         self._transport: asyncio.Transport | None = None
         self._tasks = Tasks(self._failed)
         self.topics = set(SENT_TO_ALL)
@@ -75,33 +62,35 @@ class WorkerLink(asyncio.Protocol):
             log.error("the link to an API worker is cut: %(reason)s", {"reason": fault})  # noqa: TRY400 - a traceback does not help the operator
             self.close()
 
-    def _receive(self, message: LinkMessage) -> None:
+    def _receive(self, message: frames.LinkMessage) -> None:
         match message:
-            case Ask():
+            case frames.Ask():
                 self._tasks.begin(self._work(message)).add_done_callback(self._worked)
                 if len(self._tasks) >= MAX_RUNNING and self._transport is not None:
                     self._transport.pause_reading()
-            case Subscribe(topic):
+            case frames.Subscribe(topic):
                 self.topics.add(topic)
-            case Unsubscribe(topic):
+            case frames.Unsubscribe(topic):
                 self.topics -= {topic} - SENT_TO_ALL
-            case Alive():
+            case frames.Alive():
                 self.heartbeats += 1
                 self._on_heartbeat()
             case _:
-                raise LinkFault(f"a worker said {message!r}")
+                raise frames.LinkFault(f"a worker said {message!r}")
 
-    async def _work(self, ask: Ask) -> None:
+    async def _work(self, ask: frames.Ask) -> None:
         try:
-            answer: LinkMessage = Reply(ask.number, await self._board.handlers[ask.topic](ask.payload))
+            answer: frames.LinkMessage = frames.Reply(ask.number, await self._board.handlers[ask.topic](ask.payload))
         except PlainError as error:
-            answer = ErrorReply(ask.number, error.code, "", "", packed_layers([Layer(error.message, {})]))
+            answer = frames.ErrorReply(ask.number, error.code, "", "", frames.packed_layers([Layer(error.message, {})]))
         except RuleViolation as error:
-            answer = ErrorReply(ask.number, error.code, error.name, error.what, packed_layers(error.layers))
+            answer = frames.ErrorReply(
+                ask.number, error.code, error.name, error.what, frames.packed_layers(error.layers)
+            )
         except Exception:
             log.exception("a question of an API worker could not be answered")
-            answer = ErrorReply(ask.number, 0, "exception", "unspecified", packed_layers([LOGGED]))
-        self.send(frame(answer))
+            answer = frames.ErrorReply(ask.number, 0, "exception", "unspecified", frames.packed_layers([LOGGED]))
+        self.send(frames.frame(answer))
 
     def _failed(self, problem: BaseException) -> None:
         log.error("the link to an API worker is cut: internal error", exc_info=problem)
@@ -143,7 +132,7 @@ class Switchboard:
     def join(self, link: WorkerLink) -> None:
         self._links.add(link)
         for topic, payload in self._retained.items():
-            link.send(frame(TopicEvent(topic, payload)))
+            link.send(frames.frame(frames.TopicEvent(topic, payload)))
         if self._pending_bytes <= MAX_PENDING_BYTES:
             for framed in self._pending:
                 link.send(framed)
@@ -159,7 +148,7 @@ class Switchboard:
         listeners = [link for link in self._links if topic in link.topics]
         if not listeners and topic != PENDING:
             return
-        framed = frame(TopicEvent(topic, payload))
+        framed = frames.frame(frames.TopicEvent(topic, payload))
         if topic == PENDING:
             self._keep_pending(framed, is_last=not payload)
         for link in listeners:

@@ -14,15 +14,8 @@ from typing import BinaryIO, NamedTuple
 from ledgerd.basics.durable import put_in_place
 from ledgerd.basics.failures import reason_of
 from ledgerd.protocol.types.endpoint import Endpoint
+from ledgerd.snapshot.exchange import frames
 from ledgerd.snapshot.exchange.fetching import PART, Download, Unavailable, check, refusal
-from ledgerd.snapshot.exchange.frames import (
-    InfoReply,
-    InfoRequest,
-    MessageReader,
-    ProtocolFault,
-    SnapshotMessage,
-    packed,
-)
 from ledgerd.snapshot.file.directory import DOWNLOAD, name_of
 from ledgerd.supervision.tasks import all_of
 from ledgerd.supervision.threads import in_thread
@@ -41,7 +34,7 @@ SPARE_BYTES = 256 << 20
 READ_BYTES = 1 << 18
 FRAME_BYTES = PART + 64
 
-FAULTS = (OSError, TimeoutError, ProtocolFault, Unavailable)
+FAULTS = (OSError, TimeoutError, frames.ProtocolFault, Unavailable)
 """Errors of a download, caused by peer, network or disk."""
 
 
@@ -51,11 +44,11 @@ class SnapshotConnection:
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer
-        self._frames = MessageReader(FRAME_BYTES)
+        self._frames = frames.MessageReader(FRAME_BYTES)
 
-    async def ask(self, request: SnapshotMessage, seconds: float) -> SnapshotMessage:
+    async def ask(self, request: frames.SnapshotMessage, seconds: float) -> frames.SnapshotMessage:
         async with asyncio.timeout(seconds):
-            self._writer.write(packed(request))
+            self._writer.write(frames.packed(request))
             await self._writer.drain()
             while (answer := self._frames.next()) is None:
                 data = await self._reader.read(READ_BYTES)
@@ -75,11 +68,11 @@ async def connected(peer: Endpoint) -> AsyncIterator[SnapshotConnection]:
         writer.transport.abort()
 
 
-async def ask(peer: Endpoint) -> InfoReply:
+async def ask(peer: Endpoint) -> frames.InfoReply:
     """Raises one of `FAULTS`."""
     async with connected(peer) as connection:
-        answer = await connection.ask(InfoRequest(), ANSWER_SECONDS)
-    if not isinstance(answer, InfoReply):
+        answer = await connection.ask(frames.InfoRequest(), ANSWER_SECONDS)
+    if not isinstance(answer, frames.InfoReply):
         raise refusal(answer)
     check(answer)
     return answer
@@ -88,7 +81,7 @@ async def ask(peer: Endpoint) -> InfoReply:
 class SnapshotOffer(NamedTuple):
     """A snapshot that a peer serves."""
 
-    info: InfoReply
+    info: frames.InfoReply
     peer: Endpoint
 
 
@@ -133,7 +126,7 @@ async def fetch_newest(
     return None
 
 
-async def _info_of(peer: Endpoint) -> InfoReply | None:
+async def _info_of(peer: Endpoint) -> frames.InfoReply | None:
     try:
         info = await ask(peer)
     except FAULTS as problem:
@@ -156,7 +149,7 @@ async def download(peer: Endpoint, folder: Path, above: int = 0, *, pause: float
         if info is None or info.number <= above:
             raise Unavailable("it has an older snapshot by now")
         if not await in_thread(_has_checksum, partial, info.checksum):
-            raise ProtocolFault("what came is not what it announced: the checksum differs")
+            raise frames.ProtocolFault("what came is not what it announced: the checksum differs")
         path = folder / name_of(info.number)
         await in_thread(put_in_place, partial, path)
         return Fetched(info.number, path, info.checksum, peer)
@@ -186,7 +179,7 @@ async def _fill(peer: Endpoint, file: BinaryIO, progress: Download, pause: float
 
 
 async def _receive(connection: SnapshotConnection, file: BinaryIO, progress: Download, began: float) -> None:
-    request: SnapshotMessage | None = progress.connect()
+    request: frames.SnapshotMessage | None = progress.connect()
     seconds = ANSWER_SECONDS
     while request is not None:
         action = progress.receive(await connection.ask(request, seconds))

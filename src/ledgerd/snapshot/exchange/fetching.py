@@ -6,16 +6,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ledgerd.snapshot.exchange.frames import (
-    AccessDenied,
-    DataReply,
-    DataRequest,
-    InfoReply,
-    InfoRequest,
-    NoSnapshot,
-    ProtocolFault,
-    SnapshotMessage,
-)
+from ledgerd.snapshot.exchange import frames
 
 LARGEST_FILE = 2 << 30
 PART = 1 << 20
@@ -30,7 +21,7 @@ class Unavailable(Exception):
 class DownloadAction(NamedTuple):
     """The next request, and the bytes to write."""
 
-    request: SnapshotMessage | None
+    request: frames.SnapshotMessage | None
     part: bytes = b""
 
 
@@ -38,32 +29,32 @@ class Download:
     """The download of one file from one server, over one or more connections."""
 
     def __init__(self) -> None:
-        self.info: InfoReply | None = None
+        self.info: frames.InfoReply | None = None
         self.received = 0
         self._asked = 0
         self._connections = 0
         self._before = 0
 
-    def connect(self) -> SnapshotMessage:
+    def connect(self) -> frames.SnapshotMessage:
         self._connections += 1
         self._before = self.received
         self._asked = 0
-        return InfoRequest()
+        return frames.InfoRequest()
 
     @property
     def may_resume(self) -> bool:
         """Whether to connect again after a connection broke: if it has delivered bytes."""
         return self.received > self._before and self._connections < MOST_CONNECTIONS
 
-    def receive(self, message: SnapshotMessage) -> DownloadAction:
+    def receive(self, message: frames.SnapshotMessage) -> DownloadAction:
         match message:
-            case InfoReply() if not self._asked:
+            case frames.InfoReply() if not self._asked:
                 return self._begin(message)
-            case DataReply() if self._asked:
+            case frames.DataReply() if self._asked:
                 return self._append(message)
         raise refusal(message)
 
-    def _begin(self, info: InfoReply) -> DownloadAction:
+    def _begin(self, info: frames.InfoReply) -> DownloadAction:
         check(info)
         if self.info is None:
             self.info = info
@@ -71,35 +62,35 @@ class Download:
             raise Unavailable("it has another snapshot by now")
         return DownloadAction(self._request(info))
 
-    def _append(self, reply: DataReply) -> DownloadAction:
+    def _append(self, reply: frames.DataReply) -> DownloadAction:
         info, size = self.info, len(reply.part)
         if info is None or reply.offset != self.received or not 0 < size <= self._asked:
-            raise ProtocolFault(
+            raise frames.ProtocolFault(
                 f"{size} bytes at offset {reply.offset}, where at most {self._asked} at {self.received} are expected"
             )
         self.received += size
         if self.received == info.size:
             return DownloadAction(None, reply.part)
         if reply.is_last:
-            raise ProtocolFault(f"it ends the file at {self.received} of {info.size} bytes")
+            raise frames.ProtocolFault(f"it ends the file at {self.received} of {info.size} bytes")
         return DownloadAction(self._request(info), reply.part)
 
-    def _request(self, info: InfoReply) -> DataRequest:
+    def _request(self, info: frames.InfoReply) -> frames.DataRequest:
         self._asked = min(PART, info.size - self.received)
-        return DataRequest(info.number, self.received, PART)
+        return frames.DataRequest(info.number, self.received, PART)
 
 
-def check(info: InfoReply) -> None:
+def check(info: frames.InfoReply) -> None:
     if not 0 < info.size <= LARGEST_FILE:
-        raise ProtocolFault(f"it announces a file of {info.size} bytes, where {LARGEST_FILE} are the most")
+        raise frames.ProtocolFault(f"it announces a file of {info.size} bytes, where {LARGEST_FILE} are the most")
     if not info.number:
-        raise ProtocolFault("it announces a snapshot of block 0")
+        raise frames.ProtocolFault("it announces a snapshot of block 0")
 
 
-def refusal(message: SnapshotMessage) -> Exception:
+def refusal(message: frames.SnapshotMessage) -> Exception:
     match message:
-        case NoSnapshot():
+        case frames.NoSnapshot():
             return Unavailable("it has no snapshot")
-        case AccessDenied():
+        case frames.AccessDenied():
             return Unavailable(f"it denies access: {message.text}")
-    return ProtocolFault(f"it answers with {type(message).__name__}, which was not asked for")
+    return frames.ProtocolFault(f"it answers with {type(message).__name__}, which was not asked for")

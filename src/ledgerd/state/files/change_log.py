@@ -16,17 +16,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from ledgerd.basics.frames import FrameFault, read_frame
-from ledgerd.state.files.change_frames import (
-    MOST_FRAME,
-    POSITION,
-    ChangeFault,
-    RecordFrame,
-    RecordHead,
-    opened,
-    parts_of,
-    put_small_part,
-    read_head,
-)
+from ledgerd.state.files import change_frames
 from ledgerd.state.files.noted import Notes
 
 log = logging.getLogger(__name__)
@@ -52,7 +42,7 @@ _DIGEST_BYTES = 16
 START = len(_MAGIC) + _DIGEST_BYTES
 """Where the first record of a file begins."""
 
-HEAD_SIZE = len(RecordHead(NOWHERE, NOWHERE, 0, 0).packed)
+HEAD_SIZE = len(change_frames.RecordHead(NOWHERE, NOWHERE, 0, 0).packed)
 """Bytes of the first frame of a record."""
 
 
@@ -105,7 +95,7 @@ class ChangeLogReader:
             if path.name.removesuffix(SUFFIX).isdecimal()
         )
 
-    def records(self, number: int) -> Iterator[tuple[RecordHead, Place]]:
+    def records(self, number: int) -> Iterator[tuple[change_frames.RecordHead, Place]]:
         """The heads of the records of a file, each with the place behind its record, up to one that is not whole."""
         with suppress(FileNotFoundError, FrameFault), self.path(number).open("rb") as file:
             end = os.fstat(file.fileno()).st_size
@@ -129,7 +119,7 @@ class ChangeLogReader:
                     return place
         raise LogGap("the changes from there on are not kept any more")
 
-    def record_at(self, place: Place) -> tuple[RecordHead, Place]:
+    def record_at(self, place: Place) -> tuple[change_frames.RecordHead, Place]:
         """The head of the record at a place, and the place of its parts. `LogGap`: there is none."""
         for at in (place, Place(place.file + 1, START)):
             with suppress(FileNotFoundError, FrameFault):
@@ -159,17 +149,17 @@ class ChangeLogReader:
             raise LogGap("the changes there are not kept any more") from error
 
 
-def head_size(head: RecordHead) -> int:
+def head_size(head: change_frames.RecordHead) -> int:
     return HEAD_SIZE + head.size
 
 
-def read_head_at(file: IO[bytes], offset: int) -> RecordHead:
+def read_head_at(file: IO[bytes], offset: int) -> change_frames.RecordHead:
     """The head of the record at an offset. `FrameFault`: there is none."""
     file.seek(offset)
-    kind, body = opened(read_frame(file.read, MOST_FRAME) or b"")
-    if kind != RecordFrame.HEAD:
-        raise ChangeFault(f"a frame of kind {kind} where a record should begin")
-    return read_head(body)
+    kind, body = change_frames.opened(read_frame(file.read, change_frames.MOST_FRAME) or b"")
+    if kind != change_frames.RecordFrame.HEAD:
+        raise change_frames.ChangeFault(f"a frame of kind {kind} where a record should begin")
+    return change_frames.read_head(body)
 
 
 class ChangeLog:
@@ -230,7 +220,7 @@ class ChangeLog:
     @property
     def following(self) -> bytes:
         """The position that the state has after its next commit."""
-        return POSITION.pack(self._run, self._count + 1)
+        return change_frames.POSITION.pack(self._run, self._count + 1)
 
     def add(self, notes: Notes) -> None:
         """The store beside the state has committed changes, which belong to the next commit of the state."""
@@ -252,15 +242,15 @@ class ChangeLog:
             file = self._opened(revision)
             file.seek(self._end)
             record = self._record
-            if put_small_part(notes, record, HEAD_SIZE):
+            if change_frames.put_small_part(notes, record, HEAD_SIZE):
                 size = len(record) - HEAD_SIZE
-                record[:HEAD_SIZE] = RecordHead(before, self.following, revision, size).packed
+                record[:HEAD_SIZE] = change_frames.RecordHead(before, self.following, revision, size).packed
                 _write_all(file, record)
             else:
                 file.seek(self._end + HEAD_SIZE)
-                size = sum([_write_all(file, part) for part in parts_of(notes)])
+                size = sum([_write_all(file, part) for part in change_frames.parts_of(notes)])
                 file.seek(self._end)
-                _write_all(file, RecordHead(before, self.following, revision, size).packed)
+                _write_all(file, change_frames.RecordHead(before, self.following, revision, size).packed)
             self._written, self._committing = self._end + HEAD_SIZE + size, revision
         except OSError as problem:
             self._fail(problem)

@@ -10,16 +10,10 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from ledgerd.basics.printable import printable_lines
+from ledgerd.wallet.arguments import transactions
 from ledgerd.wallet.arguments.common import Parser, Parts
 from ledgerd.wallet.arguments.keys import add_file_commands, add_key_commands
 from ledgerd.wallet.arguments.operations import add_operation_commands
-from ledgerd.wallet.arguments.transactions import (
-    add_agent_commands,
-    add_memo_commands,
-    add_proposal_commands,
-    add_show_commands,
-    add_transaction_commands,
-)
 from ledgerd.wallet.arguments.validators import add_validator_commands
 from ledgerd.wallet.errors import WalletError
 from ledgerd.wallet.operations.reading import joined_amounts
@@ -30,11 +24,11 @@ INTERRUPTED = 130
 
 GROUPS = {
     "key": ("make, import, list, export and remove keys", add_key_commands),
-    "proposal": ("operations that wait for the approvals of others", add_proposal_commands),
+    "proposal": ("operations that wait for the approvals of others", transactions.add_proposal_commands),
     "validator": ("declare a validator, vote, look at it, change its signing key", add_validator_commands),
-    "agent": ("keys that may sign some operations for an account", add_agent_commands),
-    "memo": ("encrypted memos", add_memo_commands),
-    "show": ("what a node says, in tables", add_show_commands),
+    "agent": ("keys that may sign some operations for an account", transactions.add_agent_commands),
+    "memo": ("encrypted memos", transactions.add_memo_commands),
+    "show": ("what a node says, in tables", transactions.add_show_commands),
 }
 
 
@@ -51,7 +45,7 @@ def command_parser(add_more: Callable[[Parts], None] = lambda _: None) -> Parser
     for name, (help_text, add) in GROUPS.items():
         group = parts.add_parser(name, help=help_text)
         add(group.add_subparsers(title="commands", metavar="COMMAND", required=True))
-    add_transaction_commands(parts)
+    transactions.add_transaction_commands(parts)
     add_operation_commands(parts)
     return arguments
 

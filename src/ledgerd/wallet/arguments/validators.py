@@ -6,15 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from ledgerd.wallet.arguments.common import (
-    Parts,
-    add_command,
-    add_node_options,
-    add_sending_options,
-    choices_of,
-    in_words,
-    path_of,
-)
+from ledgerd.wallet.arguments import common
 from ledgerd.wallet.arguments.outcome import outcome_words, table_words
 from ledgerd.wallet.commands import keys, validators
 from ledgerd.wallet.commands.keys import parsed_key
@@ -22,63 +14,67 @@ from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.errors import WalletError
 
 
-def add_validator_commands(parts: Parts) -> None:
-    shown = in_words("{key}")
-    making = add_command(parts, "keys", _keys, shown, "make a signing key, here and in a file for private-key-file")
+def add_validator_commands(parts: common.Parts) -> None:
+    shown = common.in_words("{key}")
+    making = common.add_command(
+        parts, "keys", _keys, shown, "make a signing key, here and in a file for private-key-file"
+    )
     making.add_argument("file", type=Path, metavar="FILE", help="a new file, for the machine that makes blocks")
     making.add_argument("--label", default="signing key", help="what it is called here")
 
-    declaring = add_command(parts, "declare", _declare, outcome_words, "make an account a validator")
+    declaring = common.add_command(parts, "declare", _declare, outcome_words, "make an account a validator")
     declaring.add_argument("account", metavar="ACCOUNT", help="its name")
     declaring.add_argument("key", metavar="KEY", help="the public signing key")
     declaring.add_argument("--url", help="what voters read; needed the first time")
 
-    voting = add_command(parts, "vote", _vote, outcome_words, "vote for a validator")
+    voting = common.add_command(parts, "vote", _vote, outcome_words, "vote for a validator")
     voting.add_argument("voter", metavar="VOTER", help="who votes")
     voting.add_argument("validator", metavar="VALIDATOR", help="for whom")
     voting.add_argument("--withdraw", action="store_true", help="take the vote back")
 
-    checking = add_command(parts, "check", _check, check_words, "say how a validator stands and what is wrong")
+    checking = common.add_command(parts, "check", _check, check_words, "say how a validator stands and what is wrong")
     checking.add_argument("account", metavar="ACCOUNT", help="its name")
     checking.add_argument("--key", help="the public signing key that it should have")
-    add_node_options(checking)
+    common.add_node_options(checking)
 
-    rotating = add_command(parts, "rotate", _rotate, rotation_words, "change the signing key without a missed slot")
+    rotating = common.add_command(
+        parts, "rotate", _rotate, rotation_words, "change the signing key without a missed slot"
+    )
     rotating.add_argument("account", metavar="ACCOUNT", help="the validator")
     rotating.add_argument("key", metavar="KEY", help="the new public signing key, which its node has loaded")
 
-    pausing = add_command(parts, "pause", _pause, outcome_words, "switch a validator off: it gets no slots")
+    pausing = common.add_command(parts, "pause", _pause, outcome_words, "switch a validator off: it gets no slots")
     pausing.add_argument("account", metavar="ACCOUNT", help="its name")
     for each in (declaring, voting, rotating, pausing):
-        add_sending_options(each)
+        common.add_sending_options(each)
 
 
 def _keys(chosen: argparse.Namespace) -> CommandResult:
     if chosen.file.exists():
         raise WalletError(f"{chosen.file} exists: choose another file")
-    made = keys.new_key(path_of(chosen), chosen.label)
-    return keys.export_key(path_of(chosen), str(made["key"]), chosen.file)
+    made = keys.new_key(common.path_of(chosen), chosen.label)
+    return keys.export_key(common.path_of(chosen), str(made["key"]), chosen.file)
 
 
 def _declare(chosen: argparse.Namespace) -> CommandResult:
-    return validators.declare(choices_of(chosen), chosen.account, parsed_key(chosen.key), chosen.url)
+    return validators.declare(common.choices_of(chosen), chosen.account, parsed_key(chosen.key), chosen.url)
 
 
 def _vote(chosen: argparse.Namespace) -> CommandResult:
-    return validators.vote(choices_of(chosen), chosen.voter, chosen.validator, is_for=not chosen.withdraw)
+    return validators.vote(common.choices_of(chosen), chosen.voter, chosen.validator, is_for=not chosen.withdraw)
 
 
 def _check(chosen: argparse.Namespace) -> CommandResult:
     key = None if chosen.key is None else parsed_key(chosen.key)
-    return validators.check(choices_of(chosen), chosen.account, key)
+    return validators.check(common.choices_of(chosen), chosen.account, key)
 
 
 def _rotate(chosen: argparse.Namespace) -> CommandResult:
-    return validators.rotate(choices_of(chosen), chosen.account, parsed_key(chosen.key))
+    return validators.rotate(common.choices_of(chosen), chosen.account, parsed_key(chosen.key))
 
 
 def _pause(chosen: argparse.Namespace) -> CommandResult:
-    return validators.pause(choices_of(chosen), chosen.account)
+    return validators.pause(common.choices_of(chosen), chosen.account)
 
 
 def check_words(result: CommandResult) -> str:

@@ -14,16 +14,9 @@ from ledgerd.wallet.node.checks import ChainStatus, chain_words
 from ledgerd.wallet.node.client import NodeClient
 from ledgerd.wallet.node.ledger import LedgerReader
 from ledgerd.wallet.node.seen import recall
+from ledgerd.wallet.transactions import sending
 from ledgerd.wallet.transactions.draft import Draft, load, save, signers_offline, signers_online
 from ledgerd.wallet.transactions.review import lines_of, review_of
-from ledgerd.wallet.transactions.sending import (
-    GRACE_SECONDS,
-    NOT_SENT,
-    PENDING,
-    TransactionFollower,
-    TransactionState,
-    Until,
-)
 
 HISTORY = "operation_history"
 NOT_TOLD = "the file does not say who has to sign"
@@ -75,7 +68,7 @@ def _broadcast_through(
         choices.show("\n".join(lines_of(review)))
         raise KeyNotFound(f"not everybody has signed: {missing}")
     left = max(0.0, draft.transaction.expiration - chain.head_time)
-    outcome = TransactionFollower(nodes, draft, left + GRACE_SECONDS).send(choices.until)
+    outcome = sending.TransactionFollower(nodes, draft, left + sending.GRACE_SECONDS).send(choices.until)
     return {**result_of(review), "state": outcome.state, "block": outcome.block}
 
 
@@ -92,11 +85,11 @@ def status(choices: Choices, named: str) -> CommandResult:
 
 def _followed(nodes: Sequence[NodeClient], chain: ChainStatus, draft: Draft, choices: Choices) -> CommandResult:
     left = max(0.0, draft.transaction.expiration - chain.head_time)
-    follower = TransactionFollower(nodes, draft, left + GRACE_SECONDS)
+    follower = sending.TransactionFollower(nodes, draft, left + sending.GRACE_SECONDS)
     outcome = follower.check()
-    if choices.until is Until.IRREVERSIBLE and outcome.state != NOT_SENT:
+    if choices.until is sending.Until.IRREVERSIBLE and outcome.state != sending.NOT_SENT:
         outcome = follower.wait(choices.until)
-    if outcome.state == NOT_SENT:
+    if outcome.state == sending.NOT_SENT:
         raise NotSent(f"the transaction {draft.id} has expired and is in no block")
     return {"id": draft.id, "state": outcome.state, "block": outcome.block}
 
@@ -106,9 +99,9 @@ def _by_id(record: object, named: str, irreversible: int) -> CommandResult:
         raise WalletError(f"the node does not know the transaction {named}")
     block = record["block_num"]
     outcome = (
-        TransactionState("irreversible" if block <= irreversible else "in a block", block)
+        sending.TransactionState("irreversible" if block <= irreversible else "in a block", block)
         if block
-        else TransactionState(PENDING)
+        else sending.TransactionState(sending.PENDING)
     )
     return {"id": named, "state": outcome.state, "block": outcome.block}
 

@@ -11,12 +11,7 @@ import msgspec
 from ledgerd.basics.printable import shown_text
 from ledgerd.codec import codec_of
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.accounts.proposals import (
-    OperationWrapper,
-    ProposalCreate,
-    ProposalDelete,
-    ProposalUpdate,
-)
+from ledgerd.protocol.operations.accounts import proposals
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.commands.sending import Choices, send
@@ -49,8 +44,8 @@ def create(
         for path, draft in zip(files, drafts, strict=True):
             if draft.chain_id != chain.chain_id:
                 raise OtherChain(f"{path} is for the chain {chain_words(draft.chain_id)}")
-        wrapped = tuple(OperationWrapper(each) for draft in drafts for each in draft.transaction.operations)
-        return [ProposalCreate(AccountName(author), title, memo, expiration, wrapped, review, ())]
+        wrapped = tuple(proposals.OperationWrapper(each) for draft in drafts for each in draft.transaction.operations)
+        return [proposals.ProposalCreate(AccountName(author), title, memo, expiration, wrapped, review, ())]
 
     return send(choices, make)
 
@@ -63,13 +58,13 @@ def approve(
     names = tuple(AccountName(each) for each in sorted(set(accounts)))
     fields = {f"{each}_approvals_to_{way}": () for each in (*ROLES, "key") for way in ("add", "remove")}
     fields[f"{role}_approvals_to_{'add' if is_added else 'remove'}"] = names  # type: ignore[assignment]
-    update = ProposalUpdate(author=AccountName(author), title=title, extensions=(), **fields)
+    update = proposals.ProposalUpdate(author=AccountName(author), title=title, extensions=(), **fields)
     return send(choices, lambda _: [update])
 
 
 def withdraw(choices: Choices, author: str, title: str, requester: str) -> CommandResult:
     """Delete a proposal: its author, or whoever would have to approve it."""
-    deletion = ProposalDelete(AccountName(author), title, AccountName(requester), ())
+    deletion = proposals.ProposalDelete(AccountName(author), title, AccountName(requester), ())
     return send(choices, lambda _: [deletion])
 
 

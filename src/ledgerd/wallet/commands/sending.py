@@ -17,18 +17,8 @@ from ledgerd.protocol.crypto.keys import PublicKey, public_key_from_text
 from ledgerd.protocol.crypto.signatures import recover
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.operations import Operation
+from ledgerd.wallet import errors
 from ledgerd.wallet.commands.result import CommandResult
-from ledgerd.wallet.errors import (
-    ExpiredTransaction,
-    FeeChanged,
-    KeyNotFound,
-    LockedWallet,
-    NodeRefused,
-    NoSuchAccount,
-    NotAsked,
-    NotConfirmed,
-    WalletError,
-)
 from ledgerd.wallet.keys.session import KeySession, session_of
 from ledgerd.wallet.node.checks import CLOCK_SECONDS, ChainStatus, Trust, checked_status
 from ledgerd.wallet.node.client import NodeClient
@@ -57,7 +47,7 @@ def ask(question: str) -> bool:
     try:
         terminal = os.open(TERMINAL, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
     except OSError:
-        raise NotAsked(f"no terminal to ask: {question} Use --yes if you know what is sent") from None
+        raise errors.NotAsked(f"no terminal to ask: {question} Use --yes if you know what is sent") from None
     try:
         os.write(terminal, f"{printable(question)} [y/N]: ".encode())
         return os.read(terminal, LONGEST_ANSWER).strip().lower() in YES
@@ -67,7 +57,7 @@ def ask(question: str) -> bool:
 
 def require_yes(question: str, *, is_given: bool) -> None:
     if not is_given and not ask(question):
-        raise NotConfirmed("not confirmed: nothing was signed or sent")
+        raise errors.NotConfirmed("not confirmed: nothing was signed or sent")
 
 
 class Choices(msgspec.Struct, frozen=True):
@@ -151,16 +141,22 @@ def _send_through(
         return {**result_of(review), "state": "unsigned", "file": str(choices.file)}
     choice = signers.choose(own_keys(session))
     if choice.missing:
-        raise KeyNotFound(f"the keys of the wallet do not suffice: {choice.missing}; with --save others can sign too")
+        raise errors.KeyNotFound(
+            f"the keys of the wallet do not suffice: {choice.missing}; with --save others can sign too"
+        )
     if tried.broken_rule:
-        raise NodeRefused(f"the node has tried it out: {tried.broken_rule}. Nothing was signed or sent")
+        raise errors.NodeRefused(f"the node has tried it out: {tried.broken_rule}. Nothing was signed or sent")
     review = review_of(draft, choice.keys, "", fees, warnings, tried, bandwidth(len(choice.keys)))
     asked_at, valid = choices.elapsed(), draft.transaction.expiration - max(chain.head_time, time.time())
     signed = confirmed_and_signed(draft, choice.keys, session, choices, review, "Sign and send this?")
     if choices.elapsed() - asked_at > valid:
-        raise ExpiredTransaction("the transaction expired before it was confirmed: nothing was sent, make it again")
+        raise errors.ExpiredTransaction(
+            "the transaction expired before it was confirmed: nothing was sent, make it again"
+        )
     if tuple(fees_of(draft.transaction.operations, LedgerReader(node).chain_properties)) != fees:
-        raise FeeChanged("the node names another fee than the one that was shown: nothing was sent, make it again")
+        raise errors.FeeChanged(
+            "the node names another fee than the one that was shown: nothing was sent, make it again"
+        )
     outcome = TransactionFollower(nodes, signed, choices.seconds + GRACE_SECONDS).send(choices.until)
     return {**result_of(review), "state": outcome.state, "block": outcome.block}
 
@@ -179,7 +175,7 @@ def confirmed_and_signed(
     except RuleViolation:
         made = []
     if made != list(keys):
-        raise WalletError("the signatures are not of these bytes and keys: nothing was sent")
+        raise errors.WalletError("the signatures are not of these bytes and keys: nothing was sent")
     return draft.with_signatures(signatures)
 
 
@@ -192,7 +188,7 @@ def known_accounts(operations: Sequence[Operation], session: KeySession, ledger:
     known: set[str] = set(required_authorities(operations).names)
     try:
         held = session.keys()
-    except LockedWallet:
+    except errors.LockedWallet:
         return known
     return known | set(held.watched) | ledger.names_of_keys(public_key_from_text(each.key) for each in held.keys)
 
@@ -210,9 +206,11 @@ def _checked_operation(
         if doubt.exists:
             warnings.append(f"{doubt.field} is {doubt.name}, which is one letter off {doubt.meant}")
         elif not doubt.meant:
-            raise NoSuchAccount(f"there is no account {doubt.name}: nothing was sent")
+            raise errors.NoSuchAccount(f"there is no account {doubt.name}: nothing was sent")
         elif choices.is_yes or "." in doubt.field or not ask(_question(doubt)):
-            raise NoSuchAccount(f"there is no account {doubt.name}; did you mean {doubt.meant}? Nothing was sent")
+            raise errors.NoSuchAccount(
+                f"there is no account {doubt.name}; did you mean {doubt.meant}? Nothing was sent"
+            )
         else:
             return _checked_operation(corrected(operation, doubt), ledger, known, choices, warnings)
     return operation

@@ -9,14 +9,7 @@ from collections.abc import Callable, Collection, Iterable
 
 import msgspec
 
-from ledgerd.protocol.authorities.authority_check import (
-    Accounts,
-    IrrelevantApproval,
-    IrrelevantSignature,
-    MissingAuthority,
-    MissingOther,
-    verify_required,
-)
+from ledgerd.protocol.authorities import authority_check
 from ledgerd.protocol.authorities.operation_authority import AgentKeys, TransactionKeys, verify_operations
 from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.crypto.keys import PublicKey, public_key_text
@@ -51,7 +44,7 @@ class Signers:
         self._get = get
         self._agent_keys = agent_keys
         self._known: dict[AccountName, tuple[Authority, Authority, Authority]] = {}
-        self._accounts = Accounts(
+        self._accounts = authority_check.Accounts(
             active=lambda name: self.authorities(name)[1],
             master=lambda name: self.authorities(name)[2],
             regular=lambda name: self.authorities(name)[0],
@@ -84,10 +77,10 @@ class Signers:
     def missing(self, keys: Collection[PublicKey]) -> str:
         """Whose authority is not reached with these keys; a key too many is no fault here."""
         try:
-            verify_required(self._transaction.required, keys, self._accounts)
-        except (IrrelevantSignature, IrrelevantApproval):
+            authority_check.verify_required(self._transaction.required, keys, self._accounts)
+        except (authority_check.IrrelevantSignature, authority_check.IrrelevantApproval):
             return ""
-        except (MissingAuthority, MissingOther) as problem:
+        except (authority_check.MissingAuthority, authority_check.MissingOther) as problem:
             return self._missing_with_agents(keys) and problem.message
         except RuleViolation as broken:
             raise RuleBroken(

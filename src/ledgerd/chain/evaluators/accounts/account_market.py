@@ -12,12 +12,7 @@ from ledgerd.chain.rules.money.balances import adjust_balance, create_vesting, p
 from ledgerd.protocol.constants import ACCOUNT_AUCTION_EXTENSION_TIME, ACCOUNT_AUCTION_MIN_STEP
 from ledgerd.protocol.crypto.keys import NULL_KEY
 from ledgerd.protocol.errors import RuleViolation, require
-from ledgerd.protocol.operations.accounts.account_market import (
-    BuyAccount,
-    SetAccountPrice,
-    SetSubaccountPrice,
-    TargetAccountSale,
-)
+from ledgerd.protocol.operations.accounts import account_market
 from ledgerd.protocol.operations.virtual import AccountSale, Bid
 from ledgerd.protocol.types.assets import fits_int64, tokens
 from ledgerd.protocol.types.names import NO_NAME, cut_name, is_valid_name
@@ -26,8 +21,8 @@ from ledgerd.state.objects.accounts.accounts import Account
 from ledgerd.state.objects.accounts.recovery import RECOVERY_REQUEST_BY_ACCOUNT
 
 
-@evaluates(SetAccountPrice)
-def set_account_price(ledger: Ledger, operation: SetAccountPrice) -> None:
+@evaluates(account_market.SetAccountPrice)
+def set_account_price(ledger: Ledger, operation: account_market.SetAccountPrice) -> None:
     """A buyer whom an earlier operation has named stays the only one (spec 02, section 14.1, quirk)."""
     account = ledger.account(operation.account)
     seller = ledger.account(operation.account_seller).name
@@ -45,8 +40,8 @@ def set_account_price(ledger: Ledger, operation: SetAccountPrice) -> None:
     _set_offer(ledger, account, price, is_on_sale=operation.account_on_sale, has_delay=ledger.hardfork(9))
 
 
-@evaluates(TargetAccountSale)
-def target_account_sale(ledger: Ledger, operation: TargetAccountSale) -> None:
+@evaluates(account_market.TargetAccountSale)
+def target_account_sale(ledger: Ledger, operation: account_market.TargetAccountSale) -> None:
     """Not bound to a hardfork (spec 02, section 14.3, quirk)."""
     account = ledger.account(operation.account)
     seller = ledger.account(operation.account_seller).name
@@ -64,8 +59,8 @@ def target_account_sale(ledger: Ledger, operation: TargetAccountSale) -> None:
     _set_offer(ledger, account, price, is_on_sale=operation.account_on_sale, has_delay=True)
 
 
-@evaluates(SetSubaccountPrice)
-def set_subaccount_price(ledger: Ledger, operation: SetSubaccountPrice) -> None:
+@evaluates(account_market.SetSubaccountPrice)
+def set_subaccount_price(ledger: Ledger, operation: account_market.SetSubaccountPrice) -> None:
     account = ledger.account(operation.account)
     seller = ledger.account(operation.subaccount_seller).name
     if ledger.hardfork(9) and not account.subaccount_seller:
@@ -105,8 +100,8 @@ def _set_offer(ledger: Ledger, account: Account, price: int, *, is_on_sale: bool
         account.account_on_sale = is_on_sale
 
 
-@evaluates(BuyAccount)
-def buy_account(ledger: Ledger, operation: BuyAccount) -> None:
+@evaluates(account_market.BuyAccount)
+def buy_account(ledger: Ledger, operation: account_market.BuyAccount) -> None:
     buyer = ledger.account(operation.buyer)
     require(
         operation.account_authorities_key != NULL_KEY,
@@ -127,7 +122,7 @@ def buy_account(ledger: Ledger, operation: BuyAccount) -> None:
         _buy_existing(ledger, operation, buyer, account)
 
 
-def _buy_existing(ledger: Ledger, operation: BuyAccount, buyer: Account, account: Account) -> None:
+def _buy_existing(ledger: Ledger, operation: account_market.BuyAccount, buyer: Account, account: Account) -> None:
     """Since hardfork 11 the time until a sale starts is an auction; since hardfork 9 nothing can be bought in it."""
     require(account.account_on_sale, "false: Account not on sale.")
     if ledger.hardfork(9):
@@ -150,7 +145,7 @@ def _buy_existing(ledger: Ledger, operation: BuyAccount, buyer: Account, account
     _buy_at_once(ledger, operation, buyer, account)
 
 
-def _buy_at_once(ledger: Ledger, operation: BuyAccount, buyer: Account, account: Account) -> None:
+def _buy_at_once(ledger: Ledger, operation: account_market.BuyAccount, buyer: Account, account: Account) -> None:
     seller = ledger.account(account.account_seller)
     _pay(ledger, operation, buyer, seller, account.account_offer_price, "account_offer_price")
     adjust_balance(ledger, buyer, -operation.tokens_to_shares.amount)
@@ -159,7 +154,9 @@ def _buy_at_once(ledger: Ledger, operation: BuyAccount, buyer: Account, account:
     ledger.emit(AccountSale(account.name, operation.account_offer_price, buyer.name, seller.name))
 
 
-def _pay(ledger: Ledger, operation: BuyAccount, buyer: Account, seller: Account, price: int, field: str) -> None:
+def _pay(
+    ledger: Ledger, operation: account_market.BuyAccount, buyer: Account, seller: Account, price: int, field: str
+) -> None:
     """Move the price; the buyer must have what becomes shares besides."""
     require(
         price == operation.account_offer_price.amount,
@@ -180,7 +177,7 @@ def _pay(ledger: Ledger, operation: BuyAccount, buyer: Account, seller: Account,
     adjust_balance(ledger, seller, price)
 
 
-def _bid(ledger: Ledger, operation: BuyAccount, buyer: Account, account: Account) -> None:
+def _bid(ledger: Ledger, operation: account_market.BuyAccount, buyer: Account, account: Account) -> None:
     """Tokens that would become shares are not checked again: a bid neither reserves nor spends them (spec 02, section
     14.4, quirk).
     """
@@ -215,7 +212,7 @@ def _bid_step(account: Account) -> int:
     return max(step, account.current_bid - account.last_bid)
 
 
-def _buy_subaccount(ledger: Ledger, operation: BuyAccount, buyer: Account) -> None:
+def _buy_subaccount(ledger: Ledger, operation: account_market.BuyAccount, buyer: Account) -> None:
     name = operation.account
     label, dot, parent_name = name.partition(".")
     require(dot, 'false: Account "${a}" not found.', a=name)

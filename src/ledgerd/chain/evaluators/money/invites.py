@@ -8,19 +8,14 @@ from ledgerd.chain.rules.accounts.new_accounts import open_account
 from ledgerd.chain.rules.money.balances import adjust_balance, create_vesting
 from ledgerd.protocol.crypto.keys import NULL_KEY, PrivateKey, wif_secret
 from ledgerd.protocol.errors import RuleViolation, require
-from ledgerd.protocol.operations.money.invites import (
-    ClaimInviteBalance,
-    CreateInvite,
-    InviteRegistration,
-    UseInviteBalance,
-)
+from ledgerd.protocol.operations.money import invites
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.state.objects.accounts.accounts import Account
 from ledgerd.state.objects.money.invites import CLAIMED, INVITE_BY_KEY, INVITES, REGISTERED, UNUSED, VESTED, Invite
 
 
-@evaluates(CreateInvite)
-def create_invite(ledger: Ledger, operation: CreateInvite) -> None:
+@evaluates(invites.CreateInvite)
+def create_invite(ledger: Ledger, operation: invites.CreateInvite) -> None:
     creator, balance = ledger.account(operation.creator), operation.balance
     require(creator.balance >= balance.amount, "creator.balance >= o.balance: Insufficient balance to create invite.")
     require(operation.invite_key != NULL_KEY, "o.invite_key != public_key_type(): Invite key cannot be blank.")
@@ -45,8 +40,8 @@ def create_invite(ledger: Ledger, operation: CreateInvite) -> None:
     ledger.store.create(INVITES, invite)
 
 
-@evaluates(ClaimInviteBalance)
-def claim_invite_balance(ledger: Ledger, operation: ClaimInviteBalance) -> None:
+@evaluates(invites.ClaimInviteBalance)
+def claim_invite_balance(ledger: Ledger, operation: invites.ClaimInviteBalance) -> None:
     ledger.account(operation.initiator)
     receiver = ledger.account(operation.receiver)
     _require_secret(operation.invite_secret)
@@ -55,8 +50,8 @@ def claim_invite_balance(ledger: Ledger, operation: ClaimInviteBalance) -> None:
     _use_up(ledger, invite, CLAIMED, operation.invite_secret, operation.receiver)
 
 
-@evaluates(InviteRegistration)
-def invite_registration(ledger: Ledger, operation: InviteRegistration) -> None:
+@evaluates(invites.InviteRegistration)
+def invite_registration(ledger: Ledger, operation: invites.InviteRegistration) -> None:
     """Open an account whose shares are an invite's tokens; who made the invite can recover it."""
     _require_secret(operation.invite_secret)
     ledger.account(operation.initiator)
@@ -67,8 +62,8 @@ def invite_registration(ledger: Ledger, operation: InviteRegistration) -> None:
     _use_up(ledger, invite, REGISTERED, operation.invite_secret, operation.new_account_name)
 
 
-@evaluates(UseInviteBalance)
-def use_invite_balance(ledger: Ledger, operation: UseInviteBalance) -> None:
+@evaluates(invites.UseInviteBalance)
+def use_invite_balance(ledger: Ledger, operation: invites.UseInviteBalance) -> None:
     require(ledger.hardfork(9), "_db.has_hardfork(CHAIN_HARDFORK_9): use_invite_balance not enabled until HF 9")
     ledger.account(operation.initiator)
     receiver = ledger.account(operation.receiver)

@@ -12,13 +12,7 @@ from ledgerd.protocol.operations.money.paid_subscriptions import PaidSubscribe, 
 from ledgerd.protocol.operations.virtual import PaidSubscriptionAction
 from ledgerd.protocol.types.assets import fits_int64, tokens
 from ledgerd.protocol.types.times import LATEST
-from ledgerd.state.objects.money.paid_subscriptions import (
-    PAID_SUBSCRIBES,
-    PAID_SUBSCRIPTIONS,
-    SUBSCRIBE_BY_ACCOUNTS,
-    SUBSCRIPTION_BY_CREATOR,
-    PaidSubscription,
-)
+from ledgerd.state.objects.money import paid_subscriptions
 from ledgerd.state.objects.money.paid_subscriptions import PaidSubscribe as Subscribe
 
 MICROSECONDS = 1_000_000
@@ -32,19 +26,19 @@ def set_paid_subscription(ledger: Ledger, operation: SetPaidSubscription) -> Non
         "_db.has_hardfork(CHAIN_HARDFORK_5): set_paid_subscription_evaluator not enabled until HF 5",
     )
     account = ledger.account(operation.account)
-    offer = ledger.store.lookup(SUBSCRIPTION_BY_CREATOR, operation.account)
+    offer = ledger.store.lookup(paid_subscriptions.SUBSCRIPTION_BY_CREATOR, operation.account)
     if offer is not None:
         with ledger.editing(offer):
             _set_terms(ledger, offer, operation)
         return
     if ledger.hardfork(9):
         pay_fee(ledger, account, "create_paid_subscription_fee", "create a paid subscription")
-    offer = PaidSubscription(creator=operation.account)
+    offer = paid_subscriptions.PaidSubscription(creator=operation.account)
     _set_terms(ledger, offer, operation)
-    ledger.store.create(PAID_SUBSCRIPTIONS, offer)
+    ledger.store.create(paid_subscriptions.PAID_SUBSCRIPTIONS, offer)
 
 
-def _set_terms(ledger: Ledger, offer: PaidSubscription, operation: SetPaidSubscription) -> None:
+def _set_terms(ledger: Ledger, offer: paid_subscriptions.PaidSubscription, operation: SetPaidSubscription) -> None:
     """The symbol of the amount is not looked at (spec 02, section 13.1)."""
     offer.url = operation.url
     offer.levels = operation.levels
@@ -66,7 +60,7 @@ def paid_subscribe(ledger: Ledger, operation: PaidSubscribe) -> None:
     ledger.account(operation.account)
     _require_terms(ledger, operation)
     cost = fits_int64(operation.amount.amount * operation.level)
-    subscribe = ledger.store.lookup(SUBSCRIBE_BY_ACCOUNTS, operation.subscriber, operation.account)
+    subscribe = ledger.store.lookup(paid_subscriptions.SUBSCRIBE_BY_ACCOUNTS, operation.subscriber, operation.account)
     if subscribe is None or not subscribe.active:
         if subscribe is not None:
             ledger.store.remove(subscribe)
@@ -88,7 +82,7 @@ def paid_subscribe(ledger: Ledger, operation: PaidSubscribe) -> None:
 
 
 def _require_terms(ledger: Ledger, operation: PaidSubscribe) -> None:
-    offer = ledger.store.lookup(SUBSCRIPTION_BY_CREATOR, operation.account)
+    offer = ledger.store.lookup(paid_subscriptions.SUBSCRIPTION_BY_CREATOR, operation.account)
     if offer is None:
         raise RuleViolation("itr != idx.end(): Paid subscription was not found.")
     require(offer.levels, "false: Paid subscription was closed.")
@@ -110,7 +104,7 @@ def _subscribe_anew(ledger: Ledger, operation: PaidSubscribe, cost: int) -> None
     _pay(ledger, operation, cost, "summary_amount")
     subscribe = Subscribe(subscriber=operation.subscriber, creator=operation.account)
     _start(ledger, subscribe, operation, operation.period * DAY)
-    ledger.store.create(PAID_SUBSCRIBES, subscribe)
+    ledger.store.create(paid_subscriptions.PAID_SUBSCRIBES, subscribe)
     _report(ledger, operation, cost)
 
 

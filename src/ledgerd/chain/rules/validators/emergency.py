@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.protocol.constants import (
-    BLOCK_INTERVAL,
-    COMMITTEE_ACCOUNT,
-    EMERGENCY_CONSENSUS_TIMEOUT_SEC,
-    IRREVERSIBLE_THRESHOLD,
-)
+from ledgerd.protocol import constants
 from ledgerd.protocol.crypto.keys import NULL_KEY
 from ledgerd.protocol.types.names import NO_NAME, AccountName
 from ledgerd.state.objects.validators import VALIDATOR_PENALTIES, VALIDATORS, SchedulePlace, Validator
@@ -23,7 +18,7 @@ def begin_emergency_after_silence(ledger: Ledger, missed: int) -> None:
     """After so many empty slots every slot becomes the committee's, and all other signing keys are removed."""
     if not ledger.hardfork(12) or ledger.globals.emergency_consensus_active:
         return
-    if (missed + 1) * BLOCK_INTERVAL < EMERGENCY_CONSENSUS_TIMEOUT_SEC:
+    if (missed + 1) * constants.BLOCK_INTERVAL < constants.EMERGENCY_CONSENSUS_TIMEOUT_SEC:
         return
     globals_, schedule = ledger.globals, ledger.schedule
     with ledger.editing(globals_):
@@ -31,23 +26,25 @@ def begin_emergency_after_silence(ledger: Ledger, missed: int) -> None:
         globals_.emergency_consensus_start_block = globals_.head_block_number
     _appoint_committee(ledger)
     for validator in ledger.store.scan(VALIDATORS):
-        if validator.owner != COMMITTEE_ACCOUNT:
+        if validator.owner != constants.COMMITTEE_ACCOUNT:
             _dismiss(ledger, validator)
     for penalty in ledger.store.scan(VALIDATOR_PENALTIES):
         ledger.store.remove(penalty)
     with ledger.editing(schedule):
         count = schedule.num_scheduled_validators
         rest = schedule.current_shuffled_validators[count:]
-        schedule.current_shuffled_validators = (COMMITTEE_ACCOUNT,) * count + rest
+        schedule.current_shuffled_validators = (constants.COMMITTEE_ACCOUNT,) * count + rest
         schedule.next_shuffle_block_num = globals_.head_block_number + count
 
 
 def _appoint_committee(ledger: Ledger) -> None:
     """The committee's validator, which has none of its own before the first emergency of some chains."""
-    committee = ledger.find_validator(COMMITTEE_ACCOUNT)
+    committee = ledger.find_validator(constants.COMMITTEE_ACCOUNT)
     if committee is None:
         props = ledger.median
-        committee = ledger.store.create(VALIDATORS, Validator(owner=COMMITTEE_ACCOUNT, created=ledger.now, props=props))
+        committee = ledger.store.create(
+            VALIDATORS, Validator(owner=constants.COMMITTEE_ACCOUNT, created=ledger.now, props=props)
+        )
     with ledger.editing(committee):
         committee.schedule = SchedulePlace.TOP
         _make_neutral(ledger, committee)
@@ -79,16 +76,18 @@ def fill_schedule_with_committee(ledger: Ledger) -> None:
     places = ledger.network.max_validators
     scheduled = schedule.scheduled + (NO_NAME,) * (places - schedule.num_scheduled_validators)
     ready = [_is_ready(ledger, name) for name in scheduled]
-    filled = (name if is_ready else COMMITTEE_ACCOUNT for name, is_ready in zip(scheduled, ready, strict=True))
+    filled = (
+        name if is_ready else constants.COMMITTEE_ACCOUNT for name, is_ready in zip(scheduled, ready, strict=True)
+    )
     with ledger.editing(schedule):
         schedule.current_shuffled_validators = tuple(filled)
         schedule.num_scheduled_validators = places
         schedule.next_shuffle_block_num = globals_.head_block_number + places
-    committee = ledger.find_validator(COMMITTEE_ACCOUNT)
+    committee = ledger.find_validator(constants.COMMITTEE_ACCOUNT)
     if committee is not None:
         with ledger.editing(committee):
             _make_neutral(ledger, committee)
-    if sum(ready) >= places * IRREVERSIBLE_THRESHOLD // HUNDRED_PERCENT:
+    if sum(ready) >= places * constants.IRREVERSIBLE_THRESHOLD // HUNDRED_PERCENT:
         with ledger.editing(globals_):
             globals_.emergency_consensus_active = False
 
@@ -111,6 +110,6 @@ def repair_schedule(ledger: Ledger) -> None:
         if not globals_.emergency_consensus_active:
             globals_.emergency_consensus_active = True
             globals_.emergency_consensus_start_block = globals_.head_block_number
-        schedule.current_shuffled_validators = (COMMITTEE_ACCOUNT,) * places
+        schedule.current_shuffled_validators = (constants.COMMITTEE_ACCOUNT,) * places
         schedule.num_scheduled_validators = places
         schedule.next_shuffle_block_num = globals_.head_block_number + places

@@ -7,24 +7,14 @@ from typing import Any
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.client.envelope import ErrorAnswer, NodeCall
+from ledgerd.explorer.pages import view
 from ledgerd.explorer.pages.lists import beside
 from ledgerd.explorer.pages.people.history import DIRECTIONS, GROUPS, chosen, history_call, links_of, page_call, page_in
 from ledgerd.explorer.pages.people.statement import statement
-from ledgerd.explorer.pages.view import (
-    MOST_SKIPPED,
-    FileDownload,
-    NotThere,
-    PageAnswer,
-    PageFamily,
-    PageView,
-    Visit,
-    name_in,
-    needed,
-)
 from ledgerd.explorer.words.numbers import units_of
 from ledgerd.explorer.words.times import seconds_of
 
-ROUTES = PageFamily()
+ROUTES = view.PageFamily()
 NAMES_OF_A_PAGE = 100
 ROWS = 100
 MOST_RETURNING = 1_000
@@ -32,8 +22,8 @@ MOST_RETURNING = 1_000
 
 
 @ROUTES.page("/accounts")
-async def accounts(visit: Visit) -> PageAnswer:
-    first = name_in(visit.text("from")) if visit.text("from") else ""
+async def accounts(visit: view.Visit) -> view.PageAnswer:
+    first = view.name_in(visit.text("from")) if visit.text("from") else ""
     names, count = await visit.ask(
         NodeCall("database_api", "lookup_accounts", (first, NAMES_OF_A_PAGE + 1)),
         NodeCall("database_api", "get_account_count"),
@@ -47,19 +37,19 @@ async def accounts(visit: Visit) -> PageAnswer:
         "newest": visit.link(**{"from": ""}) if first else "",
         "start": first,
     }
-    return PageView("accounts.html", facts)
+    return view.PageView("accounts.html", facts)
 
 
 @ROUTES.page("/account/(?P<name>[^/]+)")
-async def account(visit: Visit) -> PageAnswer:
-    name = name_in(visit.parts["name"])
+async def account(visit: view.Visit) -> view.PageAnswer:
+    name = view.name_in(visit.parts["name"])
     choice, cursor = chosen(visit), visit.cursor()
     found, validator, page = await visit.node.ask(
         NodeCall("database_api", "get_accounts", ([name],)),
         NodeCall("validator_api", "get_validator_by_account", (name,)),
         page_call(name, choice, cursor),
     )
-    record = _only(needed(found), name)
+    record = _only(view.needed(found), name)
     has_history = not isinstance(page, ErrorAnswer)
     shown = page_in(page, cursor) if has_history else {"entries": []}
     facts = {
@@ -73,17 +63,17 @@ async def account(visit: Visit) -> PageAnswer:
         "csv": visit.link(cursor="").replace(visit.path, f"/account/{name}/statement.csv", 1),
         **(links_of(visit, shown) if has_history else {"older": "", "newer": "", "newest": ""}),
     }
-    return PageView("account.html", facts)
+    return view.PageView("account.html", facts)
 
 
 def _only(found: Any, name: str) -> Mapping[str, Any]:  # noqa: ANN401 - JSON
     if not found:
-        raise NotThere("fault.account", name)
+        raise view.NotThere("fault.account", name)
     record: Mapping[str, Any] = found[0]
     return record
 
 
-def _common(visit: Visit, record: Mapping[str, Any], tab: str) -> dict[str, Any]:
+def _common(visit: view.Visit, record: Mapping[str, Any], tab: str) -> dict[str, Any]:
     properties, shares = visit.watch.properties, units_of(record["vesting_shares"])
     effective = shares - units_of(record["delegated_vesting_shares"]) + units_of(record["received_vesting_shares"])
     total = units_of(properties["total_vesting_shares"])
@@ -108,8 +98,8 @@ def energy_now(record: Mapping[str, Any], config: Mapping[str, Any], now: float)
 
 
 @ROUTES.page("/account/(?P<name>[^/]+)/rights")
-async def rights(visit: Visit) -> PageAnswer:
-    name = name_in(visit.parts["name"])
+async def rights(visit: view.Visit) -> view.PageAnswer:
+    name = view.name_in(visit.parts["name"])
     start = visit.number("from", 0x7FFF_FFFF_FFFF_FFFF) or 0
     found, agents, former, recovery = await visit.node.ask(
         NodeCall("database_api", "get_accounts", ([name],)),
@@ -117,7 +107,7 @@ async def rights(visit: Visit) -> PageAnswer:
         NodeCall("database_api", "get_key_history", (name, start, ROWS)),
         NodeCall("database_api", "get_recovery_request", (name,)),
     )
-    record = _only(needed(found), name)
+    record = _only(view.needed(found), name)
     rows = [] if isinstance(former, ErrorAnswer) else former
     facts = {
         **_common(visit, record, "rights"),
@@ -128,16 +118,16 @@ async def rights(visit: Visit) -> PageAnswer:
         "newer": "",
         "newest": visit.link(**{"from": ""}) if start else "",
     }
-    return PageView("account_rights.html", facts)
+    return view.PageView("account_rights.html", facts)
 
 
 @ROUTES.page("/account/(?P<name>[^/]+)/shares")
-async def shares(visit: Visit) -> PageAnswer:
-    name = name_in(visit.parts["name"])
+async def shares(visit: view.Visit) -> view.PageAnswer:
+    name = view.name_in(visit.parts["name"])
     given, taken = (visit.text(each) for each in ("given", "taken"))
     for each in (given, taken):
         if each:
-            name_in(each)
+            view.name_in(each)
     found, lent, borrowed, expiring, routes = await visit.node.ask(
         NodeCall("database_api", "get_accounts", ([name],)),
         NodeCall("database_api", "get_vesting_delegations", (name, given, ROWS, "delegated")),
@@ -145,8 +135,8 @@ async def shares(visit: Visit) -> PageAnswer:
         NodeCall("database_api", "get_expiring_vesting_delegations", (name, "1970-01-01T00:00:00", MOST_RETURNING)),
         NodeCall("database_api", "get_withdraw_routes", (name, "all")),
     )
-    record = _only(needed(found), name)
-    lent, borrowed, expiring, routes = (needed(each) for each in (lent, borrowed, expiring, routes))
+    record = _only(view.needed(found), name)
+    lent, borrowed, expiring, routes = (view.needed(each) for each in (lent, borrowed, expiring, routes))
     returning, beside_returning = visit.part_of("returning", expiring, ROWS)
     facts = {
         **_common(visit, record, "shares"),
@@ -158,13 +148,13 @@ async def shares(visit: Visit) -> PageAnswer:
         "more_lent": visit.link(given=lent[-1]["delegatee"]) if len(lent) == ROWS else "",
         "more_borrowed": visit.link(taken=borrowed[-1]["delegator"]) if len(borrowed) == ROWS else "",
     }
-    return PageView("account_shares.html", facts)
+    return view.PageView("account_shares.html", facts)
 
 
 @ROUTES.page("/account/(?P<name>[^/]+)/bets")
-async def bets(visit: Visit) -> PageAnswer:
-    name = name_in(visit.parts["name"])
-    skipped, levers, opened = (visit.number(each, MOST_SKIPPED) or 0 for each in ("skip", "levers", "opened"))
+async def bets(visit: view.Visit) -> view.PageAnswer:
+    name = view.name_in(visit.parts["name"])
+    skipped, levers, opened = (visit.number(each, view.MOST_SKIPPED) or 0 for each in ("skip", "levers", "opened"))
     limit = 25
     api = "prediction_market_api"
     found, positions, leverage, deposit, commits, oracle, created = await visit.node.ask(
@@ -176,22 +166,22 @@ async def bets(visit: Visit) -> PageAnswer:
         NodeCall(api, "get_oracle", (name,)),
         NodeCall(api, "list_markets_by_creator", (name, opened, limit)),
     )
-    record = _only(needed(found), name)
+    record = _only(view.needed(found), name)
     hidden, beside_hidden = visit.part_of("hidden", _found(commits) or [], limit)
     facts = {
         **_common(visit, record, "bets"),
-        "positions": needed(positions),
-        "leverage": needed(leverage),
+        "positions": view.needed(positions),
+        "leverage": view.needed(leverage),
         "deposit": _found(deposit),
         "commits": hidden,
         "beside_hidden": beside_hidden,
         "oracle": _found(oracle),
-        "created": needed(created),
+        "created": view.needed(created),
         "beside_levers": visit.beside("levers", leverage, limit),
         "beside_opened": visit.beside("opened", created, limit),
         **beside(visit, "skip", skipped, limit, has_more=len(positions) == limit),
     }
-    return PageView("account_bets.html", facts)
+    return view.PageView("account_bets.html", facts)
 
 
 def _found(answer: Any) -> Any:  # noqa: ANN401 - JSON
@@ -200,8 +190,8 @@ def _found(answer: Any) -> Any:  # noqa: ANN401 - JSON
 
 
 @ROUTES.page("/account/(?P<name>[^/]+)/agreements")
-async def agreements(visit: Visit) -> PageAnswer:
-    name = name_in(visit.parts["name"])
+async def agreements(visit: view.Visit) -> view.PageAnswer:
+    name = view.name_in(visit.parts["name"])
     start, limit = visit.number("from") or 1, 25
     found, proposals, active, ended, offer = await visit.node.ask(
         NodeCall("database_api", "get_accounts", ([name],)),
@@ -210,8 +200,8 @@ async def agreements(visit: Visit) -> PageAnswer:
         NodeCall("paid_subscription_api", "get_inactive_paid_subscriptions", (name,)),
         NodeCall("paid_subscription_api", "get_paid_subscription_options", (name,)),
     )
-    record = _only(needed(found), name)
-    rows = needed(proposals)
+    record = _only(view.needed(found), name)
+    rows = view.needed(proposals)
     pays, beside_pays = visit.part_of("pays", _found(active) or [], NAMES_OF_A_PAGE)
     paid, beside_paid = visit.part_of("paid", _found(ended) or [], NAMES_OF_A_PAGE)
     facts = {
@@ -225,16 +215,16 @@ async def agreements(visit: Visit) -> PageAnswer:
         "older": visit.link(**{"from": start + limit}) if len(rows) == limit else "",
         "newer": visit.link(**{"from": max(1, start - limit)}) if start > 1 else "",
     }
-    return PageView("account_agreements.html", facts)
+    return view.PageView("account_agreements.html", facts)
 
 
 @ROUTES.page("/account/(?P<name>[^/]+)/statement.csv")
-async def csv(visit: Visit) -> PageAnswer:
-    name = name_in(visit.parts["name"])
+async def csv(visit: view.Visit) -> view.PageAnswer:
+    name = view.name_in(visit.parts["name"])
     choice = chosen(visit)
     found, _ = await visit.ask(
         NodeCall("database_api", "lookup_account_names", ([name],)), history_call(name, choice, "oldest", 1)
     )
     if not found or found[0] is None:
-        raise NotThere("fault.account", name)
-    return FileDownload(f"{name}.csv", statement(visit, name, choice))
+        raise view.NotThere("fault.account", name)
+    return view.FileDownload(f"{name}.csv", statement(visit, name, choice))

@@ -8,14 +8,7 @@ from msgspec.structs import replace
 from ledgerd.explorer.settings import ExplorerOptions
 from ledgerd.history.webhooks.settings import MOST_BEHIND, Webhook, WebhookFault, WebhookSettings
 from ledgerd.metrics.table.webhooks import MOST_WEBHOOKS
-from ledgerd.node.config.options.declaration import (
-    OptionSection,
-    Surroundings,
-    WrongTogether,
-    certificate_options,
-    certificates_of,
-    our_option,
-)
+from ledgerd.node.config.options import declaration
 from ledgerd.node.config.values.endpoints import ENDPOINT, NETWORK
 from ledgerd.node.config.values.json_values import NAME
 from ledgerd.node.config.values.kind import OptionKind, WrongValue, refusing
@@ -45,9 +38,11 @@ def _show_webhook(hook: Webhook) -> str:
     return written_webhook(hook)
 
 
-def _complete_webhooks(record: WebhookSettings, _surroundings: Surroundings) -> WebhookSettings:
+def _complete_webhooks(record: WebhookSettings, _surroundings: declaration.Surroundings) -> WebhookSettings:
     if len(record.hooks) > MOST_WEBHOOKS:
-        raise WrongTogether("history-webhook", f"is given {len(record.hooks)} times: {MOST_WEBHOOKS} are allowed")
+        raise declaration.WrongTogether(
+            "history-webhook", f"is given {len(record.hooks)} times: {MOST_WEBHOOKS} are allowed"
+        )
     return record
 
 
@@ -55,12 +50,12 @@ WEBHOOK = OptionKind(
     "URL", "http(s)://HOST[:PORT]/PATH secret=FILE, and a filter behind it", HOOK_EXAMPLE, _read_webhook, _show_webhook
 )
 
-WEBHOOKS = OptionSection(
+WEBHOOKS = declaration.OptionSection(
     "webhooks",
     "Where operations of the history are sent; the plugin operation_history records them.",
     WebhookSettings,
     (
-        our_option(
+        declaration.our_option(
             "history-webhook",
             WEBHOOK,
             "Send operations there, signed with the secret of a file; types=, accounts=, direction=, reversible= and "
@@ -68,7 +63,7 @@ WEBHOOKS = OptionSection(
             repeatable=True,
             field="hooks",
         ),
-        our_option(
+        declaration.our_option(
             "history-webhook-most-behind",
             uint32(raised_to=1),
             "Blocks that may wait for a receiver; the webhook ends when there are more.",
@@ -82,10 +77,10 @@ WEBHOOKS = OptionSection(
 STREAM_ENDPOINT = "state-stream-endpoint"
 
 
-def _complete_stream(record: StreamSettings, surroundings: Surroundings) -> StreamSettings:
+def _complete_stream(record: StreamSettings, surroundings: declaration.Surroundings) -> StreamSettings:
     if record.fault:
-        raise WrongTogether(STREAM_ENDPOINT, record.fault)
-    given = certificates_of(record)
+        raise declaration.WrongTogether(STREAM_ENDPOINT, record.fault)
+    given = declaration.certificates_of(record)
     return replace(record, **{name: surroundings.data_dir / path for name, path in given.items() if path is not None})
 
 
@@ -97,36 +92,36 @@ STREAM_PLACE = OptionKind(
     lambda place: str(StreamSettings(place)),
 )
 
-STATE_STREAM = OptionSection(
+STATE_STREAM = declaration.OptionSection(
     "state_stream",
     "Changes of the state, for replicas (ledgerd api --follow) on this machine or others; docs/replicas.md.",
     StreamSettings,
     (
-        our_option(
+        declaration.our_option(
             STREAM_ENDPOINT,
             STREAM_PLACE,
             "Send the changes of every commit there. Without certificates it is a Unix socket or an address of this "
             "machine; with them, both sides show one. Off by default: then nothing is kept or computed for it.",
             field="place",
         ),
-        *certificate_options("state-stream", "replicas", "replicas", ("stream", "replicas")),
+        *declaration.certificate_options("state-stream", "replicas", "replicas", ("stream", "replicas")),
     ),
     complete=_complete_stream,
 )
 
-EXPLORER = OptionSection(
+EXPLORER = declaration.OptionSection(
     "explorer",
     "Pages about the chain for people, from a process of its own; docs/explorer.md says what is on them.",
     ExplorerOptions,
     (
-        our_option(
+        declaration.our_option(
             "explorer-endpoint",
             ENDPOINT,
             "The host and port to serve the pages on. Without it, there are none. Each visitor may have so much, and "
             "they ask the node as any client does.",
             example="127.0.0.1:8093",
         ),
-        our_option(
+        declaration.our_option(
             "explorer-trusted-proxies",
             NETWORK,
             "Trusted proxies in front of the explorer, besides this machine: only from these, X-Forwarded-For names "
@@ -145,12 +140,12 @@ class MetricsSettings(msgspec.Struct, frozen=True):
     endpoint: Endpoint | None
 
 
-METRICS = OptionSection(
+METRICS = declaration.OptionSection(
     "metrics",
     "Numbers on the node for Prometheus; docs/metrics.md lists them.",
     MetricsSettings,
     (
-        our_option(
+        declaration.our_option(
             "metrics-endpoint",
             ENDPOINT,
             "The host and port to serve GET /metrics on. Without it, nothing is counted. Whoever reaches it can read "
@@ -171,19 +166,21 @@ class MonitorSettings(msgspec.Struct, frozen=True):
     names: tuple[AccountName, ...] = ()
 
 
-def _complete_monitor(record: MonitorSettings, _surroundings: Surroundings) -> MonitorSettings:
+def _complete_monitor(record: MonitorSettings, _surroundings: declaration.Surroundings) -> MonitorSettings:
     names = tuple(dict.fromkeys(record.names))
     if len(names) > MOST_WATCHED:
-        raise WrongTogether("validator-monitor", f"{len(names)} validators are named, and {MOST_WATCHED} are the most")
+        raise declaration.WrongTogether(
+            "validator-monitor", f"{len(names)} validators are named, and {MOST_WATCHED} are the most"
+        )
     return MonitorSettings(names)
 
 
-VALIDATOR_MONITOR = OptionSection(
+VALIDATOR_MONITOR = declaration.OptionSection(
     "validator_monitor",
     "Watches the slots of validators, on any node.",
     MonitorSettings,
     (
-        our_option(
+        declaration.our_option(
             "validator-monitor",
             NAME,
             "The name of a validator whose slots are told in the log: made and how late, or missed and why.",

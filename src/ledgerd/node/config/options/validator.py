@@ -9,15 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
-from ledgerd.node.config.options.declaration import (
-    Option,
-    OptionSection,
-    Surroundings,
-    WrongTogether,
-    certificate_options,
-    certificates_of,
-    our_option,
-)
+from ledgerd.node.config.options import declaration
 from ledgerd.node.config.values.endpoints import NTP_SERVER
 from ledgerd.node.config.values.json_values import GUARDED, NAME, GuardedValidator
 from ledgerd.node.config.values.key_values import PRIVATE_KEY, SIGNER_PLACE
@@ -39,13 +31,13 @@ def keys_of_file(path: Path, remark: Callable[[str], None]) -> list[PrivateKey]:
     try:
         found = read_key_file(path)
     except KeyFileFault as fault:
-        raise WrongTogether(KEY_FILE, str(fault)) from None
+        raise declaration.WrongTogether(KEY_FILE, str(fault)) from None
     if found.is_open_to_others:
         remark(f"{path} holds private keys, and others than its owner may open it: chmod 600 {path}")
     return [*found.keys]
 
 
-def _join(values: dict[str, Any], surroundings: Surroundings) -> None:
+def _join(values: dict[str, Any], surroundings: declaration.Surroundings) -> None:
     values["key_files"] = tuple(surroundings.data_dir / path for path in values["key_files"])
     in_files = (key for path in values["key_files"] for key in keys_of_file(path, surroundings.remark))
     emergency = values.pop("emergency_keys")
@@ -57,23 +49,27 @@ def _join(values: dict[str, Any], surroundings: Surroundings) -> None:
     values["names"] = tuple(sorted(names))
 
 
-def _with_signer(record: ProducerSettings, surroundings: Surroundings) -> ProducerSettings:
+def _with_signer(record: ProducerSettings, surroundings: declaration.Surroundings) -> ProducerSettings:
     """The record with the files of its signer where they are; a signer holds every key in place of the node."""
     signer = record.signer
-    given = certificates_of(signer)
+    given = declaration.certificates_of(signer)
     if signer.place is None:
         if any(given.values()):
-            raise WrongTogether(SIGNER, "the certificates are for a signer, and none is named")
+            raise declaration.WrongTogether(SIGNER, "the certificates are for a signer, and none is named")
         return record
     if record.keys:
-        raise WrongTogether(SIGNER, "a validator has its key at the signer or here, not both: remove every private key")
+        raise declaration.WrongTogether(
+            SIGNER, "a validator has its key at the signer or here, not both: remove every private key"
+        )
     if signer.place.endpoint is not None and None in given.values():
-        raise WrongTogether(SIGNER, f"tls:// needs {SIGNER}-certificate, {SIGNER}-certificate-key, {SIGNER}-authority")
+        raise declaration.WrongTogether(
+            SIGNER, f"tls:// needs {SIGNER}-certificate, {SIGNER}-certificate-key, {SIGNER}-authority"
+        )
     files = {name: surroundings.data_dir / path for name, path in given.items() if path is not None}
     return replace(record, signer=replace(signer, **files))
 
 
-def _complete(record: ProducerSettings, surroundings: Surroundings) -> ProducerSettings:
+def _complete(record: ProducerSettings, surroundings: declaration.Surroundings) -> ProducerSettings:
     record = _with_signer(record, surroundings)
     if record.checks_doppelganger and record.is_signed_elsewhere:
         surroundings.remark("doppelganger-check does nothing with a signer, which several nodes may use")
@@ -87,12 +83,12 @@ def _complete(record: ProducerSettings, surroundings: Surroundings) -> ProducerS
     return record
 
 
-VALIDATOR = OptionSection(
+VALIDATOR = declaration.OptionSection(
     "validator",
     "Block production: validators, signing keys and time servers.",
     ProducerSettings,
     (
-        Option(
+        declaration.Option(
             "enable-stale-production",
             BOOL,
             "Make blocks even when the head is old or participation is low. For the first block of a network, and for"
@@ -100,13 +96,13 @@ VALIDATOR = OptionSection(
             default="false",
             field="allows_stale",
         ),
-        Option(
+        declaration.Option(
             "required-participation",
             UINT32,
             "The least participation at which blocks are made, in hundredths of a percent (3300 is 33 %); 0 for any.",
             default="3300",
         ),
-        Option(
+        declaration.Option(
             "validator",
             NAME,
             "The name of a validator whose blocks this node makes.",
@@ -114,7 +110,7 @@ VALIDATOR = OptionSection(
             older_names=("witness",),
             field="names",
         ),
-        Option(
+        declaration.Option(
             "private-key",
             PRIVATE_KEY,
             "The private signing key of a validator, in WIF. On the command line every user of the machine can see "
@@ -122,7 +118,7 @@ VALIDATOR = OptionSection(
             repeatable=True,
             field="keys",
         ),
-        our_option(
+        declaration.our_option(
             KEY_FILE,
             PATH,
             "A file with private signing keys in WIF, one on each line, relative to the data directory. Only its "
@@ -131,14 +127,14 @@ VALIDATOR = OptionSection(
             example="signing.key",
             field="key_files",
         ),
-        our_option(
+        declaration.our_option(
             SIGNER,
             SIGNER_PLACE,
             "A signer that holds the signing keys in place of this node (ledgerd signer): its Unix socket, or its "
             "address where both sides show a certificate. No private key may stand here then.",
             field="signer.place",
         ),
-        *certificate_options(
+        *declaration.certificate_options(
             SIGNER,
             "a signer at tls://",
             "the signer",
@@ -146,14 +142,14 @@ VALIDATOR = OptionSection(
             note=", which signs no block",
             record="signer.",
         ),
-        Option(
+        declaration.Option(
             "emergency-private-key",
             PRIVATE_KEY,
             "The private key of the committee, with which this node makes blocks for it in an emergency.",
             repeatable=True,
             field="emergency_keys",
         ),
-        Option(
+        declaration.Option(
             "ntp-server",
             NTP_SERVER,
             "A server to ask for the time.",
@@ -161,56 +157,56 @@ VALIDATOR = OptionSection(
             repeatable=True,
             field="ntp.servers",
         ),
-        Option(
+        declaration.Option(
             "ntp-request-interval",
             UINT32,
             "Seconds between two requests for the time.",
             default="900",
             field="ntp.request_interval",
         ),
-        Option(
+        declaration.Option(
             "ntp-retry-interval",
             UINT32,
             "Seconds between two checks whether a request is due.",
             default="300",
             field="ntp.retry_interval",
         ),
-        Option(
+        declaration.Option(
             "ntp-round-trip-threshold",
             UINT32,
             "Answers of time servers that take longer than this many milliseconds are ignored.",
             default="150",
             field="ntp.round_trip_threshold",
         ),
-        Option(
+        declaration.Option(
             "ntp-history-size",
             uint32(raised_to=1),
             "The number of answers whose average gives the time.",
             default="5",
             field="ntp.history_size",
         ),
-        Option(
+        declaration.Option(
             "ntp-rejection-threshold-pct",
             UINT32,
             "Percent of the average by which an answer may differ from it.",
             default="50",
             field="ntp.rejection_threshold_pct",
         ),
-        Option(
+        declaration.Option(
             "ntp-rejection-min-threshold",
             UINT32,
             "Milliseconds by which an answer may differ from the average in any case.",
             default="5",
             field="ntp.rejection_min_threshold",
         ),
-        Option(
+        declaration.Option(
             "fork-collision-timeout-blocks",
             UINT32,
             "The number of slots that production gives up for a competing block before it makes one all the same.",
             default="21",
             field="collision_timeout",
         ),
-        our_option(
+        declaration.our_option(
             "doppelganger-check",
             BOOL,
             "Watch for a round of slots before the first block is signed, and sign nothing more as soon as a block "
@@ -218,7 +214,7 @@ VALIDATOR = OptionSection(
             default="false",
             field="checks_doppelganger",
         ),
-        Option(
+        declaration.Option(
             "debug-block-production",
             BOOL,
             "Log for each slot why a block was made or not.",
@@ -232,7 +228,7 @@ VALIDATOR = OptionSection(
 )
 
 
-def _join_guard(values: dict[str, Any], _surroundings: Surroundings) -> None:
+def _join_guard(values: dict[str, Any], _surroundings: declaration.Surroundings) -> None:
     guarded: tuple[GuardedValidator, ...] = values["watched"]
     values["watched"] = {each.name: Watched(each.signing_key, each.active_key) for each in guarded}
 
@@ -243,13 +239,13 @@ FORMER_GUARD_OPTIONS: tuple[tuple[str, OptionKind[Any], str], ...] = (
     ("disable", UINT32, "5"),
 )
 
-VALIDATOR_GUARD = OptionSection(
+VALIDATOR_GUARD = declaration.OptionSection(
     "validator_guard",
     "Watches validators: restores a removed signing key, and switches off a validator that is alone in making blocks.",
     GuardSettings,
     (
-        Option("validator-guard-enabled", BOOL, "Run the guard.", default="true"),
-        Option(
+        declaration.Option("validator-guard-enabled", BOOL, "Run the guard.", default="true"),
+        declaration.Option(
             "validator-guard-validator",
             GUARDED,
             "A validator to watch, with its private signing key and the private active key that updates it.",
@@ -257,26 +253,26 @@ VALIDATOR_GUARD = OptionSection(
             older_names=("witness-guard-witness",),
             field="watched",
         ),
-        Option("validator-guard-interval", uint32(raised_to=1), "Blocks between two checks.", default="20"),
-        Option(
+        declaration.Option("validator-guard-interval", uint32(raised_to=1), "Blocks between two checks.", default="20"),
+        declaration.Option(
             "validator-guard-disable",
             UINT32,
             "Consecutive blocks of one watched validator after which it is switched off; 0 for never.",
             default="5",
         ),
-        Option(
+        declaration.Option(
             "validator-guard-disable-on-shutdown",
             BOOL,
             "Switch the validators off before the node stops.",
             default="true",
         ),
-        Option(
+        declaration.Option(
             "validator-guard-shutdown-grace",
             UINT32,
             "Seconds that a stop waits until the validators are switched off.",
             default="10",
         ),
-        Option(
+        declaration.Option(
             "validator-guard-disable-max",
             UINT32,
             "How many times a validator is switched off and on again before it stays off; 0 for any number.",
@@ -284,7 +280,7 @@ VALIDATOR_GUARD = OptionSection(
         ),
     ),
     without_meaning=tuple(
-        Option(
+        declaration.Option(
             f"witness-guard-{name}",
             kind,
             f"Older name of validator-guard-{name}.",

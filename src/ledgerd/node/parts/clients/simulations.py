@@ -13,14 +13,7 @@ from ledgerd.node.time_source import TimeSource
 from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.types.assets import shares, tokens
-from ledgerd.rpc.api.node.node_api import (
-    SIMULATE,
-    AuthorityNotChecked,
-    BalancesOf,
-    BrokenRule,
-    SimulatedOperation,
-    SimulatedTransaction,
-)
+from ledgerd.rpc.api.node import node_api
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.link.switchboard import Handler
 from ledgerd.rpc.link.topics import Broadcast, unpacked
@@ -53,7 +46,7 @@ class Simulations:
 
     @property
     def handlers(self) -> dict[str, Handler]:
-        return {SIMULATE: self.simulate}
+        return {node_api.SIMULATE: self.simulate}
 
     async def simulate(self, payload: bytes) -> bytes:
         if not self._is_on:
@@ -66,11 +59,11 @@ class Simulations:
                 found = await self._chain.run(partial(self._within_quota, asked))
         except TimeoutError:
             raise PlainError(SPENT) from None
-        return codec_of(SimulatedTransaction).to_json(found).encode()
+        return codec_of(node_api.SimulatedTransaction).to_json(found).encode()
 
     # -- on the thread of the chain
 
-    def _within_quota(self, asked: Broadcast) -> SimulatedTransaction:
+    def _within_quota(self, asked: Broadcast) -> node_api.SimulatedTransaction:
         began = self._time.seconds()
         quota = self._quotas.of(asked.share, began)
         if not (quota.take(0, began) and self._all.take(0, began)):
@@ -82,7 +75,7 @@ class Simulations:
             quota.take(now - began, now)
             self._all.take(now - began, now)
 
-    def _simulated(self, transaction: Transaction) -> SimulatedTransaction:
+    def _simulated(self, transaction: Transaction) -> node_api.SimulatedTransaction:
         if len(transaction.signatures) > MOST_SIGNATURES:
             raise PlainError(TOO_LARGE)
         chain = self._chain.chain
@@ -91,18 +84,20 @@ class Simulations:
         except OutOfTime:
             raise PlainError(TOO_LONG) from None
         except RuleViolation as rule:
-            broken = BrokenRule(rule.code, rule.name, rule.message)
-            return SimulatedTransaction(chain.head_number, broken, (), (), ())
+            broken = node_api.BrokenRule(rule.code, rule.name, rule.message)
+            return node_api.SimulatedTransaction(chain.head_number, broken, (), (), ())
 
 
-def _shown(head: int, effects: SimulatedEffects) -> SimulatedTransaction:
-    return SimulatedTransaction(
+def _shown(head: int, effects: SimulatedEffects) -> node_api.SimulatedTransaction:
+    return node_api.SimulatedTransaction(
         head,
         None,
-        tuple(AuthorityNotChecked(each.role, each.account) for each in effects.not_checked),
-        tuple(SimulatedOperation(each.virtual_operation > 0, each.operation) for each in effects.operations),
+        tuple(node_api.AuthorityNotChecked(each.role, each.account) for each in effects.not_checked),
+        tuple(node_api.SimulatedOperation(each.virtual_operation > 0, each.operation) for each in effects.operations),
         tuple(
-            BalancesOf(each.account, *(tokens(one) for one in each.tokens), *(shares(one) for one in each.shares))
+            node_api.BalancesOf(
+                each.account, *(tokens(one) for one in each.tokens), *(shares(one) for one in each.shares)
+            )
             for each in effects.balances
         ),
     )

@@ -31,16 +31,9 @@ from ledgerd.rpc.http.listeners import listen
 from ledgerd.rpc.http.responses import Page
 from ledgerd.rpc.http.routes import json_page, routes_of
 from ledgerd.rpc.http.service import Service
+from ledgerd.rpc.link import topics
 from ledgerd.rpc.link.link import HEAD, Link
 from ledgerd.rpc.link.switchboard import Handler
-from ledgerd.rpc.link.topics import (
-    APPLIED_BLOCK,
-    INCLUDED,
-    PENDING,
-    Inclusion,
-    PendingChange,
-    packed_topic,
-)
 from ledgerd.rpc.workers import endpoints_of
 from ledgerd.state.tables.records import Row
 from ledgerd.supervision.part import Part
@@ -114,17 +107,17 @@ class ChainPublisher(Observer):
     def applied(self, event: BlockApplied) -> None:
         part, block = self._part, event.block
         part.publish(HEAD, b"")
-        if part.board.has_subscriber(APPLIED_BLOCK):
-            part.publish(APPLIED_BLOCK, block.packed)
-        if part.board.has_subscriber(INCLUDED):
+        if part.board.has_subscriber(topics.APPLIED_BLOCK):
+            part.publish(topics.APPLIED_BLOCK, block.packed)
+        if part.board.has_subscriber(topics.INCLUDED):
             ids = tuple(bytes(transaction.id) for transaction in block.transactions)
-            part.publish(INCLUDED, packed_topic(Inclusion(block.number, block.timestamp, ids)))
+            part.publish(topics.INCLUDED, topics.packed_topic(topics.Inclusion(block.number, block.timestamp, ids)))
 
     def pending_changed(self, rows: list[Row]) -> None:
-        self._part.publish(PENDING, packed_topic(PendingChange(self._chain.head_number, rows)))
+        self._part.publish(topics.PENDING, topics.packed_topic(topics.PendingChange(self._chain.head_number, rows)))
 
     def pending_dropped(self) -> None:
-        self._part.publish(PENDING, b"")
+        self._part.publish(topics.PENDING, b"")
 
 
 class WebserverPart(ApiWorkersPart):
@@ -176,5 +169,5 @@ class WebserverPart(ApiWorkersPart):
 
     def _observe(self, chain: Chain) -> None:
         self.publish(HEAD, b"")
-        self.publish(PENDING, b"")
+        self.publish(topics.PENDING, b"")
         chain.observe(ChainPublisher(self, chain))

@@ -27,16 +27,7 @@ from ledgerd.p2p.driver import Driver
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.peer import Peer
 from ledgerd.protocol.constants import BLOCK_INTERVAL
-from ledgerd.rpc.api.node.node_status import (
-    UNKNOWN,
-    NodeDetails,
-    NodeStatus,
-    PeerCounts,
-    PeerFacts,
-    PoolFacts,
-    SlotFacts,
-    SyncFacts,
-)
+from ledgerd.rpc.api.node import node_status
 from ledgerd.rpc.link.topics import DETAILS, STATUS, packed_topic
 from ledgerd.supervision.health import HealthNews
 from ledgerd.supervision.work import Working
@@ -51,10 +42,10 @@ class SlotRecord:
     """What is known of the latest slots. Who missed one is known to whoever saw the next block applied."""
 
     def __init__(self) -> None:
-        self._slots: deque[SlotFacts] = deque(maxlen=SLOTS_KEPT)
+        self._slots: deque[node_status.SlotFacts] = deque(maxlen=SLOTS_KEPT)
 
     @property
-    def slots(self) -> tuple[SlotFacts, ...]:
+    def slots(self) -> tuple[node_status.SlotFacts, ...]:
         return tuple(self._slots)
 
     def begin(self, chain: ChainView) -> None:
@@ -68,18 +59,22 @@ class SlotRecord:
                 continue
             if before:
                 self._miss("" for _ in range((block.timestamp - before) // BLOCK_INTERVAL - 1))
-            self._slots.append(SlotFacts(block.validator, block.number, UNKNOWN))
+            self._slots.append(node_status.SlotFacts(block.validator, block.number, node_status.UNKNOWN))
             before = block.timestamp
 
     def applied(self, event: BlockApplied, now: float) -> None:
         block = event.block
         self._miss(event.missed[-SLOTS_KEPT:])
         delay = round(1_000 * (now - block.timestamp))
-        self._slots.append(SlotFacts(block.validator, block.number, delay if delay <= LATEST_DELAY else UNKNOWN))
+        self._slots.append(
+            node_status.SlotFacts(
+                block.validator, block.number, delay if delay <= LATEST_DELAY else node_status.UNKNOWN
+            )
+        )
 
     def _miss(self, names: Iterable[str]) -> None:
         for name in names:
-            self._slots.append(SlotFacts(name, 0, UNKNOWN))
+            self._slots.append(node_status.SlotFacts(name, 0, node_status.UNKNOWN))
 
 
 LINES_KEPT, LONGEST_LINE = 40, 400
@@ -143,7 +138,7 @@ class StatusPart(NodePart, Observer):
         self._old_until = 0.0
         """Blocks from before this time are older than `LIVE_SECONDS`: the clock need not be asked."""
         self._heads: deque[tuple[float, int]] = deque()
-        self._last: NodeStatus | None = None
+        self._last: node_status.NodeStatus | None = None
         self._lines = RecentLines()
         self._health = HealthNews({})
 
@@ -211,10 +206,10 @@ class StatusPart(NodePart, Observer):
         if self._has_operator:
             self._metrics.publish_retained(DETAILS, packed_topic(self._details(status, driver)))
 
-    def _status(self, chain: Chain, driver: Driver | None) -> NodeStatus:
+    def _status(self, chain: Chain, driver: Driver | None) -> node_status.NodeStatus:
         facts, now = chain.globals, self._now()
         counts = counts_of(driver, chain.head_number)
-        return NodeStatus(
+        return node_status.NodeStatus(
             number=0,
             time=round(1_000 * now),
             network=chain.network.name,
@@ -229,36 +224,40 @@ class StatusPart(NodePart, Observer):
             pool=_pool_of(driver, len(chain.waiting)),
         )
 
-    def _sync(self, head: int, driver: Driver | None) -> SyncFacts:
+    def _sync(self, head: int, driver: Driver | None) -> node_status.SyncFacts:
         heads, now = self._heads, self._time.seconds()
         heads.append((now, head))
         while now - heads[0][0] > RATE_SECONDS:
             heads.popleft()
         target = 0 if driver is None else driver.network.core.catches_up_to
         if not target:
-            return SyncFacts(head, 0, UNKNOWN)
+            return node_status.SyncFacts(head, 0, node_status.UNKNOWN)
         since, before = heads[0]
         rate = (head - before) / (now - since) if now > since else 0.0
-        return SyncFacts(target, max(0, round(rate)), round((target - head) / rate) if rate > 0 else UNKNOWN)
+        return node_status.SyncFacts(
+            target, max(0, round(rate)), round((target - head) / rate) if rate > 0 else node_status.UNKNOWN
+        )
 
-    def _details(self, status: NodeStatus, driver: Driver | None) -> NodeDetails:
+    def _details(self, status: node_status.NodeStatus, driver: Driver | None) -> node_status.NodeDetails:
         now = self._now()
         age = max(0, int(now) - status.head_time)
         problems = problems_of(status, age, self._health)
-        return NodeDetails(status, peers_of(driver, now), problems, self._lines.lines, self._monitor.facts())
+        return node_status.NodeDetails(
+            status, peers_of(driver, now), problems, self._lines.lines, self._monitor.facts()
+        )
 
 
-def is_other(status: NodeStatus, last: NodeStatus) -> bool:
+def is_other(status: node_status.NodeStatus, last: node_status.NodeStatus) -> bool:
     is_old = abs(status.time - last.time) >= OLDEST
     return is_old or replace(status, number=last.number, time=last.time) != last
 
 
-def counts_of(driver: Driver | None, head: int) -> PeerCounts:
+def counts_of(driver: Driver | None, head: int) -> node_status.PeerCounts:
     if driver is None:
-        return PeerCounts("alone", FORK_STATUS[0], 0, 0, 0, 0, 0)
+        return node_status.PeerCounts("alone", FORK_STATUS[0], 0, 0, 0, 0, 0)
     core = driver.network.core
     heads = [peer.head_number for peer in core.live()]
-    return PeerCounts(
+    return node_status.PeerCounts(
         mode="sync" if core.mode is Mode.SYNC else "forward",
         fork_status=FORK_STATUS[core.fork_status],
         connections=core.connections,
@@ -269,7 +268,7 @@ def counts_of(driver: Driver | None, head: int) -> PeerCounts:
     )
 
 
-def peers_of(driver: Driver | None, now: float) -> tuple[PeerFacts, ...]:
+def peers_of(driver: Driver | None, now: float) -> tuple[node_status.PeerFacts, ...]:
     if driver is None:
         return ()
     round_trips = dict(driver.round_trips())
@@ -277,11 +276,11 @@ def peers_of(driver: Driver | None, now: float) -> tuple[PeerFacts, ...]:
 
 
 def _milliseconds(seconds: float | None) -> int:
-    return UNKNOWN if seconds is None else min(LONGEST_DELAY, max(0, round(1_000 * seconds)))
+    return node_status.UNKNOWN if seconds is None else min(LONGEST_DELAY, max(0, round(1_000 * seconds)))
 
 
-def _facts_of(peer: Peer, now: float, round_trip: float | None) -> PeerFacts:
-    return PeerFacts(
+def _facts_of(peer: Peer, now: float, round_trip: float | None) -> node_status.PeerFacts:
+    return node_status.PeerFacts(
         address=str(peer.endpoint),
         state=peer.life.name.lower(),
         is_incoming=peer.is_incoming,
@@ -294,8 +293,8 @@ def _facts_of(peer: Peer, now: float, round_trip: float | None) -> PeerFacts:
     )
 
 
-def _pool_of(driver: Driver | None, waiting: int) -> PoolFacts:
+def _pool_of(driver: Driver | None, waiting: int) -> node_status.PoolFacts:
     if driver is None:
-        return PoolFacts(waiting, 0, 0)
+        return node_status.PoolFacts(waiting, 0, 0)
     mempool = driver.network.intake.mempool
-    return PoolFacts(waiting, len(mempool), mempool.size)
+    return node_status.PoolFacts(waiting, len(mempool), mempool.size)

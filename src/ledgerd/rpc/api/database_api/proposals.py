@@ -16,18 +16,7 @@ from ledgerd.rpc.api.database_api.declared import DATABASE_API
 from ledgerd.rpc.api.shared.kinds import record_of, require_limit
 from ledgerd.rpc.call.counts import exactly
 from ledgerd.rpc.call.view import ApiView
-from ledgerd.state.objects.accounts.proposals import (
-    PROPOSAL_BY_AUTHOR,
-    PROPOSALS,
-    REQUIRED_APPROVAL_BY_ACCOUNT,
-    Proposal,
-)
-from ledgerd.state.objects.accounts.recovery import (
-    MASTER_HISTORY_BY_ACCOUNT,
-    RECOVERY_REQUEST_BY_ACCOUNT,
-    AccountRecoveryRequest,
-    MasterAuthorityHistory,
-)
+from ledgerd.state.objects.accounts import proposals, recovery
 from ledgerd.state.views.view import View
 
 MOST_PROPOSALS = 100
@@ -69,28 +58,28 @@ def get_proposed_transactions(
     return tuple(found)
 
 
-def _concerning(state: View, account: AccountName) -> Iterator[Proposal]:
+def _concerning(state: View, account: AccountName) -> Iterator[proposals.Proposal]:
     seen = set()
-    for proposal in state.scan(PROPOSAL_BY_AUTHOR, lower=(account,), upper=(account,)):
+    for proposal in state.scan(proposals.PROPOSAL_BY_AUTHOR, lower=(account,), upper=(account,)):
         seen.add(proposal.id)
         yield proposal
-    for approval in state.scan(REQUIRED_APPROVAL_BY_ACCOUNT, lower=(account,), upper=(account,)):
+    for approval in state.scan(proposals.REQUIRED_APPROVAL_BY_ACCOUNT, lower=(account,), upper=(account,)):
         if approval.proposal not in seen:
-            yield state.get(PROPOSALS, approval.proposal)
+            yield state.get(proposals.PROPOSALS, approval.proposal)
 
 
-def _record(proposal: Proposal) -> ProposalRecord:
+def _record(proposal: proposals.Proposal) -> ProposalRecord:
     operations = codec_of(Operations).decode_exactly(proposal.proposed_operations)
     return record_of(ProposalRecord, proposal, proposed_operations=operations)
 
 
 @DATABASE_API.method(args=exactly(1), examples=[["alice"]])
-def get_master_history(view: ApiView, account: AccountName) -> tuple[MasterAuthorityHistory, ...]:
+def get_master_history(view: ApiView, account: AccountName) -> tuple[recovery.MasterAuthorityHistory, ...]:
     """The master authorities that an account had before, the oldest first."""
-    return tuple(view.state.scan(MASTER_HISTORY_BY_ACCOUNT, lower=(account,), upper=(account,)))
+    return tuple(view.state.scan(recovery.MASTER_HISTORY_BY_ACCOUNT, lower=(account,), upper=(account,)))
 
 
 @DATABASE_API.method(args=exactly(1), examples=[["alice"]])
-def get_recovery_request(view: ApiView, account: AccountName) -> AccountRecoveryRequest | None:
+def get_recovery_request(view: ApiView, account: AccountName) -> recovery.AccountRecoveryRequest | None:
     """The open recovery request of an account, with the offered master authority."""
-    return view.state.lookup(RECOVERY_REQUEST_BY_ACCOUNT, account)
+    return view.state.lookup(recovery.RECOVERY_REQUEST_BY_ACCOUNT, account)

@@ -18,15 +18,7 @@ from ledgerd.rpc.call.counts import between, either
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.errors import UnknownKey
 from ledgerd.state.objects.accounts.accounts import ACCOUNT_BY_NAME, ACCOUNTS
-from ledgerd.state.objects.money.vesting import (
-    DELEGATION_BY_DELEGATEE,
-    DELEGATION_BY_DELEGATOR,
-    RETURN_BY_DELEGATOR,
-    ROUTE_BY_ACCOUNTS,
-    ROUTE_BY_DESTINATION,
-    VestingDelegation,
-    VestingDelegationExpiration,
-)
+from ledgerd.state.objects.money import vesting
 
 MOST_DELEGATIONS = 1000
 DELEGATIONS_BY_DEFAULT = 100
@@ -79,11 +71,11 @@ def get_withdraw_routes(view: ApiView, account: AccountName, type: Routes) -> tu
     own = found.id
     routes = []
     if type is not RouteType.INCOMING:
-        for route in state.scan(ROUTE_BY_ACCOUNTS, lower=(own,), upper=(own,)):
+        for route in state.scan(vesting.ROUTE_BY_ACCOUNTS, lower=(own,), upper=(own,)):
             other = state.get(ACCOUNTS, route.to_account).name
             routes.append(WithdrawRoute(account, other, route.percent, route.auto_vest))
     if type is not RouteType.OUTGOING:
-        for route in state.scan(ROUTE_BY_DESTINATION, lower=(own,), upper=(own,)):
+        for route in state.scan(vesting.ROUTE_BY_DESTINATION, lower=(own,), upper=(own,)):
             other = state.get(ACCOUNTS, route.from_account).name
             routes.append(WithdrawRoute(other, account, route.percent, route.auto_vest))
     return tuple(routes)
@@ -96,17 +88,17 @@ def get_vesting_delegations(
     start: AccountName,
     limit: UInt32 = DELEGATIONS_BY_DEFAULT,
     type: Delegations = DelegationType.DELEGATED,  # noqa: A002 - the word that clients know
-) -> tuple[VestingDelegation, ...]:
+) -> tuple[vesting.VestingDelegation, ...]:
     """Delegations of or to an account, by the name of the other account, from a name on."""
     require_limit(limit, MOST_DELEGATIONS)
-    index = DELEGATION_BY_DELEGATOR if type is DelegationType.DELEGATED else DELEGATION_BY_DELEGATEE
+    index = vesting.DELEGATION_BY_DELEGATOR if type is DelegationType.DELEGATED else vesting.DELEGATION_BY_DELEGATEE
     return tuple(islice(view.state.scan(index, lower=(account, start), upper=(account,)), limit))
 
 
 @DATABASE_API.method(args=between(2, 3), examples=[["alice", "2026-01-01T00:00:00", 100]])
 def get_expiring_vesting_delegations(
     view: ApiView, account: AccountName, start: Time, limit: UInt32 = DELEGATIONS_BY_DEFAULT
-) -> tuple[VestingDelegationExpiration, ...]:
+) -> tuple[vesting.VestingDelegationExpiration, ...]:
     """Delegated shares that an account has taken back and receives at a time or later."""
     require_limit(limit, MOST_DELEGATIONS)
-    return tuple(islice(view.state.scan(RETURN_BY_DELEGATOR, lower=(account, start), upper=(account,)), limit))
+    return tuple(islice(view.state.scan(vesting.RETURN_BY_DELEGATOR, lower=(account, start), upper=(account,)), limit))

@@ -12,18 +12,11 @@ from ledgerd.codec.types.numbers import Int64, UInt32
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.types.identifiers import TransactionId
 from ledgerd.protocol.types.names import cut_name
+from ledgerd.rpc.api.history import summaries
 from ledgerd.rpc.api.history.filter import NO_FILTER, Filter
 from ledgerd.rpc.api.history.market_stream import MarketMessage, MarketStream
 from ledgerd.rpc.api.history.pages import NEWEST, AccountPage, BlocksPage, account_page, blocks_page
 from ledgerd.rpc.api.history.stream import HistoryStream, StreamMessage, Subscriptions, messages_of
-from ledgerd.rpc.api.history.summaries import (
-    BlockOperations,
-    SummedUpBlock,
-    SummedUpTransaction,
-    block_operations,
-    block_summaries,
-    transaction_summary,
-)
 from ledgerd.rpc.api.shared.kinds import Printed
 from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.call.counts import UNCOUNTED, exactly
@@ -81,7 +74,7 @@ def get_operations(
 
 
 @HISTORY_API.method(args=UNCOUNTED, examples=[[1], [1, 3]])
-def get_blocks(view: ApiView, first: UInt32, limit: UInt32 = 25) -> tuple[SummedUpBlock, ...]:
+def get_blocks(view: ApiView, first: UInt32, limit: UInt32 = 25) -> tuple[summaries.SummedUpBlock, ...]:
     """The headers of blocks from one on, each with its id and how many operations of which kinds are in it.
 
     The answer ends before a block that the node does not have, after 8 MiB of blocks, and after 1 MiB of those that
@@ -96,24 +89,26 @@ def get_blocks(view: ApiView, first: UInt32, limit: UInt32 = 25) -> tuple[Summed
     kept = view.service(KeptBlocks)
     with view.service(History).reading() as history:
         numbers = range(first, min(first + limit, 1 << 32))
-        return block_summaries(history, ((number, kept.packed(view.state, number)) for number in numbers))
+        return summaries.block_summaries(history, ((number, kept.packed(view.state, number)) for number in numbers))
 
 
 @HISTORY_API.method(args=UNCOUNTED, examples=[[1], [1, 0, 10]])
-def get_block_operations(view: ApiView, block: UInt32, first: UInt32 = 0, limit: UInt32 = 100) -> BlockOperations:
+def get_block_operations(
+    view: ApiView, block: UInt32, first: UInt32 = 0, limit: UInt32 = 100
+) -> summaries.BlockOperations:
     """A part of the operations of a block, from the one of this place on, and how many there are.
 
     They are in the order of `get_ops_in_block`, virtual ones included.
     """
     _require_limit(limit)
     with view.service(History).reading() as history:
-        return block_operations(history, block, first, limit)
+        return summaries.block_operations(history, block, first, limit)
 
 
 @HISTORY_API.method(args=UNCOUNTED, examples=[["0000000000000000000000000000000000000000", 0, 20]])
 def get_transaction(
     view: ApiView, transaction_id: TransactionId, first: UInt32 = 0, limit: UInt32 = 100
-) -> SummedUpTransaction:
+) -> summaries.SummedUpTransaction:
     """A transaction with a part of its operations, its place and time, and the virtual operations that it led to.
 
     Of those at most `limit` are told, the first ones.
@@ -124,7 +119,7 @@ def get_transaction(
         packed = None if place is None else view.service(KeptBlocks).packed(view.state, place.block)
         if place is None or packed is None:
             raise RuleViolation("Unknown Transaction ${t}", t=transaction_id.hex())
-        return transaction_summary(history, transaction_id, place, packed, slice(first, first + limit))
+        return summaries.transaction_summary(history, transaction_id, place, packed, slice(first, first + limit))
 
 
 @HISTORY_API.method(args=UNCOUNTED, examples=[[1], [1, {"accounts": ["viz"]}, False]])

@@ -15,12 +15,7 @@ from ledgerd.rpc.api.shared.kinds import existing, record_of
 from ledgerd.rpc.call.counts import from_to
 from ledgerd.rpc.call.declarations import Api
 from ledgerd.rpc.call.view import ApiView
-from ledgerd.state.objects.money.committee import (
-    COMMITTEE_VOTE_BY_REQUEST,
-    REQUEST_BY_NUMBER,
-    REQUEST_BY_STATUS,
-    CommitteeRequest,
-)
+from ledgerd.state.objects.money import committee
 
 COMMITTEE_API = Api("committee_api", "Requests for work that the committee fund may pay, and the votes on them.")
 
@@ -35,7 +30,7 @@ class CommitteeVoteRecord(msgspec.Struct, frozen=True):
     last_update: Time
 
 
-class CommitteeRequestRecord(CommitteeRequest):
+class CommitteeRequestRecord(committee.CommitteeRequest):
     """A request with as many of its votes as requested."""
 
     votes: tuple[CommitteeVoteRecord, ...] = ()
@@ -44,7 +39,7 @@ class CommitteeRequestRecord(CommitteeRequest):
 @COMMITTEE_API.method(args=from_to(1, 2), examples=[[1, -1]])
 def get_committee_request(view: ApiView, request_id: UInt32, votes_count: Int32 = 0) -> CommitteeRequestRecord:
     """A request with its first votes: 0 for none, -1 for all."""
-    found = view.state.lookup(REQUEST_BY_NUMBER, request_id)
+    found = view.state.lookup(committee.REQUEST_BY_NUMBER, request_id)
     request = existing(found, "itr != idx.end(): Committee request id not found.")
     votes: tuple[CommitteeVoteRecord, ...] = ()
     if votes_count:
@@ -63,10 +58,10 @@ def get_committee_request_votes(view: ApiView, request_id: UInt32) -> tuple[Comm
 @COMMITTEE_API.method(args=from_to(1, 1), examples=[[0]])
 def get_committee_requests_list(view: ApiView, status: UInt16) -> tuple[UInt16, ...]:
     """The numbers of the requests with a status, truncated to 16 bits."""
-    requests = view.state.scan(REQUEST_BY_STATUS, lower=(status,), upper=(status,))
+    requests = view.state.scan(committee.REQUEST_BY_STATUS, lower=(status,), upper=(status,))
     return tuple(request.request_id & 0xFFFF for request in requests)
 
 
 def _votes(view: ApiView, request_id: int) -> Iterator[CommitteeVoteRecord]:
-    votes = view.state.scan(COMMITTEE_VOTE_BY_REQUEST, lower=(request_id,), upper=(request_id,))
+    votes = view.state.scan(committee.COMMITTEE_VOTE_BY_REQUEST, lower=(request_id,), upper=(request_id,))
     return (record_of(CommitteeVoteRecord, vote) for vote in votes)

@@ -14,14 +14,7 @@ from ledgerd.rpc.api.shared.kinds import Names, existing, record_of, require_lim
 from ledgerd.rpc.call.counts import exactly, from_to
 from ledgerd.rpc.call.declarations import Api
 from ledgerd.rpc.call.view import ApiView
-from ledgerd.state.objects.money.paid_subscriptions import (
-    SUBSCRIBE_BY_ACCOUNTS,
-    SUBSCRIBE_BY_CREATOR,
-    SUBSCRIBE_BY_SUBSCRIBER,
-    SUBSCRIPTION_BY_CREATOR,
-    PaidSubscribe,
-    PaidSubscription,
-)
+from ledgerd.state.objects.money import paid_subscriptions
 
 PAID_SUBSCRIPTION_API = Api("paid_subscription_api", "Subscriptions that creators offer, and those who pay for them.")
 
@@ -61,18 +54,20 @@ class PaidSubscriptionStatus(msgspec.Struct, frozen=True):
 
 
 @PAID_SUBSCRIPTION_API.method(args=exactly(2, "_S"), examples=[[0, 10]])
-def get_paid_subscriptions(view: ApiView, offset: UInt32, limit: UInt32) -> tuple[PaidSubscription, ...]:
+def get_paid_subscriptions(
+    view: ApiView, offset: UInt32, limit: UInt32
+) -> tuple[paid_subscriptions.PaidSubscription, ...]:
     """Offers, in the word order of their creators' names."""
     require_limit(limit, MOST_OFFERS)
-    return tuple(islice(view.state.scan(SUBSCRIPTION_BY_CREATOR), offset, offset + limit))
+    return tuple(islice(view.state.scan(paid_subscriptions.SUBSCRIPTION_BY_CREATOR), offset, offset + limit))
 
 
 @PAID_SUBSCRIPTION_API.method(args=from_to(1, 1), examples=[["alice"]])
 def get_paid_subscription_options(view: ApiView, creator: AccountName) -> PaidSubscriptionOptions:
     """A creator's offer with its subscribers."""
-    found = view.state.lookup(SUBSCRIPTION_BY_CREATOR, creator)
+    found = view.state.lookup(paid_subscriptions.SUBSCRIPTION_BY_CREATOR, creator)
     offer = existing(found, "itr != idx.end(): Paid subscription not found.")
-    subscribes = view.state.scan(SUBSCRIBE_BY_CREATOR, lower=(creator,), upper=(creator,))
+    subscribes = view.state.scan(paid_subscriptions.SUBSCRIBE_BY_CREATOR, lower=(creator,), upper=(creator,))
     active = [subscribe for subscribe in subscribes if subscribe.active]
     renewed = [subscribe for subscribe in active if subscribe.auto_renewal]
     return PaidSubscriptionOptions(
@@ -87,7 +82,7 @@ def get_paid_subscription_options(view: ApiView, creator: AccountName) -> PaidSu
     )
 
 
-def _summary(subscribes: Sequence[PaidSubscribe]) -> tuple[Names, int, int]:
+def _summary(subscribes: Sequence[paid_subscriptions.PaidSubscribe]) -> tuple[Names, int, int]:
     paid = sum(subscribe.amount * subscribe.level for subscribe in subscribes)
     return tuple(subscribe.subscriber for subscribe in subscribes), len(subscribes), paid
 
@@ -97,7 +92,7 @@ def get_paid_subscription_status(
     view: ApiView, subscriber: AccountName, creator: AccountName
 ) -> PaidSubscriptionStatus:
     """An account's subscription to a creator. Both are required, though the check of the count accepts one argument."""
-    subscribe = view.state.lookup(SUBSCRIBE_BY_ACCOUNTS, subscriber, creator)
+    subscribe = view.state.lookup(paid_subscriptions.SUBSCRIBE_BY_ACCOUNTS, subscriber, creator)
     return record_of(PaidSubscriptionStatus, existing(subscribe, "itr != idx.end(): Paid subscribe not found."))
 
 
@@ -114,5 +109,5 @@ def get_inactive_paid_subscriptions(view: ApiView, subscriber: AccountName) -> N
 
 
 def _creators(view: ApiView, subscriber: AccountName, *, is_active: bool) -> Names:
-    subscribes = view.state.scan(SUBSCRIBE_BY_SUBSCRIBER, lower=(subscriber,), upper=(subscriber,))
+    subscribes = view.state.scan(paid_subscriptions.SUBSCRIBE_BY_SUBSCRIBER, lower=(subscriber,), upper=(subscriber,))
     return tuple(subscribe.creator for subscribe in subscribes if subscribe.active == is_active)

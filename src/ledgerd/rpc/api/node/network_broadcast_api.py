@@ -17,15 +17,7 @@ from ledgerd.rpc.call.counts import broadcast
 from ledgerd.rpc.call.declarations import AnyValue, Api, Nothing
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.call.view import Node
-from ledgerd.rpc.link.topics import (
-    BROADCAST_BLOCK,
-    BROADCAST_TRANSACTION,
-    INCLUDED,
-    Broadcast,
-    Inclusion,
-    packed_topic,
-    unpacked,
-)
+from ledgerd.rpc.link import topics
 
 NETWORK_BROADCAST_API = Api("network_broadcast_api", "Transactions and blocks for the network.")
 
@@ -72,28 +64,30 @@ async def broadcast_transaction_with_callback(
 @NETWORK_BROADCAST_API.method(args=broadcast("n_args == 1", 1, 1, "1 argument"), weighed=False)
 async def broadcast_block(node: Node, block: Block) -> Nothing:
     """Push a block to the chain, and send it to peers."""
-    await node.main.ask(BROADCAST_BLOCK, packed_topic(Broadcast(block.packed, share=node.share)))
+    await node.main.ask(topics.BROADCAST_BLOCK, topics.packed_topic(topics.Broadcast(block.packed, share=node.share)))
     return Nothing()
 
 
 async def _send(node: Node, transaction: Transaction, max_block_age: int) -> None:
     """The largest age is read as a signed number of 32 bits, and a negative one is ignored."""
     age = max_block_age - 2 * SIGN_BIT if max_block_age >= SIGN_BIT else max_block_age
-    await node.main.ask(BROADCAST_TRANSACTION, packed_topic(Broadcast(transaction.packed, age, node.share)))
+    await node.main.ask(
+        topics.BROADCAST_TRANSACTION, topics.packed_topic(topics.Broadcast(transaction.packed, age, node.share))
+    )
 
 
 async def _confirmed(node: Node, transaction: Transaction, max_block_age: int) -> Confirmation:
     """Subscribe to blocks before the transaction is sent, so that none is missed."""
-    async with aclosing(node.main.events(INCLUDED)) as blocks:
+    async with aclosing(node.main.events(topics.INCLUDED)) as blocks:
         await _send(node, transaction, max_block_age)
         async for payload in blocks:
-            found = _confirmation(transaction, unpacked(payload, Inclusion))
+            found = _confirmation(transaction, topics.unpacked(payload, topics.Inclusion))
             if found is not None:
                 return found
     raise PlainError("The node stops before the transaction is confirmed")
 
 
-def _confirmation(transaction: Transaction, included: Inclusion) -> Confirmation | None:
+def _confirmation(transaction: Transaction, included: topics.Inclusion) -> Confirmation | None:
     if transaction.id in included.transaction_ids:
         place = included.transaction_ids.index(transaction.id)
         return Confirmation(transaction.id, included.block_num, place, expired=False)

@@ -10,22 +10,9 @@ import msgspec
 
 from ledgerd.codec.json.text import integer_text
 from ledgerd.codec.types.numbers import Int8, Int16, Int64, ShareAmount, UInt8, UInt32
-from ledgerd.projections.tables.market_records import (
-    CATEGORY,
-    LABEL_BY_COUNT,
-    LABEL_BY_NAME,
-    META_BY_CATEGORY,
-    META_BY_MARKET,
-    PM_MARKET_META,
-    SUBCATEGORY,
-    TAG,
-    TAG_OF_CATEGORY,
-    PmLabelCount,
-    PmMarketMeta,
-    meta_market,
-    meta_numbers,
-)
+from ledgerd.projections.tables import market_records
 from ledgerd.rpc.api.prediction_market.declared import NEWEST, OLDEST, PREDICTION_MARKET_API, require_page
+from ledgerd.rpc.api.prediction_market.shared import sorting
 from ledgerd.rpc.api.prediction_market.shared.cards import (
     PRINTED_TOGETHER,
     MarketMetadata,
@@ -39,14 +26,6 @@ from ledgerd.rpc.api.prediction_market.shared.id_lists import Ids, cut, id_list
 from ledgerd.rpc.api.prediction_market.shared.metadata_filter import MetadataFilter
 from ledgerd.rpc.api.prediction_market.shared.remembered import of_this_head
 from ledgerd.rpc.api.prediction_market.shared.risk import hidden_markets
-from ledgerd.rpc.api.prediction_market.shared.sorting import (
-    MOST_LOOKED_UP,
-    MOST_SORTED,
-    READ_TOGETHER,
-    SORTED,
-    VOLUME,
-    markets_of,
-)
 from ledgerd.rpc.api.shared.kinds import Printed, existing
 from ledgerd.rpc.call.counts import exactly, from_to
 from ledgerd.rpc.call.view import ApiView
@@ -62,7 +41,7 @@ READ_AT_ONCE = 4_096
 """Ids of a status, between two looks whether another list is shorter."""
 
 
-class CategoryRow(PmMarketMeta):
+class CategoryRow(market_records.PmMarketMeta):
     """The metadata of a market, its lists as lists, and its status, if it is still there."""
 
     volume: ShareAmount | None = None
@@ -105,9 +84,11 @@ class Categories(msgspec.Struct, frozen=True):
 
 
 @PREDICTION_MARKET_API.method(args=exactly(1, "_S"), examples=[[0]])
-def get_market_meta(view: ApiView, market: Int64) -> PmMarketMeta:
+def get_market_meta(view: ApiView, market: Int64) -> market_records.PmMarketMeta:
     """What the creator of a market said of it, as it is stored: lists are joined with commas."""
-    return existing(view.state.lookup(META_BY_MARKET, market), "itr != idx.end(): No metadata for market")
+    return existing(
+        view.state.lookup(market_records.META_BY_MARKET, market), "itr != idx.end(): No metadata for market"
+    )
 
 
 class _Wanted(NamedTuple):
@@ -146,37 +127,43 @@ def list_markets_by_category(  # noqa: PLR0913, PLR0917 - the arguments of the r
     texts = MetadataFilter(category, jurisdiction, subcategory, tag, hide_children)
     wanted = _Wanted(texts, show_risky, status)
     ids = id_list(view, wanted, lambda: _kept(view, wanted))
-    if sort in SORTED and len(ids) <= MOST_SORTED:
+    if sort in sorting.SORTED and len(ids) <= sorting.MOST_SORTED:
         ordered = id_list(view, (wanted, sort), lambda: _sorted(view, ids, sort))
         found = cut(ordered, newest=False, first=from_, limit=limit)
     else:
         found = cut(ids, newest=sort != OLDEST, first=from_, limit=limit)
-    return _rows_text(view, found, is_loaded=sort in SORTED or status != ANY_STATUS)
+    return _rows_text(view, found, is_loaded=sort in sorting.SORTED or status != ANY_STATUS)
 
 
 def _kept(view: ApiView, wanted: _Wanted) -> Iterable[int]:
     if wanted.is_plain and len(wanted.texts.category_bytes) < CUT_BYTES:
         return _of_category(view.projections, wanted.texts)
-    if _size_of(view.projections, wanted.texts.category) > MOST_LOOKED_UP:
+    if _size_of(view.projections, wanted.texts.category) > sorting.MOST_LOOKED_UP:
         return _examined(view, wanted)
     is_wanted = _condition(view, wanted)
     ids = _of_category(view.projections, wanted.texts)
-    return (each for each in ids if view.projections.peek(PM_MARKET_META, each, is_wanted))
+    return (each for each in ids if view.projections.peek(market_records.PM_MARKET_META, each, is_wanted))
 
 
 def _of_category(kept: View, wanted: MetadataFilter) -> Iterable[int]:
-    own = kept.scan_ids(META_BY_CATEGORY, lower=(wanted.category, False), upper=(wanted.category, False))
+    own = kept.scan_ids(market_records.META_BY_CATEGORY, lower=(wanted.category, False), upper=(wanted.category, False))
     if wanted.hide_children:
         return own
-    children = kept.scan_ids(META_BY_CATEGORY, lower=(wanted.category, True), upper=(wanted.category, True))
+    children = kept.scan_ids(
+        market_records.META_BY_CATEGORY, lower=(wanted.category, True), upper=(wanted.category, True)
+    )
     return sorted(chain(own, children))
 
 
 def _size_of(kept: View, category: str) -> int:
     """About how many markets are in a category; those without one are not counted, and may be all."""
     if not category:
-        return kept.count(PM_MARKET_META)
-    labels = kept.scan(LABEL_BY_NAME, lower=(CATEGORY, "", category), upper=(CATEGORY, "", category))
+        return kept.count(market_records.PM_MARKET_META)
+    labels = kept.scan(
+        market_records.LABEL_BY_NAME,
+        lower=(market_records.CATEGORY, "", category),
+        upper=(market_records.CATEGORY, "", category),
+    )
     return max((label.count for label in labels), default=0)
 
 
@@ -187,7 +174,7 @@ def _condition(view: ApiView, wanted: _Wanted) -> Callable[[bytes], bool]:
     fits = wanted.texts.condition()
 
     def is_wanted(raw: bytes) -> bool:
-        market = meta_market(raw)
+        market = market_records.meta_market(raw)
         return market not in hidden and (market in chosen.listed) == chosen.is_wanted and fits(raw)
 
     return is_wanted
@@ -226,9 +213,9 @@ def _examined(view: ApiView, wanted: _Wanted) -> Iterator[int]:
     hidden = frozenset[int]() if wanted.show_risky else hidden_markets(view)
     among = chosen.listed - hidden if chosen.is_wanted else None
     left_out = hidden | chosen.listed
-    rows = filter(wanted.texts.condition(), view.projections.scan_bytes(PM_MARKET_META))
-    while some := list(islice(rows, READ_TOGETHER)):
-        ids, markets = meta_numbers(some)
+    rows = filter(wanted.texts.condition(), view.projections.scan_bytes(market_records.PM_MARKET_META))
+    while some := list(islice(rows, sorting.READ_TOGETHER)):
+        ids, markets = market_records.meta_numbers(some)
         if among is not None:
             yield from compress(ids, map(among.__contains__, markets))
         elif left_out:
@@ -239,11 +226,11 @@ def _examined(view: ApiView, wanted: _Wanted) -> Iterator[int]:
 
 def _sorted(view: ApiView, ids: Ids, sort: str) -> list[int]:
     """By what was bet, the most first, or by the end of betting; those whose market is gone come last."""
-    state, markets = view.state, dict(zip(ids, markets_of(view.projections, ids), strict=True))
+    state, markets = view.state, dict(zip(ids, sorting.markets_of(view.projections, ids), strict=True))
 
     def key(meta_id: int) -> int:
         sums = state.peek(PM_MARKETS, markets[meta_id], market_sums)
-        if sort == VOLUME:
+        if sort == sorting.VOLUME:
             return 0 if sums is None else -sums.bets_sum
         return LAST if sums is None else sums.betting_expiration
 
@@ -258,8 +245,8 @@ class _RowPiece(NamedTuple):
     end: str
 
 
-def _row_piece(meta: PmMarketMeta) -> _RowPiece:
-    begin = metadata_printer(*PmMarketMeta.__struct_fields__)(meta)[:-1]
+def _row_piece(meta: market_records.PmMarketMeta) -> _RowPiece:
+    begin = metadata_printer(*market_records.PmMarketMeta.__struct_fields__)(meta)[:-1]
     return _RowPiece(meta.market, begin, f',"metadata":{metadata_text(meta)}}}')
 
 
@@ -267,7 +254,9 @@ def _rows_text(view: ApiView, ids: Iterable[int], *, is_loaded: bool) -> str:
     """Metadata with how its market stands; with what was bet on it too, if the markets were loaded."""
     kept, rest, texts = view.projections, iter(ids), list[str]()
     while some := list(islice(rest, PRINTED_TOGETHER)):
-        rows = [row for row in kept.derived_all(_row_piece, PM_MARKET_META.by_id, some) if row is not None]
+        rows = [
+            row for row in kept.derived_all(_row_piece, market_records.PM_MARKET_META.by_id, some) if row is not None
+        ]
         markets = market_pieces(view.state, [row.market for row in rows])
         added = [_row_text(row, market, is_loaded=is_loaded) for row, market in zip(rows, markets, strict=True)]
         view.grow(sum(map(len, added)))
@@ -293,22 +282,28 @@ def get_market_categories(view: ApiView) -> Categories:
     Of each market, the first 32 tags are counted.
     """
     kept = view.projections
-    counts = kept.scan(LABEL_BY_COUNT, lower=(CATEGORY,), upper=(CATEGORY,))
+    counts = kept.scan(
+        market_records.LABEL_BY_COUNT, lower=(market_records.CATEGORY,), upper=(market_records.CATEGORY,)
+    )
     categories = tuple(
         CategoryCount(each.name, each.count, _subcategories(kept, each.name)) for each in _by_count(counts)
     )
-    tags = islice(kept.scan(LABEL_BY_COUNT, lower=(TAG,), upper=(TAG,)), HOT_TAGS)
+    tags = islice(
+        kept.scan(market_records.LABEL_BY_COUNT, lower=(market_records.TAG,), upper=(market_records.TAG,)), HOT_TAGS
+    )
     return Categories(categories, tuple(TagCount(each.name, each.count) for each in tags))
 
 
 def _subcategories(kept: View, category: str) -> tuple[SubcategoryCount, ...]:
-    key = (SUBCATEGORY, category)
-    found = [each for each in kept.scan(LABEL_BY_NAME, lower=key, upper=key) if each.category == category]
+    key = (market_records.SUBCATEGORY, category)
+    found = [
+        each for each in kept.scan(market_records.LABEL_BY_NAME, lower=key, upper=key) if each.category == category
+    ]
     found.sort(key=lambda each: text_bytes(each.name))
     return tuple(SubcategoryCount(each.name, each.count) for each in found)
 
 
-def _by_count(labels: Iterable[PmLabelCount]) -> list[PmLabelCount]:
+def _by_count(labels: Iterable[market_records.PmLabelCount]) -> list[market_records.PmLabelCount]:
     """The index has long names with the same beginning in the order of their ids."""
     return sorted(labels, key=lambda label: (-label.count, text_bytes(label.name)))
 
@@ -316,7 +311,7 @@ def _by_count(labels: Iterable[PmLabelCount]) -> list[PmLabelCount]:
 @PREDICTION_MARKET_API.method(args=exactly(1, "_S"), examples=[["sport"]])
 def get_category_tag_counts(view: ApiView, category: str) -> Categories:
     """All tags of the markets of a category, those with the most markets first; of each market, the first 32."""
-    key = (TAG_OF_CATEGORY, category)
-    rows = view.projections.scan(LABEL_BY_COUNT, lower=key, upper=key)
+    key = (market_records.TAG_OF_CATEGORY, category)
+    rows = view.projections.scan(market_records.LABEL_BY_COUNT, lower=key, upper=key)
     found = (each for each in rows if each.category == category)
     return Categories((), tuple(TagCount(each.name, each.count) for each in _by_count(found)))

@@ -23,16 +23,7 @@ from ledgerd.rpc.call.counts import exactly, from_to
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.accounts.accounts import ACCOUNT_BY_NAME
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, DynamicGlobalProperty
-from ledgerd.state.objects.markets.disputes import (
-    DISPUTE_BY_AUTO_CLOSE,
-    DISPUTE_BY_MARKET,
-    DISPUTE_VOTE_BY_MARKET,
-    OPEN,
-    PM_DISPUTES,
-    PmDispute,
-    PmDisputeVote,
-    dispute_numbers,
-)
+from ledgerd.state.objects.markets import disputes
 from ledgerd.state.objects.markets.lazy_pool import LAZY_DEPOSIT_BY_ACCOUNT, PM_LAZY_POOLS
 from ledgerd.state.objects.markets.markets import PM_MARKETS, PmMarket, market_oracle
 from ledgerd.state.tables.keys import text_bytes
@@ -60,7 +51,7 @@ class OracleDispute(msgspec.Struct, frozen=True):
 OracleDisputes = Annotated[str, Printed(tuple[OracleDispute, ...])]
 
 
-class DisputeVote(PmDisputeVote):
+class DisputeVote(disputes.PmDisputeVote):
     """An account's vote on a dispute."""
 
 
@@ -87,9 +78,9 @@ class DisputeVotes(msgspec.Struct, frozen=True):
 
 
 @PREDICTION_MARKET_API.method(args=exactly(1, "_S"), examples=[[0]])
-def get_dispute(view: ApiView, market: Int64) -> PmDispute:
+def get_dispute(view: ApiView, market: Int64) -> disputes.PmDispute:
     """The dispute of a market."""
-    return existing(view.state.lookup(DISPUTE_BY_MARKET, market), "itr != idx.end(): Dispute not found")
+    return existing(view.state.lookup(disputes.DISPUTE_BY_MARKET, market), "itr != idx.end(): Dispute not found")
 
 
 @PREDICTION_MARKET_API.method(args=from_to(3, 3), examples=[["alice", 0, 10]])
@@ -99,7 +90,9 @@ def list_oracle_disputes(view: ApiView, oracle: AccountName, from_: UInt32, limi
     wanted = text_bytes(oracle)
 
     def found() -> Iterator[int]:
-        numbers = view.state.peek_all(DISPUTE_BY_AUTO_CLOSE, dispute_numbers, lower=(OPEN,), upper=(OPEN,))
+        numbers = view.state.peek_all(
+            disputes.DISPUTE_BY_AUTO_CLOSE, disputes.dispute_numbers, lower=(disputes.OPEN,), upper=(disputes.OPEN,)
+        )
         for dispute, market in numbers:
             if view.state.peek(PM_MARKETS, market, market_oracle) == wanted:
                 yield dispute
@@ -107,7 +100,7 @@ def list_oracle_disputes(view: ApiView, oracle: AccountName, from_: UInt32, limi
     ids = page(id_list(view, ("disputes", oracle), found), from_, max(limit, 1))
     texts = []
     for each in ids:
-        dispute = view.state.find(PM_DISPUTES, each)
+        dispute = view.state.find(disputes.PM_DISPUTES, each)
         card = card_text(view, dispute.market) if dispute is not None else None
         if dispute is not None and card is not None:
             texts.append(_dispute_text(dispute, card))
@@ -115,7 +108,7 @@ def list_oracle_disputes(view: ApiView, oracle: AccountName, from_: UInt32, limi
     return f"[{','.join(texts)}]"
 
 
-def _dispute_text(dispute: PmDispute, card: str) -> str:
+def _dispute_text(dispute: disputes.PmDispute, card: str) -> str:
     stage = "awaiting_decision" if dispute.oracle_response_time else "awaiting_response"
     times = (
         f'"filed_time":"{time_text(dispute.filed_time)}",'
@@ -134,7 +127,7 @@ def _dispute_text(dispute: PmDispute, card: str) -> str:
 @PREDICTION_MARKET_API.method(args=exactly(1, "_S"), examples=[[0]])
 def get_dispute_votes(view: ApiView, market: Int64) -> DisputeVotes:
     """The votes on the dispute of a market, and what would come of it if the vote were over now."""
-    dispute = view.state.lookup(DISPUTE_BY_MARKET, market)
+    dispute = view.state.lookup(disputes.DISPUTE_BY_MARKET, market)
     if dispute is None:
         return DisputeVotes()
     return _counted(view, dispute, view.state.get(PM_MARKETS, dispute.market))
@@ -164,10 +157,10 @@ class _Weights:
         return own + (self._properties.shares_for(value) if value > 0 else 0)
 
 
-def _counted(view: ApiView, dispute: PmDispute, market: PmMarket) -> DisputeVotes:
+def _counted(view: ApiView, dispute: disputes.PmDispute, market: PmMarket) -> DisputeVotes:
     properties = view.state.get(DYNAMIC_GLOBAL_PROPERTIES, 0)
     weights = _Weights(view.state, properties)
-    votes = tuple(view.state.scan(DISPUTE_VOTE_BY_MARKET, lower=(market.id,), upper=(market.id,)))
+    votes = tuple(view.state.scan(disputes.DISPUTE_VOTE_BY_MARKET, lower=(market.id,), upper=(market.id,)))
     changes = [0] * market.outcome_count
     percents = {True: 0, False: 0}
     participation = defense = 0

@@ -10,15 +10,7 @@ import msgspec
 
 from ledgerd.codec.json.text import integer_text
 from ledgerd.codec.types.numbers import Int64, ShareAmount, UInt8, UInt32
-from ledgerd.projections.tables.market_records import (
-    KLINE_BY_MARKET,
-    PM_KLINE_CHUNKS,
-    PM_RECENT_POINTS,
-    KlinePoint,
-    PmKlineChunk,
-    PmRecentPoints,
-    points_of,
-)
+from ledgerd.projections.tables import market_records
 from ledgerd.rpc.api.prediction_market.declared import PREDICTION_MARKET_API, require_limit_explained
 from ledgerd.rpc.api.shared.kinds import Printed
 from ledgerd.rpc.call.counts import from_to
@@ -39,7 +31,7 @@ class Kline(msgspec.Struct, frozen=True):
 Klines = Annotated[str, Printed(tuple[Kline, ...])]
 
 
-def _printed(first: int, points: Iterable[KlinePoint]) -> tuple[str, ...]:
+def _printed(first: int, points: Iterable[market_records.KlinePoint]) -> tuple[str, ...]:
     return tuple(
         f'{{"seq":{seq},"timestamp":{point.timestamp},"reason":{point.reason},'
         f'"bets_sum":{integer_text(point.bets_sum)},"weights":[{",".join(map(integer_text, point.weights))}]}}'
@@ -47,32 +39,34 @@ def _printed(first: int, points: Iterable[KlinePoint]) -> tuple[str, ...]:
     )
 
 
-def _located(chunk: PmKlineChunk) -> tuple[int, tuple[str, ...]]:
+def _located(chunk: market_records.PmKlineChunk) -> tuple[int, tuple[str, ...]]:
     return chunk.first, _printed(chunk.first, chunk)
 
 
-def _by_market(block: PmRecentPoints) -> dict[int, tuple[KlinePoint, ...]]:
-    found: dict[int, list[KlinePoint]] = {}
+def _by_market(block: market_records.PmRecentPoints) -> dict[int, tuple[market_records.KlinePoint, ...]]:
+    found: dict[int, list[market_records.KlinePoint]] = {}
     for market, outcomes, packed in block:
-        found.setdefault(market, []).extend(points_of(outcomes, packed))
+        found.setdefault(market, []).extend(market_records.points_of(outcomes, packed))
     return {market: tuple(points) for market, points in found.items()}
 
 
-def _recent(kept: View, market: int) -> list[KlinePoint]:
+def _recent(kept: View, market: int) -> list[market_records.KlinePoint]:
     """The points of the last blocks, which are in no chunk yet."""
-    found: list[KlinePoint] = []
-    for object_id in kept.scan_ids(PM_RECENT_POINTS):
-        found += (kept.derived(_by_market, PM_RECENT_POINTS.by_id, object_id) or {}).get(market, ())
+    found: list[market_records.KlinePoint] = []
+    for object_id in kept.scan_ids(market_records.PM_RECENT_POINTS):
+        found += (kept.derived(_by_market, market_records.PM_RECENT_POINTS.by_id, object_id) or {}).get(market, ())
     return found
 
 
 def _newest_end(kept: View, market: int) -> int:
     """How many points a market has had until the last blocks."""
-    newest = kept.first(KLINE_BY_MARKET, lower=(market,), upper=(market,), reverse=True)
+    newest = kept.first(market_records.KLINE_BY_MARKET, lower=(market,), upper=(market,), reverse=True)
     return 0 if newest is None else newest.end
 
 
-def points_between(kept: View, market: int, first: int, end: int, moved: int, recent: list[KlinePoint]) -> list[str]:
+def points_between(
+    kept: View, market: int, first: int, end: int, moved: int, recent: list[market_records.KlinePoint]
+) -> list[str]:
     """The points of a market by their numbers, printed; those that were removed are left out.
 
     So many were moved to chunks already; the others are given.
@@ -81,8 +75,8 @@ def points_between(kept: View, market: int, first: int, end: int, moved: int, re
     found = list(_printed(begin, recent[begin - moved : max(0, end - moved)]))
     if first >= moved:
         return found
-    for object_id in kept.scan_ids(KLINE_BY_MARKET, lower=(market,), upper=(market,), reverse=True):
-        located = kept.derived(_located, PM_KLINE_CHUNKS.by_id, object_id)
+    for object_id in kept.scan_ids(market_records.KLINE_BY_MARKET, lower=(market,), upper=(market,), reverse=True):
+        located = kept.derived(_located, market_records.PM_KLINE_CHUNKS.by_id, object_id)
         if located is None:
             continue
         begin, texts = located
@@ -96,19 +90,19 @@ def points_of_blocks(kept: View, market: int, first: int, last: int) -> list[str
     """The points that a range of blocks has made, printed. Of the others few are read, however many there are."""
 
     def last_block(chunk_id: int) -> int:
-        return kept.get(PM_KLINE_CHUNKS, chunk_id).last_block
+        return kept.get(market_records.PM_KLINE_CHUNKS, chunk_id).last_block
 
     found: list[str] = []
-    chunks = list(kept.scan_ids(KLINE_BY_MARKET, lower=(market,), upper=(market,)))
+    chunks = list(kept.scan_ids(market_records.KLINE_BY_MARKET, lower=(market,), upper=(market,)))
     for chunk_id in chunks[bisect_left(chunks, first, key=last_block) :]:
-        chunk = kept.get(PM_KLINE_CHUNKS, chunk_id)
+        chunk = kept.get(market_records.PM_KLINE_CHUNKS, chunk_id)
         if next(iter(chunk)).block > last:
             break
         found += _between(list(chunk), chunk.first, first, last)
     return found + _between(_recent(kept, market), _newest_end(kept, market), first, last)
 
 
-def _between(points: list[KlinePoint], number: int, first: int, last: int) -> list[str]:
+def _between(points: list[market_records.KlinePoint], number: int, first: int, last: int) -> list[str]:
     texts = zip(points, _printed(number, points), strict=True)
     return [text for point, text in texts if first <= point.block <= last]
 

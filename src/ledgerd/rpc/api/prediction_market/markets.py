@@ -16,21 +16,8 @@ from ledgerd.rpc.api.prediction_market.shared.sorting import EXPIRATION, MOST_LO
 from ledgerd.rpc.api.shared.kinds import existing
 from ledgerd.rpc.call.counts import exactly, from_to
 from ledgerd.rpc.call.view import ApiView
+from ledgerd.state.objects.markets import markets
 from ledgerd.state.objects.markets.disputes import DISPUTE_BY_MARKET
-from ledgerd.state.objects.markets.markets import (
-    ACTIVE,
-    MARKET_BY_BETTING_EXPIRATION,
-    MARKET_BY_CREATOR,
-    MARKET_BY_ORACLE,
-    MARKET_BY_ORACLE_STATUS,
-    MARKET_BY_STATUS,
-    PM_MARKETS,
-    RESOLVED,
-    TO_BE_PAID,
-    MarketSums,
-    PmMarket,
-    market_sums,
-)
 from ledgerd.state.tables.keys import CUT_BYTES, text_bytes
 from ledgerd.state.tables.tables import Index, Key
 from ledgerd.state.views.view import View
@@ -56,7 +43,9 @@ def list_markets(
         return cards_text(view, page(_expiring(view, status, show_risky=show_risky, end=from_ + limit), from_, limit))
     newest = order == NEWEST
     if show_risky:
-        return cards_text(view, range_ids(view, MARKET_BY_STATUS, (status,), newest=newest, first=from_, limit=limit))
+        return cards_text(
+            view, range_ids(view, markets.MARKET_BY_STATUS, (status,), newest=newest, first=from_, limit=limit)
+        )
     return cards_text(view, cut(_covered(view, status), newest=newest, first=from_, limit=limit))
 
 
@@ -68,7 +57,7 @@ def _expiring(view: ApiView, status: int, *, show_risky: bool, end: int) -> Iter
     now = head_time(view)
 
     def found() -> Iterator[int]:
-        return view.state.scan_ids(MARKET_BY_BETTING_EXPIRATION, lower=(status, now), upper=(status,))
+        return view.state.scan_ids(markets.MARKET_BY_BETTING_EXPIRATION, lower=(status, now), upper=(status,))
 
     if show_risky:
         return found() if end <= NEAR else id_list(view, ("expiring", status), found)
@@ -80,7 +69,7 @@ def _expiring(view: ApiView, status: int, *, show_risky: bool, end: int) -> Iter
     return id_list(view, ("expiring and covered", status), covered)
 
 
-def _listed(view: ApiView, index: Index[PmMarket], key: Key, order: str, first: int, limit: int) -> Cards:
+def _listed(view: ApiView, index: Index[markets.PmMarket], key: Key, order: str, first: int, limit: int) -> Cards:
     """A page of the markets under a key, in one of the orders that these lists have (spec 11, section 4.9)."""
     if order in SORTED:
         ids = sorted_ids(view, index, key, order)
@@ -95,7 +84,7 @@ def list_markets_by_oracle(
 ) -> Cards:
     """All markets of an oracle; `newest`, `oldest`, `volume` (most bets first) or `expiration`."""
     require_page(limit, from_)
-    return _listed(view, MARKET_BY_ORACLE, (oracle,), order, from_, limit)
+    return _listed(view, markets.MARKET_BY_ORACLE, (oracle,), order, from_, limit)
 
 
 @PREDICTION_MARKET_API.method(args=from_to(4, 5), examples=[["alice", 1, 0, 10]])
@@ -104,7 +93,7 @@ def list_markets_by_oracle_status(
 ) -> Cards:
     """The markets of an oracle that have a status, in the same orders."""
     require_page(limit, from_)
-    return _listed(view, MARKET_BY_ORACLE_STATUS, (oracle, status), order, from_, limit)
+    return _listed(view, markets.MARKET_BY_ORACLE_STATUS, (oracle, status), order, from_, limit)
 
 
 @PREDICTION_MARKET_API.method(args=from_to(3, 4), examples=[["alice", 0, 10]])
@@ -113,7 +102,7 @@ def list_markets_by_creator(
 ) -> Cards:
     """The markets that an account has opened, in the same orders."""
     require_page(limit, from_)
-    return _listed(view, MARKET_BY_CREATOR, (creator,), order, from_, limit)
+    return _listed(view, markets.MARKET_BY_CREATOR, (creator,), order, from_, limit)
 
 
 @PREDICTION_MARKET_API.method(args=from_to(3, 3), examples=[["alice", 0, 10]])
@@ -123,12 +112,14 @@ def list_markets_awaiting_resolution(view: ApiView, oracle: AccountName, from_: 
     A limit of 0 gives one, as in the two methods that follow.
     """
     require_page(limit, from_)
-    key = (oracle, ACTIVE)
+    key = (oracle, markets.ACTIVE)
 
     def found() -> Iterable[int]:
-        now, own = head_time(view), set(view.state.scan_ids(MARKET_BY_ORACLE_STATUS, lower=key, upper=key))
+        now, own = head_time(view), set(view.state.scan_ids(markets.MARKET_BY_ORACLE_STATUS, lower=key, upper=key))
         if len(own) > MOST_LOOKED_UP:
-            due = view.state.scan_ids(MARKET_BY_BETTING_EXPIRATION, lower=(ACTIVE,), upper=(ACTIVE, now))
+            due = view.state.scan_ids(
+                markets.MARKET_BY_BETTING_EXPIRATION, lower=(markets.ACTIVE,), upper=(markets.ACTIVE, now)
+            )
             return filter(own.__contains__, due)
         ends = sorted((_end_of_betting(view.state, market), market) for market in own)
         return [market for end, market in ends if end <= now]
@@ -137,7 +128,7 @@ def list_markets_awaiting_resolution(view: ApiView, oracle: AccountName, from_: 
 
 
 def _end_of_betting(state: View, market: int) -> int:
-    return (state.peek(PM_MARKETS, market, market_sums) or MarketSums()).betting_expiration
+    return (state.peek(markets.PM_MARKETS, market, markets.market_sums) or markets.MarketSums()).betting_expiration
 
 
 @PREDICTION_MARKET_API.method(args=from_to(3, 3), examples=[["alice", 0, 10]])
@@ -146,9 +137,11 @@ def list_markets_in_dispute_window(view: ApiView, oracle: AccountName, from_: UI
     require_page(limit, from_)
 
     def found() -> Iterator[int]:
-        for market in view.state.scan_ids(MARKET_BY_ORACLE_STATUS, lower=(oracle, RESOLVED), upper=(oracle, RESOLVED)):
-            sums = view.state.peek(PM_MARKETS, market, market_sums)
-            if sums is None or sums.payout_status != TO_BE_PAID:
+        for market in view.state.scan_ids(
+            markets.MARKET_BY_ORACLE_STATUS, lower=(oracle, markets.RESOLVED), upper=(oracle, markets.RESOLVED)
+        ):
+            sums = view.state.peek(markets.PM_MARKETS, market, markets.market_sums)
+            if sums is None or sums.payout_status != markets.TO_BE_PAID:
                 continue
             if view.state.lookup(DISPUTE_BY_MARKET, market) is None:
                 yield market
@@ -171,9 +164,9 @@ def list_markets_by_event(view: ApiView, event: str, from_: UInt32, limit: UInt3
             metas = kept.scan(META_BY_EVENT, lower=(event,), upper=(event,))
             listed = [each.market for each in metas if text_bytes(each.event).partition(b"\0")[0] == wanted]
         if len(listed) <= MOST_LOOKED_UP:
-            there = frozenset(each for each in listed if view.state.peek(PM_MARKETS, each, len))
+            there = frozenset(each for each in listed if view.state.peek(markets.PM_MARKETS, each, len))
         else:
-            there = frozenset(view.state.scan_ids(PM_MARKETS))
+            there = frozenset(view.state.scan_ids(markets.PM_MARKETS))
         shown = there if show_risky else there - hidden_markets(view)
         return filter(shown.__contains__, listed)
 

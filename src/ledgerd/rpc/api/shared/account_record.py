@@ -20,17 +20,7 @@ from ledgerd.protocol.types.names import AccountName, text_order
 from ledgerd.protocol.types.times import Time
 from ledgerd.rpc.api.shared.kinds import Printed, answer_record
 from ledgerd.state.errors import UnknownKey
-from ledgerd.state.objects.accounts.accounts import (
-    ACCOUNT_AUTHORITIES,
-    ACCOUNT_BY_NAME,
-    ACCOUNT_METADATA,
-    ACCOUNTS,
-    AUTHORITY_BY_ACCOUNT,
-    METADATA_BY_ACCOUNT,
-    Account,
-    AccountAuthority,
-    AccountMetadata,
-)
+from ledgerd.state.objects.accounts import accounts
 from ledgerd.state.objects.arrays import PROXY_DEPTH
 from ledgerd.state.objects.validators import VALIDATOR_VOTE_BY_ACCOUNT, VALIDATORS, voted_validator
 from ledgerd.state.views.view import View
@@ -52,7 +42,7 @@ AccountRecord = answer_record(
     "AccountRecord",
     "An account with its authorities, metadata and votes.",
     _ORDER.split(),
-    Account,
+    accounts.Account,
     master_authority=Authority,
     active_authority=Authority,
     regular_authority=Authority,
@@ -110,7 +100,7 @@ def _printed_as_answered(row: RecordKind) -> RecordKind:
 def _account_pieces() -> Pieces:
     runs = _runs(lambda name: name not in _FIELDS_OF_OTHERS)
     return pieces_of(
-        _printed_as_answered(record_kind(Account)),
+        _printed_as_answered(record_kind(accounts.Account)),
         ("id", "validators_voted_for"),
         [{"name": "name"}, *({name: name for name in run} for run in runs)],
         usually_empty=(("withdrawn", "proxied_vsf_votes"), ("account_seller", "pm_leverage_collateral")),
@@ -120,12 +110,14 @@ def _account_pieces() -> Pieces:
 @cache
 def _authority_pieces() -> Pieces:
     runs = [{_AUTHORITY_FIELDS[name]: name for name in run} for run in _runs(_AUTHORITY_FIELDS.__contains__)]
-    return pieces_of(record_kind(AccountAuthority), (), [{"account": "name"}, *runs])
+    return pieces_of(record_kind(accounts.AccountAuthority), (), [{"account": "name"}, *runs])
 
 
 @cache
 def _metadata_pieces() -> Pieces:
-    return pieces_of(record_kind(AccountMetadata), (), [{"account": "name"}, {"json_metadata": "json_metadata"}])
+    return pieces_of(
+        record_kind(accounts.AccountMetadata), (), [{"account": "name"}, {"json_metadata": "json_metadata"}]
+    )
 
 
 def _print_account(packed: bytes) -> _PrintedAccount:
@@ -144,23 +136,23 @@ def _print_metadata(packed: bytes) -> tuple[str, str]:
 
 def account_text(state: View, name: AccountName, *, with_votes: bool = True) -> str | None:
     """The text of an account record; votes are included only where the reference includes them."""
-    printed = state.derived_from_bytes(_print_account, ACCOUNT_BY_NAME, name)
+    printed = state.derived_from_bytes(_print_account, accounts.ACCOUNT_BY_NAME, name)
     return None if printed is None else _joined(state, name, printed, with_votes=with_votes)
 
 
-def changed_account_text(state: View, account: Account) -> str:
-    return _joined(state, account.name, _print_account(ACCOUNTS.codec.encode(account)), with_votes=True)
+def changed_account_text(state: View, account: accounts.Account) -> str:
+    return _joined(state, account.name, _print_account(accounts.ACCOUNTS.codec.encode(account)), with_votes=True)
 
 
 def _joined(state: View, name: AccountName, printed: _PrintedAccount, *, with_votes: bool) -> str:
     # The rows of an account are made together, so their ids are the same, unless a snapshot says otherwise: two
     # searches by name are spared.
-    authority = state.derived_from_bytes(_print_authority, ACCOUNT_AUTHORITIES.by_id, printed.id)
+    authority = state.derived_from_bytes(_print_authority, accounts.ACCOUNT_AUTHORITIES.by_id, printed.id)
     if authority is None or authority[0] != printed.name:
-        authority = state.derived_from_bytes(_print_authority, AUTHORITY_BY_ACCOUNT, name)
-    metadata = state.derived_from_bytes(_print_metadata, ACCOUNT_METADATA.by_id, printed.id)
+        authority = state.derived_from_bytes(_print_authority, accounts.AUTHORITY_BY_ACCOUNT, name)
+    metadata = state.derived_from_bytes(_print_metadata, accounts.ACCOUNT_METADATA.by_id, printed.id)
     if metadata is None or metadata[0] != printed.name:
-        metadata = state.derived_from_bytes(_print_metadata, METADATA_BY_ACCOUNT, name)
+        metadata = state.derived_from_bytes(_print_metadata, accounts.METADATA_BY_ACCOUNT, name)
     if authority is None or metadata is None:
         raise UnknownKey
     # An account whose count of votes is 0 has none (see `chain.offline.invariants`).
