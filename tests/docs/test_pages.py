@@ -1,4 +1,4 @@
-"""README.md and docs/architecture.md show what there is: the picture, and the inner rooms."""
+"""README.md and docs/architecture.md show what there is: the picture, and the rooms."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 from html import unescape
 
 from ledgerd.node.testnet.table import COLUMNS
-from tests.house.source_tree import PACKAGE, ROOT
+from scripts.generate_rooms_docs import DOCUMENT, with_rooms
+from tests.house.source_tree import ROOT
 
-WITH_INNER_ROOMS = ("node", "p2p", "rpc", "chain", "wallet", "explorer")
 PICTURE = "docs/images/testnet.svg"
 
 
@@ -25,23 +25,13 @@ def test_the_readme_shows_a_network_that_agrees() -> None:
     assert "http" not in "".join(re.findall(r"(?:href|src|url)[=(][^>)]*", drawn))
 
 
-def test_the_architecture_names_every_inner_room() -> None:
-    document = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    table = document.partition("### Inner rooms")[2].partition("\n## ")[0]
-
-    assert [name for name in inner_rooms() if f"`{name}`" not in table] == []
-    named = set(re.findall(r"`(\w+/?)`", table)) - set(WITH_INNER_ROOMS)
-    beneath = {f"{path.name}/" for path in (ROOT / "src" / PACKAGE / "chain" / "rules").iterdir() if path.is_dir()}
-    assert sorted(named - set(inner_rooms()) - beneath) == []
+def test_the_architecture_has_the_rooms_as_they_are() -> None:
+    document = DOCUMENT.read_text(encoding="utf-8")
+    assert with_rooms(document) == document
 
 
-def inner_rooms() -> list[str]:
-    """What stands at the top of these rooms: folders with a slash, modules by their names."""
-    found = []
-    for room in WITH_INNER_ROOMS:
-        for path in sorted((ROOT / "src" / PACKAGE / room).iterdir()):
-            if path.is_dir() and (path / "__init__.py").exists():
-                found.append(f"{path.name}/")
-            elif path.suffix == ".py" and path.stem != "__init__":
-                found.append(path.stem)
-    return found
+def test_a_room_that_was_moved_makes_the_architecture_out_of_date() -> None:
+    document = DOCUMENT.read_text(encoding="utf-8")
+    moved = document.replace("| `blocks/` |", "| `packs/` |")
+    assert moved != document
+    assert with_rooms(moved) == document
