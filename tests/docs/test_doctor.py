@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.cli.tools.doctor import ERRORS, FORMAT, SOUND, WARNINGS, WRONG_CONFIGURATION
+from ledgerd.cli.directory.doctor import ERRORS, FORMAT, SOUND, WARNINGS, WRONG_CONFIGURATION
 from ledgerd.doctor.finding import Finding, Severity
 from tests.docs.guides import DOCUMENTS
 from tests.doctor.test_faults import FAULTS
@@ -17,7 +17,7 @@ from tests.house.source_tree import PACKAGE, ROOT, called_name, parse, python_fi
 
 MAKERS = {"error", "warning", "make"}
 NOT_ON_A_NODE = {"configuration-wrong", "configuration-doubtful", "options-ignored"}
-"""They come from the configuration alone, and are prepared in tests/cli/tools/test_doctor.py."""
+"""They come from the configuration alone, and are prepared in tests/cli/directory/test_doctor.py."""
 
 
 def names_of(folder: Path) -> Iterator[str]:

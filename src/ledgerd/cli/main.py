@@ -14,31 +14,31 @@ from ledgerd.cli.arguments import tool_arguments as tool
 from ledgerd.cli.arguments.directory_arguments import Commands
 from ledgerd.protocol.errors import OperatorError
 
-COMMANDS: dict[str, Callable[[Commands], None]] = {
-    "doctor": directory.add_doctor,
-    "adopt": tool.add_adopt,
-    "compare": tool.add_compare,
-    "replay": directory.add_replay,
-    "state": directory.add_state,
-    "check": directory.add_check,
-    "history": directory.add_history,
-    "archive": directory.add_archive,
-    "markets": directory.add_markets,
-    "validator": directory.add_validator,
-    "signer": process.add_signer,
-    "snapshot": directory.add_snapshot,
-    "key": tool.add_key,
-    "wallet": tool.add_wallet,
-    "explorer": process.add_explorer,
-    "api": process.add_api,
-    "dev": process.add_dev,
-    "testnet": process.add_testnet,
-    "debug": tool.add_debug,
+COMMANDS: dict[str, tuple[str, Callable[[Commands], None]]] = {
+    "doctor": ("directory.doctor", directory.add_doctor),
+    "adopt": ("tools.adopt", tool.add_adopt),
+    "compare": ("tools.compare", tool.add_compare),
+    "replay": ("directory.replay", directory.add_replay),
+    "state": ("directory.state", directory.add_state),
+    "check": ("directory.check", directory.add_check),
+    "history": ("directory.history", directory.add_history),
+    "archive": ("directory.archive", directory.add_archive),
+    "markets": ("directory.markets", directory.add_markets),
+    "validator": ("directory.validator", directory.add_validator),
+    "signer": ("process.signer", process.add_signer),
+    "snapshot": ("directory.snapshot", directory.add_snapshot),
+    "key": ("tools.key", tool.add_key),
+    "wallet": ("ledgerd.wallet.command_line", tool.add_wallet),
+    "explorer": ("process.explorer", process.add_explorer),
+    "api": ("process.api", process.add_api),
+    "dev": ("process.dev", process.add_dev),
+    "testnet": ("process.testnet", process.add_testnet),
+    "debug": ("debug", tool.add_debug),
 }
-"""What declares the arguments of each. It is carried out by `run` of the module of its name, which is loaded then only:
-all of them take longer to load than most take to run.
+"""The module that carries each out by its `run`, and what declares its arguments. A module is loaded only when it is
+chosen: all of them take longer to load than most take to run.
 """
-NODE, WALLET = "node", "wallet"
+NODE, WALLET = "process.node", "wallet"
 FAILED = 1
 
 
@@ -53,7 +53,7 @@ def parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
     )
     commands = arguments.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name in names:
-        COMMANDS[name](commands)
+        COMMANDS[name][1](commands)
     return arguments
 
 
@@ -65,8 +65,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = None if name == WALLET else parser([name] if name in COMMANDS else COMMANDS).parse_args(words)
     try:
         if chosen is None:
-            return int(import_module("ledgerd.wallet.command_line").main(words[1:]))
-        return int(_module(name).run(chosen))
+            return int(import_module(COMMANDS[WALLET][0]).main(words[1:]))
+        return int(_module(COMMANDS[name][0]).run(chosen))
     except BrokenPipeError:
         # The reader of our output has closed the pipe. Writing the rest must not fail again at exit.
         sys.stdout = None

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ledgerd.cli import main
-from ledgerd.cli.tools.doctor import ERRORS, SOUND, WARNINGS, WRONG_CONFIGURATION
+from ledgerd.cli.directory.doctor import ERRORS, SOUND, WARNINGS, WRONG_CONFIGURATION
 from ledgerd.doctor.examined_node import ExaminedNode
 from ledgerd.doctor.finding import Finding, error, warning
 from ledgerd.doctor.ports import record_inbound
@@ -33,7 +33,7 @@ def examined(monkeypatch: pytest.MonkeyPatch) -> list[ExaminedNode]:
         yield from FOUND
 
     FOUND.clear()
-    monkeypatch.setattr("ledgerd.cli.tools.doctor.examine", examine)
+    monkeypatch.setattr("ledgerd.cli.directory.doctor.examine", examine)
     return seen
 
 
