@@ -22,7 +22,8 @@ from ledgerd.codec.types.records import Field, RecordKind
 from ledgerd.codec.types.variants import NamedVariant, Variant
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.config_document import config_of
-from ledgerd.protocol.networks.parameters import MAINNET, MAINNET_HARDFORKS, TESTNET
+from ledgerd.protocol.networks.hardforks import MAINNET_HARDFORKS
+from ledgerd.protocol.networks.parameters import MAINNET, TESTNET
 from ledgerd.protocol.operations import FAMILIES, OPERATIONS, Operation
 from ledgerd.protocol.operations.base import name_of, tag_of
 from ledgerd.protocol.operations.variant import OLD_NAMES

@@ -17,7 +17,8 @@ from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.codec import codec_of
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.networks.chain_file import load_parameters
-from ledgerd.protocol.networks.parameters import TESTNET, ChainParameters, known_until
+from ledgerd.protocol.networks.hardforks import known_until
+from ledgerd.protocol.networks.parameters import TESTNET, ChainParameters
 from ledgerd.snapshot.file.export import Occasion, export
 from ledgerd.state import Store, Table
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, BLOCK_SUMMARY_COUNT

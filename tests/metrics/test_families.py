@@ -12,7 +12,7 @@ from ledgerd.node.config.options import BY_NAME
 from ledgerd.p2p.shared.chain_access import Acceptance
 from ledgerd.p2p.sync.admission import COUNTED_AS
 from ledgerd.p2p.wire.messages import MESSAGES
-from ledgerd.protocol.networks.parameters import MAINNET_HARDFORKS
+from ledgerd.protocol.networks.hardforks import MAINNET_HARDFORKS
 
 MOST_VALUES = 24
 

@@ -10,7 +10,8 @@ import pytest
 
 from ledgerd.codec.json.text import dumps
 from ledgerd.protocol.config_document import config_of
-from ledgerd.protocol.networks.parameters import MAINNET, NETWORKS, ChainParameters, chain_id_of, known_until
+from ledgerd.protocol.networks.hardforks import known_until
+from ledgerd.protocol.networks.parameters import MAINNET, NETWORKS, ChainParameters, chain_id_of
 from tests.recorded import recorded_result
 
 VECTORS = Path(__file__).resolve().parents[1] / "vectors"

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 import itertools
 
-from ledgerd.protocol.networks.parameters import (
-    MAINNET,
-    MAINNET_HARDFORKS,
-    TESTNET,
-    TESTNET_HARDFORKS,
-    Hardfork,
-    known_until,
-    rescheduled,
-)
+from ledgerd.protocol.networks.hardforks import MAINNET_HARDFORKS, TESTNET_HARDFORKS, Hardfork, known_until, rescheduled
+from ledgerd.protocol.networks.parameters import MAINNET, TESTNET
 from ledgerd.protocol.types.time_text import parse_time_text, time_text
 from ledgerd.protocol.types.versions import hardfork_version_of, parse_version_text, version_number, version_text
 from tests.recorded import recorded_sections

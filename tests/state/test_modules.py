@@ -16,12 +16,14 @@ ROOM = "ledgerd.state"
 def knowledge(src: Path) -> dict[str, set[str]]:
     """For each module of the room, those that it imports, for type checking too."""
     folder = src / ROOM.replace(".", "/")
-    names = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+    files = {
+        path.stem: path for path in folder.rglob("*.py") if path.stem != "__init__" and "objects" not in path.parts
+    }
     found: dict[str, set[str]] = {}
-    for name in names:
-        targets = {each.target for each in imports(folder / f"{name}.py", src)}
-        known = {target.removeprefix(f"{ROOM}.").split(".")[0] for target in targets if target.startswith(f"{ROOM}.")}
-        found[name] = known & names
+    for name, path in files.items():
+        targets = {each.target for each in imports(path, src)}
+        parts = {part for target in targets if target.startswith(f"{ROOM}.") for part in target.split(".")[-2:]}
+        found[name] = parts & files.keys() - {name, path.parent.name}
     return found
 
 

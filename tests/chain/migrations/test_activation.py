@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from ledgerd.chain.ledger.events import AppliedOperation, BlockApplied, Event
 from ledgerd.protocol.blocks.block import Block, BlockHeader, HardforkVote, HeaderExtension, sign_block
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.networks.parameters import ChainParameters, rescheduled
+from ledgerd.protocol.networks.hardforks import rescheduled
+from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.protocol.operations.accounts.agents import SetAgentPermission
 from ledgerd.protocol.operations.virtual import Hardfork
 from ledgerd.protocol.types.names import AccountName

@@ -16,7 +16,8 @@ from ledgerd.chain.migrations.hardforks import (
     is_hardfork_due,
     process_hardforks,
 )
-from ledgerd.protocol.networks.parameters import MAINNET, Hardfork
+from ledgerd.protocol.networks.hardforks import Hardfork
+from ledgerd.protocol.networks.parameters import MAINNET
 from ledgerd.protocol.operations import virtual
 from ledgerd.protocol.types.versions import version_number
 from ledgerd.state.objects.globals import HardforkProperty

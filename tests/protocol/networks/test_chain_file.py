@@ -10,14 +10,8 @@ import pytest
 from ledgerd.protocol.crypto.keys import public_key_text
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.networks.chain_file import load_parameters, parameters_of
-from ledgerd.protocol.networks.parameters import (
-    MAINNET,
-    MAINNET_HARDFORKS,
-    NETWORKS,
-    TESTNET,
-    ChainParameters,
-    chain_id_of,
-)
+from ledgerd.protocol.networks.hardforks import MAINNET_HARDFORKS
+from ledgerd.protocol.networks.parameters import MAINNET, NETWORKS, TESTNET, ChainParameters, chain_id_of
 
 VECTORS = Path(__file__).resolve().parents[2] / "vectors"
 KEY = "VIZ5zTAE2hiGcqYaDTQeEBqTtPeoWtSNjpznwmbvqJXesrK1Qn3e8"

@@ -117,7 +117,8 @@ def test_a_reader_follows_the_growth_of_the_file(tmp_path: Path) -> None:
     script = """
 import sys
 from pathlib import Path
-from ledgerd.state import StateReader, disk
+from ledgerd.state import StateReader
+from ledgerd.state.files import disk
 from tests.state.items import TABLES
 
 disk.RESERVED_ADDRESSES = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ledgerd.metrics.families import MetricLabel, counter, gauge, histogram
-from ledgerd.protocol.networks.parameters import MAINNET_HARDFORKS
+from ledgerd.protocol.networks.hardforks import MAINNET_HARDFORKS
 
 UNKNOWN = "unknown"
 

@@ -1,4 +1,4 @@
-"""What is given for options: command line, then environment (spec 06, section 19, R2.4), then file (section 4.4)."""
+"""What is given for options: command line, then environment, then file (spec 06, sections 4.4 and 19, R2.4)."""
 
 from __future__ import annotations
 

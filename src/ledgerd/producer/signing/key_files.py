@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import stat
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from ledgerd.protocol.crypto.keys import PrivateKey
+if TYPE_CHECKING:
+    from ledgerd.protocol.crypto.keys import PrivateKey
 
 
 class KeyFileFault(Exception):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from ledgerd.chain.pending.generation import BlockDraft
 from ledgerd.producer.outcome import TickOutcome
 from ledgerd.producer.signing.signing_frames import SignerAnswer, SigningVerdict
 from ledgerd.protocol.crypto.signatures import Signature, recover
 from ledgerd.protocol.errors import RuleViolation
+
+if TYPE_CHECKING:
+    from ledgerd.chain.pending.generation import BlockDraft  # a signer loads nothing of the chain
 
 ATTEMPTS = 2
 ATTEMPT_SECONDS = 0.25

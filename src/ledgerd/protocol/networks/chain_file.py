@@ -20,14 +20,8 @@ from ledgerd.codec import DecodeError
 from ledgerd.protocol.crypto.keys import PublicKey, public_key_from_text
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.networks.genesis_accounts import GenesisAccount, genesis_of, read_genesis
-from ledgerd.protocol.networks.parameters import (
-    NETWORKS,
-    ChainParameters,
-    Hardfork,
-    chain_id_of,
-    known_until,
-    rescheduled,
-)
+from ledgerd.protocol.networks.hardforks import Hardfork, known_until, rescheduled
+from ledgerd.protocol.networks.parameters import NETWORKS, ChainParameters, chain_id_of
 from ledgerd.protocol.types.identifiers import ChainId
 from ledgerd.protocol.types.times import LATEST
 

@@ -1,12 +1,10 @@
-"""The parameters in which networks differ, and those of mainnet and testnet (spec 01, section 13); among them the
-hardforks, their versions and earliest times (spec 03, sections 2 and 21; spec 07, section 1). A private network is
+"""The parameters in which networks differ, and those of mainnet and testnet (spec 01, section 13). A private network is
 read from a file by `chain_file`. What all networks share is in `constants`.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from typing import Annotated
 
 import msgspec
@@ -16,56 +14,9 @@ from ledgerd.codec.types.varint import pack_varint
 from ledgerd.protocol.constants import BLOCKS_PER_YEAR, COMMITTEE_MAX_DURATION, EMERGENCY_MISSED_ROUNDS
 from ledgerd.protocol.crypto.keys import PublicKey, public_key_from_text
 from ledgerd.protocol.networks.genesis_accounts import GenesisAccount, embedded_genesis
+from ledgerd.protocol.networks.hardforks import MAINNET_HARDFORKS, TESTNET_HARDFORKS, Hardfork
 from ledgerd.protocol.types.identifiers import ChainId
-from ledgerd.protocol.types.times import Time
-from ledgerd.protocol.types.versions import HardforkVersion, hardfork_version_of, version_number
-
-
-class Hardfork(msgspec.Struct, frozen=True):
-    """A change of the rules that enough validators must vote for, and that may not happen before its time."""
-
-    number: int
-    version: HardforkVersion
-    time: Time
-
-
-MAINNET_HARDFORKS: tuple[Hardfork, ...] = (
-    Hardfork(0, version_number(1, 0), 0),  # the rules of the start; on the chain, its time is that of genesis
-    Hardfork(1, version_number(1, 1), 1_538_647_200),  # 2018-10-04T10:00:00
-    Hardfork(2, version_number(1, 2), 1_538_906_400),  # 2018-10-07T10:00:00
-    Hardfork(3, version_number(1, 3), 1_540_497_600),  # 2018-10-25T20:00:00
-    Hardfork(4, version_number(2, 0), 1_547_460_000),  # 2019-01-14T10:00:00
-    Hardfork(5, version_number(2, 1), 1_550_656_800),  # 2019-02-20T10:00:00
-    Hardfork(6, version_number(2, 2), 1_555_236_000),  # 2019-04-14T10:00:00
-    Hardfork(7, version_number(2, 3), 1_556_359_200),  # 2019-04-27T10:00:00
-    Hardfork(8, version_number(2, 4), 1_556_600_400),  # 2019-04-30T05:00:00
-    Hardfork(9, version_number(2, 5), 1_589_173_200),  # 2020-05-11T05:00:00
-    Hardfork(10, version_number(2, 6), 1_638_162_000),  # 2021-11-29T05:00:00
-    Hardfork(11, version_number(3, 0), 1_691_643_600),  # 2023-08-10T05:00:00
-    Hardfork(12, version_number(3, 1), 1_776_620_500),  # 2026-04-19T17:41:40
-    Hardfork(13, version_number(3, 2), 1_778_961_600),  # 2026-05-16T20:00:00
-    Hardfork(14, version_number(4, 0), 1_787_875_200),  # 2026-08-28T00:00:00
-    Hardfork(15, version_number(4, 1), 1_791_158_400),  # 2026-10-05T00:00:00
-)
-
-
-def known_until(hardforks: tuple[Hardfork, ...], last: int) -> tuple[Hardfork, ...]:
-    return tuple(each for each in hardforks if each.number <= last)
-
-
-def rescheduled(hardforks: tuple[Hardfork, ...], times: Mapping[int, int]) -> tuple[Hardfork, ...]:
-    return tuple(Hardfork(each.number, each.version, times.get(each.number, each.time)) for each in hardforks)
-
-
-TESTNET_HARDFORKS = rescheduled(
-    MAINNET_HARDFORKS,
-    {
-        14: 1_780_000_000,  # 2026-05-28T20:26:40
-        15: 1_790_498_000,  # 2026-09-27T08:33:20
-    },
-)
-"""The testnet has the mainnet's times, but for the last two."""
-
+from ledgerd.protocol.types.versions import hardfork_version_of
 
 MICRO = 1_000_000
 

@@ -6,9 +6,7 @@ import itertools
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from http import HTTPStatus
-from typing import Any, Self
-
-from websockets.sync.client import ClientConnection
+from typing import TYPE_CHECKING, Any, Self
 
 from ledgerd.basics.printable import printable
 from ledgerd.client.address import SECURE_SOCKET, SECURE_WEB, SOCKET, WEB, NodeAddress, read_address
@@ -18,6 +16,9 @@ from ledgerd.client.exchange import TooLarge
 from ledgerd.codec.errors import CodecError
 from ledgerd.protocol.errors import OperatorError, RuleViolation
 from ledgerd.wallet.errors import NodeRefused, NodeUnreachable, WalletError
+
+if TYPE_CHECKING:
+    from websockets.sync.client import ClientConnection
 
 SECONDS = 15.0
 LARGEST_ANSWER = 32 << 20

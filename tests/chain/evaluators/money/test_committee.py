@@ -8,7 +8,8 @@ import msgspec
 import pytest
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.protocol.networks.parameters import MAINNET, known_until
+from ledgerd.protocol.networks.hardforks import known_until
+from ledgerd.protocol.networks.parameters import MAINNET
 from ledgerd.protocol.operations.money.committee import (
     CommitteeVoteRequest,
     CommitteeWorkerCancelRequest,

@@ -6,7 +6,7 @@ import pytest
 
 from ledgerd.node.config.values.kind import WrongValue
 from ledgerd.node.config.values.values import HARDFORK, LAST
-from ledgerd.protocol.networks.parameters import MAINNET_HARDFORKS
+from ledgerd.protocol.networks.hardforks import MAINNET_HARDFORKS
 from ledgerd.protocol.types.versions import version_text
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ledgerd.node.config.values.key_values import read_private_key, show_private_key
 from ledgerd.node.config.values.kind import OptionKind, WrongValue
 from ledgerd.node.config.values.values import number_of
-from ledgerd.protocol.crypto.keys import PrivateKey
-from ledgerd.protocol.types.identifiers import BlockId
+
+if TYPE_CHECKING:
+    from ledgerd.protocol.crypto.keys import PrivateKey
+    from ledgerd.protocol.types.identifiers import BlockId
 
 _BLOCK_ID = re.compile(r"[0-9a-fA-F]{40}")
 

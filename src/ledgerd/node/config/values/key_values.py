@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ledgerd.node.config.values.kind import OptionKind, refusing
 from ledgerd.producer.signing.key_files import KeyFileFault, read_key
 from ledgerd.producer.signing.signer_place import PlaceFault, read_place
-from ledgerd.protocol.crypto.keys import PrivateKey
+
+if TYPE_CHECKING:
+    from ledgerd.protocol.crypto.keys import PrivateKey
 
 read_private_key = refusing(KeyFileFault, read_key)
 

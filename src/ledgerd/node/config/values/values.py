@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from ledgerd.node.config.values.kind import Argument, OptionKind, WrongValue
-from ledgerd.protocol.networks.parameters import MAINNET_HARDFORKS
+from ledgerd.protocol.networks.hardforks import MAINNET_HARDFORKS
 from ledgerd.protocol.types.versions import version_number, version_text
 
 _TRUE = frozenset({"", "true", "yes", "on", "1"})
