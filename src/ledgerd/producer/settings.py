@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from ledgerd.producer.signing.signer_place import SignerPlace, TlsFiles
-from ledgerd.protocol.crypto.keys import PrivateKey, PublicKey
 from ledgerd.protocol.types.endpoint import Endpoint
-from ledgerd.protocol.types.names import AccountName
+
+if TYPE_CHECKING:
+    from ledgerd.producer.signing.signer_place import SignerPlace, TlsFiles
+    from ledgerd.protocol.crypto.keys import PrivateKey, PublicKey
+    from ledgerd.protocol.types.names import AccountName
 
 LOADED_KEYS = "loaded_keys"
 """A file in the data directory with the public keys of the signing keys that a node has loaded."""
