@@ -87,7 +87,7 @@ class Categories(msgspec.Struct, frozen=True):
 def get_market_meta(view: ApiView, market: Int64) -> market_records.PmMarketMeta:
     """What the creator of a market said of it, as it is stored: lists are joined with commas."""
     return existing(
-        view.state.lookup(market_records.META_BY_MARKET, market), "itr != idx.end(): No metadata for market"
+        view.projections.lookup(market_records.META_BY_MARKET, market), "itr != idx.end(): No metadata for market"
     )
 
 
