@@ -91,7 +91,7 @@ def assert_the_node_understands(folder: Path, step: Step) -> None:
 def test_the_logs_say_what_the_guide_quotes() -> None:
     document = (DOCUMENTS / "signer.md").read_text(encoding="utf-8")
     quoted = re.findall(r"^\| `([^`]+)`(?: \.\.\. `s apart`)? \|", document, re.MULTILINE)
-    source = "".join(path.read_text() for room in ("producer", "signer") for path in (SOURCE / room).glob("*.py"))
+    source = "".join(path.read_text() for room in ("producer", "signer") for path in (SOURCE / room).rglob("*.py"))
 
     assert len(quoted) == 7
     assert [words for words in quoted if words not in source] == []

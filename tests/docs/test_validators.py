@@ -100,7 +100,7 @@ def test_the_log_says_what_the_guide_quotes() -> None:
     document = (DOCUMENTS / "validators.md").read_text(encoding="utf-8")
     table = document.partition("| the log says |")[2].partition("\n\n")[0]
     quoted = re.findall(r"^\| `([^`]+)`", table, re.MULTILINE)
-    source = "".join(path.read_text(encoding="utf-8") for path in PRODUCER.glob("*.py"))
+    source = "".join(path.read_text(encoding="utf-8") for path in PRODUCER.rglob("*.py"))
 
     assert len(quoted) == 10
     for words in quoted:
