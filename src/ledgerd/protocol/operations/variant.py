@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
-from pathlib import Path
+from pkgutil import walk_packages
 from types import ModuleType
 
 from ledgerd.codec import declare, kind_of, record_kind
@@ -15,9 +15,8 @@ from ledgerd.protocol.operations.base import Operation, name_of, tag_of
 
 def modules_of(package: str, folder: str) -> list[ModuleType]:
     """Those in folders of the folder too."""
-    files = [each.relative_to(folder).with_suffix("") for each in Path(folder).rglob("*.py")]
-    names = sorted(".".join(each.parts) for each in files if each.name != "__init__")
-    return [import_module(f"{package}.{name}") for name in names]
+    found = walk_packages([folder], f"{package}.")
+    return [import_module(each.name) for each in found if not each.ispkg]
 
 
 OLD_NAMES = {

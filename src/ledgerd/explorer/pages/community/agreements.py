@@ -13,7 +13,9 @@ INVITE_STATUSES = ("unused", "claimed", "registered", "staked")
 """By their numbers (spec 02, section 3)."""
 PROPOSAL_TYPES = ["proposal_create", "proposal_update", "proposal_delete"]
 MOST_INVITES = 0x7FFF_FFFF_FFFF_FFFF
-VOTES_SHOWN = SUBSCRIBERS = MOST_PROPOSALS = 100
+VOTES_SHOWN = MOST_PROPOSALS = 100
+SUBSCRIBERS = 100
+"""Of a page."""
 
 
 @ROUTES.page("/committee")

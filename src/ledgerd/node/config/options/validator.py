@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -17,7 +17,9 @@ from ledgerd.node.config.values.kind import OptionKind
 from ledgerd.node.config.values.values import BOOL, PATH, UINT32, uint32
 from ledgerd.producer.settings import GuardSettings, NtpSettings, ProducerSettings, SignerAccess, Watched, keyring
 from ledgerd.producer.signing.key_files import KeyFileFault, read_key_file
-from ledgerd.protocol.crypto.keys import PrivateKey
+
+if TYPE_CHECKING:
+    from ledgerd.protocol.crypto.keys import PrivateKey
 
 EMERGENCY_VALIDATOR = "committee"
 """With an emergency key, the committee is one of this node's validators."""
