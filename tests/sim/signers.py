@@ -14,6 +14,7 @@ from ledgerd.basics.frames import LENGTH
 from ledgerd.chain.pending.generation import BlockDraft
 from ledgerd.producer.outcome import TickOutcome
 from ledgerd.producer.settings import ProducerSettings, SignerAccess, keyring
+from ledgerd.producer.signing.signer_link import ATTEMPT_SECONDS, ATTEMPTS, SignerReply
 from ledgerd.producer.signing.signer_place import SignerPlace
 from ledgerd.producer.signing.signing_frames import (
     SignerAnswer,
@@ -24,7 +25,6 @@ from ledgerd.producer.signing.signing_frames import (
     read_answer,
     read_question,
 )
-from ledgerd.producer.signing.signings import ATTEMPT_SECONDS, ATTEMPTS, SignerReply
 from ledgerd.protocol.crypto.keys import PrivateKey
 from ledgerd.protocol.types.identifiers import BlockId
 from ledgerd.protocol.types.names import AccountName

@@ -126,8 +126,6 @@ class AnswerReader:
     def _finish(self) -> None:
         self.is_whole, self.keeps_open = True, self._parser.should_keep_alive()
 
-    # -- called by the parser
-
     def on_message_begin(self) -> None:
         if self.is_whole:
             self.keeps_open = False  # nothing was asked that this could answer

@@ -6,7 +6,7 @@ import itertools
 import json
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from typing import NamedTuple, Self
 
@@ -16,8 +16,29 @@ from ledgerd.client.blocking import Deadline, HttpClient
 from ledgerd.client.envelope import MISSING, NodeCall, request_of
 from ledgerd.codec.json.text import Json
 from ledgerd.compare.errors import NobodyListens, NotComparable
-from ledgerd.compare.pace import Pace
 from ledgerd.protocol.errors import OperatorError
+
+
+class Pace:
+    """Spreads requests evenly over time."""
+
+    def __init__(
+        self,
+        each_second: float,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._interval = 1.0 / each_second
+        self._clock = clock
+        self._sleep = sleep
+        self._next = 0.0
+
+    def wait(self) -> None:
+        now = self._clock()
+        if now < self._next:
+            self._sleep(self._next - now)
+        self._next = max(now, self._next) + self._interval
+
 
 SECONDS = 30.0
 """What one request may take, from the connection to the last byte of its answer."""

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
+from http import HTTPStatus
 
 from ledgerd.basics.addresses import is_loopback
 from ledgerd.explorer.pages.answering import PageReply, PageRequest
 from ledgerd.explorer.pages.view import PageFault, fields_of
 from ledgerd.explorer.serving import bounds
-from ledgerd.explorer.serving.cookies import choices_in
-from ledgerd.explorer.serving.headers import head_of
 from ledgerd.explorer.serving.plain import PLAIN
 from ledgerd.explorer.serving.visitors import Visitors
 from ledgerd.explorer.words.language import CODES
@@ -19,6 +18,54 @@ from ledgerd.rpc.http.gate import Gate
 from ledgerd.rpc.http.places.connection_table import Activity
 from ledgerd.rpc.http.reader import BETWEEN, Arrival, Refusal, Request, RequestReader
 from ledgerd.rpc.http.requests import RequestConnection
+
+POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+USUAL = {
+    "Cache-Control": "no-cache",
+    "Content-Security-Policy": POLICY,
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "same-origin",
+    "Server": "ledgerd",
+    "Vary": "Accept-Language, Cookie",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+def head_of(status: int, form: str, length: int | None, more: Mapping[str, str] | None, *, closes: bool) -> bytes:
+    """The head of an answer; without a length its body comes in chunks, or, where it closes, until the end."""
+    named = {**USUAL, "Content-Type": form, **(more or {})}
+    if length is not None:
+        named["Content-Length"] = str(length)
+    elif not closes:
+        named["Transfer-Encoding"] = "chunked"
+    if closes:
+        named["Connection"] = "close"
+    lines = "".join(f"{name}: {_safe(value)}\r\n" for name, value in named.items())
+    return f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n{lines}\r\n".encode("latin-1", "replace")
+
+
+def _safe(value: str) -> str:
+    return value.replace("\r", "").replace("\n", "")
+
+
+CHOICES = frozenset(("lang", "theme"))
+READ_BYTES = 1_024
+"""Of the header; a choice that stands behind them is not known."""
+
+
+def choices_in(header: bytes) -> Mapping[str, str]:
+    """What was chosen, by name; the first of a name counts. Whether such a choice exists is not known here."""
+    found: dict[str, str] = {}
+    for part in header[:READ_BYTES].decode("latin-1").split(";"):
+        name, _, value = part.partition("=")
+        if (name := name.strip()) in CHOICES:
+            found.setdefault(name, value.strip().strip('"'))
+    return found
+
 
 MARKS = frozenset((b"forwarded", b"via", b"x-forwarded-host", b"x-forwarded-proto", b"x-real-ip"))
 """Headers that programs of this machine do not send, and proxies do."""

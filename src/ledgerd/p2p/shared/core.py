@@ -14,13 +14,26 @@ from ledgerd.p2p.shared.allowances import Allowances
 from ledgerd.p2p.shared.bans import Bans
 from ledgerd.p2p.shared.chain_access import ChainAccess
 from ledgerd.p2p.shared.modes import Mode
-from ledgerd.p2p.shared.notices import log_peer
 from ledgerd.p2p.shared.peer import Life, LifeEvent, Peer
 from ledgerd.p2p.shared.settings import Settings
 from ledgerd.p2p.wire.endpoints import plain_address
 from ledgerd.p2p.wire.messages import NORMAL, Message, NodeId, SoftBan
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.types.endpoint import Endpoint
+from ledgerd.supervision.line_rates import LineRate, limited
+
+log = logging.getLogger(__name__)
+
+BURST, A_SECOND = 30, 0.2
+"""720 an hour."""
+PEER_LINES = LineRate("lines of peers", BURST, A_SECOND)
+LONGEST = 300
+"""Characters of a line, which may quote a peer."""
+
+
+def log_peer(who: object, what: str, level: int = logging.INFO) -> None:
+    log.log(level, "%(peer)s: %(event)s", {"peer": who, "event": what[:LONGEST]}, extra=limited(PEER_LINES))
+
 
 STRIKES = 10
 BAN_SECONDS = 3600

@@ -86,8 +86,6 @@ class GapFill:
         if self._base > lib:
             self._hurry()
 
-    # -- after an answer
-
     def follow_up(self, batch: Batch, peer: Peer | None) -> None:
         """Ask for the blocks after a batch that was pushed.
 

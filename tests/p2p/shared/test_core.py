@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from ledgerd.p2p.shared.notices import LONGEST, PEER_LINES, log_peer
+from ledgerd.p2p.shared.core import LONGEST, PEER_LINES, log_peer
 
 
 def test_lines_of_all_peers_are_of_one_kind(caplog: pytest.LogCaptureFixture) -> None:
