@@ -1,4 +1,6 @@
-"""A file that is being fetched. What goes wrong with it is the disk's fault, not that of whoever sends it."""
+"""A file that is being fetched. What goes wrong with it is the disk's fault, not that of whoever sends it; how slow
+that one may be.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,12 @@ from pathlib import Path
 from typing import Self
 
 from ledgerd.archive.errors import ArchiveUnwritable, SourceFault
+
+SPAN_SECONDS = 60.0
+LEAST_BYTES = 65_536
+"""What a web server sends in that time."""
+LEAST_BLOCKS = 60
+"""What a peer sends in that time."""
 
 
 @contextmanager
@@ -49,13 +57,6 @@ class Arriving:
         with to_disk(self._path):
             self._file.write(data)
         self.place += len(data)
-
-
-SPAN_SECONDS = 60.0
-LEAST_BYTES = 65_536
-"""What a web server sends in that time."""
-LEAST_BLOCKS = 60
-"""What a peer sends in that time."""
 
 
 class SourcePace:

@@ -1,4 +1,6 @@
-"""The archive: irreversible blocks in sealed files, one for each range of numbers (spec 11, section 9.7)."""
+"""The archive: irreversible blocks in sealed files, one for each range of numbers (spec 11, section 9.7), and
+their list.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +22,11 @@ LATEST = 0xFFFFFFFF
 
 MOST_OPEN = 4
 """Files that are held open; each takes three descriptors."""
+
+LIST_NAME = "SHA256SUMS"
+MOST_BYTES = 16 << 20
+"""Of a list: a hundred thousand files."""
+LIST_LINE = re.compile(r"([0-9a-f]{64}) [ *](\S+)", re.ASCII)
 
 
 class SealedFile(NamedTuple):
@@ -151,12 +158,6 @@ def merged(files: list[SealedFile]) -> list[SealedFile]:
     return runs
 
 
-LIST_NAME = "SHA256SUMS"
-MOST_BYTES = 16 << 20
-"""Of a list: a hundred thousand files."""
-LINE = re.compile(r"([0-9a-f]{64}) [ *](\S+)", re.ASCII)
-
-
 def list_sums(folder: Path) -> None:
     """Write the list anew; a node that writes the archive and a process that fetches do so one after the other."""
     path = folder / LIST_NAME
@@ -172,7 +173,7 @@ def list_sums(folder: Path) -> None:
 def listed(text: str) -> dict[SealedFile, str]:
     found = {}
     for line in text.splitlines():
-        match = LINE.fullmatch(line)
+        match = LIST_LINE.fullmatch(line)
         file = SealedFile.named(match[2]) if match is not None else None
         if match is not None and file is not None:
             found[file] = match[1]

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from ledgerd.codec.json.text import Json
 from ledgerd.compare.difference import ABSENT, Difference, differences
-from ledgerd.compare.errors import NotComparable
-from ledgerd.compare.node import SHOWN, ComparedNode, NodeAnswer
+from ledgerd.compare.node import SHOWN, ComparedNode, NodeAnswer, NotComparable
 from ledgerd.compare.reads import Read
 
 ATTEMPTS = 8
@@ -27,8 +26,9 @@ MOST_ONE_SIDED = 100
 LONGEST_WAIT = 60.0
 """Seconds until both nodes must have stood at one head."""
 
-
 FIELDS_OF_A_NODE = {"database_api.get_dynamic_global_properties": {"earliest_available_block_num"}}
+
+BLOCK_ID = re.compile(r"[0-9a-f]{40}")
 
 
 class FoundDifference(NamedTuple):
@@ -130,9 +130,6 @@ class Pair:
 
 def _error_words(answer: NodeAnswer) -> str:
     return f"the error {answer.error.splitlines()[-1][:SHOWN]!r}" if answer.error else "a result"
-
-
-BLOCK_ID = re.compile(r"[0-9a-f]{40}")
 
 
 class NodeHead(NamedTuple):

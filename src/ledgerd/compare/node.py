@@ -15,8 +15,27 @@ from ledgerd.client.address import read_address
 from ledgerd.client.blocking import Deadline, HttpClient
 from ledgerd.client.envelope import MISSING, NodeCall, request_of
 from ledgerd.codec.json.text import Json
-from ledgerd.compare.errors import NobodyListens, NotComparable
 from ledgerd.protocol.errors import OperatorError
+
+SECONDS = 30.0
+"""What one request may take, from the connection to the last byte of its answer."""
+
+PATIENCE = 3_600.0
+"""Seconds that all answers of one node may be waited for in a comparison: a hundred times what is usual."""
+
+LONGEST_ANSWER = 16 << 20
+"""Bytes of an answer. The largest page of accounts has a tenth of it."""
+
+SHOWN = 200
+"""Characters of a foreign text that are printed."""
+
+
+class NotComparable(OperatorError):
+    """One of the nodes does not answer, answers with nonsense, or they are of different chains."""
+
+
+class NobodyListens(NotComparable):
+    """The machine of a node answers, and says that nothing listens there: the node is stopped."""
 
 
 class Pace:
@@ -38,19 +57,6 @@ class Pace:
         if now < self._next:
             self._sleep(self._next - now)
         self._next = max(now, self._next) + self._interval
-
-
-SECONDS = 30.0
-"""What one request may take, from the connection to the last byte of its answer."""
-
-PATIENCE = 3_600.0
-"""Seconds that all answers of one node may be waited for in a comparison: a hundred times what is usual."""
-
-LONGEST_ANSWER = 16 << 20
-"""Bytes of an answer. The largest page of accounts has a tenth of it."""
-
-SHOWN = 200
-"""Characters of a foreign text that are printed."""
 
 
 class NodeAnswer(NamedTuple):

@@ -16,7 +16,7 @@ from ledgerd.supervision.this_process import on_a_loop
 
 def peers(seeds: Sequence[Endpoint], snapshot_peers: Sequence[Endpoint]) -> Iterator[Finding]:
     """Ask all of them at the same time."""
-    answers = on_a_loop(lambda: _asked(seeds, snapshot_peers))
+    answers = on_a_loop(lambda: all_of([*map(_dialled, seeds), *map(_asked_for_snapshot, snapshot_peers)]))
     silent = [answer for answer in answers[: len(seeds)] if answer]
     if silent:
         make = error if len(silent) == len(seeds) else warning
@@ -36,12 +36,8 @@ def peers(seeds: Sequence[Endpoint], snapshot_peers: Sequence[Endpoint]) -> Iter
         )
 
 
-async def _asked(seeds: Sequence[Endpoint], snapshot_peers: Sequence[Endpoint]) -> list[str]:
-    """For each, why it is of no use; empty where it is."""
-    return list(await all_of([*map(_dialled, seeds), *map(_asked_for_snapshot, snapshot_peers)]))
-
-
 async def _dialled(seed: Endpoint) -> str:
+    """Why it is of no use; empty where it is."""
     try:
         async with asyncio.timeout(SECONDS):
             _, writer = await asyncio.open_connection(*seed)

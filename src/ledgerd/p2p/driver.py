@@ -13,8 +13,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 
 from ledgerd.metrics.meters.peers import round_trip
 from ledgerd.p2p.network_state import TICK_SECONDS, NetworkState
-from ledgerd.p2p.shared.actions import Close, Dial, Precompute, Send
-from ledgerd.p2p.shared.batches import Batch
+from ledgerd.p2p.shared.actions import Batch, Close, Dial, Precompute, Send
 from ledgerd.p2p.shared.core import log_peer
 from ledgerd.p2p.turns import BLOCKS, Turns
 from ledgerd.p2p.wire.messages import ForkStatus, TransactionMessage

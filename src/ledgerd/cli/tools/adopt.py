@@ -18,8 +18,7 @@ from ledgerd.adopt.history import FoundHistory, longest
 from ledgerd.adopt.translation import TranslatedLine, accepted, summary, translate
 from ledgerd.cli.arguments.tool_arguments import MAINNET
 from ledgerd.cli.shared.data_directory import configuration_of
-from ledgerd.cli.shared.progress import Advance, progress
-from ledgerd.cli.shared.terminal import report
+from ledgerd.cli.shared.terminal import Advance, progress, report
 from ledgerd.compare.node import ComparedNode, Pace
 from ledgerd.node.config.network import network_of
 from ledgerd.protocol.crypto.keys import public_key_from_text, public_key_text

@@ -34,6 +34,23 @@ USUAL = {
     "X-Content-Type-Options": "nosniff",
 }
 
+CHOICES = frozenset(("lang", "theme"))
+READ_BYTES = 1_024
+"""Of the header; a choice that stands behind them is not known."""
+
+MARKS = frozenset((b"forwarded", b"via", b"x-forwarded-host", b"x-forwarded-proto", b"x-real-ip"))
+"""Headers that programs of this machine do not send, and proxies do."""
+NOTED = MARKS | {
+    b"host", b"accept-language", b"connection", b"content-length", b"cookie", b"expect", b"x-forwarded-for",
+}  # fmt: skip
+"""The headers that have an effect here."""
+SLOW_STREAM = 262_144
+"""Bytes that an open page may leave untaken before it is ended; it asks again by itself."""
+TOO_MANY = "too many requests from this address\n"
+EVENTS = "text/event-stream"
+_THIS_MACHINE = Gate((), ())
+"""Knows the names of this machine alone."""
+
 
 def head_of(status: int, form: str, length: int | None, more: Mapping[str, str] | None, *, closes: bool) -> bytes:
     """The head of an answer; without a length its body comes in chunks, or, where it closes, until the end."""
@@ -52,11 +69,6 @@ def _safe(value: str) -> str:
     return value.replace("\r", "").replace("\n", "")
 
 
-CHOICES = frozenset(("lang", "theme"))
-READ_BYTES = 1_024
-"""Of the header; a choice that stands behind them is not known."""
-
-
 def choices_in(header: bytes) -> Mapping[str, str]:
     """What was chosen, by name; the first of a name counts. Whether such a choice exists is not known here."""
     found: dict[str, str] = {}
@@ -65,20 +77,6 @@ def choices_in(header: bytes) -> Mapping[str, str]:
         if (name := name.strip()) in CHOICES:
             found.setdefault(name, value.strip().strip('"'))
     return found
-
-
-MARKS = frozenset((b"forwarded", b"via", b"x-forwarded-host", b"x-forwarded-proto", b"x-real-ip"))
-"""Headers that programs of this machine do not send, and proxies do."""
-NOTED = MARKS | {
-    b"host", b"accept-language", b"connection", b"content-length", b"cookie", b"expect", b"x-forwarded-for",
-}  # fmt: skip
-"""The headers that have an effect here."""
-SLOW_STREAM = 262_144
-"""Bytes that an open page may leave untaken before it is ended; it asks again by itself."""
-TOO_MANY = "too many requests from this address\n"
-EVENTS = "text/event-stream"
-_THIS_MACHINE = Gate((), ())
-"""Knows the names of this machine alone."""
 
 
 class BrowserConnection(RequestConnection):

@@ -27,13 +27,8 @@ log = logging.getLogger(__name__)
 BURST, A_SECOND = 30, 0.2
 """720 an hour."""
 PEER_LINES = LineRate("lines of peers", BURST, A_SECOND)
-LONGEST = 300
+LONGEST_LINE = 300
 """Characters of a line, which may quote a peer."""
-
-
-def log_peer(who: object, what: str, level: int = logging.INFO) -> None:
-    log.log(level, "%(peer)s: %(event)s", {"peer": who, "event": what[:LONGEST]}, extra=limited(PEER_LINES))
-
 
 STRIKES = 10
 BAN_SECONDS = 3600
@@ -43,6 +38,10 @@ FUTURE_SECONDS = 5
 """Tolerance for clocks: the time of a block may lie this far in the future."""
 NO_BUFFER = 1 << 30
 """The room of send buffers where no driver has any."""
+
+
+def log_peer(who: object, what: str, level: int = logging.INFO) -> None:
+    log.log(level, "%(peer)s: %(event)s", {"peer": who, "event": what[:LONGEST_LINE]}, extra=limited(PEER_LINES))
 
 
 class Core:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ledgerd.p2p.shared.batches import Batch
+from ledgerd.p2p.shared.actions import Batch
 from ledgerd.p2p.shared.core import Core
 from ledgerd.p2p.shared.modes import Cause, Mode
 from ledgerd.p2p.wire.messages import LOOKING, MINORITY, NORMAL

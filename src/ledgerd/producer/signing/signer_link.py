@@ -25,9 +25,17 @@ from ledgerd.protocol.crypto.signatures import Signature, recover
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.supervision.work import Working
 
+log = logging.getLogger(__name__)
+
 ATTEMPTS = 2
 ATTEMPT_SECONDS = 0.25
 """A question is given up after so long; both attempts together fit into the time in which a slot's block is made."""
+
+CONNECT_SECONDS = 5.0
+LOOK_SECONDS = 5.0
+"""Between two looks at a signer that works, which also keep the connection open."""
+AGAIN_SECONDS = 1.0
+"""Between two attempts to reach one that does not."""
 
 
 class SignerReply(NamedTuple):
@@ -64,15 +72,6 @@ def _is_by(draft: BlockDraft, signature: Signature) -> bool:
         return recover(signature, draft.header.digest) == draft.key
     except RuleViolation:
         return False
-
-
-log = logging.getLogger(__name__)
-
-CONNECT_SECONDS = 5.0
-LOOK_SECONDS = 5.0
-"""Between two looks at a signer that works, which also keep the connection open."""
-AGAIN_SECONDS = 1.0
-"""Between two attempts to reach one that does not."""
 
 
 class SignerGone(ConnectionError):

@@ -207,7 +207,11 @@ def _checked_operation(
             warnings.append(f"{doubt.field} is {doubt.name}, which is one letter off {doubt.meant}")
         elif not doubt.meant:
             raise errors.NoSuchAccount(f"there is no account {doubt.name}: nothing was sent")
-        elif choices.is_yes or "." in doubt.field or not ask(_question(doubt)):
+        elif (
+            choices.is_yes
+            or "." in doubt.field
+            or not ask(f"There is no account {doubt.name}. Did you mean {doubt.meant}?")
+        ):
             raise errors.NoSuchAccount(
                 f"there is no account {doubt.name}; did you mean {doubt.meant}? Nothing was sent"
             )
@@ -219,7 +223,3 @@ def _checked_operation(
 def _doubts(operation: Operation, ledger: LedgerReader, known: set[str]) -> Iterator[Doubt]:
     ledger.learn(known)
     return doubts_about(operation, ledger, {each for each in known if ledger.find(each) is not None})
-
-
-def _question(doubt: Doubt) -> str:
-    return f"There is no account {doubt.name}. Did you mean {doubt.meant}?"

@@ -6,7 +6,7 @@ import msgspec
 
 from ledgerd.protocol.crypto.keys import PrivateKey, PublicKey
 from ledgerd.wallet.errors import DamagedWallet, WalletError
-from ledgerd.wallet.keys.hardening import keep_from_swap
+from ledgerd.wallet.keys.sealing import keep_from_swap
 
 MOST_KEYS = 10_000
 MOST_WATCHED = 10_000

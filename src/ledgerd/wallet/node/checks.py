@@ -1,4 +1,7 @@
-"""Reasons not to believe a node, looked at before anything is signed for it: then nothing is sent."""
+"""Reasons not to believe a node, looked at before anything is signed for it: then nothing is sent.
+
+The chain that the wallet has used so far is in a file beside it.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,15 @@ from ledgerd.wallet.errors import HeadWentBack, NodesDisagree, NodeUnreachable, 
 from ledgerd.wallet.node.client import NodeClient
 from ledgerd.wallet.whole_file import replace_whole
 
-LARGEST = 4_096
+LARGEST_CHAIN_FILE = 4_096
+
+CLOCK_SECONDS = 60
+"""How far the time of a head block may be from the clock."""
+BLOCK_ID_SIZE = 20
+CHAIN_ID_SIZE = 32
+SHOWN_DIGITS = 16
+
+WallClock = Callable[[], float]
 
 
 class SeenChain(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -36,7 +47,7 @@ def recall(wallet: Path) -> SeenChain:
     path = file_of(wallet)
     try:
         with path.open("rb") as file:
-            found = msgspec.json.decode(file.read(LARGEST), type=SeenChain)
+            found = msgspec.json.decode(file.read(LARGEST_CHAIN_FILE), type=SeenChain)
             bytes.fromhex(found.chain_id)
             return found
     except FileNotFoundError:
@@ -56,15 +67,6 @@ def remember(wallet: Path, seen: SeenChain) -> None:
 
 def forget(wallet: Path) -> None:
     file_of(wallet).unlink(missing_ok=True)
-
-
-CLOCK_SECONDS = 60
-"""How far the time of a head block may be from the clock."""
-BLOCK_ID_SIZE = 20
-CHAIN_ID_SIZE = 32
-SHOWN_DIGITS = 16
-
-WallClock = Callable[[], float]
 
 
 class ChainStatus(msgspec.Struct, frozen=True):

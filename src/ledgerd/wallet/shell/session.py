@@ -1,4 +1,7 @@
-"""The shell: reads lines, carries them out, and keeps the wallet unlocked for as long as it runs."""
+"""The shell: reads lines, carries them out, and keeps the wallet unlocked for as long as it runs.
+
+The lines that were typed are kept for the next time: none that holds a secret.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +31,16 @@ from ledgerd.wallet.shell.completion import MOST_NAMES, WalletCompleter
 
 MOST_LINES = 1_000
 LONGEST_LINE = 10_000
-FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+HISTORY_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
 ENCRYPTED = "#"
 """A memo that begins so is to be encrypted, and must not stand in a file in plain text."""
+
+LEAVING = ("exit", "quit")
+LOOK_UP_SECONDS = 1.0
+"""A node that takes longer to answer what begins so is not waited for."""
+NAME = re.compile(r"[a-z0-9.-]{1,32}")
+"""What is put into a line that a person types; a node can name something else."""
+GREETING = "Commands as behind `ledgerd wallet`; Tab completes them, `exit` or Ctrl-D leaves.\n"
 
 
 def may_be_kept(line: str) -> bool:
@@ -59,19 +69,11 @@ class LineHistory(History):
         if "\n" in string or not may_be_kept(string):
             return
         try:
-            descriptor = os.open(self._path, FLAGS, 0o600)
+            descriptor = os.open(self._path, HISTORY_FLAGS, 0o600)
         except OSError:
             return  # commands work without a history
         with open(descriptor, "w", encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - by its descriptor
             file.write(f"{string}\n")
-
-
-LEAVING = ("exit", "quit")
-LOOK_UP_SECONDS = 1.0
-"""A node that takes longer to answer what begins so is not waited for."""
-NAME = re.compile(r"[a-z0-9.-]{1,32}")
-"""What is put into a line that a person types; a node can name something else."""
-GREETING = "Commands as behind `ledgerd wallet`; Tab completes them, `exit` or Ctrl-D leaves.\n"
 
 
 def run_shell(

@@ -1,4 +1,4 @@
-"""Accounts by name (spec 05, sections 9.9 to 9.12)."""
+"""Accounts by name, and escrows by their sender (spec 05, sections 9.9 to 9.12 and 9.15)."""
 
 from __future__ import annotations
 
