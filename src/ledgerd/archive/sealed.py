@@ -101,7 +101,6 @@ class ArchivedBlocks:
         return None if file is None else self._reader(file).read(number)
 
     def scan(self, first: int, last: int) -> Iterator[tuple[int, bytes]]:
-        """The blocks from one number to another, up to the first that is not there."""
         while first <= last:
             file = self._file_of(first)
             if file is None:

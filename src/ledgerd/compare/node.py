@@ -69,7 +69,6 @@ class NodeAnswer(NamedTuple):
 
     @property
     def is_missing(self) -> bool:
-        """Whether the node does not have the method."""
         return MISSING in self.error
 
 

@@ -86,7 +86,6 @@ def unreached(endpoint: Endpoint, seen: int, now: int) -> Iterator[Finding]:
 
 
 def last_inbound(data_dir: Path) -> int:
-    """When an inbound peer was last seen; 0 where none was."""
     try:
         text = (data_dir / INBOUND_FILE).read_text(encoding="ascii", errors="replace")
     except OSError:

@@ -221,5 +221,4 @@ def _menu(code: str) -> tuple[tuple[str, str], ...]:
 
 
 def _size(key: tuple[str, str, str], reply: PageReply) -> int:
-    """About how many bytes a kept reply takes."""
     return KEPT_BESIDE + sum(map(len, key)) + len(reply.body)

@@ -87,11 +87,9 @@ class Visit:
     now: float
 
     def text(self, name: str, most: int = 200) -> str:
-        """A field of the query, empty where it is not given."""
         return self.query.get(name, "").strip()[:most]
 
     def number(self, name: str, most: int = 0xFFFF_FFFF) -> int | None:
-        """A number in the query; none where it is not given."""
         given = self.text(name)
         return number_in(given, most) if given else None
 
@@ -160,7 +158,6 @@ def name_in(text: str) -> str:
 
 
 def fields_of(query: str) -> dict[str, str]:
-    """The fields of a query; the first of a name counts."""
     found: dict[str, str] = {}
     try:
         pairs = parse_qsl(query[:LONGEST_QUERY], max_num_fields=MOST_FIELDS, errors="replace")
@@ -182,7 +179,6 @@ class PageFamily:
         self.all: list[Route] = []
 
     def page(self, pattern: str) -> Callable[[PageHandler], PageHandler]:
-        """Declare what makes a page, by a pattern of its path."""
 
         def declare(handler: PageHandler) -> PageHandler:
             self.all.append((re.compile(pattern), handler))

@@ -91,7 +91,6 @@ class Window:
         self._count += 1
 
     def close(self, now: float) -> None:
-        """Accept no request for a whole window."""
         self._began, self._count = now, self._limit
 
 

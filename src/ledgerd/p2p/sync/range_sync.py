@@ -136,7 +136,6 @@ class RangeSync:
         return self.has_more and self._ranges.ready[min(self._ranges.ready)] is batch
 
     def stop(self) -> None:
-        """Stop requesting, and drop all batches but the next one."""
         for number in self._ranges.asked:
             peer = self._core.find(number)
             if peer is not None:

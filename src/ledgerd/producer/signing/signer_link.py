@@ -197,7 +197,6 @@ class SignerLink:
             return await connection.status()
 
     def close(self) -> None:
-        """Give the connection up."""
         self._drop()
 
     async def _looked(self) -> str:

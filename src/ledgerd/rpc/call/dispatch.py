@@ -336,7 +336,6 @@ class BatchAnswers:
         self.budget.require_held(self._held)
 
     def take(self) -> bytes:
-        """The array, which counts as kept here no more."""
         self.release()
         self._answers.write(b"]")
         return self._answers.getvalue()

@@ -186,7 +186,6 @@ AnyAnswer = WasDone | RefusedRequest | KeeperStatus | Keys | Signatures | MemoTe
 
 
 def send_frame(connection: socket.socket, message: KeeperRequest | KeeperAnswer, descriptor: int | None = None) -> None:
-    """Send a message, and a descriptor along with its first byte."""
     frame = framed(msgspec.json.encode(message))
     if descriptor is not None:
         sent = socket.send_fds(connection, [frame], [descriptor])

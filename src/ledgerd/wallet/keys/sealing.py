@@ -149,7 +149,6 @@ class PasswordKey:
 
 
 def read_sealed(raw: bytes) -> Sealed:
-    """The content of a file, still encrypted."""
     if len(raw) > LARGEST_FILE:
         raise ForeignWallet(f"the file has more than {LARGEST_FILE >> 20} MB: it is no wallet of ledgerd")
     try:

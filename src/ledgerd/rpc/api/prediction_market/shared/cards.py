@@ -121,7 +121,6 @@ _NO_METADATA = ',"title":"","image":"","category":"","metadata":{}}'
 
 
 def market_piece(state: View, market: int) -> MarketPiece | None:
-    """A market as it is printed, without its last brace."""
     return state.derived(_market_piece, PM_MARKETS.by_id, market)
 
 
