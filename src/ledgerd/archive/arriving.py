@@ -1,6 +1,4 @@
-"""A file that is being fetched. What goes wrong with it is the disk's fault, not that of whoever sends it; how slow
-that one may be.
-"""
+"""A file that is being fetched, whose faults are the disk's and not its source's, and how slow a source may be."""
 
 from __future__ import annotations
 

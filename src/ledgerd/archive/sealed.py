@@ -1,6 +1,4 @@
-"""The archive: irreversible blocks in sealed files, one for each range of numbers (spec 11, section 9.7), and
-their list.
-"""
+"""The archive: irreversible blocks in sealed files by ranges of numbers, and their list (spec 11, section 9.7)."""
 
 from __future__ import annotations
 

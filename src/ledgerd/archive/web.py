@@ -66,7 +66,6 @@ class WebArchive:
         return min(having, default=None)
 
     def obtain(self, file: SealedFile, path: Path, room: int) -> None:
-        """Fetch a file, and compare it with the list."""
         self._left_of_file = 2 * file.most_bytes
         while True:
             begun = _size_of(path)

@@ -89,12 +89,7 @@ class AnswerReader:
         return self._reason.decode("latin-1")
 
     def feed(self, data: bytes) -> None:
-        """Read more bytes; none are the end of the connection.
-
-        Raises:
-            HttpFault: They are no answer, or not a whole one.
-            TooLarge: There are too many.
-        """
+        """Read more bytes; none are the end. `HttpFault`: they are no whole answer; `TooLarge`: there are too many."""
         if not data:
             self._end()
             return
@@ -119,7 +114,6 @@ class AnswerReader:
         self.is_whole = True
 
     def take(self) -> bytes:
-        """What has come of the body since the last time."""
         body, self._parts = b"".join(self._parts), []
         return body
 

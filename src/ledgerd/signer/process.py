@@ -26,10 +26,8 @@ from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.protocol.types.time_text import time_text
 from ledgerd.signer.clients import Clients
-from ledgerd.signer.clock import CheckedClock
-from ledgerd.signer.folder import SignerFolder
-from ledgerd.signer.locks import lock_key, lock_key_file
-from ledgerd.signer.rule import SigningRule
+from ledgerd.signer.folder import SignerFolder, lock_key, lock_key_file
+from ledgerd.signer.rule import CheckedClock, SigningRule
 from ledgerd.signer.service import SigningService
 from ledgerd.signer.serving import PathListener, TlsListener, listen_on_path
 from ledgerd.supervision.part import Part, Supervisor

@@ -87,7 +87,7 @@ WITHOUT_RIGHTS = """
 import os, re, sys
 from pathlib import Path
 from ledgerd.wallet.keys import sealing
-from ledgerd.wallet.keys.contents import KeyEntry
+from ledgerd.wallet.keys.wallet_file import KeyEntry
 from ledgerd.wallet.keys.sealing import Cost, PasswordKey
 
 def locked():

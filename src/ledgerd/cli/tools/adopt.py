@@ -1,6 +1,4 @@
-"""`ledgerd adopt`: makes a data directory of ours from that of a `vizd`, which is only read; with --validator, walks
-through the hand-over of a validator.
-"""
+"""`ledgerd adopt`: a data directory from that of a `vizd`, which is only read; the hand-over of a validator."""
 
 from __future__ import annotations
 

@@ -129,7 +129,6 @@ class Visit:
         return rows[skipped : skipped + limit], (older, newer)
 
     async def ask(self, *calls: NodeCall) -> list[Any]:
-        """The results of several requests, each of which has to be answered."""
         return [needed(each) for each in await self.node.ask(*calls)]
 
     async def one(self, api: str, method: str, *arguments: object) -> Any:  # noqa: ANN401 - JSON
@@ -151,7 +150,6 @@ def number_in(text: str, most: int) -> int:
 
 
 def name_in(text: str) -> str:
-    """A name of an account as it stands in an address."""
     if not NAME.fullmatch(text):
         raise BadQuery("fault.name", text)
     return text

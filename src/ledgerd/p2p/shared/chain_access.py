@@ -165,7 +165,6 @@ class ChainAccess:
         return self._chain.count_candidates(range(head, head + TIPS_ABOVE_HEAD + 1)) > 1
 
     def is_minority(self) -> bool:
-        """Whether the longest branch is another than the applied one."""
         return self._chain.is_minority()
 
     # -- blocks and transactions to take in

@@ -1,7 +1,4 @@
-"""One peer: the life cycle of its connection, what it claims, and the decoding of its bytes.
-
-It turns bytes and time into messages and faults; `dialogue` handles them.
-"""
+"""One peer: the life cycle of its connection, what it claims, and the decoding of its bytes."""
 
 from __future__ import annotations
 

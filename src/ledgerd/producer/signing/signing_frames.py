@@ -111,7 +111,6 @@ def packed_question(question: SigningQuestion | StatusQuestion) -> bytes:
 
 
 def read_question(frame: bytes) -> SigningQuestion | StatusQuestion:
-    """The question of a frame. `FrameFault`: it is none."""
     kind, number, rest = _opened(frame)
     if kind == _ASK_FOR_STATUS and not rest:
         return StatusQuestion(number)

@@ -196,9 +196,7 @@ def send_frame(connection: socket.socket, message: KeeperRequest | KeeperAnswer,
 
 def receive_frame(connection: socket.socket) -> tuple[bytes, int | None]:
     """The body of a message, and the descriptor that came along; whoever calls closes it.
-
-    Raises:
-        WalletError: The other end has closed the socket, or sends what is no frame.
+    `WalletError`: the other end has closed the socket, or sends what is no frame.
     """
     begun, descriptors, _, _ = socket.recv_fds(connection, LENGTH.size, 1)
     try:

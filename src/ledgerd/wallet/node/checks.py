@@ -1,7 +1,4 @@
-"""Reasons not to believe a node, looked at before anything is signed for it: then nothing is sent.
-
-The chain that the wallet has used so far is in a file beside it.
-"""
+"""Reasons not to believe a node, looked at before anything is signed, and the chain that the wallet remembers."""
 
 from __future__ import annotations
 

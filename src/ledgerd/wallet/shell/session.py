@@ -1,7 +1,4 @@
-"""The shell: reads lines, carries them out, and keeps the wallet unlocked for as long as it runs.
-
-The lines that were typed are kept for the next time: none that holds a secret.
-"""
+"""The shell: reads lines, carries them out, keeps those without a secret, and the wallet unlocked while it runs."""
 
 from __future__ import annotations
 
