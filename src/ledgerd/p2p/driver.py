@@ -1,7 +1,4 @@
-"""The sockets of the network state machine: listening, dialling, deadlines, back-pressure (spec 04, section 22).
-
-It decides nothing: it passes bytes and time to `NetworkState`, and carries out the actions that this returns.
-"""
+"""The sockets of the network state machine: listening, dialling, deadlines, back-pressure (spec 04, section 22)."""
 
 from __future__ import annotations
 
