@@ -200,6 +200,3 @@ class Core:
             return number
         since = max(0, int(self.now) - self.chain.head_time)
         return min(number, self.chain.head_number + since // BLOCK_INTERVAL + SLACK_BLOCKS)
-
-    def record_block(self) -> None:
-        self.last_block_at = self.now
