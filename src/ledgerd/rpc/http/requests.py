@@ -41,6 +41,9 @@ class RequestConnection(Connection):
             self.go_on()
         self.read_in_turns(len(data))
 
+    def _may_go_on(self) -> bool:
+        return self._later is None and not self.is_congested and self.turns.has_time()
+
     def _account(self) -> None:
         waiting = self._waiting_bytes + len(self._waiting) * PART_BYTES
         self.hold(self._reader.held + len(self.unread) + waiting + self._later_bytes)
@@ -85,7 +88,7 @@ class RequestConnection(Connection):
 
     def go_on(self) -> None:
         reader = self._reader
-        while not (self._is_ending or self._later or self.is_congested) and self.turns.has_time():
+        while not self._is_ending and self._may_go_on():
             if self._waiting:
                 request = self._waiting.popleft()
                 self._waiting_bytes -= len(request.body) if isinstance(request, Request) else 0
