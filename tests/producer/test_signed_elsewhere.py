@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from ledgerd.producer.loop import run
 from ledgerd.producer.outcome import TickOutcome
 from ledgerd.producer.settings import SignerAccess
-from ledgerd.producer.signing.signer_link import SignerReply
 from ledgerd.producer.signing.signer_place import SignerPlace
 from ledgerd.producer.signing.signing_frames import SignerAnswer, SigningQuestion, SigningVerdict
+from ledgerd.producer.signing.signings import SignerReply
 from ledgerd.producer.time.clock import SECOND
 from ledgerd.protocol.blocks.block import BlockHeader
 from ledgerd.protocol.crypto.keys import PublicKey

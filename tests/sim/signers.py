@@ -14,7 +14,6 @@ from ledgerd.basics.frames import LENGTH
 from ledgerd.chain.pending.generation import BlockDraft
 from ledgerd.producer.outcome import TickOutcome
 from ledgerd.producer.settings import ProducerSettings, SignerAccess, keyring
-from ledgerd.producer.signing.signer_link import ATTEMPT_SECONDS, ATTEMPTS, SignerReply
 from ledgerd.producer.signing.signer_place import SignerPlace
 from ledgerd.producer.signing.signing_frames import (
     SignerAnswer,
@@ -25,11 +24,13 @@ from ledgerd.producer.signing.signing_frames import (
     read_answer,
     read_question,
 )
+from ledgerd.producer.signing.signings import ATTEMPT_SECONDS, ATTEMPTS, SignerReply
 from ledgerd.protocol.crypto.keys import PrivateKey
 from ledgerd.protocol.types.identifiers import BlockId
 from ledgerd.protocol.types.names import AccountName
+from ledgerd.signer.clock import CheckedClock
 from ledgerd.signer.folder import SignerFolder
-from ledgerd.signer.rule import CheckedClock, SigningRule
+from ledgerd.signer.rule import SigningRule
 from ledgerd.signer.service import SigningService
 from tests.sim.clocks import NodeClock
 from tests.sim.node import Node

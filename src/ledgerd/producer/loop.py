@@ -21,7 +21,7 @@ from ledgerd.producer.facts import BRIDGED_SLOTS, Facts, next_own_slot, read_fac
 from ledgerd.producer.outcome import Decision, Duty, TickOutcome
 from ledgerd.producer.settings import ProducerSettings
 from ledgerd.producer.signing.double_sign import SigningRecord
-from ledgerd.producer.signing.signer_link import SignerReply, judged
+from ledgerd.producer.signing.signings import SignerReply, judged
 from ledgerd.producer.streaks import Streaks
 from ledgerd.producer.testnet_start import TestnetStart, is_self_starting, with_initiator
 from ledgerd.producer.time.clock import SECOND, Microseconds, StepGuard, wait_before_tick

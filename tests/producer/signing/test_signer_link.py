@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 
 from ledgerd.basics.frames import FrameBuffer
-from ledgerd.chain.pending.generation import BlockDraft
-from ledgerd.producer.outcome import TickOutcome
 from ledgerd.producer.signing import signer_link
-from ledgerd.producer.signing.signer_link import SignerLink, SignerReply, judged, status_of
+from ledgerd.producer.signing.signer_link import SignerLink, status_of
 from ledgerd.producer.signing.signer_place import SignerPlace
 from ledgerd.producer.signing.signing_frames import (
     MOST_FRAME,
@@ -23,8 +21,7 @@ from ledgerd.producer.signing.signing_frames import (
     packed_answer,
     read_question,
 )
-from ledgerd.protocol.crypto.signatures import sign
-from tests.signer.headers import KEY, NOW, OTHER_KEY, header_of
+from tests.signer.headers import KEY, NOW, header_of
 from tests.signer.test_service import service_of
 
 PATIENCE = 20.0
@@ -197,33 +194,3 @@ def test_the_operator_is_told_of_each_change_once(tmp_path: Path, monkeypatch: p
     play(scene)
     assert told[0].endswith("signs nothing: it is away: No such file or directory")
     assert told[1:] == [""]
-
-
-DRAFT = BlockDraft(header_of(NOW), (), KEY.public)
-
-
-def answer_of(content: bytes, verdict: SigningVerdict = SigningVerdict.SIGNED) -> SignerReply:
-    return SignerReply(SignerAnswer(1, verdict, content))
-
-
-@pytest.mark.parametrize(
-    ("signing", "outcome", "reason"),
-    [
-        (answer_of(sign(KEY, DRAFT.header.digest)), TickOutcome.PRODUCED, ""),
-        (answer_of(sign(OTHER_KEY, DRAFT.header.digest)), TickOutcome.SIGNER_REFUSED, "a signature of something else"),
-        (answer_of(sign(KEY, header_of(NOW, 1).digest)), TickOutcome.SIGNER_REFUSED, "a signature of something else"),
-        (answer_of(bytes(65)), TickOutcome.SIGNER_REFUSED, "a signature of something else"),
-        (answer_of(b"no", SigningVerdict.SIGNED), TickOutcome.SIGNER_REFUSED, "the signer refuses: no"),
-        (
-            answer_of(b"it is", SigningVerdict.SIGNED_ANOTHER),
-            TickOutcome.SIGNED_BY_ANOTHER,
-            "another node has this slot",
-        ),
-        (answer_of(b"wait", SigningVerdict.WAITING), TickOutcome.SIGNER_REFUSED, "the signer refuses: wait"),
-        (SignerReply(None, "gone"), TickOutcome.SIGNER_AWAY, "the signer has not signed it: gone"),
-    ],
-)
-def test_an_answer_is_judged(signing: SignerReply, outcome: TickOutcome, reason: str) -> None:
-    found = judged(DRAFT, signing)
-    assert found.outcome is outcome
-    assert reason in found.reason

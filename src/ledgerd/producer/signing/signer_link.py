@@ -10,68 +10,24 @@ import asyncio
 import logging
 import ssl
 from collections.abc import Callable
-from typing import NamedTuple, cast
+from typing import cast
 
 from ledgerd.basics.failures import reason_of
 from ledgerd.basics.frames import FrameBuffer, FrameFault
-from ledgerd.chain.pending.generation import BlockDraft
-from ledgerd.producer.outcome import TickOutcome
 from ledgerd.producer.signing import signing_frames
 from ledgerd.producer.signing.signer_place import PlaceFault, SignerPlace, TlsFiles, tls_context
-from ledgerd.producer.signing.signing_frames import SignerAnswer, SigningVerdict
+from ledgerd.producer.signing.signings import ATTEMPT_SECONDS, ATTEMPTS, SignerReply
 from ledgerd.protocol.blocks.block import BlockHeader
 from ledgerd.protocol.crypto.keys import PublicKey
-from ledgerd.protocol.crypto.signatures import Signature, recover
-from ledgerd.protocol.errors import RuleViolation
 from ledgerd.supervision.work import Working
 
 log = logging.getLogger(__name__)
-
-ATTEMPTS = 2
-ATTEMPT_SECONDS = 0.25
-"""A question is given up after so long; both attempts together fit into the time in which a slot's block is made."""
 
 CONNECT_SECONDS = 5.0
 LOOK_SECONDS = 5.0
 """Between two looks at a signer that works, which also keep the connection open."""
 AGAIN_SECONDS = 1.0
 """Between two attempts to reach one that does not."""
-
-
-class SignerReply(NamedTuple):
-    """What became of a question: an answer, or why there is none."""
-
-    answer: SignerAnswer | None
-    reason: str = ""
-
-
-class Judged(NamedTuple):
-    """The outcome for the slot, and the reason where no block comes of it."""
-
-    outcome: TickOutcome
-    reason: str = ""
-
-
-def judged(draft: BlockDraft, signing: SignerReply) -> Judged:
-    """What an answer means for the slot that it was asked for. A signature is checked before it is used."""
-    answer = signing.answer
-    if answer is None:
-        return Judged(TickOutcome.SIGNER_AWAY, f"the signer has not signed it: {signing.reason}")
-    signature = answer.signature
-    if signature is not None:
-        if _is_by(draft, signature):
-            return Judged(TickOutcome.PRODUCED)
-        return Judged(TickOutcome.SIGNER_REFUSED, "the signer has given a signature of something else")
-    if answer.verdict is SigningVerdict.SIGNED_ANOTHER:
-        return Judged(TickOutcome.SIGNED_BY_ANOTHER, f"another node has this slot from our signer ({answer.text})")
-    return Judged(TickOutcome.SIGNER_REFUSED, f"the signer refuses: {answer.text}")
-
-
-def _is_by(draft: BlockDraft, signature: Signature) -> bool:
-    try:
-        return recover(signature, draft.header.digest) == draft.key
-    except RuleViolation:
-        return False
 
 
 class SignerGone(ConnectionError):
@@ -118,6 +74,8 @@ class SignerConnection(asyncio.Protocol):
     def close(self) -> None:
         if self._transport is not None:
             self._transport.abort()
+
+    # -- from the transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)

@@ -6,6 +6,7 @@ from ledgerd.rpc.api.database_api import (
     agents,
     authorities,
     blocks,
+    escrow,
     globals,  # noqa: A004 - the name of the family on every floor
     key_history,
     proposals,
@@ -17,6 +18,7 @@ FAMILIES = (
     blocks,
     globals,
     accounts,
+    escrow,
     vesting,
     authorities,
     proposals,

@@ -1,4 +1,4 @@
-"""Accounts by name, and escrows by their sender (spec 05, sections 9.9 to 9.12 and 9.15)."""
+"""Accounts by name (spec 05, sections 9.9 to 9.12)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from ledgerd.rpc.api.shared.kinds import Names, require_limit
 from ledgerd.rpc.call.counts import exactly
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.accounts.accounts import ACCOUNT_BY_NAME, ACCOUNTS
-from ledgerd.state.objects.money.escrow import ESCROW_BY_SENDER, Escrow
 
 MOST_NAMES = 1000
 
@@ -52,9 +51,3 @@ def lookup_accounts(view: ApiView, lower_bound_name: AccountName, limit: UInt32)
 def get_account_count(view: ApiView) -> UInt64:
     """The number of accounts."""
     return view.state.count(ACCOUNTS)
-
-
-@DATABASE_API.method(args=exactly(2), examples=[["alice", 1]])
-def get_escrow(view: ApiView, sender: AccountName, escrow_id: UInt32) -> Escrow | None:
-    """The escrow that an account has given this number."""
-    return view.state.lookup(ESCROW_BY_SENDER, sender, escrow_id)
