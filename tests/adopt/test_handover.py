@@ -9,7 +9,7 @@ import pytest
 
 from ledgerd.adopt.handover import Handover, HandoverPlan, Stage, words_of
 from ledgerd.adopt.handover_facts import ChainFacts, HandoverStatus, LastBlock, OtherFacts, OurFacts, Presence
-from ledgerd.compare.heads import NodeHead
+from ledgerd.compare.asking import NodeHead
 from ledgerd.producer.signing.double_sign import SignedSlot
 from ledgerd.protocol.crypto.keys import NULL_KEY, public_key_text
 

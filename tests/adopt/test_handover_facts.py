@@ -20,8 +20,7 @@ from ledgerd.adopt.handover_facts import (
     quiet_slots,
     turns_of,
 )
-from ledgerd.compare.node import ComparedNode
-from ledgerd.compare.pace import Pace
+from ledgerd.compare.node import ComparedNode, Pace
 from tests.compare.doubles import listening
 from tests.ports import free_port
 from tests.recorded import recorded_result

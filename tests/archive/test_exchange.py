@@ -14,9 +14,8 @@ import pytest
 
 from ledgerd.archive.fetching import Fetch
 from ledgerd.archive.known import known_blocks
-from ledgerd.archive.listing import LIST_NAME
 from ledgerd.archive.proof import check_archive
-from ledgerd.archive.sealed import sealed_files
+from ledgerd.archive.sealed import LIST_NAME, sealed_files
 from ledgerd.archive.web import WebArchive
 from tests.archive.files import CHAIN, RANGE, served, without_past, write_archive
 from tests.recorded import recorded_blocks

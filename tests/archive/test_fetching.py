@@ -15,10 +15,9 @@ import pytest
 from ledgerd.archive.errors import ArchiveRefused, ArchiveUnwritable, SourceFault
 from ledgerd.archive.fetching import ARRIVING, Fetch, FetchProgress
 from ledgerd.archive.known import known_blocks
-from ledgerd.archive.listing import LIST_NAME, list_sums, listed
 from ledgerd.archive.peers import REFUSALS, PeerArchive
 from ledgerd.archive.proof import check_archive
-from ledgerd.archive.sealed import ArchivedBlocks, SealedFile, sealed_files
+from ledgerd.archive.sealed import LIST_NAME, ArchivedBlocks, SealedFile, list_sums, listed, sealed_files
 from ledgerd.archive.web import WebArchive
 from ledgerd.chain.log.files import LogDamaged
 from ledgerd.chain.log.rolling import RollingBlockLogReader
@@ -221,7 +220,7 @@ def test_a_server_that_drips_is_given_up(others: Path, logs: Path, monkeypatch: 
         for has_list in (True, False):
             server.drips = threading.Event()
             with monkeypatch.context() as patch:
-                patch.setattr("ledgerd.archive.pace.SPAN_SECONDS", 0.2)
+                patch.setattr("ledgerd.archive.arriving.SPAN_SECONDS", 0.2)
                 with pytest.raises(SourceFault, match="too slow"):
                     fetch(server, logs)
             server.drips.set()
@@ -308,7 +307,7 @@ def test_a_peer_that_lies_or_sends_nothing_is_refused_and_an_honest_one_gives_al
         return await honest(peer, GetBlockRange(request.start_block_num, request.start_block_num, NO_BLOCK))
 
     with monkeypatch.context() as patch:
-        patch.setattr("ledgerd.archive.pace.SPAN_SECONDS", 0.0)
+        patch.setattr("ledgerd.archive.arriving.SPAN_SECONDS", 0.0)
         with pytest.raises(SourceFault, match="fewer than 60 blocks"):
             serving_peer(logs, blocks, one_at_a_time)
     serving_peer(logs, blocks, honest)

@@ -85,7 +85,7 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "doctor": (
         ("finding", "examined_node"),
-        ("clock", "disk", "keys", "ledger", "machine", "peers", "ports", "service"),
+        ("clock", "disk", "keys", "ledger", "machine", "ports", "service"),
         ("examination",),
     ),
     "node": (
@@ -150,8 +150,8 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("answering",),
     ),
     "signer": (
-        ("locks", "clients", "record", "rule"),
-        ("clock", "folder", "service"),
+        ("clients", "record", "rule"),
+        ("folder", "service"),
         ("serving",),
         ("process",),
     ),

@@ -14,7 +14,7 @@ from ledgerd.chain.chain import Chain
 from ledgerd.chain.ledger.events import BlockApplied, Event
 from ledgerd.p2p.driver import BACKLOG, QUEUED_BYTES, Driver
 from ledgerd.p2p.network_state import NetworkState
-from ledgerd.p2p.shared.batches import Batch, Origin
+from ledgerd.p2p.shared.actions import Batch, Origin
 from ledgerd.p2p.shared.chain_access import ChainAccess
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.peer import Peer

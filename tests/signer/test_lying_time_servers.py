@@ -8,8 +8,7 @@ from ledgerd.producer.settings import NtpSettings
 from ledgerd.producer.signing.signing_frames import SigningVerdict
 from ledgerd.producer.time.ntp import NtpAnswer, NtpOffset, Round, ntp_time, request
 from ledgerd.protocol.constants import BLOCK_INTERVAL
-from ledgerd.signer.clock import MOST_APART, CheckedClock
-from ledgerd.signer.rule import ROUND_SECONDS, SECOND, SigningRule
+from ledgerd.signer.rule import MOST_APART, ROUND_SECONDS, SECOND, CheckedClock, SigningRule
 from tests.signer.headers import KEY, NOW, header_of, rule_of
 
 HOUR = 3600

@@ -18,9 +18,7 @@ from ledgerd.adopt.handover_facts import OtherNode, OurNode
 from ledgerd.adopt.handover_walk import HandoverWalk
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.block_log import BlockLogReader
-from ledgerd.compare.errors import NobodyListens
-from ledgerd.compare.node import ComparedNode, NodeAnswer
-from ledgerd.compare.pace import Pace
+from ledgerd.compare.node import ComparedNode, NobodyListens, NodeAnswer, Pace
 from ledgerd.producer.settings import LOADED_KEYS, ProducerSettings, keyring
 from ledgerd.protocol.blocks.transaction import unsigned_transaction
 from ledgerd.protocol.crypto.keys import PrivateKey, public_key_text

@@ -28,9 +28,8 @@ from ledgerd.producer.signing.signings import ATTEMPT_SECONDS, ATTEMPTS, SignerR
 from ledgerd.protocol.crypto.keys import PrivateKey
 from ledgerd.protocol.types.identifiers import BlockId
 from ledgerd.protocol.types.names import AccountName
-from ledgerd.signer.clock import CheckedClock
 from ledgerd.signer.folder import SignerFolder
-from ledgerd.signer.rule import SigningRule
+from ledgerd.signer.rule import CheckedClock, SigningRule
 from ledgerd.signer.service import SigningService
 from tests.sim.clocks import NodeClock
 from tests.sim.node import Node

@@ -15,8 +15,7 @@ from ledgerd.protocol.types.identifiers import BlockId, ChainId
 from ledgerd.protocol.types.time_text import time_text
 from ledgerd.wallet import command_line, errors
 from ledgerd.wallet.commands import sending
-from ledgerd.wallet.node.checks import ChainStatus
-from ledgerd.wallet.node.seen import SeenChain, remember
+from ledgerd.wallet.node.checks import ChainStatus, SeenChain, remember
 from ledgerd.wallet.transactions.draft import ROLES, draft_of, save
 from tests.wallet.commands.test_sending import TRANSFER, Keys, answers
 from tests.wallet.nodes import FakeNode, Fault, serving

@@ -24,7 +24,7 @@ from ledgerd.wallet.errors import (
     WalletError,
     WrongAmount,
 )
-from ledgerd.wallet.shell.history import LineHistory
+from ledgerd.wallet.shell.session import LineHistory
 from tests.node.processes import NodeProcess
 from tests.wallet.memory import keeper_of, search, wait_for_end
 from tests.wallet.test_command_line import Hands, typed

@@ -14,10 +14,9 @@ from ledgerd.adopt.vizd_directory import CONFIGURATION, PROCESSES, AdoptionRefus
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError
 from ledgerd.codec.json.text import Json
+from ledgerd.compare.asking import NodeHead, head_of
 from ledgerd.compare.blocks import id_of
-from ledgerd.compare.errors import NobodyListens, NotComparable
-from ledgerd.compare.heads import NodeHead, head_of
-from ledgerd.compare.node import ComparedNode
+from ledgerd.compare.node import ComparedNode, NobodyListens, NotComparable
 from ledgerd.producer.settings import LOADED_KEYS, ProducerSettings
 from ledgerd.producer.signing.double_sign import LastSigned, SignedSlot
 from ledgerd.protocol.blocks.block import Block

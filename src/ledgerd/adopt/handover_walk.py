@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from ledgerd.adopt.handover import Handover, HandoverStep, Stage
 from ledgerd.adopt.handover_facts import HandoverStatus, OtherNode, OurNode
-from ledgerd.compare.errors import NotComparable
+from ledgerd.compare.node import NotComparable
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.state.errors import StoreLocked
 

@@ -1,14 +1,21 @@
-"""A file that is being fetched. What goes wrong with it is the disk's fault, not that of whoever sends it."""
+"""A file that is being fetched, whose faults are the disk's and not its source's, and how slow a source may be."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Self
 
-from ledgerd.archive.errors import ArchiveUnwritable
+from ledgerd.archive.errors import ArchiveUnwritable, SourceFault
+
+SPAN_SECONDS = 60.0
+LEAST_BYTES = 65_536
+"""What a web server sends in that time."""
+LEAST_BLOCKS = 60
+"""What a peer sends in that time."""
 
 
 @contextmanager
@@ -48,3 +55,27 @@ class Arriving:
         with to_disk(self._path):
             self._file.write(data)
         self.place += len(data)
+
+
+class SourcePace:
+    """Counts what one answer brings, a span after the other."""
+
+    def __init__(self, source: str, least: int, unit: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._source = source
+        self._least = least
+        self._unit = unit
+        self._counted = 0
+        self._clock = clock
+        self._since = clock()
+
+    def count(self, size: int) -> None:
+        """So much has come. `SourceFault`: it was too little in the last span."""
+        self._counted += size
+        now = self._clock()
+        if now - self._since < SPAN_SECONDS:
+            return
+        if self._counted < self._least:
+            raise SourceFault(
+                f"{self._source} is too slow: it sends fewer than {self._least} {self._unit} in {SPAN_SECONDS:.0f} s"
+            )
+        self._counted, self._since = 0, now

@@ -12,9 +12,8 @@ from typing import NamedTuple, Protocol
 from ledgerd.archive.arriving import to_disk
 from ledgerd.archive.errors import ArchiveRefused, ArchiveUnwritable
 from ledgerd.archive.known import KnownBlocks
-from ledgerd.archive.listing import list_sums
 from ledgerd.archive.proof import Proven, prove
-from ledgerd.archive.sealed import SealedFile, seal
+from ledgerd.archive.sealed import SealedFile, list_sums, seal
 from ledgerd.chain.log.files import OFFSET, LogKind, paths_of, sums_path, write_sums
 from ledgerd.protocol.types.identifiers import BlockId
 from ledgerd.state.errors import StoreLocked

@@ -9,10 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeVar
 
-from ledgerd.archive.arriving import Arriving
+from ledgerd.archive.arriving import LEAST_BLOCKS, Arriving, SourcePace
 from ledgerd.archive.errors import SourceFault
 from ledgerd.archive.known import KnownBlocks
-from ledgerd.archive.pace import LEAST_BLOCKS, SourcePace
 from ledgerd.archive.proof import sound_part
 from ledgerd.archive.sealed import SealedFile
 from ledgerd.basics.printable import printable

@@ -1,7 +1,8 @@
-"""The archive: irreversible blocks in sealed files, one for each range of numbers (spec 11, section 9.7)."""
+"""The archive: irreversible blocks in sealed files by ranges of numbers, and their list (spec 11, section 9.7)."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from bisect import bisect_right
@@ -11,6 +12,7 @@ from typing import NamedTuple
 
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.files import LARGEST_ENTRY, OFFSET, LogKind, paths_of, sums_path, sync_folder
+from ledgerd.state.files.lock import swapping
 
 SEALED_NAME = re.compile(r"blocks-(\d{10})-(\d{10})\.log", re.ASCII)
 
@@ -18,6 +20,11 @@ LATEST = 0xFFFFFFFF
 
 MOST_OPEN = 4
 """Files that are held open; each takes three descriptors."""
+
+LIST_NAME = "SHA256SUMS"
+MOST_BYTES = 16 << 20
+"""Of a list: a hundred thousand files."""
+LIST_LINE = re.compile(r"([0-9a-f]{64}) [ *](\S+)", re.ASCII)
 
 
 class SealedFile(NamedTuple):
@@ -92,7 +99,6 @@ class ArchivedBlocks:
         return None if file is None else self._reader(file).read(number)
 
     def scan(self, first: int, last: int) -> Iterator[tuple[int, bytes]]:
-        """The blocks from one number to another, up to the first that is not there."""
         while first <= last:
             file = self._file_of(first)
             if file is None:
@@ -147,3 +153,30 @@ def merged(files: list[SealedFile]) -> list[SealedFile]:
         else:
             runs.append(file)
     return runs
+
+
+def list_sums(folder: Path) -> None:
+    """Write the list anew; a node that writes the archive and a process that fetches do so one after the other."""
+    path = folder / LIST_NAME
+    with swapping(folder):
+        known = listed(path.read_text(encoding="utf-8", errors="replace")) if path.exists() else {}
+        lines = [f"{known.get(file) or _sum_of(folder / file.name)}  {file.name}\n" for file in sealed_files(folder)]
+        new = path.with_name(f"{LIST_NAME}.new")
+        new.write_text("".join(lines), encoding="utf-8")
+        new.replace(path)
+        sync_folder(folder)
+
+
+def listed(text: str) -> dict[SealedFile, str]:
+    found = {}
+    for line in text.splitlines():
+        match = LIST_LINE.fullmatch(line)
+        file = SealedFile.named(match[2]) if match is not None else None
+        if match is not None and file is not None:
+            found[file] = match[1]
+    return found
+
+
+def _sum_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

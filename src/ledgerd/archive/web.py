@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
 
-from ledgerd.archive.arriving import Arriving
+from ledgerd.archive.arriving import LEAST_BYTES, Arriving, SourcePace
 from ledgerd.archive.errors import SourceFault
-from ledgerd.archive.listing import LIST_NAME, MOST_BYTES, listed
-from ledgerd.archive.pace import LEAST_BYTES, SourcePace
-from ledgerd.archive.sealed import SealedFile
+from ledgerd.archive.sealed import LIST_NAME, MOST_BYTES, SealedFile, listed
 from ledgerd.basics.printable import printable
 from ledgerd.client.address import read_address
 from ledgerd.client.blocking import HttpClient
@@ -68,7 +66,6 @@ class WebArchive:
         return min(having, default=None)
 
     def obtain(self, file: SealedFile, path: Path, room: int) -> None:
-        """Fetch a file, and compare it with the list."""
         self._left_of_file = 2 * file.most_bytes
         while True:
             begun = _size_of(path)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
-from ledgerd.archive.listing import list_sums
-from ledgerd.archive.sealed import SealedFile, seal, sealed_files
+from ledgerd.archive.sealed import SealedFile, list_sums, seal, sealed_files
 from ledgerd.chain.log.block_log import BlockLog, BlockLogReader
 from ledgerd.chain.log.files import OFFSET, LogKind, paths_of, sums_path
 from ledgerd.chain.log.rolling import RollingBlockLogReader

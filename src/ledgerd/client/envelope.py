@@ -54,10 +54,8 @@ def packed(request: object) -> bytes:
 
 
 def parsed(raw: bytes) -> Json:
-    """The JSON of an answer. Texts of the chain need not be UTF-8: what is not is replaced.
-
-    Raises:
-        NotAnAnswer: It is no JSON.
+    """The JSON of an answer. Texts of the chain need not be UTF-8: what is not is replaced. `NotAnAnswer`: it is no
+    JSON.
     """
     try:
         found: Json = orjson.loads(raw)
@@ -70,12 +68,7 @@ def parsed(raw: bytes) -> Json:
 
 
 def result_of(answer: Json, number: int) -> Any:  # noqa: ANN401 - JSON, of which who asks knows the form
-    """The result in an answer to the request with a number.
-
-    Raises:
-        NotAnAnswer: It answers something else, or nothing.
-        ErrorAnswer: It is an error.
-    """
+    """The result in an answer to the request with a number. `NotAnAnswer`: it answers something else, or nothing."""
     if not isinstance(answer, dict) or answer.get("id") != number:
         raise NotAnAnswer
     error = answer.get("error")
@@ -87,10 +80,8 @@ def result_of(answer: Json, number: int) -> Any:  # noqa: ANN401 - JSON, of whic
 
 
 def results_of(raw: bytes, count: int) -> Sequence[Any]:
-    """The results of a batch whose requests have the numbers from 0 on; an error stands for its own.
-
-    Raises:
-        NotAnAnswer: It is no batch of as many answers.
+    """The results of a batch whose requests have the numbers from 0 on; an error stands for its own. `NotAnAnswer`: it
+    is no batch of as many answers.
     """
     answers = parsed(raw)
     if isinstance(answers, dict):

@@ -89,12 +89,7 @@ class AnswerReader:
         return self._reason.decode("latin-1")
 
     def feed(self, data: bytes) -> None:
-        """Read more bytes; none are the end of the connection.
-
-        Raises:
-            HttpFault: They are no answer, or not a whole one.
-            TooLarge: There are too many.
-        """
+        """Read more bytes; none are the end. `HttpFault`: they are no whole answer; `TooLarge`: there are too many."""
         if not data:
             self._end()
             return
@@ -119,14 +114,11 @@ class AnswerReader:
         self.is_whole = True
 
     def take(self) -> bytes:
-        """What has come of the body since the last time."""
         body, self._parts = b"".join(self._parts), []
         return body
 
     def _finish(self) -> None:
         self.is_whole, self.keeps_open = True, self._parser.should_keep_alive()
-
-    # -- called by the parser
 
     def on_message_begin(self) -> None:
         if self.is_whole:

@@ -43,10 +43,8 @@ class HttpLink(asyncio.Protocol):
         return link
 
     async def ask(self, request: bytes, reader: AnswerReader) -> None:
-        """Send a request, and wait until its answer is read; where that fails, nothing stays open.
-
-        Raises:
-            OSError: There is no answer, or none that can be read.
+        """Send a request, and wait until its answer is read; where that fails, nothing stays open. `OSError`: there is
+        no answer, or none that can be read.
         """
         self._reader, self._answered = reader, asyncio.get_running_loop().create_future()
         try:
@@ -99,9 +97,7 @@ class NodePool:
 
     async def ask(self, *calls: NodeCall, asker: str = "") -> Sequence[Any]:
         """The results of a batch, an `ErrorAnswer` for each that the node refuses. It may be told who asks: an address.
-
-        Raises:
-            NodeAway: There is no answer, or none that can be read.
+        `NodeAway`: there is no answer, or none that can be read.
         """
         if not calls:
             return []  # an empty batch is an error of JSON-RPC

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ledgerd.codec.json.text import Json
-from ledgerd.compare.asking import FoundDifference, Pair
-from ledgerd.compare.difference import Difference, shown
-from ledgerd.compare.heads import BLOCK_ID, NodeHead, head_of
+from ledgerd.compare.asking import BLOCK_ID, Difference, FoundDifference, NodeHead, Pair, head_of, shown
 from ledgerd.compare.node import ComparedNode
 
 IDS = 1_000

@@ -8,11 +8,9 @@ from random import Random
 from typing import NamedTuple
 
 from ledgerd.codec.json.text import Json
-from ledgerd.compare.asking import FoundDifference, Pair
+from ledgerd.compare.asking import FoundDifference, Pair, head_of, require_block
 from ledgerd.compare.blocks import compare_blocks, keeps_all
-from ledgerd.compare.errors import NotComparable
-from ledgerd.compare.heads import head_of, require_block
-from ledgerd.compare.node import ComparedNode
+from ledgerd.compare.node import ComparedNode, NotComparable
 from ledgerd.compare.reads import Read, SeenValues, comparable, random_read
 from ledgerd.rpc.call.declarations import Api, Method
 

@@ -6,7 +6,7 @@ import itertools
 import json
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from typing import NamedTuple, Self
 
@@ -15,8 +15,6 @@ from ledgerd.client.address import read_address
 from ledgerd.client.blocking import Deadline, HttpClient
 from ledgerd.client.envelope import MISSING, NodeCall, request_of
 from ledgerd.codec.json.text import Json
-from ledgerd.compare.errors import NobodyListens, NotComparable
-from ledgerd.compare.pace import Pace
 from ledgerd.protocol.errors import OperatorError
 
 SECONDS = 30.0
@@ -32,6 +30,35 @@ SHOWN = 200
 """Characters of a foreign text that are printed."""
 
 
+class NotComparable(OperatorError):
+    """One of the nodes does not answer, answers with nonsense, or they are of different chains."""
+
+
+class NobodyListens(NotComparable):
+    """The machine of a node answers, and says that nothing listens there: the node is stopped."""
+
+
+class Pace:
+    """Spreads requests evenly over time."""
+
+    def __init__(
+        self,
+        each_second: float,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._interval = 1.0 / each_second
+        self._clock = clock
+        self._sleep = sleep
+        self._next = 0.0
+
+    def wait(self) -> None:
+        now = self._clock()
+        if now < self._next:
+            self._sleep(self._next - now)
+        self._next = max(now, self._next) + self._interval
+
+
 class NodeAnswer(NamedTuple):
     """A result or an error."""
 
@@ -42,7 +69,6 @@ class NodeAnswer(NamedTuple):
 
     @property
     def is_missing(self) -> bool:
-        """Whether the node does not have the method."""
         return MISSING in self.error
 
 

@@ -51,7 +51,6 @@ class SeenValues:
             _add(self.transactions, name)
 
     def name(self, random: Random) -> str:
-        """The name of an account, now and then of none."""
         return random.choice(self.names) if self.names and random.random() < 0.95 else UNKNOWN
 
     def key(self, random: Random) -> str | None:

@@ -46,7 +46,6 @@ def clock(servers: Sequence[Endpoint], wall: Callable[[], int]) -> Iterator[Find
 
 
 def judged(offset: int) -> Iterator[Finding]:
-    """A finding where the clock is off by these microseconds."""
     if abs(offset) <= NOTICED:
         return
     make = error if abs(offset) >= TOO_MUCH else warning

@@ -14,8 +14,7 @@ from ledgerd.doctor.finding import Finding, error, warning
 from ledgerd.doctor.keys import ask, keys, signer
 from ledgerd.doctor.ledger import ledger
 from ledgerd.doctor.machine import machine
-from ledgerd.doctor.peers import peers
-from ledgerd.doctor.ports import ports
+from ledgerd.doctor.ports import peers, ports
 from ledgerd.doctor.service import service
 
 MICRO = 1_000_000

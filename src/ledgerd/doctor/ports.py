@@ -1,18 +1,23 @@
-"""Findings on ports: whether they are free before a start, open while the node runs, and reached from outside."""
+"""Findings on connections: ports before a start and while the node runs, and the nodes that this one depends on."""
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
+from ledgerd.basics.failures import reason_of
 from ledgerd.doctor.examined_node import SECONDS, ExaminedNode, local
 from ledgerd.doctor.finding import Finding, error, warning
 from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.protocol.types.time_text import time_text
 from ledgerd.protocol.types.times import LATEST
+from ledgerd.snapshot.exchange.client import FAULTS, ask
+from ledgerd.supervision.tasks import all_of
+from ledgerd.supervision.this_process import on_a_loop
 
 INBOUND_FILE = "last_inbound_peer"
 """In the data directory: when the running node last had a peer that had dialled it, in seconds since 1970."""
@@ -86,7 +91,6 @@ def unreached(endpoint: Endpoint, seen: int, now: int) -> Iterator[Finding]:
 
 
 def last_inbound(data_dir: Path) -> int:
-    """When an inbound peer was last seen; 0 where none was."""
     try:
         text = (data_dir / INBOUND_FILE).read_text(encoding="ascii", errors="replace")
     except OSError:
@@ -97,3 +101,44 @@ def last_inbound(data_dir: Path) -> int:
 
 def record_inbound(data_dir: Path, now: int) -> None:
     (data_dir / INBOUND_FILE).write_text(f"{now}\n", encoding="ascii")
+
+
+def peers(seeds: Sequence[Endpoint], snapshot_peers: Sequence[Endpoint]) -> Iterator[Finding]:
+    """Ask all of them at the same time."""
+    answers = on_a_loop(lambda: all_of([*map(_dialled, seeds), *map(_asked_for_snapshot, snapshot_peers)]))
+    silent = [answer for answer in answers[: len(seeds)] if answer]
+    if silent:
+        make = error if len(silent) == len(seeds) else warning
+        yield make(
+            "seeds-silent",
+            what=f"{len(silent)} of {len(seeds)} seed nodes do not answer: {', '.join(silent)}",
+            why="with no seed at all a node that has no other peer cannot join the network",
+            do="see whether this machine reaches others at all, then replace seeds that are gone (p2p-seed-node)",
+        )
+    silent = [answer for answer in answers[len(seeds) :] if answer]
+    if silent:
+        yield warning(
+            "snapshot-peers-silent",
+            what=f"{len(silent)} of {len(snapshot_peers)} trusted peers give no snapshot: {', '.join(silent)}",
+            why="without one the node cannot begin, or come back after its state is lost, without a long replay",
+            do="ask their operators, or name other nodes that you trust with trusted-snapshot-peer",
+        )
+
+
+async def _dialled(seed: Endpoint) -> str:
+    """Why it is of no use; empty where it is."""
+    try:
+        async with asyncio.timeout(SECONDS):
+            _, writer = await asyncio.open_connection(*seed)
+    except (OSError, TimeoutError) as problem:
+        return f"{seed} ({reason_of(problem)})"
+    writer.transport.abort()
+    return ""
+
+
+async def _asked_for_snapshot(peer: Endpoint) -> str:
+    try:
+        await ask(peer)
+    except FAULTS as problem:
+        return f"{peer} ({reason_of(problem)})"
+    return ""

@@ -61,8 +61,6 @@ class SharedMemory:
         start = FIRST_REGION + number * REGION_BYTES
         return self._whole[start : start + size * NUMBER].cast("d")
 
-    # -- the names of validators, which change: a reader must not see the numbers of one under the name of another
-
     def begin_names(self) -> None:
         self._head[0] += 1.0
 

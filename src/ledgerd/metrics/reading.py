@@ -38,17 +38,13 @@ class ProcessRegion(NamedTuple):
     layout: RegionLayout
 
 
-def worker_process(number: int) -> str:
-    return f"api-{number}"
-
-
 class MetricsReader:
     """Reads the memory of a node."""
 
     def __init__(self, memory: SharedMemory, methods: tuple[str, ...], version: str) -> None:
         self._memory = memory
         api = worker_layout(methods)
-        workers = [ProcessRegion(worker_process(n), worker_region(n), api) for n in range(memory.workers)]
+        workers = [ProcessRegion(f"api-{n}", worker_region(n), api) for n in range(memory.workers)]
         main = ProcessRegion(MAIN_PROCESS, MAIN_REGION, main_layout())
         reader = ProcessRegion(READER_PROCESS, READER_REGION, reader_layout(version))
         self._of_writer: dict[Writer, list[ProcessRegion]] = {

@@ -67,8 +67,6 @@ class Dialogue:
         else:
             self._handlers[type(message)](peer, message)
 
-    # -- the handshake
-
     def _hello(self, peer: Peer, hello: messages.Hello) -> None:
         """Spec 04, section 7.2."""
         core = self._core
@@ -140,8 +138,6 @@ class Dialogue:
         reason = printable(ban.reason[:REASON_LENGTH])[:REASON_LENGTH]
         peer.refusal = min(ban.ban_duration_sec, LONGEST_REFUSAL)
         self._core.close(peer, f"remote: {reason}")
-
-    # -- transactions
 
     def _transaction(self, peer: Peer, message: messages.TransactionMessage) -> None:
         """Relay a transaction after the chain has accepted it (spec 04, section 14; the reference relays it before)."""

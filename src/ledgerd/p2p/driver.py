@@ -1,7 +1,4 @@
-"""The sockets of the network state machine: listening, dialling, deadlines, back-pressure (spec 04, section 22).
-
-It decides nothing: it passes bytes and time to `NetworkState`, and carries out the actions that this returns.
-"""
+"""The sockets of the network state machine: listening, dialling, deadlines, back-pressure (spec 04, section 22)."""
 
 from __future__ import annotations
 
@@ -13,9 +10,8 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 
 from ledgerd.metrics.meters.peers import round_trip
 from ledgerd.p2p.network_state import TICK_SECONDS, NetworkState
-from ledgerd.p2p.shared.actions import Close, Dial, Precompute, Send
-from ledgerd.p2p.shared.batches import Batch
-from ledgerd.p2p.shared.notices import log_peer
+from ledgerd.p2p.shared.actions import Batch, Close, Dial, Precompute, Send
+from ledgerd.p2p.shared.core import log_peer
 from ledgerd.p2p.turns import BLOCKS, Turns
 from ledgerd.p2p.wire.messages import ForkStatus, TransactionMessage
 from ledgerd.protocol.blocks.block import Block

@@ -9,8 +9,7 @@ from random import Random
 from ledgerd.basics.addresses import charged_as
 from ledgerd.metrics.table.peers import FRAME_TOO_LARGE
 from ledgerd.p2p.dialogue import Dialogue
-from ledgerd.p2p.shared.actions import Action
-from ledgerd.p2p.shared.batches import Batch
+from ledgerd.p2p.shared.actions import Action, Batch
 from ledgerd.p2p.shared.chain_access import ChainAccess
 from ledgerd.p2p.shared.core import Core
 from ledgerd.p2p.shared.modes import Cause, Mode

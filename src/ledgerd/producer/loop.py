@@ -1,6 +1,4 @@
-"""The producer: `tick`, four times a second on the chain's thread, decides and acts; `run` is the timer, on the main
-loop.
-"""
+"""The producer: `tick`, four times a second on the chain's thread, decides and acts; `run` is the timer."""
 
 from __future__ import annotations
 

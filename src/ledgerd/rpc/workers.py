@@ -21,7 +21,7 @@ from ledgerd.rpc.link.switchboard import Switchboard, WorkerLink
 from ledgerd.rpc.settings import WebserverSettings
 from ledgerd.rpc.worker import ListeningSocket, WorkerArguments
 from ledgerd.supervision.processes import PIPE, RETURNS_MEMORY, Child, module_command
-from ledgerd.supervision.tasks import first_of
+from ledgerd.supervision.tasks import all_of, first_of
 from ledgerd.supervision.work import Ended, Work, Working
 
 COMMAND = module_command("ledgerd.rpc.worker")
@@ -110,14 +110,10 @@ class Workers:
             self._work.keep(slot.name, partial(self._live, slot))
         with suppress(TimeoutError):
             async with asyncio.timeout(START_SECONDS):
-                await first_of(self._all_serve(), self._cannot_start.wait())
+                await first_of(all_of(slot.serves.wait() for slot in self.slots), self._cannot_start.wait())
         if not all(slot.serves.is_set() for slot in self.slots):
             await self.stop()
             raise OperatorError(f"the {self.name}s do not start; the messages above say why")
-
-    async def _all_serve(self) -> None:
-        for slot in self.slots:
-            await slot.serves.wait()
 
     async def stop(self) -> None:
         await self._work.stop()

@@ -39,8 +39,6 @@ class Clients:
         self._known = Recent(lambda _: True, KNOWN_ADDRESSES)
         """Addresses that have shown a right certificate."""
 
-    # -- connections
-
     def admit(self, client: str, connection: Closable) -> bool:
         """Whether a connection may stay; if its client has too many, the oldest of them is closed for it."""
         own = [each for each, name in self._connections.items() if name == client]

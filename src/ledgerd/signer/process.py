@@ -26,10 +26,8 @@ from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.protocol.types.time_text import time_text
 from ledgerd.signer.clients import Clients
-from ledgerd.signer.clock import CheckedClock
-from ledgerd.signer.folder import SignerFolder
-from ledgerd.signer.locks import lock_key, lock_key_file
-from ledgerd.signer.rule import SigningRule
+from ledgerd.signer.folder import SignerFolder, lock_key, lock_key_file
+from ledgerd.signer.rule import CheckedClock, SigningRule
 from ledgerd.signer.service import SigningService
 from ledgerd.signer.serving import PathListener, TlsListener, listen_on_path
 from ledgerd.supervision.part import Part, Supervisor
@@ -117,7 +115,8 @@ class SignerPart(Part):
         self._settings = settings
         self._ntp = NtpClient(NtpSettings(servers=settings.time_servers), _wall) if settings.time_servers else None
         rule = SigningRule(keys, settings.validators, folder.record, has_stopped_cleanly=folder.has_stopped_cleanly)
-        self._service = SigningService(rule, CheckedClock(_monotonic, _wall, self._offset()), settings.validators, keys)
+        clock = CheckedClock(lambda: time.monotonic_ns() // 1000, _wall, self._offset())
+        self._service = SigningService(rule, clock, settings.validators, keys)
         self._clients = Clients()
         self._listening: PathListener | socket.socket | None = None
         self._about = (
@@ -178,7 +177,3 @@ def _number_of(user: str) -> int:
 
 def _wall() -> int:
     return time.time_ns() // 1000
-
-
-def _monotonic() -> int:
-    return time.monotonic_ns() // 1000

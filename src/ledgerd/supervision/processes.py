@@ -142,7 +142,6 @@ class Child:
         return code
 
     async def ended(self) -> int:
-        """Await its end; always call this on the same loop."""
         if self._ended is None:
             loop = asyncio.get_running_loop()
             ended: asyncio.Future[int] = loop.create_future()

@@ -55,7 +55,8 @@ class ProgressLine:
         if rate <= 0 and not is_last:
             return ProgressStep(self._work, f"{text}, waiting for {self._unit}s{note}", fields, is_line, is_last)
         percent = 100 * done // total if total else 100
-        text += f" ({percent} %), {_number(rate)} {self._unit}s/s"
+        shown_rate = f"{rate:,.0f}" if rate >= 10 or rate == round(rate) else f"{rate:.1f}"
+        text += f" ({percent} %), {shown_rate} {self._unit}s/s"
         if rate > 0:
             seconds = max(0, total - done) / rate
             fields["seconds_left"] = round(seconds)
@@ -69,10 +70,6 @@ class ProgressLine:
             seen.popleft()
         since, before = seen[0]
         return (done - before) / (now - since) if now > since else 0.0
-
-
-def _number(rate: float) -> str:
-    return f"{rate:,.0f}" if rate >= 10 or rate == round(rate) else f"{rate:.1f}"
 
 
 def many(count: int, what: str) -> str:

@@ -71,8 +71,6 @@ class Work:
         self._report: Callable[[BaseException], None] | None = None
         self._unreported: BaseException | None = None
 
-    # -- whom it belongs to
-
     def belong(self, report: Callable[[BaseException], None], health: Health) -> None:
         """Report failures to the supervisor; an earlier one is reported now."""
         with self._lock:
@@ -89,8 +87,6 @@ class Work:
                 self._unreported = self._unreported or problem
         if report is not None:
             report(problem)
-
-    # -- what runs
 
     def __len__(self) -> int:
         return len(self._tasks)
@@ -135,8 +131,6 @@ class Work:
 
     def restart_schedule(self, name: str) -> RestartSchedule:
         return RestartSchedule(self, name)
-
-    # -- what is told
 
     def now(self) -> float:
         return self._clock()

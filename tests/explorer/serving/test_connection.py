@@ -11,7 +11,7 @@ import pytest
 from ledgerd.explorer.node.watch import BlockFacts
 from ledgerd.explorer.pages.answering import PageReply, PageRequest
 from ledgerd.explorer.serving import bounds
-from ledgerd.explorer.serving.headers import POLICY, head_of
+from ledgerd.explorer.serving.connection import POLICY, head_of
 from ledgerd.rpc.http.reader import PARSED_BYTES, Arrival, RequestReader
 from tests.explorer.browsers import Site, site_of
 from tests.explorer.recorded_node import RecordedExplorer, names_of, recorded_explorer

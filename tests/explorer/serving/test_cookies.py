@@ -7,7 +7,7 @@ from types import FrameType
 
 import pytest
 
-from ledgerd.explorer.serving.cookies import READ_BYTES, choices_in
+from ledgerd.explorer.serving.connection import READ_BYTES, choices_in
 
 
 @pytest.mark.parametrize(

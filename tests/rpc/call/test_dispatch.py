@@ -14,8 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ledgerd.basics.quotas import HeldAmounts
 from ledgerd.codec.json.text import Json
-from ledgerd.rpc.call.dispatch import Dispatcher, Later
+from ledgerd.rpc.call.bounds import BoundReached, RequestBudget
+from ledgerd.rpc.call.dispatch import BatchAnswers, Dispatcher, Later
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.reading import LARGE
@@ -211,3 +213,24 @@ def test_a_method_that_needs_a_state_says_that_there_is_none() -> None:
     error = answer_of(dispatcher(), encoded(request("read_state")))["error"]
 
     assert error == {"code": -32000, "message": "The node has no state"}
+
+
+def test_the_answers_are_one_array_and_count_as_kept_until_it_is_taken() -> None:
+    held = HeldAmounts(100)
+    batch = BatchAnswers([1, 2], RequestBudget(Limits(), share="one"), held)
+    for _ in batch.rest:
+        batch.add(b"{}")
+    assert held.total == 4
+    assert batch.take() == b"[{},{}]"
+    assert held.total == 0
+    batch.release()
+    assert held.total == 0
+
+
+def test_whoever_has_most_may_not_go_on_where_too_much_is_kept() -> None:
+    held = HeldAmounts(10)
+    batch = BatchAnswers([], RequestBudget(Limits(), share="one"), held)
+    with pytest.raises(BoundReached):
+        batch.add(b"x" * 11)
+    batch.release()
+    assert held.total == 0

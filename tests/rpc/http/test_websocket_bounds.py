@@ -10,7 +10,7 @@ from itertools import pairwise
 from websockets.frames import Frame, Opcode
 
 from ledgerd.rpc.call.limits import Limits
-from ledgerd.rpc.http.places.given_up import CANCELLED_AT_ONCE
+from ledgerd.rpc.http.places.connection_table import CANCELLED_AT_ONCE
 from ledgerd.rpc.http.service import ALWAYS_HELD
 from tests.rpc.http.streams.test_websocket import follow, masked, raw
 from tests.rpc.loopback import connection_of, play, serving, until

@@ -9,9 +9,8 @@ import pytest
 
 from ledgerd.protocol.crypto.keys import PrivateKey
 from ledgerd.wallet.errors import ChangedPassword, ForeignWallet, WalletError, WrongPassword
-from ledgerd.wallet.keys.contents import Contents
 from ledgerd.wallet.keys.sealing import Cost
-from ledgerd.wallet.keys.wallet_file import WalletFile, copy_wallet
+from ledgerd.wallet.keys.wallet_file import Contents, WalletFile, copy_wallet
 
 CHEAP = Cost(n=2)
 

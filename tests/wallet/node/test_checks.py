@@ -11,9 +11,17 @@ import pytest
 
 from ledgerd.protocol.types.time_text import time_text
 from ledgerd.wallet.errors import HeadWentBack, NodesDisagree, NodeUnreachable, OtherChain, WalletError, WrongClock
-from ledgerd.wallet.node.checks import ChainStatus, Trust, chain_status, checked_status
+from ledgerd.wallet.node.checks import (
+    ChainStatus,
+    SeenChain,
+    Trust,
+    chain_status,
+    checked_status,
+    file_of,
+    forget,
+    recall,
+)
 from ledgerd.wallet.node.client import NodeClient
-from ledgerd.wallet.node.seen import SeenChain, file_of, forget, recall
 from tests.wallet.nodes import FakeNode, serving
 
 NOW = 1_700_000_000

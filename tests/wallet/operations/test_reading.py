@@ -20,8 +20,7 @@ from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.base import name_of
 from ledgerd.protocol.types.assets import SHARES_SYMBOL, TOKEN_SYMBOL, Asset
 from ledgerd.wallet.errors import RuleBroken, WalletError, WrongAmount
-from ledgerd.wallet.operations.catalogue import SENDABLE, UNSENDABLE, operation_named
-from ledgerd.wallet.operations.fields import fields_of_operation, inner_of
+from ledgerd.wallet.operations.fields import SENDABLE, UNSENDABLE, fields_of_operation, inner_of, operation_named
 from ledgerd.wallet.operations.reading import (
     from_json,
     from_words,

@@ -107,7 +107,3 @@ def _help(option: Option) -> str:
     if any(option.defaults) and option.kind.argument is not Argument.NONE:
         parts.append(f"Default: {', '.join(option.defaults)}.")
     return " ".join(parts)
-
-
-def given_on(parser: NodeArguments, words: Sequence[str]) -> dict[str, list[str]]:
-    return dict(vars(parser.parse_args(words)))

@@ -84,6 +84,10 @@ def _seconds(least: float, most: float, words: str) -> Callable[[str], float]:
     return read
 
 
+def _add_repeated(arguments: argparse.ArgumentParser, name: str, metavar: str, does: str) -> None:
+    arguments.add_argument(name, action="append", default=[], metavar=metavar, help=f"{does}; may be repeated")
+
+
 def default_directory() -> Path:
     data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
     return Path(data) / "ledgerd" / "dev"
@@ -127,12 +131,11 @@ def add_dev(commands: Commands) -> None:
         metavar="HOST:PORT",
         help=f"and metrics (default: {metrics_beside(DEV_HTTP)}, or as far above --http)",
     )
-    add(
+    _add_repeated(
+        arguments,
         "--allow-origin",
-        action="append",
-        default=[],
-        metavar="ORIGIN",
-        help="allow requests of web pages with this origin, such as http://localhost:3000 (default: none)",
+        "ORIGIN",
+        "allow requests of web pages with this origin, such as http://localhost:3000 (default: none)",
     )
     add("--explorer", metavar="HOST:PORT", help="and pages about the chain, as `ledgerd explorer` (default: none)")
     add("--workers", default="1", metavar="NUMBER", help="number of API workers (default: 1)")
@@ -220,12 +223,11 @@ def add_explorer(commands: Commands) -> None:
         "asked for its head five times a second",
     )
     add("--listen", default=LISTEN, metavar="HOST:PORT", help=f"serve browsers here (default: {LISTEN})")
-    add(
+    _add_repeated(
+        arguments,
         "--trusted-proxy",
-        action="append",
-        default=[],
-        metavar="ADDRESS",
-        help="an address or network whose X-Forwarded-For names the visitor; this machine is one; may be repeated",
+        "ADDRESS",
+        "an address or network whose X-Forwarded-For names the visitor; this machine is one",
     )
 
 
@@ -240,15 +242,9 @@ def add_signer(commands: Commands) -> None:
     place = "unix:/PATH, or tls://HOST:PORT where both sides show a certificate"
     add("--data-dir", type=Path, metavar="DIR", help="the folder of what was signed last")
     add("--key-file", type=Path, metavar="FILE", help="the private keys, in WIF, one on each line")
-    add("--validator", action="append", default=[], metavar="NAME", help="a validator to sign for; may be repeated")
+    _add_repeated(arguments, "--validator", "NAME", "a validator to sign for")
     add("--listen", metavar="PLACE", help=place)
-    add(
-        "--allow-user",
-        action="append",
-        default=[],
-        metavar="USER",
-        help="another user of this machine that may ask over the Unix socket; may be repeated",
-    )
+    _add_repeated(arguments, "--allow-user", "USER", "another user of this machine that may ask over the Unix socket")
     add("--certificate", type=Path, metavar="FILE", help="our certificate, for tls://")
     add("--certificate-key", type=Path, metavar="FILE", help="the key of our certificate")
     add(
@@ -257,11 +253,10 @@ def add_signer(commands: Commands) -> None:
         metavar="FILE",
         help="the certificates of the other side, or of the authority that has signed them",
     )
-    add(
+    _add_repeated(
+        arguments,
         "--time-server",
-        action="append",
-        default=[],
-        metavar="HOST",
-        help="a time server to check the clock by; nothing is signed before one has answered; may be repeated",
+        "HOST",
+        "a time server to check the clock by; nothing is signed before one has answered",
     )
     add("--ask", metavar="PLACE", help="print how the signer at this place is, and end")

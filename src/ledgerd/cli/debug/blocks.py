@@ -72,7 +72,6 @@ def _of_node(address: str) -> StoredBlocks:
 
 
 def _asked(address: str, method: str, *arguments: int) -> Any:  # noqa: ANN401 - JSON of any kind
-    """The result of a method of `database_api`."""
     from ledgerd.client.address import read_address  # noqa: PLC0415 - none of these is loaded for `--help`
     from ledgerd.client.blocking import HttpClient  # noqa: PLC0415
     from ledgerd.client.envelope import ErrorAnswer, NodeCall, NotAnAnswer, packed, parsed, request_of, result_of  # noqa: PLC0415

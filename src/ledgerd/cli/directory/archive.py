@@ -14,7 +14,7 @@ from ledgerd.archive.sealed import merged, sealed_files
 from ledgerd.archive.web import WebArchive
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.cli.shared.data_directory import configuration_of
-from ledgerd.cli.shared.progress import progress
+from ledgerd.cli.shared.terminal import progress
 from ledgerd.node.config.options.application import BLOCK_ARCHIVE
 from ledgerd.node.config.values.endpoints import read_peer
 from ledgerd.node.config.values.kind import WrongValue

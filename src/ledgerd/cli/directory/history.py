@@ -13,8 +13,7 @@ from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.rolling import RollingBlockLogReader
 from ledgerd.cli.shared.data_directory import configuration_of, rebuild_with_progress
-from ledgerd.cli.shared.progress import progress
-from ledgerd.cli.shared.terminal import LOWEST_PRIORITY, require_room, until_asked_to_stop
+from ledgerd.cli.shared.terminal import LOWEST_PRIORITY, progress, require_room, until_asked_to_stop
 from ledgerd.history.columns.source import HistorySource
 from ledgerd.history.embedded.following import HISTORY_FOLDER
 from ledgerd.history.embedded.rebuild import rebuild

@@ -12,7 +12,7 @@ from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip
 from ledgerd.chain.log.source import LogSource
 from ledgerd.chain.offline.replay import replay
 from ledgerd.cli.shared.data_directory import configuration_of, opened_chain
-from ledgerd.cli.shared.progress import progress
+from ledgerd.cli.shared.terminal import progress
 from ledgerd.history.embedded.following import HISTORY_FOLDER, open_history
 from ledgerd.node.config.options.application import OPERATION_HISTORY
 from ledgerd.node.datadir.projections import record_blocks

@@ -10,8 +10,7 @@ from typing import Any
 
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.cli.shared.data_directory import configuration_of
-from ledgerd.cli.shared.progress import progress
-from ledgerd.cli.shared.terminal import LOWEST_PRIORITY, report, require_room
+from ledgerd.cli.shared.terminal import LOWEST_PRIORITY, progress, report, require_room
 from ledgerd.codec import codec_of
 from ledgerd.node.config.logging.setup import set_up_for_person
 from ledgerd.node.config.network import network_of

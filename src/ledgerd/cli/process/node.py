@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ledgerd.cli.arguments.node_arguments import WRONG_CONFIGURATION, given_on, node_arguments
+from ledgerd.cli.arguments.node_arguments import WRONG_CONFIGURATION, node_arguments
 from ledgerd.node.build import THIS_BUILD
 from ledgerd.node.config.configuration import Configuration, read_configuration, read_invocation, write_default_file
 from ledgerd.node.config.given import PRIVATE_KEY, ConfigurationError
@@ -30,7 +30,7 @@ def version_text() -> str:
 
 
 def run(words: Sequence[str], commands: Sequence[str]) -> int:
-    command_line = given_on(node_arguments(version_text, commands), words)
+    command_line = dict(vars(node_arguments(version_text, commands).parse_args(words)))
     here = Path.cwd()
     try:
         invocation = read_invocation(command_line, here)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.log.opening import LogUnfit
-from ledgerd.cli.shared.progress import progress
 from ledgerd.cli.shared.started import Start
+from ledgerd.cli.shared.terminal import progress
 from ledgerd.history.embedded.following import HISTORY_FOLDER
 from ledgerd.history.embedded.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings

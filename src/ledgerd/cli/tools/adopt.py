@@ -1,6 +1,4 @@
-"""`ledgerd adopt`: makes a data directory of ours from that of a `vizd`, which is only read; with --validator, walks
-through the hand-over of a validator.
-"""
+"""`ledgerd adopt`: a data directory from that of a `vizd`, which is only read; the hand-over of a validator."""
 
 from __future__ import annotations
 
@@ -18,10 +16,8 @@ from ledgerd.adopt.history import FoundHistory, longest
 from ledgerd.adopt.translation import TranslatedLine, accepted, summary, translate
 from ledgerd.cli.arguments.tool_arguments import MAINNET
 from ledgerd.cli.shared.data_directory import configuration_of
-from ledgerd.cli.shared.progress import Advance, progress
-from ledgerd.cli.shared.terminal import report
-from ledgerd.compare.node import ComparedNode
-from ledgerd.compare.pace import Pace
+from ledgerd.cli.shared.terminal import Advance, progress, report
+from ledgerd.compare.node import ComparedNode, Pace
 from ledgerd.node.config.network import network_of
 from ledgerd.protocol.crypto.keys import public_key_from_text, public_key_text
 from ledgerd.protocol.errors import OperatorError, RuleViolation

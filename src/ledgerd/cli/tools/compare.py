@@ -11,9 +11,7 @@ from functools import partial
 from ledgerd.cli.shared.terminal import report
 from ledgerd.compare.asking import FoundDifference, Pair
 from ledgerd.compare.comparison import Comparison, Scope
-from ledgerd.compare.errors import NotComparable
-from ledgerd.compare.node import PATIENCE, ComparedNode
-from ledgerd.compare.pace import Pace
+from ledgerd.compare.node import PATIENCE, ComparedNode, NotComparable, Pace
 from ledgerd.rpc.api import APIS
 from ledgerd.rpc.api.history.operation_history import ACCOUNT_HISTORY, OPERATION_HISTORY
 

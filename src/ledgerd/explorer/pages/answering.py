@@ -130,7 +130,6 @@ class PageMaker:
         return PageReply(200, asset.body, asset.form, {"Cache-Control": f"public, max-age={YEAR}, immutable"})
 
     def _choose(self, asked: PageRequest, code: str) -> PageReply:
-        """Keep a choice of language or theme in a cookie, and go back."""
         try:
             given = fields_of(asked.query)
         except PageFault as fault:
@@ -221,5 +220,4 @@ def _menu(code: str) -> tuple[tuple[str, str], ...]:
 
 
 def _size(key: tuple[str, str, str], reply: PageReply) -> int:
-    """About how many bytes a kept reply takes."""
     return KEPT_BESIDE + sum(map(len, key)) + len(reply.body)

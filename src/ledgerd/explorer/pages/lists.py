@@ -27,11 +27,15 @@ def beside(visit: Visit, name: str, start: int, limit: int, *, has_more: bool) -
 async def operations_of(visit: Visit, types: Sequence[str]) -> dict[str, Any]:
     cursor = visit.cursor()
     (page,) = await visit.ask(NodeCall("history_api", "get_operations", ({"types": types}, cursor, OF_A_PAGE)))
+    return {"rows": list(reversed(page["operations"])), **links_of(visit, page, page["operations"])}
+
+
+def links_of(visit: Visit, page: dict[str, Any], entries: Sequence[Any]) -> dict[str, str]:
+    is_newest = visit.cursor() == "newest"
     return {
-        "rows": list(reversed(page["operations"])),
         "older": visit.link(cursor=page["older"]) if page.get("older") else "",
-        "newer": visit.link(cursor=page["newer"]) if cursor != "newest" and page["operations"] else "",
-        "newest": visit.link(cursor="") if cursor != "newest" else "",
+        "newer": "" if is_newest or not entries else visit.link(cursor=page["newer"]),
+        "newest": "" if is_newest else visit.link(cursor=""),
     }
 
 

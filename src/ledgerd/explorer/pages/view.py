@@ -87,11 +87,9 @@ class Visit:
     now: float
 
     def text(self, name: str, most: int = 200) -> str:
-        """A field of the query, empty where it is not given."""
         return self.query.get(name, "").strip()[:most]
 
     def number(self, name: str, most: int = 0xFFFF_FFFF) -> int | None:
-        """A number in the query; none where it is not given."""
         given = self.text(name)
         return number_in(given, most) if given else None
 
@@ -131,7 +129,6 @@ class Visit:
         return rows[skipped : skipped + limit], (older, newer)
 
     async def ask(self, *calls: NodeCall) -> list[Any]:
-        """The results of several requests, each of which has to be answered."""
         return [needed(each) for each in await self.node.ask(*calls)]
 
     async def one(self, api: str, method: str, *arguments: object) -> Any:  # noqa: ANN401 - JSON
@@ -153,14 +150,12 @@ def number_in(text: str, most: int) -> int:
 
 
 def name_in(text: str) -> str:
-    """A name of an account as it stands in an address."""
     if not NAME.fullmatch(text):
         raise BadQuery("fault.name", text)
     return text
 
 
 def fields_of(query: str) -> dict[str, str]:
-    """The fields of a query; the first of a name counts."""
     found: dict[str, str] = {}
     try:
         pairs = parse_qsl(query[:LONGEST_QUERY], max_num_fields=MOST_FIELDS, errors="replace")
@@ -182,7 +177,6 @@ class PageFamily:
         self.all: list[Route] = []
 
     def page(self, pattern: str) -> Callable[[PageHandler], PageHandler]:
-        """Declare what makes a page, by a pattern of its path."""
 
         def declare(handler: PageHandler) -> PageHandler:
             self.all.append((re.compile(pattern), handler))

@@ -1,24 +1,41 @@
-"""One browser's connection: pages, files and open pages."""
+"""One browser's connection: pages, files, open pages, and pages for programs."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing
+from http import HTTPStatus
 
 from ledgerd.basics.addresses import is_loopback
 from ledgerd.explorer.pages.answering import PageReply, PageRequest
 from ledgerd.explorer.pages.view import PageFault, fields_of
 from ledgerd.explorer.serving import bounds
-from ledgerd.explorer.serving.cookies import choices_in
-from ledgerd.explorer.serving.headers import head_of
-from ledgerd.explorer.serving.plain import PLAIN
 from ledgerd.explorer.serving.visitors import Visitors
 from ledgerd.explorer.words.language import CODES
 from ledgerd.rpc.http.gate import Gate
 from ledgerd.rpc.http.places.connection_table import Activity
 from ledgerd.rpc.http.reader import BETWEEN, Arrival, Refusal, Request, RequestReader
 from ledgerd.rpc.http.requests import RequestConnection
+
+POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+USUAL = {
+    "Cache-Control": "no-cache",
+    "Content-Security-Policy": POLICY,
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "same-origin",
+    "Server": "ledgerd",
+    "Vary": "Accept-Language, Cookie",
+    "X-Content-Type-Options": "nosniff",
+}
+
+CHOICES = frozenset(("lang", "theme"))
+READ_BYTES = 1_024
+"""Of the header; a choice that stands behind them is not known."""
 
 MARKS = frozenset((b"forwarded", b"via", b"x-forwarded-host", b"x-forwarded-proto", b"x-real-ip"))
 """Headers that programs of this machine do not send, and proxies do."""
@@ -32,6 +49,36 @@ TOO_MANY = "too many requests from this address\n"
 EVENTS = "text/event-stream"
 _THIS_MACHINE = Gate((), ())
 """Knows the names of this machine alone."""
+
+TEXT = "text/plain; charset=utf-8"
+ROBOTS = "User-agent: *\nDisallow: /search\nDisallow: /choose\nDisallow: /live\nDisallow: /*?\nDisallow: /*.csv\n"
+
+
+def head_of(status: int, form: str, length: int | None, more: Mapping[str, str] | None, *, closes: bool) -> bytes:
+    """The head of an answer; without a length its body comes in chunks, or, where it closes, until the end."""
+    named = {**USUAL, "Content-Type": form, **(more or {})}
+    if length is not None:
+        named["Content-Length"] = str(length)
+    elif not closes:
+        named["Transfer-Encoding"] = "chunked"
+    if closes:
+        named["Connection"] = "close"
+    lines = "".join(f"{name}: {_safe(value)}\r\n" for name, value in named.items())
+    return f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n{lines}\r\n".encode("latin-1", "replace")
+
+
+def _safe(value: str) -> str:
+    return value.replace("\r", "").replace("\n", "")
+
+
+def choices_in(header: bytes) -> Mapping[str, str]:
+    """What was chosen, by name; the first of a name counts. Whether such a choice exists is not known here."""
+    found: dict[str, str] = {}
+    for part in header[:READ_BYTES].decode("latin-1").split(";"):
+        name, _, value = part.partition("=")
+        if (name := name.strip()) in CHOICES:
+            found.setdefault(name, value.strip().strip('"'))
+    return found
 
 
 class BrowserConnection(RequestConnection):
@@ -213,3 +260,46 @@ def is_of_operator(request: Request) -> bool:
     if host is None or not request.keeps_open or not MARKS.isdisjoint(request.headers):
         return False
     return _THIS_MACHINE.admits({b"host": host})
+
+
+def robots(_visitors: Visitors, *, is_own: bool) -> PageReply:  # noqa: ARG001 - all plain pages are asked alike
+    """What crawlers may read: pages, but not every filter of every list."""
+    return PageReply(200, ROBOTS.encode(), TEXT)
+
+
+def health(_visitors: Visitors, *, is_own: bool) -> PageReply:  # noqa: ARG001 - the same
+    return PageReply(200, b"ok\n", TEXT)
+
+
+def ready(visitors: Visitors, *, is_own: bool) -> PageReply:  # noqa: ARG001 - the same
+    away = visitors.watch.away
+    return PageReply(503, b"the node is away\n", TEXT) if away else PageReply(200, b"ready\n", TEXT)
+
+
+def metrics(visitors: Visitors, *, is_own: bool) -> PageReply:
+    """Figures for Prometheus, to programs of this machine alone."""
+    if not is_own:
+        return PageReply(404, b"not here\n", TEXT)
+    figures = {
+        "requests_total": visitors.answered,
+        "refused_total": visitors.refused,
+        "pages_drawn_total": visitors.answering.drawn,
+        "connections": len(visitors.connections),
+        "open_pages": len(visitors.streams),
+        "head_block_number": visitors.watch.head,
+        "node_answers": int(not visitors.watch.away),
+    }
+    lines = "".join(
+        f"# TYPE ledgerd_explorer_{name} {'counter' if name.endswith('_total') else 'gauge'}\n"
+        f"ledgerd_explorer_{name} {value}\n"
+        for name, value in figures.items()
+    )
+    return PageReply(200, lines.encode(), "text/plain; version=0.0.4; charset=utf-8")
+
+
+PLAIN: Mapping[str, Callable[..., PageReply]] = {
+    "/robots.txt": robots,
+    "/health": health,
+    "/ready": ready,
+    "/metrics": metrics,
+}

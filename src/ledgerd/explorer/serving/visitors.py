@@ -71,8 +71,6 @@ class Visitors(Server):
         self._has_warned = False
         watch.observers.append(self._spread)
 
-    # -- connections
-
     def admit(self, connection: Connection) -> bool:
         is_admitted = super().admit(connection)
         self.refused += not is_admitted
@@ -109,8 +107,6 @@ class Visitors(Server):
             for each in list(self.streams):
                 each.push(b": still here\n\n")
         self.bytes.forget(now)
-
-    # -- open pages
 
     def follow(self, page: OpenPage, code: str, *, is_front: bool) -> bool:
         """Keep an open page at the head; false where its address has enough of them."""

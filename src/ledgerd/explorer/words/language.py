@@ -60,11 +60,9 @@ class Language:
 
 @cache
 def language(code: str) -> Language:
-    return Language(code, *(_read(f"{part}_{code}.toml") for part in ("pages", "properties")))
-
-
-def _read(name: str) -> dict[str, str]:
-    return tomllib.loads(files(__package__).joinpath(name).read_text(encoding="utf-8"))
+    folder = files(__package__)
+    named = (folder.joinpath(f"{part}_{code}.toml") for part in ("pages", "properties"))
+    return Language(code, *(tomllib.loads(file.read_text(encoding="utf-8")) for file in named))
 
 
 def preferred(accepted: str) -> str:

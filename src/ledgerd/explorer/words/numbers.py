@@ -20,7 +20,6 @@ def grouped(number: int | str) -> str:
 
 @lru_cache(maxsize=4096)
 def amount(text: str) -> Markup:
-    """An amount as the node prints it, such as `1.000 VIZ`."""
     found = _AMOUNT.fullmatch(text)
     if found is None:
         return escape(text)

@@ -21,7 +21,6 @@ FORM = "%Y-%m-%dT%H:%M:%S"
 
 @lru_cache(maxsize=8192)
 def seconds_of(text: str) -> int:
-    """A time as the node prints it, in seconds; 0 for what is no time."""
     if text == NEVER:
         return LATEST
     try:

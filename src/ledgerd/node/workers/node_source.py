@@ -19,8 +19,7 @@ from ledgerd.rpc.call.cache import MAX_BYTES
 from ledgerd.rpc.http.routes import NodeHealth
 from ledgerd.rpc.http.service import PageRoutes, Service
 from ledgerd.rpc.link.link import Link
-from ledgerd.rpc.link.pending import PendingReader
-from ledgerd.rpc.link.topics import PENDING, STATUS
+from ledgerd.rpc.link.topics import PENDING, STATUS, PendingReader
 from ledgerd.state.files.disk import DATA_FILE
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.views.reader import StateReader

@@ -75,5 +75,4 @@ class Allowances:
         return len(self._recent.kept)
 
     def of(self, host: str, now: float) -> Allowance:
-        """The allowance of an address; a new one each time where it is exempt."""
         return Allowance(now) if host in self._exemption else self._recent.of(charged_as(host), now)

@@ -154,11 +154,9 @@ class ChainAccess:
         return 0 if assumption is None else assumption.number
 
     def is_known(self, block_id: BlockId) -> bool:
-        """Whether a block is on the best branch or a candidate, linked or not."""
         return self._chain.is_known(block_id)
 
     def is_linked(self, block_id: BlockId) -> bool:
-        """Whether a block is a candidate, linked to a known branch."""
         return self._chain.is_linked(block_id)
 
     def is_forked(self) -> bool:
@@ -167,7 +165,6 @@ class ChainAccess:
         return self._chain.count_candidates(range(head, head + TIPS_ABOVE_HEAD + 1)) > 1
 
     def is_minority(self) -> bool:
-        """Whether the longest branch is another than the applied one."""
         return self._chain.is_minority()
 
     # -- blocks and transactions to take in
@@ -191,7 +188,6 @@ class ChainAccess:
         return self._chain.scheduled
 
     def is_anchored(self, transaction: Transaction) -> bool:
-        """Whether a transaction refers to a block of the best chain."""
         return self._chain.refers_to_trunk(transaction)
 
     def is_signable(self, transaction: Transaction) -> bool:

@@ -14,13 +14,21 @@ from ledgerd.p2p.shared.allowances import Allowances
 from ledgerd.p2p.shared.bans import Bans
 from ledgerd.p2p.shared.chain_access import ChainAccess
 from ledgerd.p2p.shared.modes import Mode
-from ledgerd.p2p.shared.notices import log_peer
 from ledgerd.p2p.shared.peer import Life, LifeEvent, Peer
 from ledgerd.p2p.shared.settings import Settings
 from ledgerd.p2p.wire.endpoints import plain_address
 from ledgerd.p2p.wire.messages import NORMAL, Message, NodeId, SoftBan
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.types.endpoint import Endpoint
+from ledgerd.supervision.line_rates import LineRate, limited
+
+log = logging.getLogger(__name__)
+
+BURST, A_SECOND = 30, 0.2
+"""720 an hour."""
+PEER_LINES = LineRate("lines of peers", BURST, A_SECOND)
+LONGEST_LINE = 300
+"""Characters of a line, which may quote a peer."""
 
 STRIKES = 10
 BAN_SECONDS = 3600
@@ -30,6 +38,10 @@ FUTURE_SECONDS = 5
 """Tolerance for clocks: the time of a block may lie this far in the future."""
 NO_BUFFER = 1 << 30
 """The room of send buffers where no driver has any."""
+
+
+def log_peer(who: object, what: str, level: int = logging.INFO) -> None:
+    log.log(level, "%(peer)s: %(event)s", {"peer": who, "event": what[:LONGEST_LINE]}, extra=limited(PEER_LINES))
 
 
 class Core:
@@ -188,6 +200,3 @@ class Core:
             return number
         since = max(0, int(self.now) - self.chain.head_time)
         return min(number, self.chain.head_number + since // BLOCK_INTERVAL + SLACK_BLOCKS)
-
-    def record_block(self) -> None:
-        self.last_block_at = self.now

@@ -1,7 +1,4 @@
-"""One peer: the life cycle of its connection, what it claims, and the decoding of its bytes.
-
-It turns bytes and time into messages and faults; `dialogue` handles them.
-"""
+"""One peer: the life cycle of its connection, what it claims, and the decoding of its bytes."""
 
 from __future__ import annotations
 
@@ -91,7 +88,6 @@ class Window:
         self._count += 1
 
     def close(self, now: float) -> None:
-        """Accept no request for a whole window."""
         self._began, self._count = now, self._limit
 
 

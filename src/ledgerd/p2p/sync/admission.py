@@ -58,7 +58,7 @@ class Admission:
         if outcome is Acceptance.REJECTED and is_assumed_place and peer is not None:
             core.ban(peer, f"block {block.number} is not the one that is assumed to be valid")
         if outcome is Acceptance.ACCEPTED:
-            core.record_block()
+            core.last_block_at = core.now
             if peer is not None:
                 peer.trust()
                 peer.record_useful(core.now)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ledgerd.p2p.shared.batches import Batch
+from ledgerd.p2p.shared.actions import Batch
 from ledgerd.p2p.shared.core import Core
 from ledgerd.p2p.shared.peer import Peer
 from ledgerd.p2p.sync.admission import Admission
@@ -85,8 +85,6 @@ class GapFill:
         self._begin_at = lib
         if self._base > lib:
             self._hurry()
-
-    # -- after an answer
 
     def follow_up(self, batch: Batch, peer: Peer | None) -> None:
         """Ask for the blocks after a batch that was pushed.

@@ -8,7 +8,7 @@ from collections.abc import Collection
 
 from ledgerd.chain.forks.outcome import FARTHEST_AHEAD
 from ledgerd.codec import DecodeError, codec_of
-from ledgerd.p2p.shared.batches import Batch, Origin
+from ledgerd.p2p.shared.actions import Batch, Origin
 from ledgerd.p2p.shared.chain_access import Acceptance
 from ledgerd.p2p.shared.core import Core
 from ledgerd.p2p.shared.modes import TRANSITIONS, Cause, Mode

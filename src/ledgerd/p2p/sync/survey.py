@@ -89,8 +89,6 @@ class Survey:
         another block is in its place, and nothing before that is known.
         """
 
-    # -- what is seen
-
     @property
     def needed(self) -> int:
         return -(-len(self._core.chain.scheduled) * 2 // 3)
@@ -144,8 +142,6 @@ class Survey:
         trusted = {peer.id for peer in self._core.live() if self._trusted_name(peer) in names}
         return frozenset(self._proven_by | trusted)
 
-    # -- asking
-
     def tick(self) -> None:
         core = self._core
         if core.chain.lib_number != self._irreversible_since[0]:
@@ -184,8 +180,6 @@ class Survey:
         self.is_confirmed = None
         self._asked.clear()
         self._asked_at.clear()
-
-    # -- answers
 
     def receive(self, peer: Peer, reply: GapFillReply) -> None:
         asked, run = self._asked.pop(peer.id, None), run_of(reply.blocks)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ledgerd.p2p.shared.batches import Batch
+from ledgerd.p2p.shared.actions import Batch
 from ledgerd.p2p.shared.core import Core
 from ledgerd.p2p.shared.modes import Cause, Mode
 from ledgerd.p2p.wire.messages import LOOKING, MINORITY, NORMAL
@@ -43,8 +43,6 @@ class SyncWatchdog:
             self._alone_since = None
         return wants
 
-    # -- in SYNC
-
     def stagnated(self) -> Cause | None:
         """After half a minute without a block, request again; the third time ends the sync (9.4)."""
         core, last = self._core, self._core.last_block_at
@@ -68,8 +66,6 @@ class SyncWatchdog:
         self._alone_since = None
         known = [peer for peer in core.trusted() if peer.head_number > 0]
         return Cause.CAUGHT_UP if known and not core.is_anybody_ahead() else None
-
-    # -- in FORWARD
 
     def behind(self) -> Cause | None:
         """A peer is more than two blocks ahead, and pushed blocks have not closed that distance (9.5)."""

@@ -129,5 +129,4 @@ class Mempool:
 
 
 def _signed_id(transaction: Transaction) -> TransactionId:
-    """A hash of a transaction with its signatures."""
     return TransactionId(transaction.merkle_digest[:20])

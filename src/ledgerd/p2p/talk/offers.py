@@ -86,8 +86,6 @@ class Offers:
             number > sent and not offer.left_at and not offer.is_received for number, offer in self._offers.items()
         )
 
-    # -- what happens to them
-
     def add(self, transaction: Transaction) -> None:
         self._drop(transaction.id)
         core = self._core
@@ -115,8 +113,6 @@ class Offers:
     def forget(self, peer: Peer) -> None:
         """A connection has ended: what was sent over it may be lost."""
         self._progress.pop(peer.id, None)
-
-    # -- what is sent
 
     def tick(self) -> None:
         self._review()
@@ -163,8 +159,6 @@ class Offers:
             return False
         core.send_frame(peer, TransactionMessage.NUMBER, pack_frame(TransactionMessage.NUMBER, transaction.packed))
         return True
-
-    # -- what is kept
 
     def _has_room(self, transaction: Transaction) -> bool:
         settings, size = self._core.settings, len(transaction.packed)

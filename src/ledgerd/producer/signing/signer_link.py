@@ -143,19 +143,12 @@ class SignerLink:
             self._drop()
 
     async def status(self) -> signing_frames.SignerStatus:
-        """Ask the signer how it is.
-
-        Raises:
-            OSError: It cannot be reached.
-            PlaceFault: A file for the connection is wrong.
-            FrameFault: It is no signer of ours.
-        """
+        """Ask the signer how it is. `OSError`: it is away; `PlaceFault`: a file is bad; `FrameFault`: it is none."""
         async with asyncio.timeout(CONNECT_SECONDS):
             connection = await self._connected()
             return await connection.status()
 
     def close(self) -> None:
-        """Give the connection up."""
         self._drop()
 
     async def _looked(self) -> str:

@@ -111,7 +111,6 @@ def packed_question(question: SigningQuestion | StatusQuestion) -> bytes:
 
 
 def read_question(frame: bytes) -> SigningQuestion | StatusQuestion:
-    """The question of a frame. `FrameFault`: it is none."""
     kind, number, rest = _opened(frame)
     if kind == _ASK_FOR_STATUS and not rest:
         return StatusQuestion(number)
@@ -130,7 +129,6 @@ def packed_answer(answer: SignerAnswer) -> bytes:
 
 
 def read_answer(frame: bytes) -> SignerAnswer:
-    """The answer of a frame. `FrameFault`: it is none."""
     kind, number, rest = _opened(frame)
     if kind not in set(SigningVerdict):
         raise FrameFault(f"an answer of kind {kind}")
@@ -138,7 +136,6 @@ def read_answer(frame: bytes) -> SignerAnswer:
 
 
 def read_status(answer: SignerAnswer) -> SignerStatus:
-    """The status in an answer. `FrameFault`: it holds none."""
     try:
         status = msgspec.json.decode(answer.content, type=SignerStatus)
     except (msgspec.MsgspecError, UnicodeDecodeError) as fault:
@@ -147,7 +144,6 @@ def read_status(answer: SignerAnswer) -> SignerStatus:
 
 
 def _opened(frame: bytes) -> tuple[int, int, bytes]:
-    """Kind, number and content of a frame."""
     if len(frame) < _HEAD.size:
         raise FrameFault(f"a frame of {len(frame)} bytes")
     version, kind, number = _HEAD.unpack_from(frame)

@@ -52,11 +52,11 @@ class BlockRecorder(Observer):
         for event in events:
             if not isinstance(event, BlockApplied):
                 continue
-            number = event.block.number
+            block, number = event.block, event.block.number
             if start + len(records) // _FORM.size != number:
                 self.put(start, records)
                 start, records = number, bytearray()
-            records += _packed(event)
+            records += _FORM.pack(block.id, len(block.packed), event.average_block_size, event.slot, event.irreversible)
         self.put(start, records)
 
     def put(self, start: int, records: bytes | bytearray) -> None:
@@ -68,11 +68,6 @@ class BlockRecorder(Observer):
         self._file.close()
 
     closing = close
-
-
-def _packed(event: BlockApplied) -> bytes:
-    block = event.block
-    return _FORM.pack(block.id, len(block.packed), event.average_block_size, event.slot, event.irreversible)
 
 
 class BlockRecords:

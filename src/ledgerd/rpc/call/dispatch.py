@@ -7,6 +7,7 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import aclosing
 from functools import lru_cache, partial
+from io import BytesIO
 from typing import cast
 
 from ledgerd.basics.quotas import HeldAmounts
@@ -17,7 +18,6 @@ from ledgerd.codec.json.text import Json
 from ledgerd.metrics.meters.requests import AT_FAILED, AT_OK, AT_REFUSED, RequestMeter, RequestTiming
 from ledgerd.protocol.errors import OperatorError, RuleViolation
 from ledgerd.protocol.properties import json_defaults_of
-from ledgerd.rpc.call.batch import BatchAnswers
 from ledgerd.rpc.call.bounds import LimitsReached, RequestBudget, names_in
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.declarations import Answering, Api, Method
@@ -315,3 +315,31 @@ def _read_beside(body: bytes) -> Json | LargeBatch | UnreadError:
         return read_large_request(body)
     except REFUSALS as error:
         return error.with_traceback(None)
+
+
+class BatchAnswers:
+    """The requests that are still to be answered, and the answers to the others, in their order."""
+
+    def __init__(self, requests: Iterable[Json], budget: RequestBudget, held: HeldAmounts) -> None:
+        self.rest = iter(requests)
+        self.budget = budget
+        self.is_whole = False
+        self._held = held
+        self._kept = 0
+        self._answers = BytesIO()  # it grows in place, and its bytes are handed over without a copy
+
+    def add(self, answer: bytes) -> None:
+        self._answers.write(b"," if self._kept else b"[")
+        self._answers.write(answer)
+        self._kept += len(answer)
+        self._held.change(self.budget.share, len(answer))
+        self.budget.require_held(self._held)
+
+    def take(self) -> bytes:
+        self.release()
+        self._answers.write(b"]")
+        return self._answers.getvalue()
+
+    def release(self) -> None:
+        self._held.change(self.budget.share, -self._kept)
+        self._kept = 0

@@ -82,7 +82,8 @@ def error_object(error: PlainError | RuleViolation | DecodeError, now: int) -> E
         return ErrorObject(error.code, error.message[:MOST_SHOWN], error.data)
     name, what = _words(error)
     room = _Room(MOST_SHOWN)
-    layers = [Layer(room.taken(each.format), room.shown(each.data)) for each in _layers(error)]
+    said = error.layers if isinstance(error, RuleViolation | JsonError) else [Layer(error.text, {})]
+    layers = [Layer(room.taken(each.format), room.shown(each.data)) for each in said]
     message = f"{what} ({error.code})\n" + "".join(f"{layer.text}\n" for layer in layers)
     is_own = error.code != FOREIGN
     entries = ",".join(_entry(layer, is_own and place == 0, now) for place, layer in enumerate(layers))
@@ -132,10 +133,6 @@ def _words(error: RuleViolation | DecodeError) -> tuple[str, str]:
     if name is None or what is None:
         return CODEC_EXCEPTIONS[error.code]
     return str(name), str(what)
-
-
-def _layers(error: RuleViolation | DecodeError) -> list[Layer]:
-    return error.layers if isinstance(error, RuleViolation | JsonError) else [Layer(error.text, {})]
 
 
 def _entry(layer: Layer, is_thrown: bool, now: int) -> str:

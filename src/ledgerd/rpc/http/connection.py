@@ -1,7 +1,4 @@
-"""JSON-RPC over HTTP/1.1 (spec 05, section 2.2): one connection, whose requests are answered one after the other.
-
-If the endpoint serves WebSocket too, a handshake passes the connection on to `websocket`.
-"""
+"""JSON-RPC over HTTP/1.1 (spec 05, section 2.2): one connection, whose requests are answered one after the other."""
 
 from __future__ import annotations
 

@@ -291,7 +291,8 @@ class RequestReader:
         self.place = BODY
         self.steps += 1
         headers = self._headers
-        self._body_length = _length_in(headers.get(b"content-length", b""))
+        # The parser has found it to be a number. It may begin with zeros without end: `int` refuses some thousands.
+        self._body_length = int(headers.get(b"content-length", b"").strip().lstrip(b"0") or b"0")
         if self._head_bytes > self._max_header:
             self._refuse(431)
         elif b"host" not in headers and self._parser.get_http_version() != "1.0":
@@ -328,10 +329,3 @@ class RequestReader:
         body = arrived.getvalue() if isinstance(arrived, BytesIO) else arrived
         keeps_open, says_so = self._parser.should_keep_alive(), b"connection" in self._headers
         self._arrived.append(Request(self._parser.get_method(), self._path, body, keeps_open, says_so, self._headers))
-
-
-def _length_in(text: bytes) -> int:
-    """A `Content-Length` that the parser has found to be a number, which may begin with zeros without end: `int` would
-    refuse some thousands of them.
-    """
-    return int(text.strip().lstrip(b"0") or b"0")

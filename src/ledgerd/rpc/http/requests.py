@@ -1,7 +1,4 @@
-"""One connection of HTTP/1.1: requests are read within limits, and answered one after the other, in turns with others.
-
-What is answered, the API or the explorer decides.
-"""
+"""One connection of HTTP/1.1: requests are read within limits, and answered one after the other, in turns."""
 
 from __future__ import annotations
 

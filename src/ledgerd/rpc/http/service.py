@@ -19,8 +19,7 @@ from ledgerd.rpc.call.bounds import LimitsReached
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import NOBODY, Asker, Limits
 from ledgerd.rpc.http.gate import Gate, Proxies
-from ledgerd.rpc.http.places.connection_table import Activity, ConnectionTable
-from ledgerd.rpc.http.places.given_up import GivenUpAnswers
+from ledgerd.rpc.http.places.connection_table import Activity, ConnectionTable, GivenUpAnswers
 from ledgerd.rpc.http.reader import Unread
 from ledgerd.rpc.http.responses import Page
 from ledgerd.rpc.shares.loop_turns import LoopTurns
@@ -408,7 +407,9 @@ class Service(Server):
     def __init__(self, dispatcher: Dispatcher, limits: Limits, routes: PageRoutes | None = None) -> None:
         super().__init__(limits, dispatcher.turns, dispatcher.held, dispatcher.bounds)
         self.dispatcher = dispatcher
-        dispatcher.charge_batch = self._charge_batch
+        dispatcher.charge_batch = lambda address, requests: self.addresses.charge(
+            address, requests - 1, self.loop.time()
+        )
         self.routes: PageRoutes = dict(routes or {})
         self.negotiated: NegotiatedRoutes = {}
         self.event_streams: Mapping[bytes, Callable[[bytes, bytes], AsyncGenerator[bytes, None]]] = {}
@@ -431,9 +432,6 @@ class Service(Server):
     @property
     def is_open(self) -> bool:
         return not (self.refusal or self.is_stopping or self.limits.address_rate)
-
-    def _charge_batch(self, address: str, requests: int) -> None:
-        self.addresses.charge(address, requests - 1, self.loop.time())
 
 
 def _log_fault(problem: BaseException) -> None:

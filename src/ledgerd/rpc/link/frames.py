@@ -76,7 +76,6 @@ def packed_layers(layers: Iterable[Layer]) -> str:
 
 
 def layers_of(packed: str) -> list[Layer]:
-    """The layers of an error."""
     return [Layer(layout, data) for layout, data in json.loads(packed)]
 
 
@@ -102,7 +101,6 @@ class LinkReader:
         self._frames = FrameBuffer(MAX_FRAME)
 
     def feed(self, data: bytes) -> Iterator[LinkMessage]:
-        """Add received bytes, and yield the messages that are complete."""
         try:
             yield from map(_decoder.decode, self._frames.frames_in(data))
         except msgspec.DecodeError as error:

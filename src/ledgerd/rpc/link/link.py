@@ -68,8 +68,6 @@ class Link(asyncio.Protocol):
         log.error("an API worker stops: internal error", exc_info=problem)
         self.lost.set()
 
-    # -- what a worker uses
-
     async def ask(self, topic: str, payload: bytes) -> bytes:
         if self.lost.is_set() or len(self._questions) >= MAX_QUESTIONS:
             raise Unreachable("the link is down" if self.lost.is_set() else "too many questions are open")
@@ -99,8 +97,6 @@ class Link(asyncio.Protocol):
         self._send(frames.Alive())
         self._beat = asyncio.get_running_loop().call_later(ALIVE_SECONDS, self.beat)
 
-    # -- from the transport
-
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
 
@@ -121,8 +117,6 @@ class Link(asyncio.Protocol):
             if not answer.done():
                 answer.set_exception(Unreachable("the link is down"))
         self._subscribers.end()
-
-    # -- messages
 
     def _receive(self, message: frames.LinkMessage) -> None:
         match message:

@@ -166,6 +166,5 @@ class Switchboard:
             self._pending.clear()
 
     def publish_retained(self, topic: str, payload: bytes) -> None:
-        """Publish a value to all workers, and to later ones at their start."""
         self._retained[topic] = payload
         self.publish(topic, payload)

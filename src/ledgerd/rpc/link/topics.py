@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
 import msgspec
+
+from ledgerd.state.tables.tables import Table
+from ledgerd.state.views.overlay import Overlay
+from ledgerd.state.views.reader import StateReader
+from ledgerd.state.views.view import View
 
 T = TypeVar("T")
 
@@ -73,3 +80,23 @@ def packed_topic(value: msgspec.Struct | int) -> bytes:
 
 def unpacked(payload: bytes, kind: type[T]) -> T:
     return msgspec.msgpack.decode(payload, type=kind)
+
+
+class PendingReader:
+    """Reads the last commit, overlaid with the changes that the main process sends."""
+
+    def __init__(self, reader: StateReader, tables: Iterable[Table[Any]]) -> None:
+        self._reader = reader
+        self._overlay = Overlay(tables)
+
+    def receive(self, payload: bytes) -> None:
+        if payload:
+            change = unpacked(payload, PendingChange)
+            self._overlay.add(change.block_num, change.rows)
+        else:
+            self._overlay.clear()
+
+    @contextmanager
+    def snapshot(self) -> Iterator[View]:
+        with self._reader.snapshot() as snapshot:
+            yield self._overlay.over(snapshot)

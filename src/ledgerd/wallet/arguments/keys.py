@@ -11,7 +11,7 @@ from ledgerd.wallet.arguments.common import Command, Parts, add_command, in_word
 from ledgerd.wallet.commands import keys
 from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.keys.messages import IDLE_SECONDS, ROLES
-from ledgerd.wallet.node.seen import forget
+from ledgerd.wallet.node.checks import forget
 
 
 def add_file_commands(parts: Parts) -> None:

@@ -15,10 +15,17 @@ from ledgerd.wallet.arguments.outcome import outcome_words
 from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.commands.sending import send
 from ledgerd.wallet.errors import WalletError
-from ledgerd.wallet.keys.secret_input import read_secret
+from ledgerd.wallet.keys.entry import read_secret
 from ledgerd.wallet.node.checks import ChainStatus
-from ledgerd.wallet.operations.catalogue import SENDABLE, command_of, operation_named
-from ledgerd.wallet.operations.fields import fields_of_operation, inner_of, is_asked, is_secret
+from ledgerd.wallet.operations.fields import (
+    SENDABLE,
+    command_of,
+    fields_of_operation,
+    inner_of,
+    is_asked,
+    is_secret,
+    operation_named,
+)
 from ledgerd.wallet.operations.reading import from_json, from_words, json_from_text
 from ledgerd.wallet.operations.words import sentence_of
 

@@ -171,43 +171,37 @@ def _asking(question: Callable[[NodeClient, argparse.Namespace], CommandResult])
     return asked
 
 
-def add_show_commands(parts: common.Parts) -> None:
-    account = common.add_command(
-        parts, "account", _asking(lambda node, chosen: show.account(node, chosen.name)), table_words, "show an account"
-    )
-    validator = common.add_command(
-        parts,
-        "validator",
-        _asking(lambda node, chosen: show.validator(node, chosen.name, chosen.limit)),
-        table_words,
+SHOWN: dict[str, tuple[str, Callable[[NodeClient, argparse.Namespace], CommandResult]]] = {
+    "account": ("show an account", lambda node, chosen: show.account(node, chosen.name)),
+    "validator": (
         "show a validator, or those with the most votes",
-    )
-    proposal = common.add_command(
-        parts,
-        "proposal",
-        _asking(lambda node, chosen: show.proposal(node, chosen.name)),
-        table_words,
+        lambda node, chosen: show.validator(node, chosen.name, chosen.limit),
+    ),
+    "proposal": (
         "show the proposals of an account, and those that wait for it",
-    )
-    committee = common.add_command(
-        parts,
-        "committee",
-        _asking(lambda node, chosen: show.committee(node, chosen.number)),
-        table_words,
+        lambda node, chosen: show.proposal(node, chosen.name),
+    ),
+    "committee": (
         "show a request to the committee, or all that are voted on",
-    )
-    history = common.add_command(
-        parts,
-        "history",
-        _asking(lambda node, chosen: show.history(node, chosen.name, chosen.limit)),
-        table_words,
+        lambda node, chosen: show.committee(node, chosen.number),
+    ),
+    "history": (
         "show the latest operations of an account",
-    )
-    for each in (account, proposal, history):
-        each.add_argument("name", metavar="ACCOUNT", help="its name")
-    validator.add_argument("name", metavar="ACCOUNT", nargs="?", help="its account")
-    committee.add_argument("number", metavar="NUMBER", type=int, nargs="?", help="the number of the request")
-    for each in (validator, history):
-        each.add_argument("--limit", type=int, default=20, help="how many (default: 20)")
-    for each in (account, validator, proposal, committee, history):
+        lambda node, chosen: show.history(node, chosen.name, chosen.limit),
+    ),
+}
+
+
+def add_show_commands(parts: common.Parts) -> None:
+    made = {
+        name: common.add_command(parts, name, _asking(question), table_words, help_text)
+        for name, (help_text, question) in SHOWN.items()
+    }
+    for name in ("account", "proposal", "history"):
+        made[name].add_argument("name", metavar="ACCOUNT", help="its name")
+    made["validator"].add_argument("name", metavar="ACCOUNT", nargs="?", help="its account")
+    made["committee"].add_argument("number", metavar="NUMBER", type=int, nargs="?", help="the number of the request")
+    for name in ("validator", "history"):
+        made[name].add_argument("--limit", type=int, default=20, help="how many (default: 20)")
+    for each in made.values():
         common.add_node_options(each)

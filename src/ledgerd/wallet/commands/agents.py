@@ -11,7 +11,7 @@ from ledgerd.protocol.types.names import AccountName
 from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.commands.sending import Choices, send
 from ledgerd.wallet.node.ledger import LedgerReader
-from ledgerd.wallet.operations.catalogue import operation_named
+from ledgerd.wallet.operations.fields import operation_named
 
 
 def grant(

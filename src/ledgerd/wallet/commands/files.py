@@ -10,10 +10,9 @@ from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.commands.sending import Choices, confirmed_and_signed, own_keys, result_of
 from ledgerd.wallet.errors import ExpiredTransaction, KeyNotFound, NotSent, OtherChain, WalletError
 from ledgerd.wallet.keys.session import session_of
-from ledgerd.wallet.node.checks import ChainStatus, chain_words
+from ledgerd.wallet.node.checks import ChainStatus, chain_words, recall
 from ledgerd.wallet.node.client import NodeClient
 from ledgerd.wallet.node.ledger import LedgerReader
-from ledgerd.wallet.node.seen import recall
 from ledgerd.wallet.transactions import sending
 from ledgerd.wallet.transactions.draft import Draft, load, save, signers_offline, signers_online
 from ledgerd.wallet.transactions.review import lines_of, review_of

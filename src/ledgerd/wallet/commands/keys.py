@@ -76,7 +76,6 @@ def new_key(path: Path, label: str) -> CommandResult:
 
 
 def import_key(path: Path, source: SecretSource, label: str) -> CommandResult:
-    """Take a key in WIF, which only the process that holds the keys reads."""
     session = session_of(path)
     session.status()
     with source.opened("Private key (not shown): ") as descriptor:

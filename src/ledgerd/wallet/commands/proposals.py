@@ -63,7 +63,6 @@ def approve(
 
 
 def withdraw(choices: Choices, author: str, title: str, requester: str) -> CommandResult:
-    """Delete a proposal: its author, or whoever would have to approve it."""
     deletion = proposals.ProposalDelete(AccountName(author), title, AccountName(requester), ())
     return send(choices, lambda _: [deletion])
 

@@ -28,7 +28,7 @@ from ledgerd.wallet.operations.reading import require_valid
 from ledgerd.wallet.transactions.costs import bandwidth_lines, fees_of
 from ledgerd.wallet.transactions.draft import Draft, draft_of, save, signers_online
 from ledgerd.wallet.transactions.memos import with_encrypted_memo
-from ledgerd.wallet.transactions.names import Doubt, corrected, doubts_about
+from ledgerd.wallet.transactions.names import corrected, doubts_about
 from ledgerd.wallet.transactions.review import Review, lines_of, review_of
 from ledgerd.wallet.transactions.sending import GRACE_SECONDS, TransactionFollower, Until
 
@@ -202,24 +202,20 @@ def _checked_operation(
     operation: Operation, ledger: LedgerReader, known: set[str], choices: Choices, warnings: list[str]
 ) -> Operation:
     """The operation with each account that was meant; asks where a name is perhaps mistyped."""
-    for doubt in _doubts(operation, ledger, known):
+    ledger.learn(known)
+    for doubt in doubts_about(operation, ledger, {each for each in known if ledger.find(each) is not None}):
         if doubt.exists:
             warnings.append(f"{doubt.field} is {doubt.name}, which is one letter off {doubt.meant}")
         elif not doubt.meant:
             raise errors.NoSuchAccount(f"there is no account {doubt.name}: nothing was sent")
-        elif choices.is_yes or "." in doubt.field or not ask(_question(doubt)):
+        elif (
+            choices.is_yes
+            or "." in doubt.field
+            or not ask(f"There is no account {doubt.name}. Did you mean {doubt.meant}?")
+        ):
             raise errors.NoSuchAccount(
                 f"there is no account {doubt.name}; did you mean {doubt.meant}? Nothing was sent"
             )
         else:
             return _checked_operation(corrected(operation, doubt), ledger, known, choices, warnings)
     return operation
-
-
-def _doubts(operation: Operation, ledger: LedgerReader, known: set[str]) -> Iterator[Doubt]:
-    ledger.learn(known)
-    return doubts_about(operation, ledger, {each for each in known if ledger.find(each) is not None})
-
-
-def _question(doubt: Doubt) -> str:
-    return f"There is no account {doubt.name}. Did you mean {doubt.meant}?"

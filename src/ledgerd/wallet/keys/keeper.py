@@ -31,12 +31,11 @@ from ledgerd.protocol.crypto.signatures import sign
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.wallet.errors import KeyNotFound, WalletError
 from ledgerd.wallet.keys import messages
-from ledgerd.wallet.keys.contents import Contents
-from ledgerd.wallet.keys.hardening import protect_memory
+from ledgerd.wallet.keys.entry import read_secret
 from ledgerd.wallet.keys.messages import READY, ROLES, SECRET_SECONDS
 from ledgerd.wallet.keys.reference_file import decrypted_keys
-from ledgerd.wallet.keys.secret_input import read_secret
-from ledgerd.wallet.keys.wallet_file import WalletFile
+from ledgerd.wallet.keys.sealing import protect_memory
+from ledgerd.wallet.keys.wallet_file import Contents, WalletFile
 
 REQUEST_SECONDS = 30.0
 """A client that takes longer to send its request is left."""

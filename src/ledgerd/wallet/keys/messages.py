@@ -186,7 +186,6 @@ AnyAnswer = WasDone | RefusedRequest | KeeperStatus | Keys | Signatures | MemoTe
 
 
 def send_frame(connection: socket.socket, message: KeeperRequest | KeeperAnswer, descriptor: int | None = None) -> None:
-    """Send a message, and a descriptor along with its first byte."""
     frame = framed(msgspec.json.encode(message))
     if descriptor is not None:
         sent = socket.send_fds(connection, [frame], [descriptor])
@@ -197,9 +196,7 @@ def send_frame(connection: socket.socket, message: KeeperRequest | KeeperAnswer,
 
 def receive_frame(connection: socket.socket) -> tuple[bytes, int | None]:
     """The body of a message, and the descriptor that came along; whoever calls closes it.
-
-    Raises:
-        WalletError: The other end has closed the socket, or sends what is no frame.
+    `WalletError`: the other end has closed the socket, or sends what is no frame.
     """
     begun, descriptors, _, _ = socket.recv_fds(connection, LENGTH.size, 1)
     try:

@@ -1,21 +1,36 @@
 """Encrypting with a password: scrypt makes a key of it, ChaCha20-Poly1305 seals the data and the parameters.
 
 A part of what scrypt makes is kept in the file as a check, so that a wrong password and a damaged file have different
-texts. Who guesses passwords gains nothing from it: each guess costs a whole scrypt either way.
+texts. Who guesses passwords gains nothing from it: each guess costs a whole scrypt either way. Memory with keys is kept
+from core files, debuggers and swap.
 """
 
 from __future__ import annotations
 
+import ctypes
+import errno
 import hashlib
+import resource
 import secrets
+import sys
+from pathlib import Path
 
 import msgspec
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
+from ledgerd.supervision.this_process import forbid_dumps
 from ledgerd.wallet.errors import DamagedWallet, ForeignWallet, WrongPassword
-from ledgerd.wallet.keys.hardening import keep_from_swap
+
+MLOCK_NOW, MLOCK_LATER, MLOCK_ON_USE = 1, 2, 4
+"""What is in memory, what comes later; both only when it is used, so that nothing is read for its sake."""
+ALL_MEMORY = MLOCK_NOW | MLOCK_LATER
+LOCKED_BYTES = 512 << 20
+"""With a lower limit not all memory is locked: where a limit is reached, the process ends."""
+CAPABILITY = 1 << 14
+"""`CAP_IPC_LOCK`: no limit."""
+STATUS = Path("/proc/self/status")
 
 FORMAT = "ledgerd wallet"
 VERSION = 1
@@ -28,6 +43,37 @@ MOST_MEMORY = 1 << 29
 """Bytes that opening a file may take: the file says how many, and may come from a stranger."""
 MOST_PASSES = 16
 LARGEST_FILE = 16 << 20
+
+
+def protect_memory() -> None:
+    """Refuse core files and debuggers from here on, and swap where the limits allow."""
+    if sys.platform != "linux":
+        raise OSError(errno.ENOSYS, "only Linux can keep the keys in memory from other processes")
+    forbid_dumps()
+    _, most = resource.getrlimit(resource.RLIMIT_MEMLOCK)
+    resource.setrlimit(resource.RLIMIT_MEMLOCK, (most, most))
+    if most == resource.RLIM_INFINITY or most >= LOCKED_BYTES or _has_no_limit():
+        library = ctypes.CDLL(None)
+        if library.mlockall(ALL_MEMORY | MLOCK_ON_USE) != 0:  # before Linux 4.4 there was no such choice
+            library.mlockall(ALL_MEMORY)
+
+
+def keep_from_swap(secret: bytes) -> None:
+    """Lock the pages that hold a secret, which the usual limit has room for; where it has none, swap is the owner's to
+    encrypt. They stay locked when the secret is gone: others are beside it.
+    """
+    if sys.platform == "linux":
+        place = ctypes.cast(ctypes.c_char_p(secret), ctypes.c_void_p)
+        ctypes.CDLL(None).mlock(place, ctypes.c_size_t(len(secret)))
+
+
+def _has_no_limit() -> bool:
+    try:
+        lines = STATUS.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return False
+    effective = next((line for line in lines if line.startswith("CapEff:")), "CapEff: 0")
+    return bool(int(effective.split()[1], 16) & CAPABILITY)
 
 
 class Cost(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -103,7 +149,6 @@ class PasswordKey:
 
 
 def read_sealed(raw: bytes) -> Sealed:
-    """The content of a file, still encrypted."""
     if len(raw) > LARGEST_FILE:
         raise ForeignWallet(f"the file has more than {LARGEST_FILE >> 20} MB: it is no wallet of ledgerd")
     try:

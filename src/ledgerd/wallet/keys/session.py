@@ -37,8 +37,6 @@ class KeySession:
     def __init__(self, place: Path) -> None:
         self._place = place
 
-    # -- what is there
-
     @property
     def is_unlocked(self) -> bool:
         try:
@@ -53,8 +51,6 @@ class KeySession:
     def keys(self) -> messages.Keys:
         return self._ask(messages.GetKeys(), messages.Keys)
 
-    # -- use
-
     def sign(self, chain_id: bytes, unsigned: bytes, keys: Sequence[PublicKey]) -> list[Signature]:
         names = tuple(public_key_text(key) for key in keys)
         answer = self._ask(messages.SignTransaction(chain_id, unsigned, names), messages.Signatures)
@@ -66,8 +62,6 @@ class KeySession:
 
     def decrypt_memo(self, memo: str) -> str:
         return self._ask(messages.DecryptMemo(memo), messages.MemoText).text
-
-    # -- changes
 
     def generate(self, label: str = "") -> str:
         return self._ask(messages.GenerateKey(label), messages.PublicKeys).keys[0]

@@ -1,4 +1,4 @@
-"""Reasons not to believe a node, looked at before anything is signed for it: then nothing is sent."""
+"""Reasons not to believe a node, looked at before anything is signed, and the chain that the wallet remembers."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ import msgspec
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.types.identifiers import BlockId, ChainId
 from ledgerd.protocol.types.time_text import parse_time_text
-from ledgerd.wallet.errors import HeadWentBack, NodesDisagree, NodeUnreachable, OtherChain, WrongClock
+from ledgerd.wallet.errors import HeadWentBack, NodesDisagree, NodeUnreachable, OtherChain, WalletError, WrongClock
 from ledgerd.wallet.node.client import NodeClient
-from ledgerd.wallet.node.seen import SeenChain, recall, remember
+from ledgerd.wallet.whole_file import replace_whole
+
+LARGEST_CHAIN_FILE = 4_096
 
 CLOCK_SECONDS = 60
 """How far the time of a head block may be from the clock."""
@@ -22,6 +24,46 @@ CHAIN_ID_SIZE = 32
 SHOWN_DIGITS = 16
 
 WallClock = Callable[[], float]
+
+
+class SeenChain(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The chain that the wallet has used so far."""
+
+    chain_id: str = ""
+    """Hex; empty until a node was asked."""
+    head: int = 0
+    at: float = 0
+    """The time of this machine's clock when that head was seen."""
+
+
+def file_of(wallet: Path) -> Path:
+    return wallet.with_name(f"{wallet.name}.chain")
+
+
+def recall(wallet: Path) -> SeenChain:
+    path = file_of(wallet)
+    try:
+        with path.open("rb") as file:
+            found = msgspec.json.decode(file.read(LARGEST_CHAIN_FILE), type=SeenChain)
+            bytes.fromhex(found.chain_id)
+            return found
+    except FileNotFoundError:
+        return SeenChain()
+    except OSError as problem:
+        raise WalletError(f"{path} cannot be read: {problem.strerror}") from problem
+    except (msgspec.MsgspecError, ValueError):
+        raise WalletError(f"{path} is damaged: remove it with `ledgerd wallet forget-chain`") from None
+
+
+def remember(wallet: Path, seen: SeenChain) -> None:
+    """Write it, as a whole; where there is no wallet, nothing is remembered."""
+    if not wallet.exists():
+        return
+    replace_whole(file_of(wallet), msgspec.json.encode(seen))
+
+
+def forget(wallet: Path) -> None:
+    file_of(wallet).unlink(missing_ok=True)
 
 
 class ChainStatus(msgspec.Struct, frozen=True):

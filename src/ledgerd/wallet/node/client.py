@@ -74,7 +74,6 @@ class NodeClient:
             raise NodeUnreachable(f"{self.url} does not answer as a node does") from None
 
     def close(self) -> None:
-        """Close the connection; the next request makes a new one."""
         self._http.close()
         self._socket = None
         self._open.close()

@@ -30,8 +30,7 @@ from ledgerd.protocol.types.authority import Authority, authority_of
 from ledgerd.protocol.types.time_text import parse_time_text, time_text
 from ledgerd.protocol.types.times import TimeKind
 from ledgerd.wallet.errors import RuleBroken, WalletError, WrongAmount
-from ledgerd.wallet.operations.catalogue import UNSENDABLE
-from ledgerd.wallet.operations.fields import fields_of_operation, inner_of, is_asked, is_asset, is_authority
+from ledgerd.wallet.operations.fields import UNSENDABLE, fields_of_operation, inner_of, is_asked, is_asset, is_authority
 
 NUMBER = re.compile(r"-?[0-9]+(\.[0-9]*)?")
 SYMBOL = re.compile(r"[A-Z]{1,6}")

@@ -90,7 +90,7 @@ def _word_of(kind: Kind, value: object) -> str:
     if isinstance(kind, SortedMap) and isinstance(value, dict):
         return ", ".join(f"{_word_of(kind.key, name)}: {_word_of(kind.value, each)}" for name, each in value.items())
     if isinstance(value, bytes):
-        return _bytes_words(kind, value)
+        return public_key_text(PublicKey(value)) if kind.title == "public key" else value.hex()
     return str(value)
 
 
@@ -105,7 +105,3 @@ def authority_words(authority: Authority) -> str:
     members = [f"{shown_text(name)} ({weight})" for name, weight in authority.account_auths.items()]
     members += [f"{public_key_text(key)} ({weight})" for key, weight in authority.key_auths.items()]
     return f"{authority.weight_threshold} of {' + '.join(members) or NOTHING}"
-
-
-def _bytes_words(kind: Kind, value: bytes) -> str:
-    return public_key_text(PublicKey(value)) if kind.title == "public key" else value.hex()

@@ -1,4 +1,4 @@
-"""The shell: reads lines, carries them out, and keeps the wallet unlocked for as long as it runs."""
+"""The shell: reads lines, carries them out, keeps those without a secret, and the wallet unlocked while it runs."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from prompt_toolkit import PromptSession
+from prompt_toolkit.history import History
 from prompt_toolkit.input import Input
 from prompt_toolkit.output import Output
 
+from ledgerd.protocol.secrets import without_keys
 from ledgerd.wallet.arguments.common import choices_of
 from ledgerd.wallet.arguments.every_command import carry_out, command_parser
 from ledgerd.wallet.commands.result import CommandResult
@@ -23,7 +25,12 @@ from ledgerd.wallet.keys.entry import SecretSource
 from ledgerd.wallet.keys.session import session_of, unlock
 from ledgerd.wallet.node.client import NodeClient
 from ledgerd.wallet.shell.completion import MOST_NAMES, WalletCompleter
-from ledgerd.wallet.shell.history import LineHistory
+
+MOST_LINES = 1_000
+LONGEST_LINE = 10_000
+HISTORY_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+ENCRYPTED = "#"
+"""A memo that begins so is to be encrypted, and must not stand in a file in plain text."""
 
 LEAVING = ("exit", "quit")
 LOOK_UP_SECONDS = 1.0
@@ -31,6 +38,39 @@ LOOK_UP_SECONDS = 1.0
 NAME = re.compile(r"[a-z0-9.-]{1,32}")
 """What is put into a line that a person types; a node can name something else."""
 GREETING = "Commands as behind `ledgerd wallet`; Tab completes them, `exit` or Ctrl-D leaves.\n"
+
+
+def may_be_kept(line: str) -> bool:
+    """Whether a line has nothing in it that looks like a private key, and no memo that is to be encrypted."""
+    words = line.replace('"', " ").replace("'", " ").replace("=", " ").split()
+    if any(word.startswith(ENCRYPTED) for word in words) or len(line) > LONGEST_LINE:
+        return False
+    return without_keys(line) == line
+
+
+class LineHistory(History):
+    """A file that only its owner can read, one line after the other, the latest last."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path = path
+
+    def load_history_strings(self) -> Iterable[str]:
+        try:
+            lines = self._path.read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError:
+            return []
+        return [line for line in reversed(lines[-MOST_LINES:]) if line]
+
+    def store_string(self, string: str) -> None:
+        if "\n" in string or not may_be_kept(string):
+            return
+        try:
+            descriptor = os.open(self._path, HISTORY_FLAGS, 0o600)
+        except OSError:
+            return  # commands work without a history
+        with open(descriptor, "w", encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - by its descriptor
+            file.write(f"{string}\n")
 
 
 def run_shell(

@@ -107,7 +107,7 @@ def test_lines_for_a_person_are_short(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_a_command_shows_warnings_and_its_own_progress(capsys: pytest.CaptureFixture[str]) -> None:
-    shown = logging.getLogger("ledgerd.cli.shared.progress")
+    shown = logging.getLogger("ledgerd.cli.shared.terminal")
     before = shown.level, logging.getLogger("ledgerd").level
     with set_up_for_person(shown):
         shown.info("replaying")

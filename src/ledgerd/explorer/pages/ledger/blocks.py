@@ -60,7 +60,6 @@ async def _asked(visit: Visit, first: int, last: int) -> list[BlockFacts]:
 
 @ROUTES.page("/block/(?P<id>[0-9a-f]{40})")
 async def block_of_id(visit: Visit) -> PageAnswer:
-    """A block by its id, which begins with its number."""
     identifier = visit.parts["id"]
     number = int(identifier[:8], 16)
     if number > visit.watch.head:

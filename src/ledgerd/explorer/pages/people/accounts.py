@@ -8,8 +8,8 @@ from typing import Any
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.client.envelope import ErrorAnswer, NodeCall
 from ledgerd.explorer.pages import view
-from ledgerd.explorer.pages.lists import beside
-from ledgerd.explorer.pages.people.history import DIRECTIONS, GROUPS, chosen, history_call, links_of, page_call, page_in
+from ledgerd.explorer.pages.lists import beside, links_of
+from ledgerd.explorer.pages.people.history import DIRECTIONS, GROUPS, chosen, history_call, page_call, page_in
 from ledgerd.explorer.pages.people.statement import statement
 from ledgerd.explorer.words.numbers import units_of
 from ledgerd.explorer.words.times import seconds_of
@@ -61,7 +61,7 @@ async def account(visit: view.Visit) -> view.PageAnswer:
         "groups": tuple(GROUPS),
         "directions": DIRECTIONS,
         "csv": visit.link(cursor="").replace(visit.path, f"/account/{name}/statement.csv", 1),
-        **(links_of(visit, shown) if has_history else {"older": "", "newer": "", "newest": ""}),
+        **(links_of(visit, shown, shown["entries"]) if has_history else {"older": "", "newer": "", "newest": ""}),
     }
     return view.PageView("account.html", facts)
 

@@ -100,12 +100,3 @@ def page_in(answer: Any, cursor: str) -> dict[str, Any]:  # noqa: ANN401 - JSON
         return {"entries": []}
     first, last = answer[0][0], answer[-1][0]
     return {"entries": answer, "older": f"before:{first}" if first else "", "newer": f"after:{last}"}
-
-
-def links_of(visit: Visit, page: dict[str, Any]) -> dict[str, str]:
-    is_newest = visit.cursor() == "newest"
-    return {
-        "older": visit.link(cursor=page["older"]) if page.get("older") else "",
-        "newer": "" if is_newest or not page["entries"] else visit.link(cursor=page["newer"]),
-        "newest": "" if is_newest else visit.link(cursor=""),
-    }

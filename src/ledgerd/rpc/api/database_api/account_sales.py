@@ -1,6 +1,4 @@
-"""Accounts and subaccounts for sale (spec 05, sections 9.26 to 9.28; spec 10, section 10.4), in order of sale,
-or, with a prefix, of names.
-"""
+"""Accounts and subaccounts for sale, in order (spec 05, sections 9.26 to 9.28; spec 10, section 10.4)."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 import msgspec
 
@@ -48,14 +49,8 @@ def get_proposed_transactions(
 ) -> tuple[ProposalRecord, ...]:
     """Proposals of an account by title, then others that need its approval; the first has number 1."""
     require_limit(limit, MOST_PROPOSALS)
-    found: list[ProposalRecord] = []
-    if limit:
-        for place, proposal in enumerate(_concerning(view.state, account), start=1):
-            if place >= start:
-                found.append(_record(proposal))
-            if len(found) == limit:
-                break
-    return tuple(found)
+    begun = islice(_concerning(view.state, account), max(start - 1, 0), None)
+    return tuple(map(_record, islice(begun, limit)))
 
 
 def _concerning(state: View, account: AccountName) -> Iterator[proposals.Proposal]:

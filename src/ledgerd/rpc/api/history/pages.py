@@ -75,7 +75,6 @@ def walk_of(cursor: str, first: int, last: int) -> Walk:
 
 
 def account_page(view: HistoryView, account: AccountName, filter_: Filter, cursor: str, limit: int) -> str:
-    """The text of an `AccountPage`."""
     entries = view.range_of(account)
     if entries is None:
         walk_of(cursor, 0, 0)

@@ -83,8 +83,5 @@ def get_balances_at(view: ApiView, block: UInt32, names: Names) -> tuple[Account
     _require_few(names)
     with view.service(History).reading() as history:
         _require_known("balances", block, history.balances_begin, history.head_number)
-        found = []
-        for name in names:
-            amounts = history.balances_at(name, block)
-            found.append(AccountBalances(account=name, **{FIELDS[held]: amounts[held] for held in Held}))
-        return tuple(found)
+        found = ((name, history.balances_at(name, block)) for name in names)
+        return tuple(AccountBalances(name, **{FIELDS[held]: amounts[held] for held in Held}) for name, amounts in found)

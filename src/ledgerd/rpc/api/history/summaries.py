@@ -90,7 +90,9 @@ def block_summaries(view: HistoryView, blocks: Iterable[tuple[int, bytes | None]
         read += len(packed)
         opening, kinds = opening_of(packed), view.kinds_of(number)
         if opening.transactions and all(each.is_virtual for each in kinds):
-            kinds += _counted(codec_of(Block).decode_exactly(packed))
+            block = codec_of(Block).decode_exactly(packed)
+            own = Counter(tag_of(type(each)) for one in block.transactions for each in one.operations)
+            kinds += [KindCount(tag, is_virtual=False, operations=count) for tag, count in own.items()]
             decoded += len(packed)
         found.append(_summary(number, opening, kinds))
         if decoded > MOST_BYTES or read > MOST_READ:
@@ -117,11 +119,6 @@ def _summary(number: int, opening: BlockOpening, kinds: Sequence[KindCount]) -> 
         _sum(kinds) - _sum(own),
         tuple(OperationCount(name_of(OPERATIONS[each.tag]), each.operations) for each in own),
     )
-
-
-def _counted(block: Block) -> list[KindCount]:
-    found = Counter(tag_of(type(each)) for one in block.transactions for each in one.operations)
-    return [KindCount(tag, is_virtual=False, operations=count) for tag, count in found.items()]
 
 
 def _sum(kinds: Iterable[KindCount]) -> int:

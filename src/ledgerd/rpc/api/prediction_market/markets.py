@@ -9,7 +9,7 @@ from ledgerd.projections.tables.market_records import META_BY_EVENT
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.rpc.api.prediction_market.declared import NEWEST, OLDEST, PREDICTION_MARKET_API, page, require_page
 from ledgerd.rpc.api.prediction_market.shared.cards import NO_MARKET, Card, Cards, card_text, cards_text
-from ledgerd.rpc.api.prediction_market.shared.id_lists import NEAR, Ids, cut, id_list, range_ids
+from ledgerd.rpc.api.prediction_market.shared.id_lists import NEAR, cut, id_list, range_ids
 from ledgerd.rpc.api.prediction_market.shared.remembered import head_time
 from ledgerd.rpc.api.prediction_market.shared.risk import covered_markets, hidden_markets
 from ledgerd.rpc.api.prediction_market.shared.sorting import EXPIRATION, MOST_LOOKED_UP, SORTED, markets_of, sorted_ids
@@ -46,11 +46,8 @@ def list_markets(
         return cards_text(
             view, range_ids(view, markets.MARKET_BY_STATUS, (status,), newest=newest, first=from_, limit=limit)
         )
-    return cards_text(view, cut(_covered(view, status), newest=newest, first=from_, limit=limit))
-
-
-def _covered(view: ApiView, status: int) -> Ids:
-    return id_list(view, ("covered", status), lambda: sorted(covered_markets(view, status)))
+    covered = id_list(view, ("covered", status), lambda: sorted(covered_markets(view, status)))
+    return cards_text(view, cut(covered, newest=newest, first=from_, limit=limit))
 
 
 def _expiring(view: ApiView, status: int, *, show_risky: bool, end: int) -> Iterable[int]:

@@ -109,10 +109,6 @@ def _sum_sides(view: ApiView, market: PmMarket) -> dict[int, Side]:
     return {side: Side(amount, weights[side]) for side, amount in amounts.items()}
 
 
-def _side_of(bet: PmBet, market: PmMarket) -> int:
-    return bet.side if market.market_type == BINARY else bet.outcome_index
-
-
 @PREDICTION_MARKET_API.method(args=from_to(3, 4), examples=[[0, 0, 10], [0, 0, 10, "oldest"]])
 def get_market_bets(
     view: ApiView, market: Int64, from_: UInt32, limit: UInt32, order: str = NEWEST
@@ -150,7 +146,7 @@ def _expected_payout(view: ApiView, bet: PmBet, market: PmMarket) -> int:
         return bet.resolved_amount
     if bet.status != ACTIVE_BET:
         return 0
-    side = _side_of(bet, market)
+    side = bet.side if market.market_type == BINARY else bet.outcome_index
     if market.status == RESOLVED and 0 <= market.resolved_outcome != side:
         return 0
     own = _sides(view, market).get(side, Side())

@@ -87,7 +87,6 @@ def answer_record(name: str, about: str, fields: Iterable[str], row: type, **oth
 
 
 def record_of(kind: type[R], row: object, **others: object) -> R:
-    """A record of an answer: the fields of a row by the same names, and others."""
     return kind(**{name: others[name] if name in others else getattr(row, name) for name in kind.__struct_fields__})
 
 

@@ -120,17 +120,12 @@ NO_MARKET = "m != nullptr: Market not found"
 _NO_METADATA = ',"title":"","image":"","category":"","metadata":{}}'
 
 
-def market_piece(state: View, market: int) -> MarketPiece | None:
-    """A market as it is printed, without its last brace."""
-    return state.derived(_market_piece, PM_MARKETS.by_id, market)
-
-
 def market_pieces(state: View, markets: Sequence[int]) -> list[MarketPiece | None]:
     return state.derived_all(_market_piece, PM_MARKETS.by_id, markets)
 
 
 def card_text(view: ApiView, market: int) -> str | None:
-    piece = market_piece(view.state, market)
+    piece = view.state.derived(_market_piece, PM_MARKETS.by_id, market)
     if piece is None:
         return None
     return piece.text + (view.projections.derived(_meta_piece, META_BY_MARKET, market) or _NO_METADATA)

@@ -36,7 +36,7 @@ class IdLists:
     def get(self, head: tuple[bytes, int], key: Hashable, make: Callable[[], Iterable[int]]) -> Ids:
         if head != self._head:
             self._drop(head)
-        digest = _digest_of(key)
+        digest = sha256(repr(key).encode())  # no two keys are printed alike: they consist of texts, numbers, and tuples
         known = self._lists.get(digest)
         if known is None:
             known = array("q", make())
@@ -52,11 +52,6 @@ class IdLists:
 
     def __len__(self) -> int:
         return len(self._lists)
-
-
-def _digest_of(key: Hashable) -> bytes:
-    """A key as a few bytes. No two keys are printed alike: they consist of texts, numbers, and tuples of them."""
-    return sha256(repr(key).encode())
 
 
 def id_list(view: ApiView, key: Hashable, make: Callable[[], Iterable[int]]) -> Ids:

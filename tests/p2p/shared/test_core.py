@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from ledgerd.p2p.shared.notices import LONGEST, PEER_LINES, log_peer
+from ledgerd.p2p.shared.core import LONGEST_LINE, PEER_LINES, log_peer
 
 
 def test_lines_of_all_peers_are_of_one_kind(caplog: pytest.LogCaptureFixture) -> None:
@@ -20,4 +20,4 @@ def test_lines_of_all_peers_are_of_one_kind(caplog: pytest.LogCaptureFixture) ->
 def test_a_line_quotes_so_much_of_the_other_side(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     log_peer("x", "y" * 10_000)
-    assert len(caplog.records[0].getMessage()) < LONGEST + 10
+    assert len(caplog.records[0].getMessage()) < LONGEST_LINE + 10
