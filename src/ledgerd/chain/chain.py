@@ -260,7 +260,6 @@ class Chain(ChainView):
             self._schedule_trial()
 
     def push_transaction(self, transaction: Transaction, skip: SkipFlags = Skip.NOTHING) -> None:
-        """Accept a transaction to wait for a block, or raise the rule that it breaks."""
         self._pending.push(transaction, skip)
 
     def simulate_transaction(self, transaction: Transaction) -> SimulatedEffects:
@@ -276,7 +275,6 @@ class Chain(ChainView):
         return draft_block(self._ledger, self._pending, when, name, key, skip)
 
     def pop_block(self) -> None:
-        """Take the head block off; its transactions wait again."""
         with self._pending.set_aside(Skip.NOTHING):
             self._choice.pop()
             self._commit()
@@ -376,7 +374,6 @@ class Chain(ChainView):
         return self._store.committed()
 
     def named_value(self, name: str) -> bytes | None:
-        """A named value of the state."""
         return self._store.meta(name)
 
     def set_named_value(self, name: str, value: bytes) -> None:
@@ -411,7 +408,6 @@ class Chain(ChainView):
             observer.committed(seconds)
 
     def _commit_all(self) -> None:
-        """Make all durable, also what no block has changed."""
         self._commit()
         self._store.commit()
 
@@ -421,7 +417,6 @@ class Chain(ChainView):
         self._trunk.forget_logged()
 
     def close(self) -> None:
-        """Close the files; what was not committed is lost."""
         self._choice.stop_trying()
         for observer in self._observers:
             observer.closing()

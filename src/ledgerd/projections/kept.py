@@ -77,7 +77,6 @@ class KeptProjections:
         return self._opened()
 
     def clear(self, fault: str) -> None:
-        """Begin with nothing."""
         self.store.close()
         self.store = self._emptied(fault)
 
@@ -86,11 +85,8 @@ class KeptProjections:
         if self._space.changes is not None:
             self._space.changes.cut()
 
-    # -- what it says of itself
-
     @property
     def position(self) -> bytes:
-        """That of the last commit."""
         return self.store.meta(POSITION) or b""
 
     @property
@@ -121,8 +117,6 @@ class KeptProjections:
         with self.store.editing(found):
             found.block_id = block_id
 
-    # -- changing
-
     def begin(self, projections: Collection[Projection], state: View, head: Beginning) -> None:
         """Begin some of them behind the head of a state. It is undone if that block is."""
         is_of_head = self.store.undoable > 0 and self.store.revision == head.number
@@ -148,7 +142,6 @@ class KeptProjections:
         return position
 
     def close(self) -> None:
-        """Close the file; what was not committed is lost."""
         self.store.close()
 
     def __enter__(self) -> Self:

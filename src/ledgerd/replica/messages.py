@@ -100,7 +100,6 @@ class LoggedBlocks(msgspec.Struct, frozen=True, array_like=True):
 
 
 def packed(kind: MessageKind, content: msgspec.Struct) -> bytes:
-    """The frame of a message."""
     return framed(kind, msgspec.msgpack.encode(content))
 
 
@@ -113,7 +112,6 @@ def read(body: bytes, kind: type[T]) -> T:
 
 
 def packed_check(position: bytes, digest: bytes) -> bytes:
-    """The frame of a digest at a position."""
     return framed(MessageKind.CHECK, _CHECK.pack(position, digest))
 
 
@@ -126,7 +124,6 @@ def read_check(body: bytes) -> tuple[bytes, bytes]:
 
 
 def packed_block_info(first: int, records: bytes) -> bytes:
-    """The frame of records of `block_info`."""
     return framed(MessageKind.BLOCK_INFO, _NUMBER.pack(first) + records)
 
 

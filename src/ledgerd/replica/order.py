@@ -24,12 +24,10 @@ class ServerOrder(msgspec.Struct, frozen=True):
     def of(
         cls, state: Path, logs: Path, archive: Path, settings: StreamSettings, log_format: str = "text"
     ) -> ServerOrder:
-        """The order for these folders and settings."""
         return cls(str(state), str(logs), str(archive), str(settings), _names(settings), log_format)
 
     @property
     def settings(self) -> StreamSettings:
-        """Where replicas are served."""
         return StreamSettings(read_stream_place(self.place), *map(Path, self.files or ()))
 
 
@@ -44,16 +42,13 @@ class FollowOrder(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, data_dir: Path, chain_id: bytes, settings: StreamSettings, log_format: str = "text") -> FollowOrder:
-        """The order for this directory and these settings."""
         return cls(str(data_dir), chain_id, str(settings), _names(settings), log_format)
 
     @property
     def settings(self) -> StreamSettings:
-        """Where the node is."""
         return StreamSettings(read_stream_place(self.place), *map(Path, self.files or ()))
 
 
 def _names(settings: StreamSettings) -> tuple[str, str, str] | None:
-    """The files of TLS, as a process gets them."""
     tls = settings.files
     return None if tls is None else (str(tls.certificate), str(tls.certificate_key), str(tls.authority))

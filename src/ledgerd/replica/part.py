@@ -32,20 +32,17 @@ class FollowPart(Part):
         self._written: FollowedStanding | None = None
 
     async def start(self) -> None:
-        """Follow from now on."""
         self._data_dir.mkdir(parents=True, exist_ok=True)
         self._replica = Replica(self._settings, self._data_dir / STATE_FOLDER, self._publish, chain_id=self._chain_id)
         self._thread = self.work.thread("following", self._replica.run, may_end=True)
 
     def _publish(self, status: FollowStatus) -> None:
-        """Replace the file where it would say something else."""
         followed = FollowedStanding(why_not_served(status), status.behind)
         if followed != self._written:
             self._written = followed
             write_standing(self._data_dir, followed)
 
     async def stop(self) -> None:
-        """End it after what it is at."""
         if self._replica is not None and self._thread is not None:
             self._replica.stop()
             await in_thread(self._thread.join, STOP_SECONDS)

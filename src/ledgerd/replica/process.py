@@ -22,7 +22,6 @@ from ledgerd.supervision.this_process import on_a_loop
 
 
 async def live(part: FollowPart, until: Coroutine[Any, Any, object], started: Callable[[], None]) -> None:
-    """Follow until something ends or it fails."""
     supervisor = Supervisor()
     supervisor.add(part)
     await part.start()

@@ -52,26 +52,22 @@ class HeldCommit:
 
     @property
     def irreversible(self) -> int:
-        """The number of the last irreversible block."""
         found = self.view.find(DYNAMIC_GLOBAL_PROPERTIES, 0)
         return 0 if found is None else found.last_irreversible_block_num
 
     def get(self, number: int, key: bytes) -> bytes | None:
-        """The value of a key in the database of a number."""
         if number not in self._databases:
             return None
         transaction, database = self._databases[number]
         return transaction.get(key, db=database)
 
     def rows(self, number: int) -> Iterator[tuple[bytes, bytes]]:
-        """Every entry of a database, by its key."""
         if number not in self._databases:
             return iter(())
         transaction, database = self._databases[number]
         return iter(transaction.cursor(database))
 
     def close(self) -> None:
-        """Let the commit go."""
         self._stack.close()
 
     def __enter__(self) -> Self:
@@ -104,12 +100,10 @@ class NodeFiles:
 
     @property
     def size(self) -> int:
-        """Bytes of the files of both."""
         files = (self.state / DATA_FILE, self.state / FOLDER / DATA_FILE)
         return sum(file.stat().st_size for file in files if file.exists())
 
     def close(self) -> None:
-        """Close the state and the log of changes."""
         self.reader.close()
         self.projections.close()
         self.changes.close()

@@ -93,7 +93,6 @@ class Loading:
                 sorter.spill()
 
     def _count(self, size: int) -> None:
-        """So many bytes more wait to be written."""
         self._size += size
         if self._size >= self._limits.bytes_a_commit:
             self._commit()
@@ -156,5 +155,4 @@ class _TableLoading(Generic[E]):
         return len(record)
 
     def finish(self) -> None:
-        """From here on the table is as if its rows had been created."""
         self.opened.set_loaded(self._next_id, self._count)

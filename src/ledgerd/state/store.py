@@ -257,7 +257,6 @@ class Store(View):
         return self._stack.value_at(table, object_id, revision, self.find(table, object_id))
 
     def removed_since(self, table: Table[E], revision: int) -> Iterator[E]:
-        """The objects that are gone since a revision, as they were when they went."""
         return self._stack.removed_since(table, revision)
 
     def last_changes(self, table: Table[E]) -> Iterator[tuple[E | None, E | None]]:
@@ -358,7 +357,6 @@ class Store(View):
         self._stack.set_revision(revision)
 
     def irreversible(self, revision: int) -> None:
-        """Forget how to undo sessions up to this revision."""
         self._stack.drop_until(revision)
 
     def changed_rows(self, session: Session) -> list[Row]:
@@ -405,11 +403,9 @@ class Store(View):
     # -- checking and closing
 
     def verify(self) -> list[str]:
-        """Where objects and indexes disagree, a line each; empty when all is well."""
         return verify(self._tables.values())
 
     def close(self) -> None:
-        """Release the folder; what was not committed is lost."""
         self._disk.close()
         self._committing.close()
         self._lock.close()

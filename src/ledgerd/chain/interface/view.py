@@ -61,7 +61,6 @@ class ChainView:
 
     @property
     def globals(self) -> DynamicGlobalProperty:
-        """The head of the chain and its funds, as the rules see them."""
         return self._parts.ledger.globals
 
     @property
@@ -255,7 +254,6 @@ class ChainView:
         return self._parts.pending.find_validator(name)
 
     def active_keys(self, name: AccountName) -> frozenset[PublicKey] | None:
-        """The keys of an account's active authority; nothing where there is no such account."""
         authority = self._parts.store.lookup(AUTHORITY_BY_ACCOUNT, name)
         return None if authority is None else frozenset(authority.active.key_auths)
 

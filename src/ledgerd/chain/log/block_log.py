@@ -327,7 +327,6 @@ class BlockLog(BlockLogReader):
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """Turn an error of the system into one for the operator."""
         try:
             yield
         except OSError as error:

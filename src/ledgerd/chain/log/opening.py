@@ -58,7 +58,6 @@ def kind_of(log_: BlockLog) -> bytes:
 
 
 def _matches(log_: BlockLog, state: StateBlocks, number: int) -> bool:
-    """Whether the log has the state's block of a number, as far as the state knows it."""
     expected = state.id_at(number)
     if expected == NO_BLOCK:
         return True

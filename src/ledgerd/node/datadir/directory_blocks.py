@@ -140,7 +140,6 @@ class DirectoryBlocks:
 
 @contextmanager
 def directory_blocks(state: Path, logs: Path, archive: Path) -> Iterator[DirectoryBlocks]:
-    """The blocks of a directory, by the folders of its state, its logs and its archive."""
     whole, rolling, past = BlockLogReader.open(logs), RollingBlockLogReader.open(logs), ArchivedBlocks(archive)
     try:
         yield DirectoryBlocks(archive, whole if whole.head_number else rolling, past, state)

@@ -30,7 +30,6 @@ UNUSABLE = (StoreCorrupt, StoreOutdated)
 
 
 def space_of(configuration: Configuration) -> Space:
-    """The folder of the state's file, and its sizes."""
     options = configuration.chain
     sizes = (options.shared_file_size, options.min_free_shared_file_size, options.inc_shared_file_size)
     return Space(*sizes, folder=options.shared_file_dir)

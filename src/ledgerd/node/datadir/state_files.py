@@ -106,7 +106,6 @@ class StateFiles:
                 (self.folder / name).unlink(missing_ok=True)
 
     def remove_all(self) -> None:
-        """Delete the state, the logs and all that is derived from them."""
         self.remove()
         for folder in BESIDE:
             shutil.rmtree(self.folder / folder, ignore_errors=True)
@@ -143,7 +142,6 @@ class StateFiles:
         return folder
 
     def give_up(self) -> None:
-        """Delete the remains of a state that could not be built."""
         shutil.rmtree(self.folder / NEW, ignore_errors=True)
         with suppress(OSError):
             self.folder.rmdir()  # only if it was made for that state

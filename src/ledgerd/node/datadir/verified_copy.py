@@ -53,7 +53,6 @@ class VerifiedCopy:
 
     @property
     def is_going_back(self) -> bool:
-        """Whether the way back was begun."""
         return (self._folder / GOING_BACK).exists()
 
     def resume(self, asked: Assumption | None) -> None:

@@ -24,7 +24,6 @@ def count_open_bets(kept: Store, changed: Iterable[Change]) -> None:
 
 
 def count_all_open_bets(kept: Store, state: View) -> None:
-    """Count all markets of a state."""
     for book in list(kept.scan(market_records.PM_OPEN_BOOKS)):
         kept.remove(book)
     sums: dict[AccountName, int] = defaultdict(int)

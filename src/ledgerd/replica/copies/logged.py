@@ -31,7 +31,6 @@ class LoggedCopy:
 
     @property
     def head_id(self) -> bytes:
-        """Its id."""
         block = self._log.block(self.head)
         return b"" if block is None else bytes(block.id)
 
@@ -76,7 +75,6 @@ class LoggedCopy:
         self._records.put(first, records)
 
     def close(self) -> None:
-        """Bring the log to the disk, and close both."""
         self._log.sync()
         self._log.close()
         self._records.close()

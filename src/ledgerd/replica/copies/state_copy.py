@@ -73,7 +73,6 @@ class StateCopy:
         return self._state if number < FIRST_BESIDE else self._projections
 
     def _read(self) -> None:
-        """Take what the last commit says."""
         header = self._state.header
         with self._state.reading() as transaction:
             is_whole = (
@@ -101,7 +100,6 @@ class StateCopy:
             self.apply()
 
     def apply(self) -> None:
-        """Write what was added."""
         pending, self._pending, self._pending_bytes = self._pending, {}, 0
         try:
             for number, entries in pending.items():
@@ -140,17 +138,14 @@ class StateCopy:
 
     @property
     def size(self) -> int:
-        """Bytes of its files."""
         return sum((folder / DATA_FILE).stat().st_size for folder in (self.folder, self.folder / FOLDER))
 
     @property
     def digest(self) -> bytes:
-        """The digest of all that was added."""
         self.apply()
         return packed_digest(self._state.total + self._projections.total)
 
     def abandon(self) -> None:
-        """Forget what was not committed."""
         self._pending, self._pending_bytes, self._header = {}, 0, {}
         for file in (self._projections, self._state):
             file.abort()
@@ -222,7 +217,6 @@ class StateCopy:
         self.abandon()
 
     def close(self) -> None:
-        """Close the files; what was not committed is lost."""
         self._opened.close()
         self._lock.close()
 

@@ -69,7 +69,6 @@ class ReplicaServer:
         self.listener = _listen(settings)
 
     async def accept(self) -> None:
-        """Accept for ever."""
         loop = asyncio.get_running_loop()
         while True:
             try:
@@ -139,7 +138,6 @@ class ReplicaServer:
         return reader, asyncio.StreamWriter(transport, protocol, reader, loop)
 
     def close(self) -> None:
-        """Listen no more."""
         self.listener.close()
         place = self._settings.place
         if place is not None and place.path is not None:

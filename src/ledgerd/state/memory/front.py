@@ -43,7 +43,6 @@ class Front(Generic[T]):
         """So many of the first entries have a value."""
 
     def change(self, removed: Iterable[bytes], added: Iterable[KeyValue]) -> None:
-        """Entries of the index went, then others came."""
         known = self._entries
         for entry in removed:
             place = bisect_left(known, entry)
@@ -79,14 +78,12 @@ class Front(Generic[T]):
         return cast("list[T]", self._values[:count])
 
     def _make(self, count: int, make: Callable[[int], T]) -> None:
-        """Make the values of the first entries that have none."""
         for place in range(self._made, min(count, len(self._values))):
             if isinstance(self._values[place], _Unmade):
                 self._values[place] = make(self._ids[place])
         self._made = max(self._made, min(count, len(self._values)))
 
     def _read(self, count: int, read: Callable[[bytes, bytes | None], Iterable[KeyValue]]) -> None:
-        """Know so many entries, and where the next one is."""
         if self._reach is None:
             return
         wanted = count - len(self._entries)

@@ -47,7 +47,6 @@ class TableOverlay(Generic[E]):
                 order.insert(bisect_left(order, entry), entry)
 
     def order(self, index: Index[E]) -> list[KeyValue]:
-        """The entries of the objects that exist."""
         order = self._orders.get(index)
         if order is None:
             rows = ((object_id, record) for object_id, record in self.rows.items() if record is not None)
@@ -64,7 +63,6 @@ class TableOverlay(Generic[E]):
         return key, own_id
 
     def between(self, index: Index[E], walk: Range, position: bytes | None) -> Sequence[KeyValue]:
-        """The entries of a range, or of what is behind a position in it: see `ranges.entries`."""
         order = self.order(index)
         if walk.is_reverse:
             end = position or walk.high
@@ -109,7 +107,6 @@ class Overlay:
             self._rows += 1
 
     def clear(self) -> None:
-        """Forget all rows: nothing differs from the commit."""
         self._overlays = {}
         self._rows = 0
 
@@ -193,7 +190,6 @@ class SnapshotWithOverlay(CommitView):
     def _entries(
         self, index: Index[E], overlay: TableOverlay[E], walk: Range, position: bytes | None
     ) -> Iterator[KeyValue]:
-        """The entries of a range, or of what is behind a position in it, committed or not."""
         return merge(
             self._committed(index, overlay, walk, position),
             overlay.between(index, walk, position),
@@ -204,7 +200,6 @@ class SnapshotWithOverlay(CommitView):
     def _committed(
         self, index: Index[E], overlay: TableOverlay[E], walk: Range, position: bytes | None
     ) -> Iterator[KeyValue]:
-        """The entries of the objects that have not changed since the commit."""
         is_by_id = index is index.table.by_id
         database = self._databases[index.table.title if is_by_id else index.title]
         for key, value in entries(self._transaction, database, walk, position):

@@ -78,11 +78,9 @@ class CommitView(View):
         return self._record(table, key)
 
     def _record(self, table: Table[Any], own_id: bytes) -> bytes | None:
-        """The record of an object, by the bytes of its id."""
         return self._transaction.get(own_id, db=self._databases[table.title])
 
     def _id_under(self, index: Index[Any], wanted: bytes) -> bytes | None:
-        """The id of the object with a key, both as bytes."""
         if index is index.table.by_id:
             return wanted
         return self._transaction.get(wanted, db=self._databases[index.title])
@@ -111,7 +109,6 @@ class CommitView(View):
         return value
 
     def _known(self, derive: Callable[[Any], T]) -> dict[bytes, T]:
-        """What a function has returned, with room for one more value."""
         known = self._derivations.setdefault(derive, {})
         if len(known) >= self._derivations.most:
             for oldest in list(islice(known, DROPPED)):
@@ -238,7 +235,6 @@ class StateReader:
 
     @classmethod
     def open(cls, path: Path | str, tables: Sequence[Table[Any]], *, most_derived: int = MOST_DERIVED) -> StateReader:
-        """Open a state that a `Store` has begun."""
         return cls(Path(path), tuple(tables), most_derived)
 
     def _open_databases(self, tables: tuple[Table[Any], ...]) -> dict[str, Database]:

@@ -103,14 +103,12 @@ class View(ABC):
         return sum(1 for _ in self.scan(table))
 
     def get(self, table: Table[E], object_id: int) -> E:
-        """The object of an id; `UnknownKey` when there is none."""
         entity = self.find(table, object_id)
         if entity is None:
             raise UnknownKey
         return entity
 
     def at(self, index: Index[E], *key: Any) -> E:  # noqa: ANN401 - as declared by the index
-        """The first object with this key; `UnknownKey` when there is none."""
         entity = self.lookup(index, *key)
         if entity is None:
             raise UnknownKey
@@ -125,12 +123,10 @@ class View(ABC):
 
 
 def index_of(source: TableOrIndex[E]) -> Index[E]:
-    """The index to scan; for a table that of its ids."""
     return source.by_id if isinstance(source, Table) else source
 
 
 def span(index: Index[E], lower: Key, upper: Key) -> tuple[bytes, bytes | None]:
-    """The first entry of a scan and the first one behind it, as bytes."""
     low = index.encode_key(lower)[:MAX_KEY_BYTES] if lower else b""
     high = end_of_prefix(index.encode_key(upper)[:MAX_KEY_BYTES]) if upper else None
     return low, high
