@@ -10,10 +10,11 @@ import logging
 from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from msgspec.structs import replace
 
+from ledgerd.basics.closing import Closing
 from ledgerd.chain.forks.blocks import Blocks
 from ledgerd.chain.forks.choice import ForkChoice
 from ledgerd.chain.forks.database import ForkDatabase
@@ -59,7 +60,7 @@ STATE_FOLDER = "state"
 CHAIN_ID = "chain id"
 
 
-class Chain(ChainView):
+class Chain(ChainView, Closing):
     """State, branches, pending transactions and the block log, kept consistent with each other."""
 
     def __init__(
@@ -422,12 +423,6 @@ class Chain(ChainView):
             observer.closing()
         self._block_log.close()
         self._store.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def _pass_on(event: Event, observer: Observer) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
+from ledgerd.basics.closing import Closing
 from ledgerd.chain.log.files import sync_folder
 from ledgerd.projections.projection import Projection
 from ledgerd.projections.tables import PROJECTED_TABLES
@@ -50,7 +51,7 @@ class Beginning(NamedTuple):
     chain_id: ChainId
 
 
-class KeptProjections:
+class KeptProjections(Closing):
     """The tables, open for writing. Each block that changes something is one session, whose revision is its number."""
 
     def __init__(self, state_folder: Path, space: Space = Space()) -> None:  # noqa: B008 - immutable
@@ -143,9 +144,3 @@ class KeptProjections:
 
     def close(self) -> None:
         self.store.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

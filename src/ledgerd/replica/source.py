@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Self
 
 from ledgerd.archive.sealed import ArchivedBlocks
+from ledgerd.basics.closing import Closing
 from ledgerd.chain.chain import CHAIN_ID
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.rolling import RollingBlockLogReader
@@ -34,7 +34,7 @@ HEADER_NUMBER = 0
 LAYOUT = change_log.digest_of_layout(layout((*STORED_TABLES, *PROJECTED_TABLES)))
 
 
-class HeldCommit:
+class HeldCommit(Closing):
     """One commit, as bytes. While it is open, the node's file cannot use the room again that commits free."""
 
     def __init__(self, reader: StateReader, projections: ProjectionReader) -> None:
@@ -69,12 +69,6 @@ class HeldCommit:
 
     def close(self) -> None:
         self._stack.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 class NodeFiles:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
+from ledgerd.basics.closing import Closing
 from ledgerd.state.errors import StoreMisuse, UnknownKey
 from ledgerd.state.files.committing import Committing
 from ledgerd.state.files.disk import Database, Disk, Space
@@ -42,7 +42,7 @@ Editor = Callable[..., "Edit[Any] | Editing"]
 CACHED_OBJECTS = 100_000
 
 
-class Store(View):
+class Store(View, Closing):
     """The tables of a folder, open for writing."""
 
     def __init__(self, folder: Path, tables: Sequence[Table[Any]], space: Space, cached: int) -> None:
@@ -409,14 +409,6 @@ class Store(View):
         self._disk.close()
         self._committing.close()
         self._lock.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 class StoreBeside(Store):

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import lmdb
 
+from ledgerd.basics.closing import Closing
 from ledgerd.state.errors import StorageError, UnknownKey, unreadable
 from ledgerd.state.files.disk import DATA_FILE, Database, LmdbTransaction, environment_to_read, failure
 from ledgerd.state.files.header import (
@@ -212,7 +212,7 @@ class CommitView(View):
         return read_revision(self._transaction, self._databases[HEADER])
 
 
-class StateReader:
+class StateReader(Closing):
     """A state that is open for reading while another process writes it."""
 
     def __init__(self, folder: Path, tables: tuple[Table[Any], ...], most_derived: int) -> None:
@@ -288,11 +288,3 @@ class StateReader:
     def close(self) -> None:
         """Close the file; snapshots that are open become invalid."""
         self._environment.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
