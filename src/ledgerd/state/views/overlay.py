@@ -143,21 +143,10 @@ class SnapshotWithOverlay(CommitView):
                 return None  # it had this key when it was committed
         return own_id
 
-    def scan(
-        self,
-        source: TableOrIndex[E],
-        *,
-        lower: Key = (),
-        upper: Key = (),
-        reverse: bool = False,
-        after: E | None = None,
-    ) -> Iterator[E]:
-        index = index_of(source)
+    def _walk(self, index: Index[E], walk: Range, position: bytes | None) -> Iterator[E]:
         overlay = self._overlays.get(index.table)
         if overlay is None:
-            return super().scan(source, lower=lower, upper=upper, reverse=reverse, after=after)
-        position = None if after is None else self.position(index, after)
-        walk = Range(*span(index, lower, upper), reverse)
+            return super()._walk(index, walk, position)
         found = self._entries(index, overlay, walk, position)
         return (self.get(index.table, integer_of(own_id)) for _, own_id in found)
 

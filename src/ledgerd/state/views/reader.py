@@ -29,7 +29,7 @@ from ledgerd.state.files.ranges import Range, entries, runs
 from ledgerd.state.tables.keys import INT64, integer_of, integers_of
 from ledgerd.state.tables.records import RecordForm
 from ledgerd.state.tables.tables import E, Index, Key, Table, layout
-from ledgerd.state.views.view import T, TableOrIndex, View, index_of, searched_key, span
+from ledgerd.state.views.view import RangeView, T, TableOrIndex, index_of, searched_key, span
 
 MOST_DERIVED, DROPPED = 16_384, 1_024
 """Objects whose derived values are remembered, for each function; then so many of the oldest are dropped at once, as it
@@ -48,7 +48,7 @@ class Derivations(dict[Callable[[Any], Any], dict[bytes, Any]]):
         """Objects that are remembered for each function."""
 
 
-class CommitView(View):
+class CommitView(RangeView):
     """The state of one commit. Each object is decoded again for the caller: changing it changes nothing else."""
 
     def __init__(
@@ -148,18 +148,7 @@ class CommitView(View):
         raw = self._raw(table, object_id)
         return None if raw is None else read(raw[self._form(table).start :])
 
-    def scan(
-        self,
-        source: TableOrIndex[E],
-        *,
-        lower: Key = (),
-        upper: Key = (),
-        reverse: bool = False,
-        after: E | None = None,
-    ) -> Iterator[E]:
-        index = index_of(source)
-        position = None if after is None else self.position(index, after)
-        walk = Range(*span(index, lower, upper), reverse)
+    def _walk(self, index: Index[E], walk: Range, position: bytes | None) -> Iterator[E]:
         if index is index.table.by_id:
             decode = self._form(index.table).decode
             found = entries(self._transaction, self._databases[index.table.title], walk, position)

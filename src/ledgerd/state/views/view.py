@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from ledgerd.state.errors import UnknownKey
+from ledgerd.state.files.ranges import Range
 from ledgerd.state.tables.keys import MAX_KEY_BYTES, end_of_prefix
 from ledgerd.state.tables.tables import E, Index, Key, Table
 
@@ -120,6 +121,27 @@ class View(ABC):
     def following(self, source: TableOrIndex[E], entity: E) -> E | None:
         """The object behind this one, in the order of this moment: a step of an iterator."""
         return next(self.scan(source, after=entity), None)
+
+
+class RangeView(View):
+    """A view that is read by ranges of the entries of its indexes."""
+
+    def scan(
+        self,
+        source: TableOrIndex[E],
+        *,
+        lower: Key = (),
+        upper: Key = (),
+        reverse: bool = False,
+        after: E | None = None,
+    ) -> Iterator[E]:
+        index = index_of(source)
+        position = None if after is None else self.position(index, after)
+        return self._walk(index, Range(*span(index, lower, upper), reverse), position)
+
+    @abstractmethod
+    def _walk(self, index: Index[E], walk: Range, position: bytes | None) -> Iterator[E]:
+        """The objects of a range, or of what is behind a position in it."""
 
 
 def index_of(source: TableOrIndex[E]) -> Index[E]:
