@@ -10,8 +10,7 @@ from typing import NamedTuple
 from ledgerd.basics.closing import Closing
 from ledgerd.chain.log.files import sync_folder
 from ledgerd.projections.projection import Projection
-from ledgerd.projections.tables import PROJECTED_TABLES
-from ledgerd.projections.tables.projected_block import PROJECTED_BLOCK, ProjectedBlock
+from ledgerd.projections.tables import PROJECTED_BLOCK, PROJECTED_TABLES, ProjectedBlock
 from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId, ChainId
 from ledgerd.state.errors import StoreCorrupt, StoreOutdated
 from ledgerd.state.files.disk import DATA_FILE, LOCKS, Space

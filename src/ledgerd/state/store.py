@@ -20,8 +20,7 @@ from ledgerd.state.files.lock import lock_writer
 from ledgerd.state.files.ranges import Range
 from ledgerd.state.loading import Loading, LoadingLimits
 from ledgerd.state.memory.cache import ObjectCache
-from ledgerd.state.memory.editing import Editing
-from ledgerd.state.memory.noting import noting_editor
+from ledgerd.state.memory.editing import Editing, noting_editor
 from ledgerd.state.memory.open_index import OpenIndex
 from ledgerd.state.memory.open_table import Edit, OpenTable
 from ledgerd.state.memory.open_tables import OpenTables
