@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from ledgerd.archive.sealed import SealedFile, sealed_files
-from ledgerd.chain.log.files import sync_folder
+from ledgerd.basics.durable import sync_folder
 from ledgerd.state.files.lock import swapping
 
 LIST_NAME = "SHA256SUMS"

@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ledgerd.basics.closing import Closing
+from ledgerd.basics.closing import Closing, on_error
 from ledgerd.chain.forks.blocks import Blocks
 from ledgerd.chain.forks.choice import ForkChoice
 from ledgerd.chain.forks.database import ForkDatabase
@@ -117,17 +117,11 @@ class Chain(ChainView, Closing):
         folder.mkdir(parents=True, exist_ok=True)
         space = space or Space()
         store = Store.open(space.folder or folder, STORED_TABLES, space=space)
-        try:
+        with on_error(store.close):
             block_log = open_log(folder, StateBlocks.of(store), rolling_blocks)
-        except BaseException:
-            store.close()
-            raise
         chain = cls(store, block_log, network, clock, checkpoints, rolling_blocks)
-        try:
+        with on_error(chain.close):
             chain._begin(genesis_time)
-        except BaseException:
-            chain.close()
-            raise
         return chain
 
     @classmethod
@@ -136,11 +130,8 @@ class Chain(ChainView, Closing):
         folder = data_dir / STATE_FOLDER
         store = Store.open(space.folder or folder, STORED_TABLES, space=space)
         chain = cls(store, BlockLog.open(folder), network, clock)
-        try:
+        with on_error(chain.close):
             chain._require_network()
-        except BaseException:
-            chain.close()
-            raise
         return chain
 
     @classmethod
@@ -155,11 +146,8 @@ class Chain(ChainView, Closing):
         folder.mkdir(parents=True, exist_ok=True)
         store = Store.open(space.folder or folder, STORED_TABLES, space=space)
         chain = cls(store, RollingBlockLog(folder), network, clock, rolling_blocks=0)
-        try:
+        with on_error(chain.close):
             chain._begin(0)
-        except BaseException:
-            chain.close()
-            raise
         return chain
 
     def _begin(self, genesis_time: int) -> None:

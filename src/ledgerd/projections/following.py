@@ -11,6 +11,7 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
+from ledgerd.basics.closing import on_error
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.interface.observer import Observer, merged
 from ledgerd.chain.ledger.events import BlockApplied, BlocksUndone, Event, IrreversibleAdvanced
@@ -32,11 +33,8 @@ def follow(chain: Chain, projections: Sequence[Projection]) -> KeptProjections:
     """Make projections consistent with a chain, and keep them so from now on; the chain closes their store."""
     kept = KeptProjections(chain.state_folder, chain.space)
     follower = ProjectionFollower(chain, projections, kept)
-    try:
+    with on_error(kept.close):
         is_ahead = follower.compare()
-    except BaseException:
-        kept.close()
-        raise
     chain.observe(follower)
     common = max(block_number_of(kept.last_block), chain.irreversible)
     if is_ahead and common < chain.head_number:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ledgerd.basics.closing import Closing
-from ledgerd.chain.log.files import sync_folder
+from ledgerd.basics.durable import sync_folder
 from ledgerd.projections.projection import Projection
 from ledgerd.projections.tables import PROJECTED_BLOCK, PROJECTED_TABLES, ProjectedBlock
 from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId, ChainId

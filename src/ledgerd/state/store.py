@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ledgerd.basics.closing import Closing
+from ledgerd.basics.closing import Closing, on_error
 from ledgerd.state.errors import StoreMisuse, UnknownKey
 from ledgerd.state.files.committing import Committing
 from ledgerd.state.files.disk import Database, Disk, Space
@@ -48,12 +48,9 @@ class Store(View, Closing):
         folder.mkdir(parents=True, exist_ok=True)
         self._cached = cached
         self._lock = lock_writer(folder)
-        try:
+        with on_error(self._lock.close):
             self._disk = Disk(folder, space)
             self._open(tuple(tables))
-        except BaseException:
-            self._lock.close()
-            raise
 
     @classmethod
     def open(
@@ -75,15 +72,12 @@ class Store(View, Closing):
         return cls(Path(path), tables, space, cached)
 
     def _open(self, tables: tuple[Table[Any], ...]) -> None:
-        try:
+        with on_error(self._disk.close):
             databases = self._disk.open_databases((*database_names(tables), JOURNAL))
             self._header = Header(self._disk, databases, tables)
             self._disk.commit()
             self._committing = Committing(self._disk, self._header)
             self._committing.begin(tables, databases)
-        except BaseException:
-            self._disk.close()
-            raise
         self._assemble(tables, databases)
 
     def _assemble(self, tables: tuple[Table[Any], ...], databases: dict[str, Database]) -> None:
@@ -416,12 +410,9 @@ class StoreBeside(Store):
     def __init__(self, disk: Disk, databases: dict[str, Database], tables: tuple[Table[Any], ...], cached: int) -> None:
         self._cached = cached
         self._disk = disk
-        try:
+        with on_error(disk.abort):
             self._header = Header(disk, databases, tables)
             self._assemble(tables, databases)
-        except BaseException:
-            disk.abort()
-            raise
 
     def commit(self) -> None:
         raise StoreMisuse("what was tried beside the state cannot become durable")

@@ -12,7 +12,7 @@ from typing import Self
 
 import lmdb
 
-from ledgerd.basics.closing import Closing
+from ledgerd.basics.closing import Closing, on_error
 from ledgerd.chain.log.histories import History, HistoryView
 from ledgerd.history.embedded.kept_facts import KeptFacts, ReadLoggedBlock
 from ledgerd.history.embedded.log_bytes import LogBytes
@@ -55,11 +55,8 @@ class EmbeddedHistory(History, Closing):
         try:
             place = str(folder / DATA_FILE), _inode_of(str(folder / DATA_FILE))
             environment = environment_to_read(folder)
-            try:
+            with on_error(environment.close):
                 return cls(environment, LogBytes(log_folder), settings, place)
-            except BaseException:
-                environment.close()
-                raise
         except (lmdb.Error, OSError) as problem:
             raise HistoryDamaged(f"{folder}: {problem}") from problem
 

@@ -11,15 +11,17 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
+from ledgerd.basics.closing import on_error
+from ledgerd.basics.durable import sync_folder
 from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.forks.trunk import PopEmptyChain
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip
-from ledgerd.chain.log.files import sync_folder
 from ledgerd.chain.log.state_blocks import IMPORTED, LOG_KIND
 from ledgerd.chain.offline.replay import reapply
 from ledgerd.node.config.configuration import Configuration
@@ -114,11 +116,8 @@ class PastState:
         self._require_possible()
         self._prepare()
         if not self._files.exists:
-            try:
+            with on_error(partial(shutil.rmtree, self._folder)):
                 self._build(given, with_genesis=with_genesis)
-            except BaseException:
-                shutil.rmtree(self._folder)
-                raise
         return self._files.head
 
     def replay(self, advance: Callable[[int], None] = lambda _: None) -> MadeState:

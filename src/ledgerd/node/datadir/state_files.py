@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from ledgerd.basics.durable import sync_folder
 from ledgerd.chain.log.block_log import FULL_LOG, BlockLog
-from ledgerd.chain.log.files import LogKind, paths_of, sums_path, sync_folder
+from ledgerd.chain.log.files import LogKind, paths_of, sums_path
 from ledgerd.chain.log.rolling import ROLLING_LOG
 from ledgerd.projections.kept import FOLDER, replace_projections
 from ledgerd.rpc.blocks.records import FILE_NAME as BLOCK_INFO

@@ -10,6 +10,7 @@ from pathlib import Path
 import lmdb
 import msgspec
 
+from ledgerd.basics.closing import on_error
 from ledgerd.chain.chain import CHAIN_ID
 from ledgerd.projections.kept import FOLDER
 from ledgerd.replica.copies.copied_file import CopiedFile
@@ -51,12 +52,9 @@ class StateCopy:
         self._lock = lock_writer(folder)
         beside = {number: name for number, name in NAMES.items() if number >= FIRST_BESIDE}
         self._opened = ExitStack()
-        try:
+        with on_error(self.close):
             self._projections = self._open(folder / FOLDER, beside)
             self._state = self._open(folder, {number: NAMES[number] for number in NAMES.keys() - beside.keys()})
-        except BaseException:
-            self.close()
-            raise
         self._layout = layout(STORED_TABLES).encode()
         self._pending: ChangedPart = {}
         self._pending_bytes = 0

@@ -13,7 +13,7 @@ from typing import Any
 
 import lmdb
 
-from ledgerd.basics.closing import Closing
+from ledgerd.basics.closing import Closing, on_error
 from ledgerd.state.errors import StorageError, UnknownKey, unreadable
 from ledgerd.state.files.disk import DATA_FILE, Database, LmdbTransaction, environment_to_read, failure
 from ledgerd.state.files.header import (
@@ -215,12 +215,9 @@ class StateReader(Closing):
             self._environment = environment_to_read(folder)
         except (lmdb.Error, OSError) as error:
             raise failure(folder, error) from error
-        try:
+        with on_error(self._environment.close):
             self._require_whole()
             self._databases = self._open_databases(tables)
-        except BaseException:
-            self._environment.close()
-            raise
 
     @classmethod
     def open(cls, path: Path | str, tables: Sequence[Table[Any]], *, most_derived: int = MOST_DERIVED) -> StateReader:
