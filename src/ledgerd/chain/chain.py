@@ -106,12 +106,9 @@ class Chain(ChainView, Closing):
         space: Space | None = None,
         rolling_blocks: int = ROLLING_BLOCKS,
     ) -> Chain:
-        """Open the chain of a data directory, or begin one there; its state may lie in a folder of its own.
-
-        Raises:
-            LogUnfit: The state's last irreversible block is not in the log.
-            OperatorError: The directory belongs to another chain.
-            StorageError: The state cannot be used; its text says what to do.
+        """Open the chain of a data directory, or begin one there; its state may lie in a folder of its own. `LogUnfit`:
+        its last irreversible block is not in the log. `OperatorError`: it belongs to another chain. `StorageError`: the
+        text says what to do about the state.
         """
         folder = data_dir / STATE_FOLDER
         folder.mkdir(parents=True, exist_ok=True)
@@ -136,11 +133,8 @@ class Chain(ChainView, Closing):
 
     @classmethod
     def open_unlogged(cls, data_dir: Path, network: ChainParameters, *, clock: Clock, space: Space) -> Chain:
-        """Open a chain whose blocks are kept elsewhere, or begin one: it has a state, and writes no log.
-
-        Raises:
-            OperatorError: The directory belongs to another chain.
-            StorageError: The state cannot be used; its text says what to do.
+        """Open a chain whose blocks are kept elsewhere, or begin one: it has a state, and writes no log. The errors are
+        those of `open`.
         """
         folder = data_dir / STATE_FOLDER
         folder.mkdir(parents=True, exist_ok=True)

@@ -93,11 +93,7 @@ def are_of_one_commit(state: View, kept: View) -> bool:
 
 @contextmanager
 def both_of_one_commit(state: StateReader, projections: ProjectionReader) -> Iterator[tuple[CommitView, View]]:
-    """The last commit of a state, and its projections at that commit.
-
-    Raises:
-        NotOfOneCommit: A node was killed between their commits.
-    """
+    """The last commit of both. `NotOfOneCommit`: a node was killed between their commits."""
     for _ in range(TRIES):
         with state.snapshot() as view, projections.snapshot() as kept:
             if are_of_one_commit(view, kept):

@@ -21,7 +21,6 @@ MOST_HELLO = 4096
 T = TypeVar("T", bound=msgspec.Struct)
 
 _NUMBER = struct.Struct(">Q")
-_RECORDS = RECORD_BYTES
 _CHECK = struct.Struct(f">{POSITION.size}s{DIGEST_BYTES}s")
 
 
@@ -129,6 +128,6 @@ def packed_block_info(first: int, records: bytes) -> bytes:
 
 def read_block_info(body: bytes) -> tuple[int, bytes]:
     """The number of the first block, and the records. `ChangeFault`: it is none."""
-    if len(body) < _NUMBER.size or (len(body) - _NUMBER.size) % _RECORDS:
+    if len(body) < _NUMBER.size or (len(body) - _NUMBER.size) % RECORD_BYTES:
         raise ChangeFault(f"records of blocks in {len(body)} bytes")
     return _NUMBER.unpack_from(body)[0], body[_NUMBER.size :]

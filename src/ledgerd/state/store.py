@@ -61,13 +61,9 @@ class Store(View, Closing):
         space: Space = Space(),  # noqa: B008 - immutable
         cached: int = CACHED_OBJECTS,
     ) -> Store:
-        """Open a state for writing; an empty folder becomes a new state.
-
-        The space is a hint for the size of the file, and says where what commits change is written too; so many decoded
-        objects may stay in memory after a commit.
-
-        Raises:
-            StorageError: It is locked, damaged, of another layout, or cannot be read; the text says what to do.
+        """Open a state for writing; an empty folder becomes a new state. `StorageError`: it is locked, damaged, of
+        another layout, or cannot be read. The space is a hint for the size of the file, and says where what commits
+        change is written too; so many decoded objects may stay in memory after a commit.
         """
         return cls(Path(path), tables, space, cached)
 

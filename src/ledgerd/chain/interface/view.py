@@ -130,11 +130,7 @@ class ChainView:
         return self._parts.blocks.id_at(number)
 
     def packed_at(self, number: int) -> bytes | None:
-        """A block as its bytes, from the reversible blocks or the log.
-
-        Raises:
-            LogDamaged: The block is in a damaged part of the log.
-        """
+        """The bytes of a block, from the reversible blocks or the log. `LogDamaged`: that is damaged there."""
         if not 0 < number <= self.head_number:
             return None
         kept = self._parts.store.lookup(REVERSIBLE_BY_NUMBER, number)

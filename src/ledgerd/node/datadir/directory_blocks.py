@@ -107,12 +107,7 @@ class DirectoryBlocks:
         return None if packed is None else codec_of(SignedHeader).decode_from(packed, 0)[0]
 
     def scan(self, first: int, last: int) -> Iterator[tuple[int, bytes]]:
-        """The blocks of a range, packed.
-
-        Raises:
-            LogDamaged: The bytes of one are not those that were written.
-            OperatorError: One is missing.
-        """
+        """Packed. `LogDamaged`: the bytes of one are not those that were written. `OperatorError`: one is missing."""
         following = first
         while following <= last:
             begun = following

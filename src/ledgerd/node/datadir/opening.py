@@ -59,11 +59,7 @@ class Opening:
         self.origin = StateOrigin.PRESENT
 
     def open(self) -> Chain:
-        """Open the chain, after making the state if needed.
-
-        Raises:
-            OperatorError: The state cannot be made; the text says what to do.
-        """
+        """Open the chain, after making the state if needed. `OperatorError` where it cannot be made says what to do."""
         self._files.make_folders()
         self._files.require_free()
         self._files.finish()

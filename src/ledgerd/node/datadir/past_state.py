@@ -107,11 +107,8 @@ class PastState:
 
     def begin(self, given: Path | None = None, *, with_genesis: bool = False) -> int:
         """Build the state that the replay begins with, or find that of an interrupted run; returns its head block.
-
         Without a snapshot that is given, the nearest of the node is taken, unless the genesis is wanted.
-
-        Raises:
-            OperatorError: Blocks are missing, or the snapshot is of no use. Nothing is left behind.
+        `OperatorError`: blocks are missing, or the snapshot is of no use; nothing is left behind.
         """
         self._require_possible()
         self._prepare()
@@ -121,10 +118,8 @@ class PastState:
         return self._files.head
 
     def replay(self, advance: Callable[[int], None] = lambda _: None) -> MadeState:
-        """Apply the blocks up to the one that is wanted, and give the result its name.
-
-        Raises:
-            OperatorError: A block is missing or damaged; what was applied is kept for the next run.
+        """Apply the blocks up to the one that is wanted, and give the result its name. `OperatorError`: a block is
+        missing or damaged; what was applied is kept for the next run.
         """
         with Chain.open_unlogged(self._folder, self._network, clock=time.monotonic, space=self._space) as chain:
             self._leave_branch(chain)

@@ -27,10 +27,8 @@ USED_SUFFIX = ".used"
 
 
 def import_state(files: StateFiles, path: Path, network: ChainParameters, terms: Terms = ANY) -> int:
-    """Replace the state of a node by that of a snapshot; returns the number of its head block.
-
-    Raises:
-        SnapshotError: The file is unreadable, not a snapshot of this network, or does not fit the block log.
+    """Replace the state of a node by that of a snapshot; returns the number of its head block. `SnapshotError`: the
+    file is unreadable, not a snapshot of this network, or does not fit the block log.
     """
     began = time.monotonic()
     snapshot, line = read_snapshot(path), ImportProgress()

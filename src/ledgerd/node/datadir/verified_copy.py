@@ -80,11 +80,7 @@ class VerifiedCopy:
             return assumption_of(store)
 
     def keep(self, number: int) -> None:
-        """Copy the state, unless it is provisional already or has that block.
-
-        Raises:
-            OperatorError: There is no room for the copy.
-        """
+        """Copy the state, unless it is provisional or has that block. `OperatorError`: there is no room for it."""
         files = self._files
         if files.exists:
             with Store.open(files.folder, STORED_TABLES, space=files.space) as store:

@@ -106,10 +106,8 @@ class StateCopy:
             raise ChangeFault(f"an entry that no state has: {fault}") from fault
 
     def commit(self, position: bytes, chain_id: bytes) -> None:
-        """Make what was added durable, which leads to a position of a chain.
-
-        Raises:
-            ChangeFault: It leads elsewhere, or its header is none: with that, no new start would find a state.
+        """Make what was added durable, which leads to a position of a chain. `ChangeFault`: it leads elsewhere, or its
+        header is none: with that, no new start would find a state.
         """
         require_room(self.folder)
         self.apply()

@@ -44,11 +44,7 @@ class NodeDigest:
         self.total = total % MODULUS
 
     async def advance(self, now: HeldCommit) -> None:
-        """Go on to a later commit, which is its own from now on.
-
-        Raises:
-            LogGap: What was changed in between is not known any more.
-        """
+        """Go on to a later commit, its own from now on. `LogGap`: what was changed in between is not known any more."""
         held, total = self._held, self.total
         if held is None or total is None:
             now.close()

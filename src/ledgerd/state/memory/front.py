@@ -63,13 +63,7 @@ class Front(Generic[T]):
     def first(
         self, count: int, read: Callable[[bytes, bytes | None], Iterable[KeyValue]], make: Callable[[int], T]
     ) -> list[T]:
-        """The values of the first entries, so many at most.
-
-        Args:
-            count: How many.
-            read: The entries from one place to another, both up to date with what was told.
-            make: What is made of the object of an id.
-        """
+        """The values of the first entries, so many at most; `read` gives the entries from one place to another."""
         if len(self._entries) < count and self._reach is not None:
             self._read(SPARE * count, read)
         if self._made < count:

@@ -387,12 +387,7 @@ class OpenIndex(Generic[E]):
     # -- keys and ranks of objects that change
 
     def claim(self, entity: E, refusal: Callable[[], NotUnique]) -> None:
-        """Take a key for a new or changed object, in an index whose keys can collide.
-
-        Raises:
-            NotUnique: Another object has it.
-            StoreMisuse: It is too long to be stored.
-        """
+        """Take a key that another may have. `NotUnique`: another has it. `StoreMisuse`: it is too long to be stored."""
         key = self.key(entity)
         self.index.entry_key(entity)
         if self.id_of(key) not in (None, entity.id):
