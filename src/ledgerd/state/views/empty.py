@@ -21,7 +21,7 @@ class EmptyView(View):
     def lookup(self, _index: Index[E], *_key: Any) -> E | None:  # noqa: ANN401 - as declared by the index
         return None
 
-    def scan(self, _source: TableOrIndex[E], **_bounds: object) -> Iterator[E]:
+    def scan(self, source: TableOrIndex[E], **_bounds: object) -> Iterator[E]:  # noqa: ARG002 - there is none
         return iter(())
 
     def position(self, _source: TableOrIndex[E], _entity: E) -> bytes:
