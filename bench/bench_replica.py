@@ -20,7 +20,7 @@ from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE
 from ledgerd.codec import codec_of
 from ledgerd.protocol.blocks.block import Block
-from ledgerd.replica.part import TOO_FAR
+from ledgerd.replica.process import TOO_FAR
 from ledgerd.state.files.change_log import CHANGES_FOLDER, RUN_BYTES, ChangeLog
 from ledgerd.state.files.disk import Space
 from ledgerd.state.views.standing import STANDING_FILE, StandingFile

@@ -73,7 +73,6 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("digest", "settings", "source"),
         ("messages", "order"),
         ("copies", "serving"),
-        ("part",),
         ("process",),
     ),
     "cli": (

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from ledgerd.basics.durable import sync_folder
 from ledgerd.chain.log.block_log import BlockLogReader
-from ledgerd.chain.log.files import LARGEST_ENTRY, OFFSET, LogKind, paths_of, sums_path, sync_folder
+from ledgerd.chain.log.files import LARGEST_ENTRY, OFFSET, LogKind, paths_of, sums_path
 from ledgerd.state.files.lock import swapping
 
 SEALED_NAME = re.compile(r"blocks-(\d{10})-(\d{10})\.log", re.ASCII)

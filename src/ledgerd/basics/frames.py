@@ -37,11 +37,7 @@ class FrameBuffer:
 
     @property
     def missing(self) -> int:
-        """Bytes that the next frame lacks, as far as is known; none where it is whole.
-
-        Raises:
-            FrameFault: It is larger than any may be.
-        """
+        """Bytes that the next frame lacks, as far as is known; 0 where it is whole. `FrameFault`: it is too large."""
         size = LENGTH.size
         if len(self._waiting) >= size:
             length = self._length()
@@ -74,9 +70,7 @@ class FrameBuffer:
 
 def read_frame(read: Callable[[int], bytes], most: int, begun: bytes = b"") -> bytes | None:
     """The next frame of what blocks until there are bytes, at most as many as are asked for; nothing where it ends.
-
-    Raises:
-        FrameFault: It is too large, or cut off.
+    `FrameFault`: it is too large, or cut off.
     """
     frames = FrameBuffer(most)
     frames.add(begun)

@@ -10,10 +10,11 @@ import logging
 from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from msgspec.structs import replace
 
+from ledgerd.basics.closing import Closing, on_error
 from ledgerd.chain.forks.blocks import Blocks
 from ledgerd.chain.forks.choice import ForkChoice
 from ledgerd.chain.forks.database import ForkDatabase
@@ -59,7 +60,7 @@ STATE_FOLDER = "state"
 CHAIN_ID = "chain id"
 
 
-class Chain(ChainView):
+class Chain(ChainView, Closing):
     """State, branches, pending transactions and the block log, kept consistent with each other."""
 
     def __init__(
@@ -105,28 +106,19 @@ class Chain(ChainView):
         space: Space | None = None,
         rolling_blocks: int = ROLLING_BLOCKS,
     ) -> Chain:
-        """Open the chain of a data directory, or begin one there; its state may lie in a folder of its own.
-
-        Raises:
-            LogUnfit: The state's last irreversible block is not in the log.
-            OperatorError: The directory belongs to another chain.
-            StorageError: The state cannot be used; its text says what to do.
+        """Open the chain of a data directory, or begin one there; its state may lie in a folder of its own. `LogUnfit`:
+        its last irreversible block is not in the log. `OperatorError`: it belongs to another chain. `StorageError`: the
+        text says what to do about the state.
         """
         folder = data_dir / STATE_FOLDER
         folder.mkdir(parents=True, exist_ok=True)
         space = space or Space()
         store = Store.open(space.folder or folder, STORED_TABLES, space=space)
-        try:
+        with on_error(store.close):
             block_log = open_log(folder, StateBlocks.of(store), rolling_blocks)
-        except BaseException:
-            store.close()
-            raise
         chain = cls(store, block_log, network, clock, checkpoints, rolling_blocks)
-        try:
+        with on_error(chain.close):
             chain._begin(genesis_time)
-        except BaseException:
-            chain.close()
-            raise
         return chain
 
     @classmethod
@@ -135,30 +127,21 @@ class Chain(ChainView):
         folder = data_dir / STATE_FOLDER
         store = Store.open(space.folder or folder, STORED_TABLES, space=space)
         chain = cls(store, BlockLog.open(folder), network, clock)
-        try:
+        with on_error(chain.close):
             chain._require_network()
-        except BaseException:
-            chain.close()
-            raise
         return chain
 
     @classmethod
     def open_unlogged(cls, data_dir: Path, network: ChainParameters, *, clock: Clock, space: Space) -> Chain:
-        """Open a chain whose blocks are kept elsewhere, or begin one: it has a state, and writes no log.
-
-        Raises:
-            OperatorError: The directory belongs to another chain.
-            StorageError: The state cannot be used; its text says what to do.
+        """Open a chain whose blocks are kept elsewhere, or begin one: it has a state, and writes no log. The errors are
+        those of `open`.
         """
         folder = data_dir / STATE_FOLDER
         folder.mkdir(parents=True, exist_ok=True)
         store = Store.open(space.folder or folder, STORED_TABLES, space=space)
         chain = cls(store, RollingBlockLog(folder), network, clock, rolling_blocks=0)
-        try:
+        with on_error(chain.close):
             chain._begin(0)
-        except BaseException:
-            chain.close()
-            raise
         return chain
 
     def _begin(self, genesis_time: int) -> None:
@@ -260,7 +243,6 @@ class Chain(ChainView):
             self._schedule_trial()
 
     def push_transaction(self, transaction: Transaction, skip: SkipFlags = Skip.NOTHING) -> None:
-        """Accept a transaction to wait for a block, or raise the rule that it breaks."""
         self._pending.push(transaction, skip)
 
     def simulate_transaction(self, transaction: Transaction) -> SimulatedEffects:
@@ -276,7 +258,6 @@ class Chain(ChainView):
         return draft_block(self._ledger, self._pending, when, name, key, skip)
 
     def pop_block(self) -> None:
-        """Take the head block off; its transactions wait again."""
         with self._pending.set_aside(Skip.NOTHING):
             self._choice.pop()
             self._commit()
@@ -376,7 +357,6 @@ class Chain(ChainView):
         return self._store.committed()
 
     def named_value(self, name: str) -> bytes | None:
-        """A named value of the state."""
         return self._store.meta(name)
 
     def set_named_value(self, name: str, value: bytes) -> None:
@@ -411,7 +391,6 @@ class Chain(ChainView):
             observer.committed(seconds)
 
     def _commit_all(self) -> None:
-        """Make all durable, also what no block has changed."""
         self._commit()
         self._store.commit()
 
@@ -421,18 +400,11 @@ class Chain(ChainView):
         self._trunk.forget_logged()
 
     def close(self) -> None:
-        """Close the files; what was not committed is lost."""
         self._choice.stop_trying()
         for observer in self._observers:
             observer.closing()
         self._block_log.close()
         self._store.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def _pass_on(event: Event, observer: Observer) -> None:

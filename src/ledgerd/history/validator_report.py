@@ -84,7 +84,6 @@ class ValidatorReport:
             self._day(day * DAY).made += count
 
     def count_missed(self, found: list[MissedBefore]) -> None:
-        """Count its slots without a block, on the day of the next block."""
         for each in found:
             count = each.validators.count(self.name)
             if count:

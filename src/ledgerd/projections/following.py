@@ -11,6 +11,7 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
+from ledgerd.basics.closing import on_error
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.interface.observer import Observer, merged
 from ledgerd.chain.ledger.events import BlockApplied, BlocksUndone, Event, IrreversibleAdvanced
@@ -32,11 +33,8 @@ def follow(chain: Chain, projections: Sequence[Projection]) -> KeptProjections:
     """Make projections consistent with a chain, and keep them so from now on; the chain closes their store."""
     kept = KeptProjections(chain.state_folder, chain.space)
     follower = ProjectionFollower(chain, projections, kept)
-    try:
+    with on_error(kept.close):
         is_ahead = follower.compare()
-    except BaseException:
-        kept.close()
-        raise
     chain.observe(follower)
     common = max(block_number_of(kept.last_block), chain.irreversible)
     if is_ahead and common < chain.head_number:
@@ -45,13 +43,11 @@ def follow(chain: Chain, projections: Sequence[Projection]) -> KeptProjections:
 
 
 def leave(chain: Chain) -> None:
-    """No projection follows the chain from now on."""
     if chain.named_value(PROJECTIONS):
         chain.set_named_value(PROJECTIONS, b"")
 
 
 def projections_of(chain: Chain) -> View | None:
-    """The projections that follow a chain which is open here."""
     return next((each.kept.store.passing for each in chain.observers if isinstance(each, ProjectionFollower)), None)
 
 
@@ -74,8 +70,6 @@ class ProjectionFollower(Observer):
         """Whether there is something to commit."""
         self._must_begin = False
         """Whether the block was undone behind which they began."""
-
-    # -- at the start
 
     def compare(self) -> bool:
         """Make them those of the state; whether they were ahead of it, and may lack its latest blocks now."""
@@ -122,7 +116,6 @@ class ProjectionFollower(Observer):
         return known == block_id or (known == NO_BLOCK and number <= self._chain.irreversible)
 
     def _begin(self, projections: Sequence[Projection], reason: str) -> None:
-        """Begin some of them behind the head."""
         chain = self._chain
         self.kept.begin(projections, chain.state, Beginning(chain.head_number, chain.head_id, chain.network.chain_id))
         self._is_changed = True
@@ -132,8 +125,6 @@ class ProjectionFollower(Observer):
                 "rebuild` makes all of it, where the block log has the first block",
                 {"names": ", ".join(each.name for each in projections), "block": chain.head_number, "reason": reason},
             )
-
-    # -- each commit
 
     def committing(self, events: Sequence[Event]) -> None:
         kept = self.kept

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
-from ledgerd.chain.log.files import sync_folder
+from ledgerd.basics.closing import Closing
+from ledgerd.basics.durable import sync_folder
 from ledgerd.projections.projection import Projection
-from ledgerd.projections.tables import PROJECTED_TABLES
-from ledgerd.projections.tables.projected_block import PROJECTED_BLOCK, ProjectedBlock
+from ledgerd.projections.tables import PROJECTED_BLOCK, PROJECTED_TABLES, ProjectedBlock
 from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId, ChainId
 from ledgerd.state.errors import StoreCorrupt, StoreOutdated
 from ledgerd.state.files.disk import DATA_FILE, LOCKS, Space
@@ -50,7 +50,7 @@ class Beginning(NamedTuple):
     chain_id: ChainId
 
 
-class KeptProjections:
+class KeptProjections(Closing):
     """The tables, open for writing. Each block that changes something is one session, whose revision is its number."""
 
     def __init__(self, state_folder: Path, space: Space = Space()) -> None:  # noqa: B008 - immutable
@@ -77,7 +77,6 @@ class KeptProjections:
         return self._opened()
 
     def clear(self, fault: str) -> None:
-        """Begin with nothing."""
         self.store.close()
         self.store = self._emptied(fault)
 
@@ -86,11 +85,8 @@ class KeptProjections:
         if self._space.changes is not None:
             self._space.changes.cut()
 
-    # -- what it says of itself
-
     @property
     def position(self) -> bytes:
-        """That of the last commit."""
         return self.store.meta(POSITION) or b""
 
     @property
@@ -121,8 +117,6 @@ class KeptProjections:
         with self.store.editing(found):
             found.block_id = block_id
 
-    # -- changing
-
     def begin(self, projections: Collection[Projection], state: View, head: Beginning) -> None:
         """Begin some of them behind the head of a state. It is undone if that block is."""
         is_of_head = self.store.undoable > 0 and self.store.revision == head.number
@@ -148,11 +142,4 @@ class KeptProjections:
         return position
 
     def close(self) -> None:
-        """Close the file; what was not committed is lost."""
         self.store.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

@@ -7,8 +7,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Self
 
+from ledgerd.basics.closing import Closing
 from ledgerd.projections.kept import FOLDER, POSITION, PROJECTIONS
 from ledgerd.projections.tables import PROJECTED_TABLES
 from ledgerd.state.errors import StorageError
@@ -31,7 +31,7 @@ class NotOfOneCommit(StorageError):
     """A state and its projections do not belong together."""
 
 
-class ProjectionReader:
+class ProjectionReader(Closing):
     """Opens them again where they were replaced, and gives nothing where there are none."""
 
     def __init__(self, state_folder: Path, *, most_derived: int = MOST_DERIVED) -> None:
@@ -84,12 +84,6 @@ class ProjectionReader:
             self._reader.close()
         self._reader = self._inode = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
 
 def are_of_one_commit(state: View, kept: View) -> bool:
     """Whether projections are those of a state as it is; so are none, and those that are not kept any more."""
@@ -99,11 +93,7 @@ def are_of_one_commit(state: View, kept: View) -> bool:
 
 @contextmanager
 def both_of_one_commit(state: StateReader, projections: ProjectionReader) -> Iterator[tuple[CommitView, View]]:
-    """The last commit of a state, and its projections at that commit.
-
-    Raises:
-        NotOfOneCommit: A node was killed between their commits.
-    """
+    """The last commit of both. `NotOfOneCommit`: a node was killed between their commits."""
     for _ in range(TRIES):
         with state.snapshot() as view, projections.snapshot() as kept:
             if are_of_one_commit(view, kept):

@@ -32,7 +32,6 @@ class RuleViolation(Exception):
 
     @property
     def message(self) -> str:
-        """The text of the rule itself."""
         return self.layers[0].text
 
     def under(self, layout: str = "", /, **values: Json) -> Self:

@@ -17,16 +17,13 @@ _from_bytes = int.from_bytes
 
 
 def hash_of(number: int, key: bytes, value: bytes) -> int:
-    """The hash of an entry of a database, which has a number."""
     entry = b"%c%c%c%b%b" % (number >> 8, number & 0xFF, len(key) & 0xFF, key, value)
     return _from_bytes(blake2b(entry, digest_size=DIGEST_BYTES).digest(), "little")
 
 
 def packed_digest(total: int) -> bytes:
-    """The digest as it is sent and kept."""
     return (total % MODULUS).to_bytes(DIGEST_BYTES, "little")
 
 
 def read_digest(raw: bytes) -> int:
-    """The sum in a digest."""
     return _from_bytes(raw, "little")

@@ -21,7 +21,6 @@ MOST_HELLO = 4096
 T = TypeVar("T", bound=msgspec.Struct)
 
 _NUMBER = struct.Struct(">Q")
-_RECORDS = RECORD_BYTES
 _CHECK = struct.Struct(f">{POSITION.size}s{DIGEST_BYTES}s")
 
 
@@ -100,7 +99,6 @@ class LoggedBlocks(msgspec.Struct, frozen=True, array_like=True):
 
 
 def packed(kind: MessageKind, content: msgspec.Struct) -> bytes:
-    """The frame of a message."""
     return framed(kind, msgspec.msgpack.encode(content))
 
 
@@ -113,7 +111,6 @@ def read(body: bytes, kind: type[T]) -> T:
 
 
 def packed_check(position: bytes, digest: bytes) -> bytes:
-    """The frame of a digest at a position."""
     return framed(MessageKind.CHECK, _CHECK.pack(position, digest))
 
 
@@ -126,12 +123,11 @@ def read_check(body: bytes) -> tuple[bytes, bytes]:
 
 
 def packed_block_info(first: int, records: bytes) -> bytes:
-    """The frame of records of `block_info`."""
     return framed(MessageKind.BLOCK_INFO, _NUMBER.pack(first) + records)
 
 
 def read_block_info(body: bytes) -> tuple[int, bytes]:
     """The number of the first block, and the records. `ChangeFault`: it is none."""
-    if len(body) < _NUMBER.size or (len(body) - _NUMBER.size) % _RECORDS:
+    if len(body) < _NUMBER.size or (len(body) - _NUMBER.size) % RECORD_BYTES:
         raise ChangeFault(f"records of blocks in {len(body)} bytes")
     return _NUMBER.unpack_from(body)[0], body[_NUMBER.size :]

@@ -9,51 +9,45 @@ import msgspec
 from ledgerd.replica.settings import StreamSettings, read_stream_place
 
 
-class ServerOrder(msgspec.Struct, frozen=True):
-    """What is served, and where, as a process gets it."""
+class _StreamOrder(msgspec.Struct, frozen=True, kw_only=True):
+    """Where changes are sent, and what is shown there, as a process gets it."""
 
-    state: str
-    logs: str
-    archive: str
     place: str
     files: tuple[str, str, str] | None
     """Certificate, its key, and the authority."""
     log_format: str = "text"
 
+    @property
+    def settings(self) -> StreamSettings:
+        return StreamSettings(read_stream_place(self.place), *map(Path, self.files or ()))
+
+
+class ServerOrder(_StreamOrder, frozen=True):
+    """What is served, and where."""
+
+    state: str
+    logs: str
+    archive: str
+
     @classmethod
     def of(
         cls, state: Path, logs: Path, archive: Path, settings: StreamSettings, log_format: str = "text"
     ) -> ServerOrder:
-        """The order for these folders and settings."""
-        return cls(str(state), str(logs), str(archive), str(settings), _names(settings), log_format)
-
-    @property
-    def settings(self) -> StreamSettings:
-        """Where replicas are served."""
-        return StreamSettings(read_stream_place(self.place), *map(Path, self.files or ()))
+        folders = str(state), str(logs), str(archive)
+        return cls(*folders, place=str(settings), files=_names(settings), log_format=log_format)
 
 
-class FollowOrder(msgspec.Struct, frozen=True):
+class FollowOrder(_StreamOrder, frozen=True):
     """Whom a replica follows, and where it is kept."""
 
     data_dir: str
     chain_id: bytes
-    place: str
-    files: tuple[str, str, str] | None
-    log_format: str = "text"
 
     @classmethod
     def of(cls, data_dir: Path, chain_id: bytes, settings: StreamSettings, log_format: str = "text") -> FollowOrder:
-        """The order for this directory and these settings."""
-        return cls(str(data_dir), chain_id, str(settings), _names(settings), log_format)
-
-    @property
-    def settings(self) -> StreamSettings:
-        """Where the node is."""
-        return StreamSettings(read_stream_place(self.place), *map(Path, self.files or ()))
+        return cls(str(data_dir), chain_id, place=str(settings), files=_names(settings), log_format=log_format)
 
 
 def _names(settings: StreamSettings) -> tuple[str, str, str] | None:
-    """The files of TLS, as a process gets them."""
     tls = settings.files
     return None if tls is None else (str(tls.certificate), str(tls.certificate_key), str(tls.authority))

@@ -24,7 +24,6 @@ class StreamSettings(msgspec.Struct, frozen=True):
 
     @property
     def files(self) -> TlsFiles | None:
-        """The files of TLS, where they are given."""
         if self.certificate is None or self.certificate_key is None or self.authority is None:
             return None
         return TlsFiles(self.certificate, self.certificate_key, self.authority)
@@ -50,7 +49,6 @@ class StreamSettings(msgspec.Struct, frozen=True):
 
 
 def is_of_this_machine(place: SignerPlace) -> bool:
-    """Whether no other machine is on the way."""
     if place.endpoint is None:
         return True
     host = place.endpoint.host

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Self
 
 from ledgerd.archive.sealed import ArchivedBlocks
+from ledgerd.basics.closing import Closing
 from ledgerd.chain.chain import CHAIN_ID
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.rolling import RollingBlockLogReader
@@ -34,7 +34,7 @@ HEADER_NUMBER = 0
 LAYOUT = change_log.digest_of_layout(layout((*STORED_TABLES, *PROJECTED_TABLES)))
 
 
-class HeldCommit:
+class HeldCommit(Closing):
     """One commit, as bytes. While it is open, the node's file cannot use the room again that commits free."""
 
     def __init__(self, reader: StateReader, projections: ProjectionReader) -> None:
@@ -52,33 +52,23 @@ class HeldCommit:
 
     @property
     def irreversible(self) -> int:
-        """The number of the last irreversible block."""
         found = self.view.find(DYNAMIC_GLOBAL_PROPERTIES, 0)
         return 0 if found is None else found.last_irreversible_block_num
 
     def get(self, number: int, key: bytes) -> bytes | None:
-        """The value of a key in the database of a number."""
         if number not in self._databases:
             return None
         transaction, database = self._databases[number]
         return transaction.get(key, db=database)
 
     def rows(self, number: int) -> Iterator[tuple[bytes, bytes]]:
-        """Every entry of a database, by its key."""
         if number not in self._databases:
             return iter(())
         transaction, database = self._databases[number]
         return iter(transaction.cursor(database))
 
     def close(self) -> None:
-        """Let the commit go."""
         self._stack.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 class NodeFiles:
@@ -104,12 +94,10 @@ class NodeFiles:
 
     @property
     def size(self) -> int:
-        """Bytes of the files of both."""
         files = (self.state / DATA_FILE, self.state / FOLDER / DATA_FILE)
         return sum(file.stat().st_size for file in files if file.exists())
 
     def close(self) -> None:
-        """Close the state and the log of changes."""
         self.reader.close()
         self.projections.close()
         self.changes.close()

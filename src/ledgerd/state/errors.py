@@ -66,7 +66,6 @@ class StoreCorrupt(StorageError):
 
 
 def unreadable(what: str) -> StoreCorrupt:
-    """The error for files that are damaged, or were not written by this program."""
     return StoreCorrupt(
         f"the state is damaged or is none of this program ({what}): remove its folder, then replay the block log "
         "or import a snapshot"

@@ -57,13 +57,7 @@ class Loading:
         self._waiting = {opened: items for loading in self._tables.values() for opened, items in loading.waiting()}
 
     def add(self, table: Table[E], entity: E) -> None:
-        """Add a row with the id that it has, which must be greater than the ids before it.
-
-        Another row may have one of its keys: then `finish` fails.
-
-        Raises:
-            StoreMisuse: The id is not greater, or a key is too long.
-        """
+        """Ids come in rising order. `StoreMisuse`: one does not, or a key is too long. Two equal keys fail `finish`."""
         loading: _TableLoading[E] = self._tables[table]
         self._count(loading.add(entity))
         self._rows += 1
@@ -93,7 +87,6 @@ class Loading:
                 sorter.spill()
 
     def _count(self, size: int) -> None:
-        """So many bytes more wait to be written."""
         self._size += size
         if self._size >= self._limits.bytes_a_commit:
             self._commit()
@@ -135,10 +128,7 @@ class _TableLoading(Generic[E]):
             yield opened, []
 
     def add(self, entity: E) -> int:
-        """Note the record of a row, and its entries; returns the size of the record.
-
-        Each row comes after all before it, so its rank is the same in all indexes: the number of rows before it.
-        """
+        """Returns the size of the record. Rows come in order: the rank in all indexes is the number of rows before."""
         object_id = entity.id
         if object_id < self._next_id:
             raise StoreMisuse(f"the next id of {self.opened.table.title} cannot be set to {object_id}")
@@ -156,5 +146,4 @@ class _TableLoading(Generic[E]):
         return len(record)
 
     def finish(self) -> None:
-        """From here on the table is as if its rows had been created."""
         self.opened.set_loaded(self._next_id, self._count)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
+from ledgerd.basics.closing import Closing, on_error
 from ledgerd.state.errors import StoreMisuse, UnknownKey
 from ledgerd.state.files.committing import Committing
 from ledgerd.state.files.disk import Database, Disk, Space
@@ -20,8 +20,7 @@ from ledgerd.state.files.lock import lock_writer
 from ledgerd.state.files.ranges import Range
 from ledgerd.state.loading import Loading, LoadingLimits
 from ledgerd.state.memory.cache import ObjectCache
-from ledgerd.state.memory.editing import Editing
-from ledgerd.state.memory.noting import noting_editor
+from ledgerd.state.memory.editing import Editing, noting_editor
 from ledgerd.state.memory.open_index import OpenIndex
 from ledgerd.state.memory.open_table import Edit, OpenTable
 from ledgerd.state.memory.open_tables import OpenTables
@@ -42,19 +41,16 @@ Editor = Callable[..., "Edit[Any] | Editing"]
 CACHED_OBJECTS = 100_000
 
 
-class Store(View):
+class Store(View, Closing):
     """The tables of a folder, open for writing."""
 
     def __init__(self, folder: Path, tables: Sequence[Table[Any]], space: Space, cached: int) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._cached = cached
         self._lock = lock_writer(folder)
-        try:
+        with on_error(self._lock.close):
             self._disk = Disk(folder, space)
             self._open(tuple(tables))
-        except BaseException:
-            self._lock.close()
-            raise
 
     @classmethod
     def open(
@@ -65,26 +61,19 @@ class Store(View):
         space: Space = Space(),  # noqa: B008 - immutable
         cached: int = CACHED_OBJECTS,
     ) -> Store:
-        """Open a state for writing; an empty folder becomes a new state.
-
-        The space is a hint for the size of the file, and says where what commits change is written too; so many decoded
-        objects may stay in memory after a commit.
-
-        Raises:
-            StorageError: It is locked, damaged, of another layout, or cannot be read; the text says what to do.
+        """Open a state for writing; an empty folder becomes a new state. `StorageError`: it is locked, damaged, of
+        another layout, or cannot be read. The space is a hint for the size of the file, and says where what commits
+        change is written too; so many decoded objects may stay in memory after a commit.
         """
         return cls(Path(path), tables, space, cached)
 
     def _open(self, tables: tuple[Table[Any], ...]) -> None:
-        try:
+        with on_error(self._disk.close):
             databases = self._disk.open_databases((*database_names(tables), JOURNAL))
             self._header = Header(self._disk, databases, tables)
             self._disk.commit()
             self._committing = Committing(self._disk, self._header)
             self._committing.begin(tables, databases)
-        except BaseException:
-            self._disk.close()
-            raise
         self._assemble(tables, databases)
 
     def _assemble(self, tables: tuple[Table[Any], ...], databases: dict[str, Database]) -> None:
@@ -257,7 +246,6 @@ class Store(View):
         return self._stack.value_at(table, object_id, revision, self.find(table, object_id))
 
     def removed_since(self, table: Table[E], revision: int) -> Iterator[E]:
-        """The objects that are gone since a revision, as they were when they went."""
         return self._stack.removed_since(table, revision)
 
     def last_changes(self, table: Table[E]) -> Iterator[tuple[E | None, E | None]]:
@@ -358,7 +346,6 @@ class Store(View):
         self._stack.set_revision(revision)
 
     def irreversible(self, revision: int) -> None:
-        """Forget how to undo sessions up to this revision."""
         self._stack.drop_until(revision)
 
     def changed_rows(self, session: Session) -> list[Row]:
@@ -405,22 +392,12 @@ class Store(View):
     # -- checking and closing
 
     def verify(self) -> list[str]:
-        """Where objects and indexes disagree, a line each; empty when all is well."""
         return verify(self._tables.values())
 
     def close(self) -> None:
-        """Release the folder; what was not committed is lost."""
         self._disk.close()
         self._committing.close()
         self._lock.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 class StoreBeside(Store):
@@ -429,12 +406,9 @@ class StoreBeside(Store):
     def __init__(self, disk: Disk, databases: dict[str, Database], tables: tuple[Table[Any], ...], cached: int) -> None:
         self._cached = cached
         self._disk = disk
-        try:
+        with on_error(disk.abort):
             self._header = Header(disk, databases, tables)
             self._assemble(tables, databases)
-        except BaseException:
-            disk.abort()
-            raise
 
     def commit(self) -> None:
         raise StoreMisuse("what was tried beside the state cannot become durable")

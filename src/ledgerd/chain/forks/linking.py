@@ -42,8 +42,6 @@ class Linking:
         if trunk.head_id != NO_BLOCK:
             self.forks.narrow(trunk.head_number - trunk.irreversible + 1)
 
-    # -- a block that comes in
-
     def admit(self, block: Block) -> ForkItem | None:
         """Make a block a candidate: the only place where one from outside becomes so.
 
@@ -94,8 +92,6 @@ class Linking:
                 base = self.blocks.at(number)
                 if base is not None:
                     forks.insert_base(base)
-
-    # -- restart
 
     def restart(self, head: Block | None = None) -> None:
         """Drop all candidates, and start again at the head, or at the given block."""

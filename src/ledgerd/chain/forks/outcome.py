@@ -59,6 +59,16 @@ class BranchRefused(Outcome, frozen=True):
     """The number of the block that broke the rule."""
 
 
+class _Unaccepted(Outcome, frozen=True):
+    """It was not taken in, by this rule."""
+
+    rule: RuleViolation
+
+    @property
+    def violation(self) -> RuleViolation | None:
+        return self.rule
+
+
 class Unlinked(Outcome, frozen=True):
     """Its parent is not known, or no way leads from its branch to the trunk."""
 
@@ -77,21 +87,9 @@ class Unlinked(Outcome, frozen=True):
         return self.rule
 
 
-class TooOld(Outcome, frozen=True):
+class TooOld(_Unaccepted, frozen=True):
     """It lies below everything that could still be switched to."""
 
-    rule: RuleViolation
 
-    @property
-    def violation(self) -> RuleViolation | None:
-        return self.rule
-
-
-class Refused(Outcome, frozen=True):
+class Refused(_Unaccepted, frozen=True):
     """It breaks a rule; nothing of it is kept."""
-
-    rule: RuleViolation
-
-    @property
-    def violation(self) -> RuleViolation | None:
-        return self.rule

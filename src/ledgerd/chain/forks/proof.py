@@ -19,7 +19,7 @@ from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
 from ledgerd.protocol.crypto.keys import PublicKey
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.types.names import AccountName
-from ledgerd.state.objects.accounts.proposals import PROPOSAL_BY_AUTHOR, PROPOSAL_BY_EXPIRATION, PROPOSALS, Proposal
+from ledgerd.state.objects.accounts.proposals import PROPOSAL_BY_AUTHOR, PROPOSAL_BY_EXPIRATION, PROPOSALS
 from ledgerd.state.objects.validators import VALIDATORS
 
 SIZES = 2
@@ -124,8 +124,4 @@ class Proof:
         proposals = [each for each in found if each is not None]
         proposals += islice(expiring, MOST_PROPOSALS)
         proposals += islice(store.removed_since(PROPOSALS, lineage.base), MOST_PROPOSALS)
-        return any(change in _changes(each) for each in proposals)
-
-
-def _changes(proposal: Proposal) -> set[KeyChange]:
-    return set(key_changes(PROPOSED.decode(proposal.proposed_operations)))
+        return any(change in key_changes(PROPOSED.decode(each.proposed_operations)) for each in proposals)

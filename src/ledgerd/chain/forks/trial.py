@@ -124,10 +124,7 @@ class Trial:
 
     def run(self, new: Branch, apply: Apply, skip: SkipFlags) -> bool:
         """Begin to apply a branch, the tip first in the list, where it leaves the trunk; whether all of it is applied.
-
-        Raises:
-            TrialFailed: A block of it breaks a rule.
-            TrialsExhausted: Nothing was tried; later it may be.
+        `TrialFailed`: a block of it breaks a rule. `TrialsExhausted`: nothing was tried; later it may be.
         """
         if self._under_way is not None and self._under_way.has_moved:
             self._give_up(self._under_way)
@@ -147,12 +144,7 @@ class Trial:
         return self.go_on()
 
     def go_on(self) -> bool:
-        """Apply another piece of the branch; whether all of it is applied.
-
-        Raises:
-            TrialFailed: A block of it breaks a rule.
-            TrunkMoved: What was applied is worth nothing.
-        """
+        """Apply another piece; whether all is. `TrialFailed`: a block breaks a rule. `TrunkMoved`: it was in vain."""
         trying = self._under_way
         if trying is None:
             return False

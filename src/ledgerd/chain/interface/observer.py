@@ -77,7 +77,6 @@ class Observer:
 
 
 def merged(wanted: Iterable[Samplers]) -> Samplers:
-    """All of these samplers."""
     found: dict[type[Operation], tuple[Sampler, ...]] = {}
     for each in wanted:
         for kind, samplers in each.items():

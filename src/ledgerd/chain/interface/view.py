@@ -61,7 +61,6 @@ class ChainView:
 
     @property
     def globals(self) -> DynamicGlobalProperty:
-        """The head of the chain and its funds, as the rules see them."""
         return self._parts.ledger.globals
 
     @property
@@ -131,11 +130,7 @@ class ChainView:
         return self._parts.blocks.id_at(number)
 
     def packed_at(self, number: int) -> bytes | None:
-        """A block as its bytes, from the reversible blocks or the log.
-
-        Raises:
-            LogDamaged: The block is in a damaged part of the log.
-        """
+        """The bytes of a block, from the reversible blocks or the log. `LogDamaged`: that is damaged there."""
         if not 0 < number <= self.head_number:
             return None
         kept = self._parts.store.lookup(REVERSIBLE_BY_NUMBER, number)
@@ -255,7 +250,6 @@ class ChainView:
         return self._parts.pending.find_validator(name)
 
     def active_keys(self, name: AccountName) -> frozenset[PublicKey] | None:
-        """The keys of an account's active authority; nothing where there is no such account."""
         authority = self._parts.store.lookup(AUTHORITY_BY_ACCOUNT, name)
         return None if authority is None else frozenset(authority.active.key_auths)
 

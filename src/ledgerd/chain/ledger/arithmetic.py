@@ -22,12 +22,10 @@ def truncated(dividend: int, divisor: int) -> int:
 
 
 def uint32(value: int) -> int:
-    """The low 32 bits."""
     return value & MAX_UINT32
 
 
 def uint64(value: int) -> int:
-    """The low 64 bits."""
     return value & MAX_UINT64
 
 
@@ -37,12 +35,10 @@ def uint128(value: int) -> int:
 
 
 def int16(value: int) -> int:
-    """The low 16 bits as a signed number."""
     return (value + 0x8000 & 0xFFFF) - 0x8000
 
 
 def int64(value: int) -> int:
-    """The low 64 bits as a signed number."""
     return (value + 2**63 & MAX_UINT64) - 2**63
 
 

@@ -36,7 +36,6 @@ class Assumption(msgspec.Struct, frozen=True):
 
 
 def assumption_of(store: Store) -> Assumption | None:
-    """What a provisional state waits for; nothing where the state is not provisional."""
     raw = store.meta(ASSUMED)
     return msgspec.msgpack.decode(raw, type=Assumption) if raw else None
 

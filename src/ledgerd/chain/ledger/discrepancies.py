@@ -26,6 +26,5 @@ def forget(ledger: Ledger, kind: Sum) -> None:
 
 
 def noted(ledger: Ledger, kind: Sum) -> dict[int, int]:
-    """What has been noted of a kind, by the ids of the objects."""
     known = ledger.store.scan(DISCREPANCY_BY_OWNER, lower=(kind,), upper=(kind,))
     return {each.of: each.amount for each in known if each.amount}

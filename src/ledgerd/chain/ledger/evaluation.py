@@ -15,8 +15,6 @@ _evaluators: dict[type[Operation], Evaluator[Any]] = {}
 
 
 def evaluates(operation: type[O]) -> Callable[[Evaluator[O]], Evaluator[O]]:
-    """Register a function as the evaluator of an operation."""
-
     def register(evaluator: Evaluator[O]) -> Evaluator[O]:
         if operation in _evaluators:
             raise TypeError(f"{operation.__name__} has two rules")

@@ -11,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar, Protocol, Self
 
+from ledgerd.basics.durable import sync_folder
 from ledgerd.chain.log.files import (
     LARGEST_ENTRY,
     LARGEST_FILE,
@@ -20,7 +21,6 @@ from ledgerd.chain.log.files import (
     LogKind,
     read_at,
     sum_of,
-    sync_folder,
     write_at,
 )
 from ledgerd.chain.log.repair import Repaired, repair
@@ -327,7 +327,6 @@ class BlockLog(BlockLogReader):
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """Turn an error of the system into one for the operator."""
         try:
             yield
         except OSError as error:

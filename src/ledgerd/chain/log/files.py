@@ -231,16 +231,6 @@ def sums_path(folder: Path, kind: LogKind) -> Path:
     return folder / f"{kind.name}.sums"
 
 
-def sync_folder(folder: Path) -> None:
-    """Sync a folder, so that names in it are durable, where the system can."""
-    if sys.platform != "win32":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
 def end_in(window: bytes, at: int, start: int) -> int | None:
     """None if it is not whole. Zeros, left by a failure of power, would make a first block, but without a validator."""
     try:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
+from ledgerd.basics.closing import on_error
 from ledgerd.chain.log.block_log import BlockLog
 from ledgerd.chain.log.files import LogDamaged
 from ledgerd.chain.log.rolling import RollingBlockLog
@@ -39,14 +40,11 @@ def open_log(folder: Path, state: StateBlocks, rolling_blocks: int) -> BlockLog:
     if not whole.head_number and state.irreversible and state.kind in {LATEST, IMPORTED}:
         whole.close()
         return _open_rolling(folder, state, rolling_blocks)
-    try:
+    with on_error(whole.close):
         _require_belonging(whole, state)
         if whole.head_number < state.irreversible:
             _require_no_gap(whole, state)
             _put_back(whole, state)
-    except BaseException:
-        whole.close()
-        raise
     return whole
 
 
@@ -58,7 +56,6 @@ def kind_of(log_: BlockLog) -> bytes:
 
 
 def _matches(log_: BlockLog, state: StateBlocks, number: int) -> bool:
-    """Whether the log has the state's block of a number, as far as the state knows it."""
     expected = state.id_at(number)
     if expected == NO_BLOCK:
         return True

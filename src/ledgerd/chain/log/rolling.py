@@ -9,8 +9,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import ClassVar
 
+from ledgerd.basics.durable import sync_folder
 from ledgerd.chain.log.block_log import BlockLog, BlockLogReader
-from ledgerd.chain.log.files import NO_BLOCKS, OFFSET, LogDamaged, LogKind, paths_of, sync_folder
+from ledgerd.chain.log.files import NO_BLOCKS, OFFSET, LogDamaged, LogKind, paths_of
 
 ROLLING_LOG = LogKind(
     name="dlt_block_log",

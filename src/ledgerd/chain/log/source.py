@@ -5,8 +5,8 @@ from __future__ import annotations
 import mmap
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Self
 
+from ledgerd.basics.closing import Closing
 from ledgerd.chain.log.files import LARGEST_ENTRY, OFFSET
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import DecodeError
@@ -17,7 +17,7 @@ MOST_TRIED = 10_000
 """Entries of an index that are tried from its end, where the log is torn; then the log is read from its first block."""
 
 
-class LogSource:
+class LogSource(Closing):
     """The blocks of a log file, from the first on.
 
     With `up_to_damage`, a log whose end is torn ends before that; without, it is refused.
@@ -134,9 +134,3 @@ class LogSource:
         if isinstance(self._data, mmap.mmap):
             self._data.close()
         self._data = b""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

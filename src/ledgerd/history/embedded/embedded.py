@@ -8,10 +8,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple, Protocol, Self, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import lmdb
 
+from ledgerd.basics.closing import Closing
 from ledgerd.chain.ledger.events import (
     AFTER_TRANSACTIONS,
     AccountImage,
@@ -67,7 +68,7 @@ class CopiedBlock(NamedTuple):
     images: Sequence[AccountImage]
 
 
-class EmbeddedStore:
+class EmbeddedStore(Closing):
     """A history, open for writing."""
 
     def __init__(
@@ -191,12 +192,6 @@ class EmbeddedStore:
     def close(self) -> None:
         self._disk.close()
         self._lock.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 class HistoryCommit:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+from ledgerd.basics.closing import on_error
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.interface.observer import Detail, Observer
 from ledgerd.chain.ledger.events import Event
@@ -49,11 +50,8 @@ def open_history(
 
 def _opened(chain: Chain, folder: Path, settings: HistorySettings, space: Space) -> EmbeddedStore:
     store = EmbeddedStore(folder, settings, chain.block_log, space)
-    try:
+    with on_error(store.close):
         follow_with_balances(chain, store, settings)
-    except BaseException:
-        store.close()
-        raise
     return store
 
 

@@ -12,6 +12,7 @@ from typing import Self
 
 import lmdb
 
+from ledgerd.basics.closing import Closing, on_error
 from ledgerd.chain.log.histories import History, HistoryView
 from ledgerd.history.embedded.kept_facts import KeptFacts, ReadLoggedBlock
 from ledgerd.history.embedded.log_bytes import LogBytes
@@ -28,7 +29,7 @@ CLOSED = -1
 """Instead of the number of a file: another one has taken its place, and could not be opened."""
 
 
-class EmbeddedHistory(History):
+class EmbeddedHistory(History, Closing):
     """A history, open for reading beside its writer, who may put another one in its place."""
 
     def __init__(
@@ -54,11 +55,8 @@ class EmbeddedHistory(History):
         try:
             place = str(folder / DATA_FILE), _inode_of(str(folder / DATA_FILE))
             environment = environment_to_read(folder)
-            try:
+            with on_error(environment.close):
                 return cls(environment, LogBytes(log_folder), settings, place)
-            except BaseException:
-                environment.close()
-                raise
         except (lmdb.Error, OSError) as problem:
             raise HistoryDamaged(f"{folder}: {problem}") from problem
 
@@ -130,12 +128,6 @@ class EmbeddedHistory(History):
     def close(self) -> None:
         self._environment.close()
         self._log.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def _inode_of(path: str) -> int:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 import psycopg
 
+from ledgerd.basics.closing import on_error
 from ledgerd.chain.log.histories import History, HistoryView
 from ledgerd.history.postgres.connection import TimedConnection, attempted, connect, unavailable
 from ledgerd.history.postgres.migrations import require_schema
@@ -60,11 +61,8 @@ class PostgresHistory(History):
             raise self._problem
         try:
             made = connect(self._address, ANSWER_SECONDS, "ledgerd api", CONNECT_SECONDS)
-            try:
+            with on_error(made.close):
                 attempted(lambda: require_schema(made))
-            except BaseException:
-                made.close()
-                raise
         except PostgresUnavailable as problem:
             self._fail(problem)
             raise

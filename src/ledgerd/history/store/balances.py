@@ -98,7 +98,6 @@ class Balances(CheckedTable):
             found = cursor.delete()
 
     def _forget(self) -> None:
-        """Drop all of it: balances are not known any more, as behind a block without an event."""
         if self._transaction.delete(self.FROM, db=self._header):
             self._transaction.drop(self._table, delete=False)
 

@@ -112,7 +112,6 @@ class Piece:
         """Where the virtual operations begin."""
 
     def rows(self) -> list[OperationRow]:
-        """All rows, as plain tuples in the form of one: they are many."""
         return cast("list[OperationRow]", list(_ROW.iter_unpack(self.raw[self._first_row : self.tail])))
 
     def rows_at(self, places: Sequence[int]) -> list[OperationRow]:

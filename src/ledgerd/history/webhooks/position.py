@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from pathlib import Path
 
 import msgspec
 
+from ledgerd.basics.durable import put_in_place
 from ledgerd.history.webhooks.settings import Webhook
 
 
@@ -44,8 +44,5 @@ def read_position(file: Path) -> HookPosition:
 def write_position(file: Path, position: HookPosition) -> None:
     """Replace the position in one step, on the disk when this returns."""
     fresh = file.with_suffix(".new")
-    with fresh.open("wb") as written:
-        written.write(msgspec.json.encode(position))
-        written.flush()
-        os.fsync(written.fileno())
-    fresh.replace(file)
+    fresh.write_bytes(msgspec.json.encode(position))
+    put_in_place(fresh, file)

@@ -56,11 +56,7 @@ class Sender:
         self._seconds = seconds
 
     async def send(self, body: bytes) -> None:
-        """Send, on a connection of its own; a redirect is not followed.
-
-        Raises:
-            NotDelivered: The receiver has not answered with a status of 200 to 299.
-        """
+        """On a connection of its own; no redirect is followed. `NotDelivered`: no status of 200 to 299 came back."""
         now = int(self._clock())
         signed = f"t={now},v1={signature(read_secret(self._secret), now, body)}"
         headers = {"User-Agent": "ledgerd", "Connection": "close", "Ledgerd-Signature": signed}

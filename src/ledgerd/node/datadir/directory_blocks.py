@@ -107,12 +107,7 @@ class DirectoryBlocks:
         return None if packed is None else codec_of(SignedHeader).decode_from(packed, 0)[0]
 
     def scan(self, first: int, last: int) -> Iterator[tuple[int, bytes]]:
-        """The blocks of a range, packed.
-
-        Raises:
-            LogDamaged: The bytes of one are not those that were written.
-            OperatorError: One is missing.
-        """
+        """Packed. `LogDamaged`: the bytes of one are not those that were written. `OperatorError`: one is missing."""
         following = first
         while following <= last:
             begun = following
@@ -140,7 +135,6 @@ class DirectoryBlocks:
 
 @contextmanager
 def directory_blocks(state: Path, logs: Path, archive: Path) -> Iterator[DirectoryBlocks]:
-    """The blocks of a directory, by the folders of its state, its logs and its archive."""
     whole, rolling, past = BlockLogReader.open(logs), RollingBlockLogReader.open(logs), ArchivedBlocks(archive)
     try:
         yield DirectoryBlocks(archive, whole if whole.head_number else rolling, past, state)

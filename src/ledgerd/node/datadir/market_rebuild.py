@@ -30,11 +30,7 @@ REBUILD_FOLDER = "rebuild-markets"
 def replay_beside(
     chain: Chain, data_dir: Path, configuration: Configuration, progress: Callable[[int], None] = lambda _height: None
 ) -> int:
-    """Replay all blocks of a chain into a state of its own, with all that the plugins keep; returns how many.
-
-    Raises:
-        OperatorError: The block log does not begin with the first block.
-    """
+    """Into a state of its own, with all that plugins keep; how many. `OperatorError`: the log lacks the first block."""
     if chain.head_number and chain.block_at(1) is None:
         kept = projections_of(chain)
         since = None if kept is None else kept.find(PM_RECORDS_SINCE, 0)

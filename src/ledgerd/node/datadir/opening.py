@@ -30,7 +30,6 @@ UNUSABLE = (StoreCorrupt, StoreOutdated)
 
 
 def space_of(configuration: Configuration) -> Space:
-    """The folder of the state's file, and its sizes."""
     options = configuration.chain
     sizes = (options.shared_file_size, options.min_free_shared_file_size, options.inc_shared_file_size)
     return Space(*sizes, folder=options.shared_file_dir)
@@ -60,11 +59,7 @@ class Opening:
         self.origin = StateOrigin.PRESENT
 
     def open(self) -> Chain:
-        """Open the chain, after making the state if needed.
-
-        Raises:
-            OperatorError: The state cannot be made; the text says what to do.
-        """
+        """Open the chain, after making the state if needed. `OperatorError` where it cannot be made says what to do."""
         self._files.make_folders()
         self._files.require_free()
         self._files.finish()

@@ -93,11 +93,7 @@ def _from_blocks(asked: Invocation, found: Found) -> Choice:
 
 
 def choose_after(problem: StorageError, asked: Invocation, found: Found) -> Choice:
-    """The origin if the present state is unusable.
-
-    Raises:
-        OperatorError: There is nothing to rebuild it from, or the options forbid it.
-    """
+    """The origin if the state is unusable. `OperatorError`: there is nothing to rebuild it from, or none is allowed."""
     snapshot = found.usable
     if asked.auto_recover_from_snapshot and snapshot is not None:
         return Choice(StateOrigin.REBUILD, snapshot, remark=f"{problem}; rebuilding it from {snapshot}")

@@ -11,15 +11,17 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
+from ledgerd.basics.closing import on_error
+from ledgerd.basics.durable import sync_folder
 from ledgerd.chain.chain import STATE_FOLDER, Chain
 from ledgerd.chain.forks.trunk import PopEmptyChain
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip
-from ledgerd.chain.log.files import sync_folder
 from ledgerd.chain.log.state_blocks import IMPORTED, LOG_KIND
 from ledgerd.chain.offline.replay import reapply
 from ledgerd.node.config.configuration import Configuration
@@ -105,27 +107,19 @@ class PastState:
 
     def begin(self, given: Path | None = None, *, with_genesis: bool = False) -> int:
         """Build the state that the replay begins with, or find that of an interrupted run; returns its head block.
-
         Without a snapshot that is given, the nearest of the node is taken, unless the genesis is wanted.
-
-        Raises:
-            OperatorError: Blocks are missing, or the snapshot is of no use. Nothing is left behind.
+        `OperatorError`: blocks are missing, or the snapshot is of no use; nothing is left behind.
         """
         self._require_possible()
         self._prepare()
         if not self._files.exists:
-            try:
+            with on_error(partial(shutil.rmtree, self._folder)):
                 self._build(given, with_genesis=with_genesis)
-            except BaseException:
-                shutil.rmtree(self._folder)
-                raise
         return self._files.head
 
     def replay(self, advance: Callable[[int], None] = lambda _: None) -> MadeState:
-        """Apply the blocks up to the one that is wanted, and give the result its name.
-
-        Raises:
-            OperatorError: A block is missing or damaged; what was applied is kept for the next run.
+        """Apply the blocks up to the one that is wanted, and give the result its name. `OperatorError`: a block is
+        missing or damaged; what was applied is kept for the next run.
         """
         with Chain.open_unlogged(self._folder, self._network, clock=time.monotonic, space=self._space) as chain:
             self._leave_branch(chain)

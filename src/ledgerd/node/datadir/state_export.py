@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import NamedTuple
 
+from ledgerd.basics.durable import put_in_place
 from ledgerd.chain.chain import Chain
 from ledgerd.projections.following import projections_of
 from ledgerd.protocol.errors import OperatorError
@@ -37,10 +37,8 @@ def write_snapshot(chain: Chain, path: Path, now: int, *, with_metadata: bool = 
             metadata = projections_of(chain) if with_metadata else None
             occasion = Occasion(chain.network.chain_id, now, head, pending, metadata)
             exported = export(chain.state, file, occasion, path.parent)
-            file.flush()
-            os.fsync(file.fileno())
             size = file.tell()
-        partial.replace(path)
+        put_in_place(partial, path)
     except OSError as problem:
         partial.unlink(missing_ok=True)
         raise OperatorError(f"{path} cannot be written: {problem.strerror}") from problem

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from ledgerd.basics.durable import sync_folder
 from ledgerd.chain.log.block_log import FULL_LOG, BlockLog
-from ledgerd.chain.log.files import LogKind, paths_of, sums_path, sync_folder
+from ledgerd.chain.log.files import LogKind, paths_of, sums_path
 from ledgerd.chain.log.rolling import ROLLING_LOG
 from ledgerd.projections.kept import FOLDER, replace_projections
 from ledgerd.rpc.blocks.records import FILE_NAME as BLOCK_INFO
@@ -106,7 +107,6 @@ class StateFiles:
                 (self.folder / name).unlink(missing_ok=True)
 
     def remove_all(self) -> None:
-        """Delete the state, the logs and all that is derived from them."""
         self.remove()
         for folder in BESIDE:
             shutil.rmtree(self.folder / folder, ignore_errors=True)
@@ -143,7 +143,6 @@ class StateFiles:
         return folder
 
     def give_up(self) -> None:
-        """Delete the remains of a state that could not be built."""
         shutil.rmtree(self.folder / NEW, ignore_errors=True)
         with suppress(OSError):
             self.folder.rmdir()  # only if it was made for that state

@@ -9,6 +9,7 @@ import logging
 import time
 from pathlib import Path
 
+from ledgerd.basics.closing import on_error
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.codec import codec_of
 from ledgerd.node.datadir.state_files import StateFiles
@@ -26,20 +27,15 @@ USED_SUFFIX = ".used"
 
 
 def import_state(files: StateFiles, path: Path, network: ChainParameters, terms: Terms = ANY) -> int:
-    """Replace the state of a node by that of a snapshot; returns the number of its head block.
-
-    Raises:
-        SnapshotError: The file is unreadable, not a snapshot of this network, or does not fit the block log.
+    """Replace the state of a node by that of a snapshot; returns the number of its head block. `SnapshotError`: the
+    file is unreadable, not a snapshot of this network, or does not fit the block log.
     """
     began = time.monotonic()
     snapshot, line = read_snapshot(path), ImportProgress()
     snapshot.progress = lambda done: line.at(done, snapshot.size)
     _require_no_gap(files.logs, snapshot)
-    try:
+    with on_error(files.give_up):
         provenance = build_state(files.fresh_folder(), snapshot, network, files.space, terms)
-    except BaseException:
-        files.give_up()
-        raise
     files.put_in_place()
     irreversible = snapshot.header.get("last_irreversible_block_num", 0)
     for text in provenance.surpluses():

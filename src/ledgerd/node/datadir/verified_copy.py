@@ -7,16 +7,16 @@ A kill at any moment leaves the state as it was, or is continued by the next sta
 from __future__ import annotations
 
 import logging
-import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 
+from ledgerd.basics.durable import put_in_place, sync_folder
 from ledgerd.chain.ledger.assumption import Assumption, assumption_of
 from ledgerd.chain.log.block_log import BlockLog
-from ledgerd.chain.log.files import paths_of, sync_folder
+from ledgerd.chain.log.files import paths_of
 from ledgerd.chain.log.rolling import RollingBlockLog
 from ledgerd.node.datadir.state_files import StateFiles
 from ledgerd.projections.kept import FOLDER, replace_projections
@@ -53,7 +53,6 @@ class VerifiedCopy:
 
     @property
     def is_going_back(self) -> bool:
-        """Whether the way back was begun."""
         return (self._folder / GOING_BACK).exists()
 
     def resume(self, asked: Assumption | None) -> None:
@@ -81,11 +80,7 @@ class VerifiedCopy:
             return assumption_of(store)
 
     def keep(self, number: int) -> None:
-        """Copy the state, unless it is provisional already or has that block.
-
-        Raises:
-            OperatorError: There is no room for the copy.
-        """
+        """Copy the state, unless it is provisional or has that block. `OperatorError`: there is no room for it."""
         files = self._files
         if files.exists:
             with Store.open(files.folder, STORED_TABLES, space=files.space) as store:
@@ -123,12 +118,8 @@ class VerifiedCopy:
     def begin_going_back(self, banned: tuple[str, ...]) -> None:
         """Note that the node goes back as soon as nothing has the state open, and which peers it is not to ask then."""
         partial = self._folder / f"{GOING_BACK}.part"
-        with partial.open("wb") as file:
-            file.write(msgspec.json.encode(banned))
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(self._folder / GOING_BACK)
-        sync_folder(self._folder)
+        partial.write_bytes(msgspec.json.encode(banned))
+        put_in_place(partial, self._folder / GOING_BACK)
 
     def go_back(self) -> None:
         """Cut the logs and put the copy in the place of the state; each step may be repeated after a kill."""

@@ -66,7 +66,6 @@ class PrecomputeProcess(asyncio.Protocol):
         return worker
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep the transport, and say which network it is."""
         if isinstance(transport, asyncio.Transport):
             self._transport = transport
             transport.write(introduction(self._network))

@@ -63,7 +63,6 @@ def write_metadata(kept: Store, new: NewMetadata) -> None:
 
 
 def are_records_old(kept: Store, now: int) -> bool:
-    """Whether something has been kept long enough."""
     earliest = kept.front(market_records.META_BY_EXPIRY, 1, _expiry_of)
     return bool(earliest) and earliest[0] <= now
 

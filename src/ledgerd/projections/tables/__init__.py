@@ -15,9 +15,17 @@ from ledgerd.projections.tables.market_records import (
     PM_RECENT_POINTS,
     PM_RECORDS_SINCE,
 )
-from ledgerd.projections.tables.projected_block import PROJECTED_BLOCK
-from ledgerd.state.tables.tables import Table
+from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId
+from ledgerd.state.tables.tables import Entity, Table
 
+
+class ProjectedBlock(Entity):
+    """The last block that has changed a projection: it is undone with what the block has changed. There is one."""
+
+    block_id: BlockId = NO_BLOCK
+
+
+PROJECTED_BLOCK = Table(ProjectedBlock, number=112)
 PROJECTED_TABLES: tuple[Table[Any], ...] = (
     KEY_REFERENCES,
     CUSTOM_PROTOCOLS,

@@ -107,7 +107,6 @@ class PmKlineChunk(Entity):
 
     @property
     def end(self) -> int:
-        """The number that the next point behind these has."""
         return self.first + len(self.points) // self.point_size
 
     @property

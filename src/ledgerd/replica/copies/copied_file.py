@@ -35,7 +35,6 @@ class CopiedFile:
 
     @property
     def transaction(self) -> LmdbTransaction:
-        """The one that the next commit ends."""
         return self._disk.transaction
 
     def reading(self) -> LmdbTransaction:
@@ -76,10 +75,7 @@ class CopiedFile:
             self._disk.commit()
             self._is_changed, self.is_whole = False, True
 
-    # -- a whole file
-
     def drop(self) -> None:
-        """Drop everything."""
         for database in (*self._databases.values(), self._own):
             self._disk.transaction.drop(database, delete=False)
         self.total, self.is_whole = 0, False
@@ -101,7 +97,6 @@ class CopiedFile:
         self._read()
 
     def abort(self) -> None:
-        """Forget what was not committed."""
         self._disk.abort()
         self._is_changed = False
         self._read()
@@ -111,5 +106,4 @@ class CopiedFile:
         self._disk.grow()
 
     def close(self) -> None:
-        """Close it; what was not committed is lost."""
         self._disk.close()

@@ -73,7 +73,6 @@ class FollowStatus(msgspec.Struct, frozen=True):
 
     @property
     def behind(self) -> int:
-        """How many blocks the node has that it lacks."""
         return max(0, self.node_head - self.head)
 
 
@@ -116,7 +115,6 @@ class Replica:
         self.status = FollowStatus(head=self._copy.head, is_sound=bool(self._copy.position))
 
     def run(self) -> None:
-        """Follow until `stop`."""
         pause = FIRST_PAUSE
         try:
             self._publish(self.status)
@@ -145,7 +143,6 @@ class Replica:
         self._on_status(status)
 
     def _one_connection(self) -> str:
-        """Follow over one connection; returns why it has ended."""
         try:
             with self._connected() as connection:
                 FollowedLine(self, connection).run()
@@ -192,25 +189,19 @@ class Replica:
             plain.close()
             raise
 
-    # -- what a conversation uses
-
     @property
     def copy(self) -> StateCopy:
-        """The state."""
         return self._copy
 
     @property
     def blocks(self) -> LoggedCopy:
-        """The blocks."""
         return self._blocks
 
     @property
     def is_stopping(self) -> bool:
-        """Whether it was stopped."""
         return self._stopping.is_set()
 
     def record_contact(self, node_head: int | None = None) -> None:
-        """Publish that the node has sent something."""
         status, copy = self.status, self._copy
         head, is_sound = status.node_head if node_head is None else node_head, bool(copy.position)
         has_differed = status.has_differed and not is_sound
@@ -221,7 +212,6 @@ class Replica:
         self._publish(msgspec.structs.replace(self.status, is_sound=False))
 
     def now(self) -> float:
-        """Seconds of the monotonic clock."""
         return self._clock()
 
 

@@ -31,7 +31,6 @@ class LoggedCopy:
 
     @property
     def head_id(self) -> bytes:
-        """Its id."""
         block = self._log.block(self.head)
         return b"" if block is None else bytes(block.id)
 
@@ -44,12 +43,7 @@ class LoggedCopy:
             self._records = BlockRecorder(self._folder)
 
     def append(self, blocks: LoggedBlocks) -> None:
-        """Append blocks.
-
-        Raises:
-            ChangeFault: They are no blocks, or do not follow.
-            StoreFull: There is no room for them.
-        """
+        """`ChangeFault`: they are no blocks, or do not follow. `StoreFull`: there is no room for them."""
         require_room(self._folder)
         for number, packed in enumerate(blocks.blocks, blocks.first):
             try:
@@ -64,19 +58,13 @@ class LoggedCopy:
         trim(self._log, ROLLING_BLOCKS)
 
     def append_records(self, first: int, records: bytes) -> None:
-        """Write records of `block_info`.
-
-        Raises:
-            ChangeFault: No block can have such a number.
-            StoreFull: There is no room for them.
-        """
+        """Of `block_info`. `ChangeFault`: no block can have such a number. `StoreFull`: there is no room for them."""
         if not 0 < first <= END - len(records) // RECORD_BYTES:
             raise ChangeFault(f"records of block {first}")
         require_room(self._folder)
         self._records.put(first, records)
 
     def close(self) -> None:
-        """Bring the log to the disk, and close both."""
         self._log.sync()
         self._log.close()
         self._records.close()

@@ -10,6 +10,7 @@ from pathlib import Path
 import lmdb
 import msgspec
 
+from ledgerd.basics.closing import on_error
 from ledgerd.chain.chain import CHAIN_ID
 from ledgerd.projections.kept import FOLDER
 from ledgerd.replica.copies.copied_file import CopiedFile
@@ -51,12 +52,9 @@ class StateCopy:
         self._lock = lock_writer(folder)
         beside = {number: name for number, name in NAMES.items() if number >= FIRST_BESIDE}
         self._opened = ExitStack()
-        try:
+        with on_error(self.close):
             self._projections = self._open(folder / FOLDER, beside)
             self._state = self._open(folder, {number: NAMES[number] for number in NAMES.keys() - beside.keys()})
-        except BaseException:
-            self.close()
-            raise
         self._layout = layout(STORED_TABLES).encode()
         self._pending: ChangedPart = {}
         self._pending_bytes = 0
@@ -73,7 +71,6 @@ class StateCopy:
         return self._state if number < FIRST_BESIDE else self._projections
 
     def _read(self) -> None:
-        """Take what the last commit says."""
         header = self._state.header
         with self._state.reading() as transaction:
             is_whole = (
@@ -101,7 +98,6 @@ class StateCopy:
             self.apply()
 
     def apply(self) -> None:
-        """Write what was added."""
         pending, self._pending, self._pending_bytes = self._pending, {}, 0
         try:
             for number, entries in pending.items():
@@ -110,10 +106,8 @@ class StateCopy:
             raise ChangeFault(f"an entry that no state has: {fault}") from fault
 
     def commit(self, position: bytes, chain_id: bytes) -> None:
-        """Make what was added durable, which leads to a position of a chain.
-
-        Raises:
-            ChangeFault: It leads elsewhere, or its header is none: with that, no new start would find a state.
+        """Make what was added durable, which leads to a position of a chain. `ChangeFault`: it leads elsewhere, or its
+        header is none: with that, no new start would find a state.
         """
         require_room(self.folder)
         self.apply()
@@ -140,17 +134,14 @@ class StateCopy:
 
     @property
     def size(self) -> int:
-        """Bytes of its files."""
         return sum((folder / DATA_FILE).stat().st_size for folder in (self.folder, self.folder / FOLDER))
 
     @property
     def digest(self) -> bytes:
-        """The digest of all that was added."""
         self.apply()
         return packed_digest(self._state.total + self._projections.total)
 
     def abandon(self) -> None:
-        """Forget what was not committed."""
         self._pending, self._pending_bytes, self._header = {}, 0, {}
         for file in (self._projections, self._state):
             file.abort()
@@ -222,7 +213,6 @@ class StateCopy:
         self.abandon()
 
     def close(self) -> None:
-        """Close the files; what was not committed is lost."""
         self._opened.close()
         self._lock.close()
 

@@ -227,7 +227,6 @@ class Conversation:
 
 
 def _pieces(now: HeldCommit, number: int) -> Iterator[dict[bytes, bytes]]:
-    """The entries of a database in pieces of bounded size."""
     rows: dict[bytes, bytes] = {}
     size = 0
     for key, value in now.rows(number):

@@ -51,7 +51,6 @@ class Hub:
             return Latest(now.position, now.revision, now.irreversible)
 
     def notice(self) -> None:
-        """Something was committed."""
         self._noticed.set()
 
     def enter(self) -> Callable[[], None]:
@@ -71,7 +70,6 @@ class Hub:
         return self._changed
 
     async def run(self) -> None:
-        """Follow the commits for ever."""
         while True:
             await self._noticed.wait()
             self._noticed.clear()

@@ -29,11 +29,9 @@ class NodeDigest:
 
     @property
     def position(self) -> bytes:
-        """The position that it is of."""
         return b"" if self._held is None else self._held.position
 
     async def begin(self) -> None:
-        """Compute it in full."""
         self.end()
         held = self._held = self._source.snapshot()
         self._place = self._source.changes.place_of(held.position)
@@ -46,11 +44,7 @@ class NodeDigest:
         self.total = total % MODULUS
 
     async def advance(self, now: HeldCommit) -> None:
-        """Go on to a later commit, which is its own from now on.
-
-        Raises:
-            LogGap: What was changed in between is not known any more.
-        """
+        """Go on to a later commit, its own from now on. `LogGap`: what was changed in between is not known any more."""
         held, total = self._held, self.total
         if held is None or total is None:
             now.close()
@@ -72,7 +66,6 @@ class NodeDigest:
         self._held, self.total = now, total % MODULUS
 
     async def _changed(self, until: bytes) -> dict[int, set[bytes]]:
-        """The keys that the records up to a position name."""
         log, keys = self._source.changes, dict[int, set[bytes]]()
         place, position = self._place, self.position
         while position != until and place is not None:

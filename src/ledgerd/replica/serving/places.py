@@ -86,5 +86,4 @@ class ReplicaPlaces:
         return place
 
     def leave(self, place: HeldPlace) -> None:
-        """A replica has ended."""
         self._places.pop(place, None)

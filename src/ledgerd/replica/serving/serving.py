@@ -10,16 +10,19 @@ import os
 import socket
 import ssl
 from contextlib import suppress
+from pathlib import Path
 
 from ledgerd.basics.addresses import charged_as
 from ledgerd.producer.signing.signer_place import PlaceFault, tls_context
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.replica.messages import MOST_HELLO, ReplicaHello
+from ledgerd.replica.order import ServerOrder
 from ledgerd.replica.serving.conversation import HELLO_SECONDS, Conversation, Cut
 from ledgerd.replica.serving.hub import Hub
 from ledgerd.replica.serving.places import HeldPlace, ReplicaPlaces, StrangerPlaces
 from ledgerd.replica.settings import StreamSettings
+from ledgerd.replica.source import NodeFiles
 from ledgerd.signer.serving import bound_socket, certificate_of, user_of
 from ledgerd.state.errors import StorageError
 from ledgerd.state.files.change_log import LogGap
@@ -33,6 +36,7 @@ UNSENT_BYTES = 1 << 18
 """What waits in memory for one replica."""
 BACKLOG = 64
 PAUSE_SECONDS = 0.1
+MOST_NOTICES = 65_536
 STRANGERS = LineRate("connections of replicas that were refused", 5, 1 / 12)
 OPTION = "state-stream-endpoint"
 
@@ -69,7 +73,6 @@ class ReplicaServer:
         self.listener = _listen(settings)
 
     async def accept(self) -> None:
-        """Accept for ever."""
         loop = asyncio.get_running_loop()
         while True:
             try:
@@ -139,7 +142,6 @@ class ReplicaServer:
         return reader, asyncio.StreamWriter(transport, protocol, reader, loop)
 
     def close(self) -> None:
-        """Listen no more."""
         self.listener.close()
         place = self._settings.place
         if place is not None and place.path is not None:
@@ -180,3 +182,31 @@ def _listen_at(endpoint: Endpoint) -> socket.socket:
         return socket.create_server(endpoint, family=family, backlog=BACKLOG)
     except OSError as problem:
         raise OperatorError(f"tcp://{endpoint} cannot be listened on: {problem.strerror}") from problem
+
+
+async def serve(order: ServerOrder, commits: asyncio.StreamReader) -> None:
+    """Serve replicas; a byte comes for each commit, until the node closes that stream."""
+    source = NodeFiles(Path(order.state), Path(order.logs), Path(order.archive))
+    hub = Hub(source)
+    failed: list[BaseException] = []
+    ended = asyncio.Event()
+
+    def fail(problem: BaseException) -> None:
+        failed.append(problem)
+        ended.set()
+
+    tasks = Tasks(fail)
+    server = ReplicaServer(hub, order.settings, tasks)
+
+    async def notice() -> None:
+        while await commits.read(MOST_NOTICES):
+            hub.notice()
+
+    try:
+        await first_of(notice(), ended.wait(), server.accept(), hub.run(), hub.count())
+        if failed:
+            raise failed[0]
+    finally:
+        server.close()
+        await tasks.stop()
+        source.close()

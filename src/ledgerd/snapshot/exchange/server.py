@@ -11,6 +11,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO
 
+from ledgerd.basics.closing import on_error
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.snapshot.exchange.frames import (
     LARGEST_REQUEST,
@@ -63,11 +64,8 @@ class ServedSnapshot:
             file = newest.path.open("rb")
         except OSError:
             return None
-        try:
+        with on_error(file.close):
             return self._offer(newest, file), file
-        except BaseException:
-            file.close()
-            raise
 
     def _offer(self, kept: StoredSnapshot, file: BufferedReader) -> Offer:
         about = os.fstat(file.fileno())

@@ -10,8 +10,9 @@ from collections.abc import Generator, Iterator
 from functools import partial
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
-from typing import BinaryIO, Final, Self
+from typing import BinaryIO, Final
 
+from ledgerd.basics.closing import Closing
 from ledgerd.snapshot.errors import SnapshotError
 
 LEVEL = 6
@@ -26,7 +27,7 @@ _CHUNK = 1 << 20
 _ADLER_BASE = 65_521
 
 
-class StateWriter:
+class StateWriter(Closing):
     """Receives the text of the state in pieces, compresses it into a temporary file, then gives the bytes of the
     snapshot.
     """
@@ -66,12 +67,6 @@ class StateWriter:
 
     def close(self) -> None:
         self._packed.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def joined_adler32(first: int, second: int, length: int) -> int:

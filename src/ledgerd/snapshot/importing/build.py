@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shutil
+from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
 
+from ledgerd.basics.closing import on_error
 from ledgerd.chain.ledger.provenance import Provenance, note_provenance, provenance_of
 from ledgerd.chain.log.state_blocks import StateBlocks
 from ledgerd.projections.kept import KeptProjections
@@ -39,26 +41,23 @@ def build_state(
     checked: ChecksMade = lambda *_: None,
 ) -> Provenance:
     """Build the state of a snapshot in an empty folder, and check it; a failure removes the folder."""
-    try:
-        with Store.open(folder, STORED_TABLES, space=space) as store:
-            if terms.with_metadata:
-                with KeptProjections(folder) as kept:
-                    head = load(store, snapshot, network, terms.residual, kept)
-            else:
-                head = load(store, snapshot, network, terms.residual)
-            if head is not None:
-                store.create(REVERSIBLE_BLOCKS, ReversibleBlock(number=head.number, packed=head.packed))
-            _require_block(store, terms.needed_block)
-            provenance = provenance_of(store) or Provenance(snapshot.head_number)
-            note_provenance(store, replace(provenance, sources=terms.sources, checksum=terms.checksum))
+    drop = partial(shutil.rmtree, folder, ignore_errors=True)
+    with on_error(drop), Store.open(folder, STORED_TABLES, space=space) as store:
+        if terms.with_metadata:
+            with KeptProjections(folder) as kept:
+                head = load(store, snapshot, network, terms.residual, kept)
+        else:
+            head = load(store, snapshot, network, terms.residual)
+        if head is not None:
+            store.create(REVERSIBLE_BLOCKS, ReversibleBlock(number=head.number, packed=head.packed))
+        _require_block(store, terms.needed_block)
+        provenance = provenance_of(store) or Provenance(snapshot.head_number)
+        note_provenance(store, replace(provenance, sources=terms.sources, checksum=terms.checksum))
+        store.commit()
+        if not (terms.audits_later and is_long(snapshot)):
+            require_sound(store, network, checked)
             store.commit()
-            if not (terms.audits_later and is_long(snapshot)):
-                require_sound(store, network, checked)
-                store.commit()
-            return provenance_of(store) or provenance
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
+        return provenance_of(store) or provenance
 
 
 def _require_block(store: Store, needed: tuple[int, str] | None) -> None:

@@ -82,14 +82,12 @@ def opened(frame: bytes) -> tuple[int, bytes]:
 
 
 def read_head(body: bytes) -> RecordHead:
-    """The head of a record. `ChangeFault`: it is none."""
     if len(body) != _HEAD.size:
         raise ChangeFault(f"the head of a record with {len(body)} bytes")
     return RecordHead(*_HEAD.unpack(body))
 
 
 def read_part(body: bytes) -> ChangedPart:
-    """A part of a record. `ChangeFault`: it is none."""
     try:
         return _decode_part(body)
     except msgspec.MsgspecError as fault:

@@ -72,13 +72,11 @@ class ChangeLogReader:
         """The file that was read last."""
 
     def close(self) -> None:
-        """Let the file go that was read last."""
         if self._opened is not None:
             self._opened[1].close()
             self._opened = None
 
     def _file(self, number: int) -> IO[bytes]:
-        """One of its files, open to be read. `FileNotFoundError`: it is not there, or not any more."""
         if self._opened is None or self._opened[0] != number:
             file = self.path(number).open("rb", buffering=0)
             self.close()
@@ -154,7 +152,6 @@ def head_size(head: change_frames.RecordHead) -> int:
 
 
 def read_head_at(file: IO[bytes], offset: int) -> change_frames.RecordHead:
-    """The head of the record at an offset. `FrameFault`: there is none."""
     file.seek(offset)
     kind, body = change_frames.opened(read_frame(file.read, change_frames.MOST_FRAME) or b"")
     if kind != change_frames.RecordFrame.HEAD:
@@ -219,7 +216,6 @@ class ChangeLog:
 
     @property
     def following(self) -> bytes:
-        """The position that the state has after its next commit."""
         return change_frames.POSITION.pack(self._run, self._count + 1)
 
     def add(self, notes: Notes) -> None:

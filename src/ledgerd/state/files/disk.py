@@ -66,7 +66,6 @@ class Space(NamedTuple):
 
 
 def failure(folder: Path, error: Exception) -> StorageError:
-    """The meaning of an error of the database or of the system."""
     code = getattr(error, "code", None) or getattr(error, "errno", None)
     if code in FULL or (code == errno.EIO and shutil.disk_usage(folder).free < NEARLY_FULL):
         return StoreFull(
@@ -82,7 +81,6 @@ def failure(folder: Path, error: Exception) -> StorageError:
 
 
 def taken_bytes(path: Path) -> int:
-    """Bytes that a file takes on the disk."""
     try:
         return path.stat().st_blocks * 512
     except OSError:
@@ -141,12 +139,10 @@ class Disk:
 
     @property
     def notes(self) -> Notes:
-        """What the open transaction has written into these databases."""
         transaction = self.transaction
         return transaction.notes if isinstance(transaction, NotedTransaction) else {}
 
     def open_databases(self, names: Iterable[str]) -> dict[str, Database]:
-        """The sub-databases of these names, made with the next commit where they are missing."""
         try:
             transaction = self.transaction
             handles: dict[str, Database] = {
@@ -215,7 +211,6 @@ class Disk:
                 raise
 
     def fail(self, error: Exception) -> NoReturn:
-        """Abort the transaction and raise the meaning of an error."""
         self.abort()
         raise failure(self.folder, error) from error
 

@@ -30,7 +30,6 @@ _decode_revision = msgspec.msgpack.Decoder(int).decode
 
 
 def database_names(tables: Iterable[Table[Any]]) -> list[str]:
-    """The sub-databases of the tables, their indexes and the header."""
     names = [HEADER]
     for table in tables:
         names.append(table.title)
@@ -56,7 +55,6 @@ def check_header(transaction: LmdbTransaction, database: Database, tables: tuple
 
 
 def has_layout(transaction: LmdbTransaction, database: Database, wanted: bytes) -> bool:
-    """Whether a state is whole, and has this layout."""
     return transaction.get(LAYOUT_KEY, db=database) == wanted
 
 
@@ -97,13 +95,11 @@ class Header:
         self._changed.add(name)
 
     def write_layout(self, transaction: LmdbTransaction) -> None:
-        """Put the layout into the transaction, with the mark while the state is incomplete."""
         mark = BEING_LOADED.encode() if self.is_loading else b""
         transaction.put(LAYOUT_KEY, mark + self._layout, db=self._database)
         self._said_loading = self.is_loading
 
     def write(self, transaction: LmdbTransaction, counters: Mapping[str, Counters], revision: int) -> None:
-        """Put what changed into the transaction; the counters are by the titles of their tables."""
         if self._said_loading or self.is_loading:
             self.write_layout(transaction)
         for title, each in counters.items():

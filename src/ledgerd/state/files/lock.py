@@ -86,12 +86,7 @@ def swapping(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def files_stay(folder: Path) -> Iterator[None]:
-    """Open the files of a state within the block, while nobody puts others in their place.
-
-    Raises:
-        StoreLocked: Somebody does at the moment.
-        OSError: The folder is missing, or may not be written.
-    """
+    """Nobody replaces the files within the block. `StoreLocked`: somebody does so now. `OSError`: without a folder."""
     with (folder / SWAP_FILE).open("a+b") as file:
         try:
             _try_shared(file)

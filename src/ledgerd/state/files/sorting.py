@@ -80,7 +80,6 @@ class Sorter:
         self._runs: list[SortedRun] = []
 
     def spill(self) -> None:
-        """Move the items from memory into a run."""
         if self.items:
             self.items.sort()
             self._runs.append(self._file.write(self.items))

@@ -45,14 +45,11 @@ class ObjectCache(Generic[E]):
         self._disk = disk
         self._database = database
 
-    # -- reading
-
     def find(self, object_id: int) -> E | None:
         entity = self.objects.get(object_id)
         return self.load(object_id) if entity is None else entity
 
     def load(self, object_id: int) -> E | None:
-        """The object of an id that is not in memory, unless it was removed."""
         raw = self._record(object_id)
         if raw is None:
             return None
@@ -62,7 +59,6 @@ class ObjectCache(Generic[E]):
         return entity
 
     def _record(self, object_id: int) -> bytes | None:
-        """The bytes in the file of an object that is not in memory."""
         if object_id in self.objects:
             return None
         try:
@@ -90,7 +86,6 @@ class ObjectCache(Generic[E]):
         return entity
 
     def require_current(self, entity: E) -> None:
-        """Refuse an object that is not the one in the state."""
         if self.objects.get(entity.id) is not entity:
             raise StoreMisuse(
                 f"{self.table.title} {entity.id} is not the object in the state: it was removed, or was fetched "
@@ -106,10 +101,7 @@ class ObjectCache(Generic[E]):
         raw = self._disk.transaction.get(INT64.encode(object_id), db=self._database)
         return None if raw is None else raw[self.form.start :]
 
-    # -- changes
-
     def keep_committed(self, object_id: int) -> None:
-        """Keep the committed value of what is about to change."""
         if object_id not in self.committed:
             entity = self.find(object_id)
             image = None if entity is None else entity.__copy__()
@@ -122,12 +114,10 @@ class ObjectCache(Generic[E]):
             self.ranks[object_id] = ranks
 
     def put_back(self, object_id: int, entity: E) -> None:
-        """An object that was removed exists again."""
         self.keep_committed(object_id)
         self.objects[object_id] = entity
 
     def remove(self, object_id: int) -> Ranks:
-        """An object no longer exists; returns the ranks that it had."""
         self.keep_committed(object_id)
         self.objects[object_id] = None
         return self.ranks.pop(object_id, ())
@@ -140,8 +130,6 @@ class ObjectCache(Generic[E]):
         for field in self._fields:
             setattr(entity, field, getattr(image, field))
 
-    # -- edits
-
     def set_indexed(self, object_id: int, image: E) -> None:
         """From here on the index entries of an object that is being edited have the keys of this copy."""
         self.indexed_as[object_id] = image
@@ -149,8 +137,6 @@ class ObjectCache(Generic[E]):
     def end_edit(self, object_id: int) -> None:
         """From here on the index entries of an object have its own keys."""
         self.indexed_as.pop(object_id, None)
-
-    # -- commit
 
     def write(self, transaction: LmdbTransaction, is_entered: Callable[[int], bool]) -> None:
         """Put every object that changed into the transaction, whose ids may have been entered there before."""
@@ -166,7 +152,6 @@ class ObjectCache(Generic[E]):
         put_all(transaction, self._database, removed, added)
 
     def mark_committed(self) -> None:
-        """All is committed: nothing differs from the file any more."""
         for object_id in self.committed:
             if self.objects[object_id] is None:
                 del self.objects[object_id]

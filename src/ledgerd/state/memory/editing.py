@@ -1,12 +1,15 @@
-"""The context of `with store.editing(a, b):`, which tells the tables before and after."""
+"""The contexts in which objects are changed: they tell the tables before and after, and may note what was before."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
-from ledgerd.state.memory.open_table import Edit
+from ledgerd.state.memory.open_table import Edit, OpenTable
+from ledgerd.state.tables.tables import E, Entity
+
+T = TypeVar("T")
 
 
 class Editing:
@@ -47,3 +50,29 @@ class Editing:
     def _revert(self) -> None:
         for edit in reversed(self._begun):
             edit.table.revert(edit)
+
+
+def noting_editor(
+    tables: Mapping[type[Entity], OpenTable[Any]],
+    record: type[E],
+    notes: dict[int, tuple[E, T]],
+    read: Callable[[E], T],
+) -> Callable[..., Edit[Any] | Editing]:
+    """A way to edit objects of these tables that notes, once, each of a kind with what is read of it before."""
+
+    def note(entity: Any) -> None:  # noqa: ANN401 - an object of any table
+        if entity.id not in notes:
+            notes[entity.id] = entity, read(entity)
+
+    def editing(entity: Any, *others: Any) -> Edit[Any] | Editing:  # noqa: ANN401 - the same
+        kind = type(entity)
+        if not others:
+            if kind is record and entity.id not in notes:  # without a call: most edits are of one object
+                notes[entity.id] = entity, read(entity)
+            return Edit(tables[kind], entity)
+        for each in (entity, *others):
+            if type(each) is record:
+                note(each)
+        return Editing([Edit(tables[type(each)], each) for each in (entity, *others)])
+
+    return editing

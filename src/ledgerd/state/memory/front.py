@@ -43,7 +43,6 @@ class Front(Generic[T]):
         """So many of the first entries have a value."""
 
     def change(self, removed: Iterable[bytes], added: Iterable[KeyValue]) -> None:
-        """Entries of the index went, then others came."""
         known = self._entries
         for entry in removed:
             place = bisect_left(known, entry)
@@ -64,13 +63,7 @@ class Front(Generic[T]):
     def first(
         self, count: int, read: Callable[[bytes, bytes | None], Iterable[KeyValue]], make: Callable[[int], T]
     ) -> list[T]:
-        """The values of the first entries, so many at most.
-
-        Args:
-            count: How many.
-            read: The entries from one place to another, both up to date with what was told.
-            make: What is made of the object of an id.
-        """
+        """The values of the first entries, so many at most; `read` gives the entries from one place to another."""
         if len(self._entries) < count and self._reach is not None:
             self._read(SPARE * count, read)
         if self._made < count:
@@ -79,14 +72,12 @@ class Front(Generic[T]):
         return cast("list[T]", self._values[:count])
 
     def _make(self, count: int, make: Callable[[int], T]) -> None:
-        """Make the values of the first entries that have none."""
         for place in range(self._made, min(count, len(self._values))):
             if isinstance(self._values[place], _Unmade):
                 self._values[place] = make(self._ids[place])
         self._made = max(self._made, min(count, len(self._values)))
 
     def _read(self, count: int, read: Callable[[bytes, bytes | None], Iterable[KeyValue]]) -> None:
-        """Know so many entries, and where the next one is."""
         if self._reach is None:
             return
         wanted = count - len(self._entries)

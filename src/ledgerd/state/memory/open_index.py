@@ -127,7 +127,6 @@ class OpenIndex(Generic[E]):
         return object_id in self._written
 
     def flush(self) -> None:
-        """Write the entries that are out of date into the open transaction."""
         if not self._pending:
             return
         removed: list[bytes] = []
@@ -161,7 +160,6 @@ class OpenIndex(Generic[E]):
             self._disk.put_all(self._database, removed, added)
 
     def write_again(self, transaction: LmdbTransaction) -> None:
-        """Write into a new transaction what an abandoned one has lost."""
         if not self._written:
             return
         self._version += 1
@@ -173,7 +171,6 @@ class OpenIndex(Generic[E]):
         put_all(transaction, self._database, removed, added)
 
     def mark_committed(self) -> None:
-        """All is committed: no entry is due, and none differs."""
         self._version += 1
         self._written.clear()
         self._leasts.clear()
@@ -226,7 +223,6 @@ class OpenIndex(Generic[E]):
         return None if raw is None else integer_of(raw)
 
     def trim_hints(self, count: int) -> None:
-        """Drop the hints when there are more than so many."""
         if len(self.hints) > count:
             self.hints.clear()
 
@@ -296,7 +292,6 @@ class OpenIndex(Generic[E]):
         return least is None or least[: len(upper)] > upper
 
     def _first_behind(self, lower: Key) -> First | None:
-        """The first entry at or behind a key, looked for in the open transaction."""
         if len(self._firsts) >= REMEMBERED_SEARCHES:
             self._firsts.clear()
         low, _ = span(self.index, lower, ())
@@ -320,7 +315,6 @@ class OpenIndex(Generic[E]):
         return None if entity is None else self.key(entity)
 
     def front(self, low: bytes, high: bytes | None, count: int, derive: Callable[[E], T]) -> list[T]:
-        """What a function makes of each of the first objects of a range; see `Store.front`."""
         if self._pending:
             self.flush()
         front: Front[T] | None = self._fronts.get((low, high))
@@ -393,12 +387,7 @@ class OpenIndex(Generic[E]):
     # -- keys and ranks of objects that change
 
     def claim(self, entity: E, refusal: Callable[[], NotUnique]) -> None:
-        """Take a key for a new or changed object, in an index whose keys can collide.
-
-        Raises:
-            NotUnique: Another object has it.
-            StoreMisuse: It is too long to be stored.
-        """
+        """Take a key that another may have. `NotUnique`: another has it. `StoreMisuse`: it is too long to be stored."""
         key = self.key(entity)
         self.index.entry_key(entity)
         if self.id_of(key) not in (None, entity.id):
@@ -441,5 +430,4 @@ class OpenIndex(Generic[E]):
 
 
 def rank_of(entry: bytes) -> int:
-    """The rank at the end of an entry of an ordered index."""
     return integer_of(entry[-RANK_BYTES:])

@@ -64,7 +64,6 @@ class OpenTable(Generic[E]):
             index.mark_loaded()
 
     def _new_rank(self, slot: int) -> int:
-        """The rank after all others."""
         rank = self._next_ranks[slot]
         self._next_ranks[slot] = rank + 1
         return rank
@@ -87,12 +86,10 @@ class OpenTable(Generic[E]):
     # -- changes
 
     def _mark(self, object_id: int) -> None:
-        """Tell all indexes that the entry of an object may be out of date."""
         for mark in self._marks:
             mark(object_id)
 
     def create(self, entity: E) -> E:
-        """Add an object under the next id."""
         cache = self.cache
         if cache.objects.get(entity.id) is entity:
             raise StoreMisuse(f"{self.table.title} {entity.id} is in the state already")
@@ -154,7 +151,6 @@ class OpenTable(Generic[E]):
         self.cache.set_ranks(object_id, (*before[:slot], rank, *before[slot + 1 :]))
 
     def revert(self, edit: Edit[E]) -> None:
-        """After a change that failed: the values and ranks from before it."""
         object_id = edit.entity.id
         if edit.outer is None:
             self.cache.end_edit(object_id)
@@ -237,7 +233,6 @@ class OpenTable(Generic[E]):
         return (integer_of(entry) for entry, _ in self.by_id.entries())
 
     def rows(self, undo: TableUndo[E]) -> Iterator[Row]:
-        """Every object that a session has changed, as it is now."""
         for object_id in undo.changed_ids():
             yield self.table.number, object_id, self.cache.encoded(object_id)
 
@@ -251,7 +246,6 @@ class OpenTable(Generic[E]):
         return self.table.codec.encode(image)
 
     def flush(self) -> None:
-        """Write all index entries that are out of date."""
         for index in self.indexes.values():
             index.flush()
 
@@ -259,7 +253,6 @@ class OpenTable(Generic[E]):
         self.cache.write(transaction, self.by_id.is_written)
 
     def write_again(self, transaction: LmdbTransaction) -> None:
-        """Write the index entries that an abandoned transaction has lost."""
         for index in self.all_indexes:
             index.write_again(transaction)
 
@@ -269,7 +262,6 @@ class OpenTable(Generic[E]):
             index.mark_committed()
 
     def evict(self, count: int, keep: set[int]) -> int:
-        """Drop unchanged objects from memory; returns how many."""
         evicted = self.cache.evict(count, keep)
         for index in self.all_indexes:
             index.trim_hints(2 * len(self.cache.objects))

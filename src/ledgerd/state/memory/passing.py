@@ -7,11 +7,11 @@ from typing import Any
 
 from ledgerd.state.files.ranges import Range
 from ledgerd.state.memory.open_index import OpenIndex
-from ledgerd.state.tables.tables import E, Index, Key, Table
-from ledgerd.state.views.view import TableOrIndex, View, span
+from ledgerd.state.tables.tables import E, Index, Table
+from ledgerd.state.views.view import RangeView, TableOrIndex, View
 
 
-class PassingView(View):
+class PassingView(RangeView):
     """Another view with scans of its own; single objects are those of the other, kept as it keeps them."""
 
     def __init__(self, store: View, indexes: Mapping[TableOrIndex[Any], OpenIndex[Any]]) -> None:
@@ -24,18 +24,9 @@ class PassingView(View):
     def lookup(self, index: Index[E], *key: Any) -> E | None:  # noqa: ANN401 - as declared by the index
         return self._store.lookup(index, *key)
 
-    def scan(
-        self,
-        source: TableOrIndex[E],
-        *,
-        lower: Key = (),
-        upper: Key = (),
-        reverse: bool = False,
-        after: E | None = None,
-    ) -> Iterator[E]:
-        opened: OpenIndex[E] = self._indexes[source]
-        position = None if after is None else opened.entry(after)
-        return opened.walk(Range(*span(opened.index, lower, upper), reverse), position, keeps=False)
+    def _walk(self, index: Index[E], walk: Range, position: bytes | None) -> Iterator[E]:
+        opened: OpenIndex[E] = self._indexes[index]
+        return opened.walk(walk, position, keeps=False)
 
     def position(self, source: TableOrIndex[E], entity: E) -> bytes:
         return self._store.position(source, entity)

@@ -74,7 +74,6 @@ class DynamicGlobalProperty(Entity):
         return (vested, fund) if vested and fund else FIRST_PRICE
 
     def shares_for(self, amount: int) -> int:
-        """The shares that tokens buy: the price's conversion, of plain numbers."""
         vested, fund = self._worths
         require(fund > 0, "b.quote.amount.value > 0: ")
         return worth_of(amount, fund, vested)

@@ -65,7 +65,6 @@ class Journal:
         return decode_session(raw, self._tables)
 
     def write(self, transaction: LmdbTransaction, stack: SessionStack, image_bytes: ImageEncoder) -> None:
-        """Make the journal that of the sessions on the stack."""
         for revision in stack.dropped:
             transaction.delete(INT64.encode(revision), db=self._database)
         for session in stack.unstored():

@@ -35,13 +35,11 @@ class Session:
         self._load: Callable[[], Changes] | None = None
 
     def load(self) -> None:
-        """Read from the journal what it changed, if that is there only."""
         if self._load is not None:
             load, self._load = self._load, None
             self.changes = load()
 
     def undo(self) -> None:
-        """Take back all changes since it began."""
         self._stack.undo(self)
 
     def squash(self) -> None:
@@ -97,15 +95,12 @@ class SessionStack:
         session = self.begin(revision, replays_ties=False)
         session.is_open, session.is_stored, session._load = False, True, load  # noqa: SLF001 - the stack's own part
 
-    # -- ends of a session
-
     def undo(self, session: Session) -> None:
         """Take a session off and restore what it changed; the session below keeps the memory of its own changes."""
         self._pop(session)
         self._restore(session)
 
     def squash(self, session: Session) -> None:
-        """Take a session off and add its memory to that of the session below."""
         self._pop(session)
         if not self.sessions:
             self._base = session.revision  # spec 03, section 5: the last record goes, the count stays
@@ -118,7 +113,6 @@ class SessionStack:
                 below[table] = undo
 
     def push(self, session: Session) -> None:
-        """Close a session and leave it on the stack."""
         self._require_newest(session)
         if session.replays_ties:
             raise StoreMisuse("a session whose undo replays ties belongs inside a block: it cannot be pushed")
@@ -147,10 +141,7 @@ class SessionStack:
         if not self.sessions or self.sessions[-1] is not session:
             raise StoreMisuse(f"session {session.revision} is not the newest one")
 
-    # -- what was before
-
     def value_at(self, table: Table[E], object_id: int, revision: int, now: E | None) -> E | None:
-        """An object as it was at a revision, from what it is now."""
         for session in reversed(self.sessions):
             if session.revision <= revision:
                 break
@@ -165,7 +156,6 @@ class SessionStack:
         return now
 
     def removed_since(self, table: Table[E], revision: int) -> Iterator[E]:
-        """The objects that are gone since a revision, as they were when they went."""
         for session in reversed(self.sessions):
             if session.revision <= revision:
                 return
@@ -174,10 +164,7 @@ class SessionStack:
             if undo is not None:
                 yield from undo.removed.values()
 
-    # -- the journal on the disk
-
     def unstored(self) -> Iterator[Session]:
-        """The sessions that the next commit must write."""
         return (session for session in self.sessions if not session.is_stored)
 
     def mark_changed(self) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from types import FunctionType
 from typing import Any, TypeVar
 
 from ledgerd.codec.source import Source
@@ -70,10 +69,6 @@ def fields_of(function: Any, record: type) -> set[str] | None:  # noqa: ANN401 -
             if found is None:
                 return None
             fields |= found
-        elif not _is_constant(function, name):
+        elif name not in function.__globals__ or callable(function.__globals__[name]):
             return None
     return fields
-
-
-def _is_constant(function: FunctionType, name: str) -> bool:
-    return name in function.__globals__ and not callable(function.__globals__[name])

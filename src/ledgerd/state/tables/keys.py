@@ -82,7 +82,6 @@ def fixed_bytes(width: int) -> Order:
 
 
 def descending(order: Order) -> Order:
-    """The largest first."""
     encode = order.encode
 
     def encode_complement(value: Any) -> bytes:  # noqa: ANN401 - of the type that the order is for

@@ -36,7 +36,6 @@ class RecordForm(Generic[E]):
             raise unreadable(f"an object of {self._table.title} cannot be read: {error}") from error
 
     def derived(self, derive: Callable[[bytes], T], raw: bytes) -> T:
-        """What a function makes of the object's own bytes."""
         try:
             return derive(raw[self.start :] if self.start else raw)
         except CodecError as error:

@@ -71,12 +71,10 @@ class Table(Generic[E]):
 
     @cached_property
     def codec(self) -> RecordCodec[E]:
-        """Encodes its objects; compiled when first needed."""
         return self._codec or codec_of(self.record)
 
     @cached_property
     def fields(self) -> str:
-        """The fields of its record with their annotations as they are written in the source."""
         found: dict[str, str] = {}
         for base in reversed(self.record.__mro__):
             for name, kind in inspect.get_annotations(base).items():

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ledgerd.state.errors import UnknownKey
-from ledgerd.state.tables.tables import E, Index, Key, Table
+from ledgerd.state.tables.tables import E, Index, Table
 from ledgerd.state.views.view import TableOrIndex, View
 
 
@@ -21,16 +21,7 @@ class EmptyView(View):
     def lookup(self, _index: Index[E], *_key: Any) -> E | None:  # noqa: ANN401 - as declared by the index
         return None
 
-    def scan(
-        self,
-        _source: TableOrIndex[E],
-        *,
-        lower: Key = (),
-        upper: Key = (),
-        reverse: bool = False,
-        after: E | None = None,
-    ) -> Iterator[E]:
-        del lower, upper, reverse, after
+    def scan(self, source: TableOrIndex[E], **_bounds: object) -> Iterator[E]:  # noqa: ARG002 - there is none
         return iter(())
 
     def position(self, _source: TableOrIndex[E], _entity: E) -> bytes:

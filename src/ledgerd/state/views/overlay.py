@@ -47,7 +47,6 @@ class TableOverlay(Generic[E]):
                 order.insert(bisect_left(order, entry), entry)
 
     def order(self, index: Index[E]) -> list[KeyValue]:
-        """The entries of the objects that exist."""
         order = self._orders.get(index)
         if order is None:
             rows = ((object_id, record) for object_id, record in self.rows.items() if record is not None)
@@ -64,7 +63,6 @@ class TableOverlay(Generic[E]):
         return key, own_id
 
     def between(self, index: Index[E], walk: Range, position: bytes | None) -> Sequence[KeyValue]:
-        """The entries of a range, or of what is behind a position in it: see `ranges.entries`."""
         order = self.order(index)
         if walk.is_reverse:
             end = position or walk.high
@@ -109,7 +107,6 @@ class Overlay:
             self._rows += 1
 
     def clear(self) -> None:
-        """Forget all rows: nothing differs from the commit."""
         self._overlays = {}
         self._rows = 0
 
@@ -146,21 +143,10 @@ class SnapshotWithOverlay(CommitView):
                 return None  # it had this key when it was committed
         return own_id
 
-    def scan(
-        self,
-        source: TableOrIndex[E],
-        *,
-        lower: Key = (),
-        upper: Key = (),
-        reverse: bool = False,
-        after: E | None = None,
-    ) -> Iterator[E]:
-        index = index_of(source)
+    def _walk(self, index: Index[E], walk: Range, position: bytes | None) -> Iterator[E]:
         overlay = self._overlays.get(index.table)
         if overlay is None:
-            return super().scan(source, lower=lower, upper=upper, reverse=reverse, after=after)
-        position = None if after is None else self.position(index, after)
-        walk = Range(*span(index, lower, upper), reverse)
+            return super()._walk(index, walk, position)
         found = self._entries(index, overlay, walk, position)
         return (self.get(index.table, integer_of(own_id)) for _, own_id in found)
 
@@ -193,7 +179,6 @@ class SnapshotWithOverlay(CommitView):
     def _entries(
         self, index: Index[E], overlay: TableOverlay[E], walk: Range, position: bytes | None
     ) -> Iterator[KeyValue]:
-        """The entries of a range, or of what is behind a position in it, committed or not."""
         return merge(
             self._committed(index, overlay, walk, position),
             overlay.between(index, walk, position),
@@ -204,7 +189,6 @@ class SnapshotWithOverlay(CommitView):
     def _committed(
         self, index: Index[E], overlay: TableOverlay[E], walk: Range, position: bytes | None
     ) -> Iterator[KeyValue]:
-        """The entries of the objects that have not changed since the commit."""
         is_by_id = index is index.table.by_id
         database = self._databases[index.table.title if is_by_id else index.title]
         for key, value in entries(self._transaction, database, walk, position):

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import lmdb
 
+from ledgerd.basics.closing import Closing, on_error
 from ledgerd.state.errors import StorageError, UnknownKey, unreadable
 from ledgerd.state.files.disk import DATA_FILE, Database, LmdbTransaction, environment_to_read, failure
 from ledgerd.state.files.header import (
@@ -29,7 +29,7 @@ from ledgerd.state.files.ranges import Range, entries, runs
 from ledgerd.state.tables.keys import INT64, integer_of, integers_of
 from ledgerd.state.tables.records import RecordForm
 from ledgerd.state.tables.tables import E, Index, Key, Table, layout
-from ledgerd.state.views.view import T, TableOrIndex, View, index_of, searched_key, span
+from ledgerd.state.views.view import RangeView, T, TableOrIndex, index_of, searched_key, span
 
 MOST_DERIVED, DROPPED = 16_384, 1_024
 """Objects whose derived values are remembered, for each function; then so many of the oldest are dropped at once, as it
@@ -48,7 +48,7 @@ class Derivations(dict[Callable[[Any], Any], dict[bytes, Any]]):
         """Objects that are remembered for each function."""
 
 
-class CommitView(View):
+class CommitView(RangeView):
     """The state of one commit. Each object is decoded again for the caller: changing it changes nothing else."""
 
     def __init__(
@@ -78,11 +78,9 @@ class CommitView(View):
         return self._record(table, key)
 
     def _record(self, table: Table[Any], own_id: bytes) -> bytes | None:
-        """The record of an object, by the bytes of its id."""
         return self._transaction.get(own_id, db=self._databases[table.title])
 
     def _id_under(self, index: Index[Any], wanted: bytes) -> bytes | None:
-        """The id of the object with a key, both as bytes."""
         if index is index.table.by_id:
             return wanted
         return self._transaction.get(wanted, db=self._databases[index.title])
@@ -111,7 +109,6 @@ class CommitView(View):
         return value
 
     def _known(self, derive: Callable[[Any], T]) -> dict[bytes, T]:
-        """What a function has returned, with room for one more value."""
         known = self._derivations.setdefault(derive, {})
         if len(known) >= self._derivations.most:
             for oldest in list(islice(known, DROPPED)):
@@ -151,18 +148,7 @@ class CommitView(View):
         raw = self._raw(table, object_id)
         return None if raw is None else read(raw[self._form(table).start :])
 
-    def scan(
-        self,
-        source: TableOrIndex[E],
-        *,
-        lower: Key = (),
-        upper: Key = (),
-        reverse: bool = False,
-        after: E | None = None,
-    ) -> Iterator[E]:
-        index = index_of(source)
-        position = None if after is None else self.position(index, after)
-        walk = Range(*span(index, lower, upper), reverse)
+    def _walk(self, index: Index[E], walk: Range, position: bytes | None) -> Iterator[E]:
         if index is index.table.by_id:
             decode = self._form(index.table).decode
             found = entries(self._transaction, self._databases[index.table.title], walk, position)
@@ -215,7 +201,7 @@ class CommitView(View):
         return read_revision(self._transaction, self._databases[HEADER])
 
 
-class StateReader:
+class StateReader(Closing):
     """A state that is open for reading while another process writes it."""
 
     def __init__(self, folder: Path, tables: tuple[Table[Any], ...], most_derived: int) -> None:
@@ -229,16 +215,12 @@ class StateReader:
             self._environment = environment_to_read(folder)
         except (lmdb.Error, OSError) as error:
             raise failure(folder, error) from error
-        try:
+        with on_error(self._environment.close):
             self._require_whole()
             self._databases = self._open_databases(tables)
-        except BaseException:
-            self._environment.close()
-            raise
 
     @classmethod
     def open(cls, path: Path | str, tables: Sequence[Table[Any]], *, most_derived: int = MOST_DERIVED) -> StateReader:
-        """Open a state that a `Store` has begun."""
         return cls(Path(path), tuple(tables), most_derived)
 
     def _open_databases(self, tables: tuple[Table[Any], ...]) -> dict[str, Database]:
@@ -292,11 +274,3 @@ class StateReader:
     def close(self) -> None:
         """Close the file; snapshots that are open become invalid."""
         self._environment.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

@@ -41,7 +41,6 @@ class StandingFile:
         self._standing: FollowedStanding | None = None
 
     def look(self) -> FollowedStanding | None:
-        """What it says now; nothing where the directory follows nobody."""
         try:
             found = self._path.stat()
         except OSError:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from ledgerd.state.errors import UnknownKey
+from ledgerd.state.files.ranges import Range
 from ledgerd.state.tables.keys import MAX_KEY_BYTES, end_of_prefix
 from ledgerd.state.tables.tables import E, Index, Key, Table
 
@@ -103,14 +104,12 @@ class View(ABC):
         return sum(1 for _ in self.scan(table))
 
     def get(self, table: Table[E], object_id: int) -> E:
-        """The object of an id; `UnknownKey` when there is none."""
         entity = self.find(table, object_id)
         if entity is None:
             raise UnknownKey
         return entity
 
     def at(self, index: Index[E], *key: Any) -> E:  # noqa: ANN401 - as declared by the index
-        """The first object with this key; `UnknownKey` when there is none."""
         entity = self.lookup(index, *key)
         if entity is None:
             raise UnknownKey
@@ -124,13 +123,32 @@ class View(ABC):
         return next(self.scan(source, after=entity), None)
 
 
+class RangeView(View):
+    """A view that is read by ranges of the entries of its indexes."""
+
+    def scan(
+        self,
+        source: TableOrIndex[E],
+        *,
+        lower: Key = (),
+        upper: Key = (),
+        reverse: bool = False,
+        after: E | None = None,
+    ) -> Iterator[E]:
+        index = index_of(source)
+        position = None if after is None else self.position(index, after)
+        return self._walk(index, Range(*span(index, lower, upper), reverse), position)
+
+    @abstractmethod
+    def _walk(self, index: Index[E], walk: Range, position: bytes | None) -> Iterator[E]:
+        """The objects of a range, or of what is behind a position in it."""
+
+
 def index_of(source: TableOrIndex[E]) -> Index[E]:
-    """The index to scan; for a table that of its ids."""
     return source.by_id if isinstance(source, Table) else source
 
 
 def span(index: Index[E], lower: Key, upper: Key) -> tuple[bytes, bytes | None]:
-    """The first entry of a scan and the first one behind it, as bytes."""
     low = index.encode_key(lower)[:MAX_KEY_BYTES] if lower else b""
     high = end_of_prefix(index.encode_key(upper)[:MAX_KEY_BYTES]) if upper else None
     return low, high

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from ledgerd.node.parts.watching.problems import problems_of
+from ledgerd.node.parts.watching.status import problems_of
 from ledgerd.rpc.api.node.node_status import NodeStatus, PeerCounts
 from ledgerd.supervision.health import HealthNews
 from scripts.sample_node import sample_status

@@ -14,7 +14,7 @@ from typing import Any
 
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.node.workers.api_node.source import REFUSED
-from ledgerd.replica.part import NO_STATE
+from ledgerd.replica.process import NO_STATE
 from tests.node.parts.clients.test_replicas import children_of
 from tests.node.processes import PATIENCE, NodeProcess, words_of_testnet
 from tests.ports import free_port

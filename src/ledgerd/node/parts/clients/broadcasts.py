@@ -85,7 +85,6 @@ class BroadcastSender(NamedTuple):
 
     @property
     def size(self) -> int:
-        """The bytes that wait."""
         return sum(len(each.asked.packed) for each in self.waiting)
 
 
@@ -108,7 +107,6 @@ class BroadcastQueue:
         return self._count
 
     def add(self, waiting: QueuedBroadcast, now: float) -> None:
-        """Wait for one's turn."""
         share = waiting.asked.share
         with self._lock:
             if share not in self._senders:
@@ -207,16 +205,13 @@ class Broadcasts:
 
     @property
     def handlers(self) -> dict[str, Handler]:
-        """The handler of each topic."""
         return {BROADCAST_TRANSACTION: self.transaction, BROADCAST_BLOCK: self.block}
 
     async def transaction(self, payload: bytes) -> bytes:
-        """Push a packed transaction."""
         await self._in_time(unpacked(payload, Broadcast), self._push)
         return b""
 
     async def block(self, payload: bytes) -> bytes:
-        """Push a packed block."""
         await self._in_time(unpacked(payload, Broadcast), self._push_block)
         return b""
 

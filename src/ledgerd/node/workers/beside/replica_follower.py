@@ -14,8 +14,7 @@ from ledgerd.node.config.logging.setup import set_up_child_logging
 from ledgerd.node.config.options.application import LogFormat
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.replica.order import FollowOrder
-from ledgerd.replica.part import FollowPart
-from ledgerd.replica.process import live
+from ledgerd.replica.process import FollowPart, live
 from ledgerd.supervision.this_process import on_a_loop, read_arguments
 
 MOST_ORDER = 65_536

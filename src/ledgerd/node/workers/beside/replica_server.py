@@ -11,7 +11,7 @@ from typing import cast
 from ledgerd.node.config.logging.setup import set_up_child_logging
 from ledgerd.node.config.options.application import LogFormat
 from ledgerd.replica.order import ServerOrder
-from ledgerd.replica.serving.server import serve
+from ledgerd.replica.serving.serving import serve
 from ledgerd.supervision.this_process import give_way, on_a_loop, read_arguments
 
 NICENESS = 10

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import msgspec
 
+from ledgerd.basics.durable import put_in_place
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.parts.bootstrap import FetchedState, WantedState, fetched_state
 from ledgerd.node.parts.chain import ChainPart
@@ -96,11 +96,8 @@ def read_incidents(folder: Path) -> list[Incident]:
 def write_incidents(folder: Path, incidents: list[Incident]) -> None:
     path = folder / FILE
     fresh = path.with_name(f"{FILE}.new")
-    with fresh.open("wb") as file:
-        file.write(msgspec.json.encode(incidents))
-        file.flush()
-        os.fsync(file.fileno())
-    fresh.replace(path)
+    fresh.write_bytes(msgspec.json.encode(incidents))
+    put_in_place(fresh, path)
 
 
 CHECK_SECONDS = 5.0

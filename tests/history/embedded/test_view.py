@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ledgerd.history.embedded.text_cache import TextCache
+from ledgerd.history.embedded.view import TextCache
 
 
 def test_a_cached_text_is_found_for_two_generations() -> None:
