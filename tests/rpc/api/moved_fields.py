@@ -44,8 +44,11 @@ class Mover(PathFinder):
     def find_spec(cls, fullname: str, *args: Any) -> ModuleSpec | None:
         """Only what is to be moved."""
         package, _, module = fullname.rpartition(".")
-        spec = super().find_spec(fullname, *args) if package in {OBJECTS, PROJECTED} and module in MOVES else None
-        if spec is not None and spec.origin is not None:
+        is_known = package.startswith((OBJECTS, PROJECTED)) and module in MOVES
+        spec = super().find_spec(fullname, *args) if is_known else None
+        if spec is None or spec.origin is None:
+            return None
+        if not spec.origin.endswith("__init__.py"):
             spec.loader = MovedSource(fullname, spec.origin)
         return spec
 

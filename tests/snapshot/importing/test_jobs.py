@@ -96,7 +96,7 @@ def test_the_checks_of_an_imported_state_are_counted_in_the_log(
 
 LOGS = """
 import logging
-from ledgerd.snapshot import job
+from ledgerd.snapshot.importing import job
 def fails(order, tell):
     logging.getLogger("ledgerd.state").warning("%(count)d records of 100 %% are odd", {"count": 3})
     raise RuntimeError("100 % wrong")

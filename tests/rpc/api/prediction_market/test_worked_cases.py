@@ -26,7 +26,7 @@ from ledgerd.projections.tables.market_records import (
     meta_market,
     point_layout,
 )
-from ledgerd.rpc.api.prediction_market import categories, markets
+from ledgerd.rpc.api.prediction_market import markets
 from ledgerd.rpc.api.prediction_market.klines import points_of_blocks
 from ledgerd.rpc.api.prediction_market.oracles import percentile, reliability_score
 from ledgerd.rpc.api.prediction_market.shared import sorting
@@ -136,7 +136,7 @@ def listed(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.M
 
     Looked up one by one, and as if there were too many for that.
     """
-    for module in (categories, markets, sorting):
+    for module in (markets, sorting):
         monkeypatch.setattr(module, "MOST_LOOKED_UP", request.param)
     ledger = market_ledger(tmp_path)
     create_oracle(ledger)
