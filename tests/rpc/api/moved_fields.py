@@ -134,9 +134,11 @@ def accounts_agree(folder: Path) -> None:
 if __name__ == "__main__":
     for module, changed in MOVES.items():
         for name, (field, _) in changed.items():
-            package = PROJECTED if module == "market_records" else OBJECTS
-            record = getattr(sys.modules[f"{package}.{module}"], name)
-            sys.stdout.write(f"{package}.{module} {name} {field} {record.__struct_fields__.index(field)}\n")
+            ours = [
+                each for each in sys.modules if each.startswith((OBJECTS, PROJECTED)) and each.endswith(f".{module}")
+            ]
+            (record,) = {getattr(sys.modules[each], name) for each in ours if hasattr(sys.modules[each], name)}
+            sys.stdout.write(f"{record.__module__} {name} {field} {record.__struct_fields__.index(field)}\n")
     lists_agree()
     with TemporaryDirectory() as folder:
         accounts_agree(Path(folder))
