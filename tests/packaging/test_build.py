@@ -120,7 +120,7 @@ def test_a_program_for_little_memory_keeps_no_history(built: Built, tmp_path: Pa
     assert refused.stderr == "ledgerd: this program was built for low memory, and keeps no history\n"
 
 
-FOR_CLIENTS = ('{"table":"KeyReference"', '{"table":"CustomProtocol"')
+FOR_CLIENTS = ('{"table":"KeyReference"', '{"table":"CustomProtocol"', '{"table":"ProjectedBlock"')
 """Kept by plugins that the small program lacks; no block depends on it."""
 
 
