@@ -27,6 +27,7 @@ MOST_ROUNDS = 20
 """Times that our configuration is read while lines are taken out of it: two are usual."""
 
 MOST_SUMMED_UP = 200
+"""Lines that people are told of; all stand in the new file."""
 
 LONGEST_NAME = 100
 LONGEST_REASON = 300

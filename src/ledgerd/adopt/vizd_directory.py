@@ -23,8 +23,10 @@ LARGEST_CONFIGURATION = 256 << 10
 """Bytes: the longest that programs have written by themselves has 20 KiB."""
 
 MOST_INVALID = 100
+"""Lines of a configuration that are no options."""
 
 MOST_SNAPSHOTS = 8
+"""Snapshots that are tried, the newest first: programs keep a few."""
 
 PROCESSES = Path("/proc")
 LOCKS = PROCESSES / "locks"

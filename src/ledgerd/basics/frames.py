@@ -54,7 +54,6 @@ class FrameBuffer:
         return frame
 
     def frames_in(self, data: bytes) -> Iterator[bytes]:
-        """The frames that are whole with more bytes."""
         self.add(data)
         while not self.missing:
             yield self.next()

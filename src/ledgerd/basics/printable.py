@@ -26,7 +26,6 @@ def is_shown(letter: str) -> bool:
 
 
 def printable(text: str) -> str:
-    """A text in one line."""
     if text.isprintable() and (text.isascii() or not _BLANK.search(text)):
         return text
     return text.translate({ord(each): _written_out(each) for each in set(text)})

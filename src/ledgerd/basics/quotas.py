@@ -43,7 +43,6 @@ class Quota:
         return True
 
     def take_one(self, now: float) -> bool:
-        """Take one, if a whole one is left."""
         if self.left(now) < 1:
             return False
         self._left -= 1

@@ -30,6 +30,7 @@ PAUSE = 1.0
 """Seconds between two attempts."""
 
 MOST_ONE_SIDED = 100
+"""Fields that are told of, where the versions differ."""
 
 LONGEST_WAIT = 60.0
 """Seconds until both nodes must have stood at one head."""

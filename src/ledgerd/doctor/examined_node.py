@@ -14,6 +14,7 @@ from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.protocol.types.names import AccountName
 
 SECONDS = 3.0
+"""How long a connection or an answer is waited for."""
 
 BASE_FILES = 256
 

@@ -211,7 +211,6 @@ class _Trials:
             raise ExpOutOfDomain
 
     def cost(self, tokens: int) -> int:
-        """What the book has cost with so many tokens more."""
         self._trial[self._outcome] = self._sold + tokens
         return cost_of(weigh(self._trial, self._depth), self._depth)
 

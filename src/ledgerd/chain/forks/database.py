@@ -238,7 +238,6 @@ class ForkDatabase:
         return None if item.parent is None else self._linked.get(item.parent)
 
     def below_head(self, number: int) -> Block | None:
-        """The block of a number on the way down from the head."""
         item = self.head
         while item is not None and item.number > number:
             item = self.parent_of(item)

@@ -261,7 +261,6 @@ class ChainView:
         return slot_at(self._parts.ledger, time)
 
     def scheduled_at(self, slot: int) -> AccountName:
-        """Whose slot it is."""
         return scheduled_validator(self._parts.ledger, slot)
 
     # -- everything

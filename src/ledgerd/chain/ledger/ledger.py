@@ -176,14 +176,12 @@ class Ledger:
     # -- accounts and validators
 
     def account(self, name: AccountName) -> Account:
-        """An account that must exist."""
         return self.store.at(ACCOUNT_BY_NAME, name)
 
     def find_account(self, name: AccountName) -> Account | None:
         return self.store.lookup(ACCOUNT_BY_NAME, name)
 
     def validator(self, name: AccountName) -> Validator:
-        """A validator that must exist."""
         return self.store.at(VALIDATOR_BY_NAME, name)
 
     def validators(self, names: Iterable[AccountName]) -> list[Validator]:

@@ -13,6 +13,7 @@ from markupsafe import Markup, escape
 from ledgerd.basics.printable import is_shown, printable
 
 LONGEST_TEXT = 240
+"""Characters of a stranger's text that are shown at once."""
 WEB = ("http://", "https://")
 LONGEST_URL = 2_048
 SHOWN_URL = 60

@@ -20,6 +20,7 @@ from ledgerd.history.settings import HistorySettings
 
 MOST_BLOCKS = 2_000
 MOST_ROWS = 30_000
+"""Of operations and of the accounts that these touch."""
 MOST_BYTES = 4 << 20
 """Of packed operations; their JSON and columns may have more than ten times as many."""
 
@@ -28,6 +29,7 @@ INDEX_SECONDS = 86_400.0
 """The longest wait for PostgreSQL, and for all indexes of a large chain."""
 
 MOST_ACCOUNTS = 1 << 20
+"""Accounts whose following sequence numbers are remembered."""
 
 INDEXES = Path(__file__).parent / "sql" / "indexes.sql"
 

@@ -105,7 +105,6 @@ class Balances(CheckedTable):
         return self._get(BLOCK_KEY.pack(number))
 
     def standing(self) -> KeptChanges:
-        """As changes from nothing."""
         return self._get(_STANDING)
 
     def require_sound(self) -> None:

@@ -16,6 +16,7 @@ from ledgerd.history.webhooks.position import HookPosition
 EXAMINED = 250
 
 MOST_EVENTS = 100
+"""Operations of one delivery."""
 
 MOST_BYTES = 1 << 20
 """Bytes of one delivery, unless a single operation has more."""

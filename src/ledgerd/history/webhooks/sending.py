@@ -18,6 +18,7 @@ SECONDS = 10.0
 """From the connection to the first line of the answer."""
 
 ANSWER_BYTES = 4096
+"""Of the first line of an answer."""
 
 LONGEST_SECRET = 4096
 OTHERS = stat.S_IRWXG | stat.S_IRWXO

@@ -65,7 +65,6 @@ class DirectoryBlocks:
         self.head_number = max(self.head_number, ranges[-1].last if ranges else 0)
 
     def ranges(self) -> list[BlockRange]:
-        """The blocks that are there, in their order, each range as long as it can be."""
         found = [BlockRange(file.first, file.last) for file in merged(sealed_files(self._archive))]
         if self._log.head_number:
             found.append(BlockRange(self._log.first_number, self._log.head_number))

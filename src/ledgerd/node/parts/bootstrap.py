@@ -30,6 +30,7 @@ log = logging.getLogger(__name__)
 
 PLUGIN = "snapshot"
 MOST_REFUSED = 10
+"""An attempt ends after so many snapshots that cannot be loaded."""
 
 
 def ready_directory(directory: Path) -> None:

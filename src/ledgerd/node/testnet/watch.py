@@ -19,6 +19,7 @@ LARGEST_ANSWER = 32 << 20
 Question = tuple[str, str, Sequence[object]]
 
 MOST_IRREVERSIBLE = 10_000
+"""Irreversible blocks that are remembered; the lowest are forgotten first."""
 MOST_FAULTS = 100
 
 QUESTIONS: tuple[Question, ...] = (

@@ -85,7 +85,6 @@ def named_rows() -> Mapping[type[Operation], tuple[str, Table[Any]]]:
 
 
 def place_samplers() -> Samplers:
-    """What is sampled of operations that do not name their market."""
     rows = {kind: (RowSampler(*named),) for kind, named in named_rows().items()}
     return {**rows, PmCreateMarket: (NewMarketSampler(),)}
 

@@ -124,7 +124,6 @@ def points_of(outcomes: int, packed: bytes) -> Iterator[KlinePoint]:
 
 
 def point_layout(outcomes: int) -> struct.Struct:
-    """The bytes of a point of a market with so many outcomes."""
     return struct.Struct(f"{_HEAD.format}{outcomes}q")
 
 

@@ -37,7 +37,6 @@ class Signing:
         return True
 
     def name_satisfied(self, name: AccountName) -> bool:
-        """Whether an account has approved, or its authority is reached."""
         if self._web.graph.bits.get(name, 0) & self._state.approved:
             self._idle -= {name}
             return True

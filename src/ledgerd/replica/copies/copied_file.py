@@ -69,7 +69,6 @@ class CopiedFile:
         self._is_changed = True
 
     def commit(self) -> None:
-        """Make what has changed durable, with the digest."""
         if self._is_changed:
             self._disk.transaction.put(DIGEST_KEY, packed_digest(self.total), db=self._own)
             self._disk.commit()

@@ -208,7 +208,6 @@ class Replica:
         self._publish(FollowStatus(copy.head, head, self._clock(), is_sound, has_differed=has_differed))
 
     def end_serving(self) -> None:
-        """The state is not to be served from now on."""
         self._publish(msgspec.structs.replace(self.status, is_sound=False))
 
     def now(self) -> float:

@@ -193,7 +193,6 @@ class Conversation:
         await self._send_check()
 
     async def _send_check(self) -> None:
-        """The digest at this position, once it is known."""
         digest = self._hub.digests.get(self._position)
         if digest is not None and self._position != self._checked:
             self._checked = self._position

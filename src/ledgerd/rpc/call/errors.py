@@ -60,7 +60,6 @@ class Unresolved(RuleViolation):
 
 
 def missing_argument(index: int, count: int) -> PlainError:
-    """The error for a missing argument, in a method that does not check their number."""
     return PlainError(f"vector::_M_range_check: __n (which is {index}) >= this->size() (which is {count})")
 
 

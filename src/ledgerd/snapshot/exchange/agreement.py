@@ -21,6 +21,7 @@ log = logging.getLogger(__name__)
 COMPARED = "compared"
 
 MOST_COMPARED = 3
+"""Other files that are downloaded to be compared with the first."""
 
 
 class RefusedSources(NamedTuple):

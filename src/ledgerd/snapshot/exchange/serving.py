@@ -16,6 +16,7 @@ MOST_CONNECTIONS = 5
 MOST_OF_ONE_ADDRESS = 3
 MOST_IN_AN_HOUR = 10
 MOST_ADDRESSES = 10_000
+"""Addresses whose visits are remembered."""
 OWN_NETWORK = 64
 """Bits of an IPv6 address that are its owner's: as much everybody has."""
 

@@ -22,6 +22,7 @@ STREAM_HEAD = b"\x78\x9c"
 HEADER_KEY: Final = b'{"header":'
 STATE_KEY: Final = b',"state":'
 LARGEST_TEXT = 16 << 30
+"""The largest size of an unpacked snapshot."""
 
 _CHUNK = 1 << 20
 _ADLER_BASE = 65_521

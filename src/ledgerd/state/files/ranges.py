@@ -25,7 +25,6 @@ class Range(NamedTuple):
 def first_entry(
     transaction: LmdbTransaction, database: Database, span: Range, position: bytes | None = None
 ) -> KeyValue | None:
-    """The first entry of a range, or the first behind a position in it."""
     cursor = _seek(transaction, database, span, position)
     if cursor is None:
         return None
@@ -54,7 +53,6 @@ def _seek(
 def entries(
     transaction: LmdbTransaction, database: Database, span: Range, position: bytes | None = None
 ) -> Iterator[KeyValue]:
-    """The keys and values of a range, or of what is behind a position in it."""
     cursor = _seek(transaction, database, span, position)
     if cursor is None:
         return

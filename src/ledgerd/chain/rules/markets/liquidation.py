@@ -77,7 +77,6 @@ def obligation_of(position: leverage.PmLeveragePosition) -> int:
 
 
 def value_of(position: leverage.PmLeveragePosition, market: PmMarket) -> int:
-    """What a position would give at the prices of now."""
     return priced(cancel_value, reserves_of(market), position.tokens, position.outcome_index)
 
 

@@ -18,6 +18,7 @@ STUCK = 1
 
 CALL_EVERY = 5.0
 MOST_UNANSWERED = 9
+"""Unanswered calls in a row, 5 seconds apart: 45 seconds."""
 
 RESTARTS_FILE = "deadlock_restarts"
 REMEMBERED = 1800

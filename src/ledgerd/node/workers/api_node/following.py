@@ -23,9 +23,12 @@ REFRESH_SECONDS = 0.02
 IDLE_SECONDS = 0.25
 """The same without clients, and while there is nothing to read."""
 CHECK_SECONDS = 30.0
+"""Between two searches for the places of readers that were killed."""
 
 BLOCKS_AT_ONCE = 20
+"""Blocks that are told of before others have their turn."""
 IDS_KEPT = 256
+"""Of the latest heads."""
 ID_BYTES = 20
 """A block begins with the id of the one before it."""
 

@@ -63,6 +63,7 @@ MOST_BEHIND = 20
 """Blocks: a minute. With more, a load balancer should send requests elsewhere."""
 
 CACHED_BYTES = 8 << 20
+"""The most bytes of cached answers; a quarter of a node's."""
 
 REFUSED = "This API node has nothing to answer from"
 

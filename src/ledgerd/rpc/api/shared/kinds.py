@@ -81,7 +81,6 @@ class EnumKind(Kind):
 
 
 def answer_record(name: str, about: str, fields: Iterable[str], row: type, **others: object) -> type[msgspec.Struct]:
-    """The record of an answer that has fields of a row as they are declared there, and others."""
     kinds = get_type_hints(row, include_extras=True) | others
     return msgspec.defstruct(name, [(each, kinds[each]) for each in fields], namespace={"__doc__": about}, gc=False)
 
