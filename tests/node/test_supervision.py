@@ -10,6 +10,7 @@ import resource
 import signal
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +23,12 @@ from ledgerd.node.parts import snapshots
 from ledgerd.node.parts.production import ProductionPart
 from ledgerd.node.parts.watching.stuck import StuckPart
 from ledgerd.node.runtime import Runtime
+from ledgerd.node.testnet.plan import free_ports
 from ledgerd.producer.loop import Producer
 from ledgerd.snapshot.exchange.stalls import StallVerdict, StallWatch
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.work import Ending, PartFailed, Work
-from tests.node.processes import PATIENCE, NodeProcess, words_of_testnet
+from tests.node.processes import LOOPBACK, PATIENCE, NodeProcess, words_of_testnet
 
 ONE_WORKER, TWO_WORKERS = (f"--webserver-thread-pool-size={count}" for count in (1, 2))
 
@@ -63,10 +65,16 @@ def answering_worker(connection: http.client.HTTPConnection, workers: list[int])
 
 
 def test_a_worker_that_cannot_be_started_again_is_told_and_comes_back(tmp_path: Path) -> None:
-    words = [each.replace(ONE_WORKER, TWO_WORKERS) for each in words_of_testnet(tmp_path)]
-    with NodeProcess(*words) as node:
+    """The node makes no blocks itself: a validator that cannot open the file of its last block stops, as it should."""
+    [port] = free_ports(1)
+    maker_words = [each for each in words_of_testnet(tmp_path / "maker") if "p2p-endpoint" not in each]
+    words = [each.replace(ONE_WORKER, TWO_WORKERS) for each in LOOPBACK]
+    words += ["--data-dir", str(tmp_path / "node"), "--chain=testnet", "--plugin=database_api"]
+    with ExitStack() as processes:
+        maker = processes.enter_context(NodeProcess(*maker_words, f"--p2p-endpoint=127.0.0.1:{port}"))
+        maker.wait_for("Validated block #1 ")
+        node = processes.enter_context(NodeProcess(*words, f"--p2p-seed-node=127.0.0.1:{port}"))
         connection = http.client.HTTPConnection("127.0.0.1", node.port(), timeout=PATIENCE)
-        node.wait_for("Validated block #")
         until(lambda: ready(connection)[0] == 200, "the node is never ready")
         workers = workers_of(node)
         assert len(workers) == 2
@@ -85,6 +93,7 @@ def test_a_worker_that_cannot_be_started_again_is_told_and_comes_back(tmp_path: 
         assert len(workers_of(node)) == 2
         connection.close()
         assert node.stop() == 0
+        assert maker.stop() == 0
 
 
 class Failing(Part):
