@@ -22,18 +22,21 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("state",),
     ("chain",),
     ("supervision", "metrics", "client", "projections"),
+    ("sdk",),
     ("rpc", "p2p", "producer", "history", "snapshot", "wallet"),
-    ("doctor", "compare", "signer", "archive", "explorer"),
-    ("replica",),
+    ("doctor", "compare", "signer", "archive", "explorer", "app"),
+    ("replica", "plugins"),
     ("node",),
-    ("adopt",),
+    ("adopt", "testing"),
     ("cli",),
 )
 KNOWS_ONLY = {
     # How programs run, and nothing of the ledger.
     "supervision": {"basics"},
     # A wallet knows a node only by its answers: nothing of how a chain is followed is at hand in it.
-    "wallet": {"basics", "codec", "protocol", "supervision", "client"},
+    "wallet": {"basics", "codec", "protocol", "supervision", "client", "sdk"},
+    # Whoever builds on the network installs it without a node.
+    "sdk": {"basics", "codec", "pricing", "protocol", "client"},
 }
 
 LEVEL = {room: level for level, floor in enumerate(FLOORS) for room in floor}

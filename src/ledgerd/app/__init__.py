@@ -1,0 +1,1 @@
+"""Applications: tables of their own that follow the chain, and methods over them."""

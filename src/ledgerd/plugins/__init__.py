@@ -1,0 +1,1 @@
+"""Code of others in a node: more methods, and more observers."""

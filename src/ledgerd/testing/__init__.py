@@ -1,0 +1,1 @@
+"""A chain for tests: fixtures of pytest."""
