@@ -17,12 +17,15 @@ from time import thread_time
 from typing import NamedTuple
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.interface.observer import Detail, Observer
+from ledgerd.chain.interface.observer import Observer, Samplers
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, SkipFlags
+from ledgerd.chain.ledger.tracing import Trace
 from ledgerd.codec import codec_of
 from ledgerd.history.embedded.embedded import EmbeddedStore
 from ledgerd.history.embedded.following import follow_with_balances
 from ledgerd.history.settings import HistorySettings
+from ledgerd.projections.accounts.balances import BALANCES, PENALTIES
+from ledgerd.projections.accounts.images import IMAGES
 from ledgerd.protocol.blocks.block import Block
 from tests.chain.recorded_chains import LIKE_THE_RECORDING, advance, open_chain
 from tests.recorded import recorded_blocks
@@ -35,23 +38,24 @@ MOST = 0.05
 
 
 class Wanting(Observer):
-    """Wants a detail, and does nothing with it."""
+    """Wants what a kind says, and does nothing with it."""
 
-    def __init__(self, detail: Detail) -> None:
-        self.wanted = frozenset((detail,))
+    def __init__(self, kind: Kind) -> None:
+        self.trace, self.samplers = kind.trace, kind.samplers
 
 
 class Kind(NamedTuple):
     """What is gathered."""
 
     title: str
-    detail: Detail
+    trace: Trace | None
+    samplers: Samplers
     settings: HistorySettings
 
 
 KINDS = (
-    Kind("balances", Detail.BALANCES, HistorySettings(balances=True)),
-    Kind("images", Detail.IMAGES, HistorySettings(journal="accounts")),
+    Kind("balances", BALANCES, {Block: (PENALTIES,)}, HistorySettings(balances=True)),
+    Kind("images", None, {Block: (IMAGES,)}, HistorySettings(journal="accounts")),
 )
 
 MEASURED = {"signatures verified before": VERIFIED_BEFORE, "all checks": LIKE_THE_RECORDING}
@@ -66,7 +70,7 @@ def main() -> None:
         for kind in KINDS:
             run = Path(folder) / "run"
             for title, skip in MEASURED.items():
-                _tell(title, kind, [_both_ways(start, run, kind.detail, skip) for _ in range(ROUNDS)])
+                _tell(title, kind, [_both_ways(start, run, kind, skip) for _ in range(ROUNDS)])
             _tell("all of a live block", kind, [_live(start, run, kind.settings) for _ in range(ROUNDS)])
 
 
@@ -102,19 +106,19 @@ def _blocks() -> list[Block]:
     return blocks
 
 
-def _both_ways(start: Path, folder: Path, detail: Detail, skip: SkipFlags) -> dict[bool, float]:
+def _both_ways(start: Path, folder: Path, kind: Kind, skip: SkipFlags) -> dict[bool, float]:
     """Seconds a block, with it on and off."""
     spent, count = {True: 0.0, False: 0.0}, len(recorded_blocks(CHAIN)) - BEGUN
     for parity in (0, 1):
         shutil.copytree(start, folder)
         with open_chain(CHAIN, folder) as chain:
-            _apply(chain, detail, parity, skip, spent)
+            _apply(chain, kind, parity, skip, spent)
         shutil.rmtree(folder)
     return {is_on: seconds / count for is_on, seconds in spent.items()}
 
 
-def _apply(chain: Chain, detail: Detail, parity: int, skip: SkipFlags, spent: dict[bool, float]) -> None:
-    blocks, observer = _blocks(), Wanting(detail)
+def _apply(chain: Chain, kind: Kind, parity: int, skip: SkipFlags, spent: dict[bool, float]) -> None:
+    blocks, observer = _blocks(), Wanting(kind)
     for place in range(0, len(blocks), TURN):
         is_on = (place // TURN + parity) % 2 == 1
         if is_on:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.interface.observer import Detail, Observer
+from ledgerd.chain.interface.observer import NO_SAMPLERS, Observer, Samplers
 from ledgerd.chain.ledger.events import BlockApplied, BlocksUndone, Event, IrreversibleAdvanced
+from ledgerd.chain.ledger.tracing import Trace
 
 
 class EventObserver(Observer):
     """Calls a function with each event of committed blocks."""
 
-    def __init__(self, call: Callable[[Event], object], *wanted: Detail) -> None:
-        self.wanted = frozenset(wanted)
+    def __init__(self, call: Callable[[Event], object], trace: Trace | None, samplers: Samplers) -> None:
+        self.trace, self.samplers = trace, samplers
         self._call = call
 
     def applied(self, event: BlockApplied) -> None:
@@ -36,8 +37,10 @@ class CommitObserver(Observer):
         self._call([*events])
 
 
-def observe(chain: Chain, call: Callable[[Event], object], *wanted: Detail) -> EventObserver:
+def observe(
+    chain: Chain, call: Callable[[Event], object], trace: Trace | None = None, samplers: Samplers = NO_SAMPLERS
+) -> EventObserver:
     """Have a function called with each event from now on."""
-    observer = EventObserver(call, *wanted)
+    observer = EventObserver(call, trace, samplers)
     chain.observe(observer)
     return observer

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.interface.observer import Detail, Observer
+from ledgerd.chain.interface.observer import Observer
 from ledgerd.chain.ledger.events import BlockApplied, BlocksUndone, Event, IrreversibleAdvanced
 from ledgerd.chain.offline.invariants import check
 from ledgerd.chain.pending.generation import GENERATION_SECONDS, PROPOSALS_SHARE
@@ -67,7 +67,7 @@ def test_a_waiting_transaction_counts_at_once_and_is_in_the_next_block(network: 
 class PendingRecorder(Observer):
     """How many objects each pending transaction changed; 0 where all of it was dropped."""
 
-    wanted = frozenset((Detail.PENDING,))
+    wants_pending = True
 
     def __init__(self) -> None:
         self.counts: list[int] = []

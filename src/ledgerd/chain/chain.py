@@ -24,7 +24,7 @@ from ledgerd.chain.forks.proof import Proof
 from ledgerd.chain.forks.refused import RefusedBlocks
 from ledgerd.chain.forks.trial import Trial
 from ledgerd.chain.forks.trunk import Trunk
-from ledgerd.chain.interface.observer import Detail, Observer, merged
+from ledgerd.chain.interface.observer import Observer, merged
 from ledgerd.chain.interface.view import ChainParts, ChainView
 from ledgerd.chain.ledger.assumption import Assumption, assumption_of, note_assumption
 from ledgerd.chain.ledger.events import BlockApplied, BlocksUndone, Event
@@ -345,10 +345,11 @@ class Chain(ChainView, Closing):
         self._find_wanted()
 
     def _find_wanted(self) -> None:
-        wanted = frozenset[Detail]().union(*(each.wanted for each in self._observers))
-        self._ledger.gather_changes(is_wanted=Detail.BALANCES in wanted)
-        self._ledger.gathers_images = Detail.IMAGES in wanted
-        self._pending.observers = [each for each in self._observers if Detail.PENDING in each.wanted]
+        traces = {each.trace for each in self._observers if each.trace is not None}
+        if len(traces) > 1:
+            raise ValueError("rows of one table are traced at a time")
+        self._ledger.trace(next(iter(traces), None))
+        self._pending.observers = [each for each in self._observers if each.wants_pending]
         self._trunk.watched = frozenset[Table[Any]]().union(*(each.tables for each in self._observers))
         self._ledger.samplers = merged(each.samplers for each in self._observers)
 

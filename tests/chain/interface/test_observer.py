@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ledgerd.chain.forks.outcome import Outcome
-from ledgerd.chain.interface.observer import Detail, Observer
+from ledgerd.chain.interface.observer import NO_SAMPLERS, Observer, Samplers
 from ledgerd.chain.ledger.events import BlockApplied, BlocksUndone, Event
+from ledgerd.chain.ledger.ledger import Ledger, Sampler
+from ledgerd.chain.ledger.tracing import Trace
 from ledgerd.protocol.blocks.block import Block
+from ledgerd.state.objects.accounts.accounts import ACCOUNTS
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from tests.chain.networks import Network
 
@@ -124,20 +129,35 @@ def test_a_commit_that_failed_is_repeated_with_the_same_events(network: Network)
     assert seen[0] == seen[1]
 
 
+class HeadSampler(Sampler):
+    """Samples the number of the head behind each block."""
+
+    def after(self, ledger: Ledger, _operation: Any, _before: Any) -> int:
+        return ledger.head_number
+
+
+def test_one_table_is_traced_at_a_time(network: Network) -> None:
+    def tracing(name: str) -> Observer:
+        observer = Observer()
+        observer.trace = Trace(ACCOUNTS, attrgetter(name))
+        return observer
+
+    network.chain.observe(tracing("name"))
+    with pytest.raises(ValueError, match="one table"):
+        network.chain.observe(tracing("balance"))
+
+
 def test_whoever_stops_observing_learns_nothing_more_and_its_details_are_not_found_out(network: Network) -> None:
     class Wanting(Observer):
-        wanted = frozenset((Detail.IMAGES, Detail.BALANCES))
-
-        def __init__(self) -> None:
+        def __init__(self, trace: Trace | None, samplers: Samplers) -> None:
+            self.trace, self.samplers = trace, samplers
             self.events: list[BlockApplied] = []
 
         def applied(self, event: BlockApplied) -> None:
             self.events.append(event)
 
-    class Plain(Wanting):
-        wanted = frozenset()
-
-    wanting, plain = Wanting(), Plain()
+    wanting = Wanting(Trace(ACCOUNTS, attrgetter("name")), {Block: (HeadSampler(),)})
+    plain = Wanting(None, NO_SAMPLERS)
     network.chain.observe(plain)
     network.chain.observe(wanting)
     network.produce()
@@ -145,5 +165,5 @@ def test_whoever_stops_observing_learns_nothing_more_and_its_details_are_not_fou
     network.produce()
 
     assert len(wanting.events) == 1
-    assert [each.images is None for each in plain.events] == [False, True]
-    assert [each.balances is None for each in plain.events] == [False, True]
+    assert [each.traced is None for each in plain.events] == [False, True]
+    assert [[sample.found for sample in each.samples] for each in plain.events] == [[1], []]

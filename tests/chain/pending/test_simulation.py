@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.interface.observer import Detail, Observer
+from ledgerd.chain.interface.observer import Observer
 from ledgerd.chain.ledger.skip import Skip
 from ledgerd.chain.pending.pending import SIMULATION_SECONDS
 from ledgerd.chain.pending.simulation import BalanceChange, NeededAuthority, OutOfTime, SimulatedEffects
@@ -135,7 +135,7 @@ def test_nobody_is_told_and_what_waits_stays_as_it_was(network: Network) -> None
     chain = network.chain
 
     class Told(Observer):
-        wanted = frozenset((Detail.PENDING,))
+        wants_pending = True
         count = 0
 
         def pending_changed(self, _rows: object) -> None:

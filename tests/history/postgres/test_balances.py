@@ -15,8 +15,6 @@ from typing import Any
 import pytest
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.ledger.events import Held
-from ledgerd.chain.ledger.holdings import standing_balances, standing_penalties
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE
 from ledgerd.codec import codec_of
 from ledgerd.history.columns.source import HistorySource
@@ -25,6 +23,7 @@ from ledgerd.history.embedded.embedded import EmbeddedStore
 from ledgerd.history.embedded.following import follow_with_balances
 from ledgerd.history.postgres.verify import StoreComparison
 from ledgerd.history.settings import HistorySettings
+from ledgerd.projections.accounts.balances import Held, standing_balances, standing_penalties
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.types.assets import Asset
 from tests.chain.networks import start_seven
@@ -187,4 +186,4 @@ def test_nothing_is_gathered_for_nobody(tmp_path: Path, kept: bool) -> None:
             observe(chain, told.append)
             replay(chain, 1, 3)
             assert (store.balances_begin is not None) == kept
-        assert all((event.balances is not None) == kept for event in told if hasattr(event, "balances"))
+        assert all((event.traced is not None) == kept for event in told if hasattr(event, "traced"))

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerd.chain.ledger.events import AccountImage, BlockApplied, ImageKind
-from ledgerd.chain.ledger.images import GONE, packed_names
+from ledgerd.chain.ledger.events import BlockApplied, Sample
 from ledgerd.codec import codec_of
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.store.journal import AccountJournal
 from ledgerd.history.store.tables import Tables
+from ledgerd.projections.accounts.images import GONE, IMAGES, AccountImage, ImageKind, packed_names
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.state.files.disk import LmdbTransaction
@@ -56,7 +56,8 @@ def opened(folder: Path) -> Iterator[tuple[AccountJournal, LmdbTransaction, Tabl
 
 def told(number: int, changed: list[AccountImage] | None) -> BlockApplied:
     block = codec_of(Block).decode(recorded_blocks("open-2")[number - 1])
-    return BlockApplied(block, (), 0, 0, 0, images=None if changed is None else tuple(changed))
+    samples = () if changed is None else (Sample(IMAGES, 0, tuple(changed)),)
+    return BlockApplied(block, (), 0, 0, 0, samples=samples)
 
 
 @given(changes, stories)

@@ -64,8 +64,8 @@ class MovedSource(SourceFileLoader):
 
 sys.meta_path.insert(0, Mover)
 
-from ledgerd.chain.ledger.images import standing_images  # noqa: E402 - after the moves
 from ledgerd.codec import codec_of  # noqa: E402
+from ledgerd.projections.accounts.images import standing_images  # noqa: E402 - after the moves
 from ledgerd.projections.tables import market_records  # noqa: E402
 from ledgerd.protocol.crypto.keys import PublicKey  # noqa: E402
 from ledgerd.protocol.types.authority import authority_of  # noqa: E402

@@ -9,10 +9,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from ledgerd.chain.ledger.events import Held
-from ledgerd.chain.ledger.holdings import FIELDS
 from ledgerd.chain.log.histories import History, JournaledHistory
 from ledgerd.codec.json.text import Json
+from ledgerd.projections.accounts.balances import FIELDS, Held
 from ledgerd.protocol.networks.parameters import TESTNET
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.rpc.api.history.state_api import STATE_API

@@ -8,7 +8,6 @@ from typing import Any
 
 from ledgerd.chain.ledger import events
 from ledgerd.chain.ledger.assumption import AssumedBlockDiffers, Assumption
-from ledgerd.chain.ledger.images import changed_images
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import BELOW_CHECKPOINT, Skip, SkipFlags
 from ledgerd.chain.steps.applying import apply_block
@@ -75,7 +74,6 @@ class Trunk:
         irreversible_before = self.irreversible
         with self.store.begin() as session:
             self._apply(block, skip)
-            images = changed_images(self.store) if self.ledger.gathers_images else None
             changes = self._changes() if self.watched else events.UNCHANGED
             self.store.create(REVERSIBLE_BLOCKS, ReversibleBlock(number=block.number, packed=block.packed))
             session.push()
@@ -90,9 +88,7 @@ class Trunk:
                 now.current_aslot,
                 irreversible,
                 ledger.missed,
-                ledger.balances,
-                ledger.penalties,
-                images,
+                ledger.traced,
                 self.clock() - began,
                 tuple(ledger.samples),
                 changes,

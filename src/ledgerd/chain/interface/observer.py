@@ -6,41 +6,32 @@ Everything is called on the chain's thread; observers are called in the order in
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from enum import Enum
 from types import MappingProxyType
 from typing import Any
 
 from ledgerd.chain.forks.outcome import Outcome
 from ledgerd.chain.ledger.events import BlockApplied, BlocksUndone, Event
 from ledgerd.chain.ledger.ledger import Sampler
+from ledgerd.chain.ledger.tracing import Trace
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.operations import Operation
 from ledgerd.state.tables.records import Row
 from ledgerd.state.tables.tables import Table
 
-Samplers = Mapping["type[Operation]", "tuple[Sampler, ...]"]
-"""Who samples around which operations."""
+Samplers = Mapping["type[Operation | Block]", "tuple[Sampler, ...]"]
+"""Who samples around which operations, and behind blocks."""
 NO_SAMPLERS: Samplers = MappingProxyType({})
-
-
-class Detail(Enum):
-    """What is found out only if an observer wants it, as it takes time."""
-
-    BALANCES = "balances"
-    """`BlockApplied.balances` and `penalties`."""
-    IMAGES = "images"
-    """`BlockApplied.images`."""
-    PENDING = "pending"
-    """The rows that pending transactions change."""
 
 
 class Observer:
     """Learns what a chain does: a subclass overrides the methods that concern it."""
 
-    wanted: frozenset[Detail] = frozenset()
-    """What it wants to know besides, from the next block on."""
+    wants_pending = False
+    """Whether it wants to know which rows pending transactions change."""
+    trace: Trace | None = None
+    """The rows that it wants traced through blocks: `BlockApplied.traced`. All observers that do must want the same."""
     samplers: Samplers = NO_SAMPLERS
-    """What it wants sampled around which operations: `BlockApplied.samples`."""
+    """What it wants sampled around which operations, and behind blocks: `BlockApplied.samples`."""
     tables: frozenset[Table[Any]] = frozenset()
     """The tables of which it wants to know what blocks change: `BlockApplied.changes`."""
 
@@ -77,7 +68,7 @@ class Observer:
 
 
 def merged(wanted: Iterable[Samplers]) -> Samplers:
-    found: dict[type[Operation], tuple[Sampler, ...]] = {}
+    found: dict[type[Operation | Block], tuple[Sampler, ...]] = {}
     for each in wanted:
         for kind, samplers in each.items():
             found[kind] = (*found.get(kind, ()), *samplers)

@@ -26,31 +26,31 @@ def evaluates(operation: type[O]) -> Callable[[Evaluator[O]], Evaluator[O]]:
 
 def apply_operation(ledger: Ledger, operation: Operation) -> None:
     """Report an operation, then carry it out; its checks and authorities were looked at before."""
-    changes = ledger.changes
-    if changes is None:
+    tracing = ledger.tracing
+    if tracing is None:
         ledger.report(operation)
         _carry_out(ledger, operation)
         return
-    step, changes.cause = changes.cause, len(ledger.operations)
+    step, tracing.cause = tracing.cause, len(ledger.operations)
     ledger.report(operation)
     _carry_out(ledger, operation)
-    changes.settle()
-    changes.cause = step
+    tracing.settle()
+    tracing.cause = step
 
 
 def apply_proposed_operation(ledger: Ledger, operation: Operation) -> None:
     """The same for an operation of a proposal, which counts as virtual."""
-    changes = ledger.changes
-    if changes is None:
+    tracing = ledger.tracing
+    if tracing is None:
         ledger.emit(operation)
         _carry_out(ledger, operation)
         return
-    changes.settle()
-    outer, changes.cause = changes.cause, len(ledger.operations)
+    tracing.settle()
+    outer, tracing.cause = tracing.cause, len(ledger.operations)
     ledger.emit(operation)
     _carry_out(ledger, operation)
-    changes.settle()
-    changes.cause = outer
+    tracing.settle()
+    tracing.cause = outer
 
 
 def _carry_out(ledger: Ledger, operation: Operation) -> None:

@@ -6,13 +6,11 @@ An `Observer` gets them; nothing else leaves the chain.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from enum import IntEnum
 from types import MappingProxyType
 from typing import Any, NamedTuple, overload
 
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.types.assets import SHARES_SYMBOL, TOKEN_SYMBOL
 from ledgerd.protocol.types.identifiers import BlockId, TransactionId
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.state.tables.tables import Entity, Table
@@ -80,85 +78,28 @@ class MissedSlotOwners(Sequence[AccountName]):
 NOTHING_MISSED = MissedSlotOwners()
 
 
-class Held(IntEnum):
-    """What an account may have, by its place in `Amounts`; histories may store the numbers."""
-
-    BALANCE = 0
-    """Tokens that it can spend."""
-    RESERVED = 1
-    """Tokens set aside for its bids for accounts."""
-    VESTING = 2
-    """Its own shares, also those that it has lent."""
-    DELEGATED = 3
-    """Shares that it has lent, or that are on their way back to it."""
-    RECEIVED = 4
-    """Shares that others have lent to it."""
-    STAKED = 5
-    """Tokens in its bets."""
-    LIQUIDITY = 6
-    """Tokens that it provides to markets."""
-    COLLATERAL = 7
-    """Tokens that stand for its leveraged positions."""
-
-    @property
-    def symbol(self) -> int:
-        """The symbol of its amounts, which says their precision."""
-        return SHARES_SYMBOL if Held.VESTING <= self <= Held.RECEIVED else TOKEN_SYMBOL
-
-
-Amounts = tuple[int, ...]
-"""What an account has of each holding, in the smallest unit: thousandths of a token, millionths of a share."""
-
-NOTHING: Amounts = (0,) * len(Held)
-
 ChangeCause = int | str
 """Of a change: the place among the operations of the block's event of the one that made it, or that reports it; or the
 name of the step of the block (`chain/steps`) that did it without an operation."""
 
 
-class AccountChange(NamedTuple):
-    """What an account has before and after an operation, or a step of a block."""
+class TracedChange(NamedTuple):
+    """The traced value of a row before and after an operation, or a step of a block: none of a new row, or of a removed
+    one.
+    """
 
-    account: AccountName
     cause: ChangeCause
-    before: Amounts
-    after: Amounts
-
-
-class PenaltyChange(NamedTuple):
-    """The part of its votes that a validator does without from here on; zero when the last penalty has ended."""
-
-    validator: AccountName
-    percent: int
-    """In hundredths of a percent."""
-
-
-class ImageKind(IntEnum):
-    """Which part of an account an image is of; histories store the numbers."""
-
-    ACCOUNT = 0
-    AUTHORITY = 1
-    METADATA = 2
-    VOTES = 3
-    """The names of the validators that it votes for."""
-
-
-class AccountImage(NamedTuple):
-    """A part of an account as it is after a block."""
-
-    kind: ImageKind
-    account: AccountName
-    row: bytes
-    """The bytes of the object, or of the names; none where the account is gone."""
+    before: Any
+    after: Any
 
 
 class Sample(NamedTuple):
-    """What a sampler has found around an operation."""
+    """What a sampler has found around an operation, or behind a block."""
 
     sampler: object
     """Which one, of those that an observer has."""
     place: int
-    """Of the operation, among those of the block."""
+    """Of the operation, among those of the block; behind them for the block itself."""
     found: Any
 
 
@@ -192,17 +133,8 @@ class BlockApplied(NamedTuple):
     """The last irreversible block as soon as this one was applied."""
     missed: MissedSlotOwners = NOTHING_MISSED
     """Whose slots between the block before and this one have no block."""
-    balances: tuple[AccountChange, ...] | None = None
-    """What accounts have since, in the order of the changes: at most one for each operation and account.
-
-    None where no observer wanted it (`Detail.BALANCES`) before the block was applied.
-    """
-    penalties: tuple[PenaltyChange, ...] = ()
-    """The penalties that it has changed, under the same condition; those of missed slots are among them."""
-    images: tuple[AccountImage, ...] | None = None
-    """The parts of accounts that it has changed, as they are since; None where no observer wanted it
-    (`Detail.IMAGES`) before the block was applied.
-    """
+    traced: tuple[TracedChange, ...] | None = None
+    """The changes of traced rows, in order; None where no observer traced any before the block was applied."""
     seconds: float = 0.0
     """How long it took to apply."""
     samples: tuple[Sample, ...] = ()
@@ -211,6 +143,10 @@ class BlockApplied(NamedTuple):
     """What it has changed in the tables that an observer wants, and in which it has changed something. Nobody may edit
     these objects.
     """
+
+    def found(self, sampler: object) -> Any:  # noqa: ANN401 - each sampler knows its own
+        """What a sampler of blocks has found; None where no observer had it before the block was applied."""
+        return next((each.found for each in reversed(self.samples) if each.sampler is sampler), None)
 
 
 class BlocksUndone(NamedTuple):

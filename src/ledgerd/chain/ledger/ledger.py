@@ -11,10 +11,11 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from ledgerd.chain.ledger import events
-from ledgerd.chain.ledger.holdings import BlockChanges, Mark
+from ledgerd.chain.ledger.tracing import Mark, Trace, Tracing
 from ledgerd.codec.types.lazy import lazy
 from ledgerd.protocol.authorities.authority_check import Accounts
 from ledgerd.protocol.authorities.authority_web import Lookups
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.base import VirtualOperation
@@ -33,7 +34,8 @@ from ledgerd.state.store import Editor, Store
 
 
 class Sampler(ABC):
-    """Reads of the state, around an operation of a block, what cannot be seen any more when the block is applied.
+    """Reads of the state, around an operation of a block, what cannot be seen any more when the block is applied; or,
+    as a sampler of `Block`, what the state is behind the steps of a block.
 
     Pending transactions are not sampled. A virtual operation is sampled when it is reported: what it says is done then.
     """
@@ -115,24 +117,21 @@ class Ledger:
         self.cursor = BlockCursor()
         self.operations: list[events.AppliedOperation] = []
         """What has taken effect in the block that is being applied, in order."""
-        self.balances: tuple[events.AccountChange, ...] | None = None
-        """What it has changed of balances, and of penalties, once it is applied; None if that is not gathered."""
-        self.penalties: tuple[events.PenaltyChange, ...] = ()
+        self.traced: tuple[events.TracedChange, ...] | None = None
+        """What it has changed of traced rows, once it is applied; None if none are traced."""
         self.missed = events.NOTHING_MISSED
         """Whose slots before the present block have none."""
-        self.gatherer: BlockChanges | None = None
-        """Who gathers what blocks change, if somebody has asked for it."""
-        self.changes: BlockChanges | None = None
-        """What the block that is being applied has changed so far, if it is gathered."""
-        self.gathers_images = False
-        """Whether somebody has asked which parts of accounts blocks change."""
+        self.tracer: Tracing | None = None
+        """What traces rows through blocks, if an observer wants it."""
+        self.tracing: Tracing | None = None
+        """The same, while a block is applied."""
         self.samples: list[events.Sample] = []
         """What samplers have found around these operations."""
         self.is_producing = False
         """Whether checks apply that hold for new transactions only, never for blocks (spec 02, section 1.6)."""
         self.is_reporting = True
         """Whether operations are reported at all; those of pending transactions are not."""
-        self.samplers: Mapping[type[Operation], tuple[Sampler, ...]] = {}
+        self.samplers: Mapping[type[Operation | Block], tuple[Sampler, ...]] = {}
         """What observers want sampled."""
 
     # -- the singletons
@@ -193,19 +192,19 @@ class Ledger:
 
     # -- change
 
-    def gather_changes(self, *, is_wanted: bool) -> None:
-        """Gather, from the next block on, what blocks change of balances and penalties; or gather it no longer."""
-        self.gatherer = BlockChanges(self.store) if is_wanted else None
-        self.balances, self.penalties = None, ()
+    def trace(self, trace: Trace | None) -> None:
+        """Trace rows from the next block on; or no longer."""
+        self.tracer = None if trace is None else Tracing(self.store, trace)
+        self.traced = None
 
-    def begin_gathering(self, gatherer: BlockChanges) -> None:
-        """A block begins whose changes are gathered: its edits pass by the gatherer until `end_gathering`."""
-        gatherer.begin()
-        self.changes, self.editing = gatherer, gatherer.editing
+    def begin_tracing(self, tracer: Tracing) -> None:
+        """A block begins whose edits are traced, until `end_tracing`."""
+        tracer.begin()
+        self.tracing, self.editing = tracer, tracer.editing
 
-    def end_gathering(self) -> None:
+    def end_tracing(self) -> None:
         """The block is applied, or has failed."""
-        self.changes, self.editing = None, self.store.editing
+        self.tracing, self.editing = None, self.store.editing
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
@@ -226,14 +225,14 @@ class Ledger:
 
     def told(self) -> ToldSoFar:
         """How much has been told of the block so far, before something that may be undone."""
-        changes = None if self.changes is None else self.changes.mark()
+        changes = None if self.tracing is None else self.tracing.mark()
         return ToldSoFar(len(self.operations), len(self.samples), changes)
 
     def take_back(self, told: ToldSoFar) -> None:
         """The state was undone to where so much had been told."""
         del self.operations[told.operations :], self.samples[told.samples :]
-        if self.changes is not None and told.changes is not None:
-            self.changes.cut(told.changes)
+        if self.tracing is not None and told.changes is not None:
+            self.tracing.cut(told.changes)
 
     # -- report
 
@@ -258,12 +257,17 @@ class Ledger:
         """Report a virtual operation; they are numbered from one within a transaction."""
         self.cursor.virtual_operation += 1
         self.report(operation, self.cursor.virtual_operation)
-        if self.changes is not None:
-            self.changes.reported(len(self.operations) - 1)
+        if self.tracing is not None:
+            self.tracing.reported(len(self.operations) - 1)
         # A virtual operation is done; one of a proposal still has to be.
         if self.is_reporting and type(operation) in self.samplers and isinstance(operation, VirtualOperation):
             with self.sampled(operation):
                 pass
+
+    def sample_block(self, block: Block) -> None:
+        """The steps of a block are done."""
+        for sampler in self.samplers.get(Block, ()):
+            self.samples.append(events.Sample(sampler, len(self.operations), sampler.after(self, block, None)))
 
     @contextmanager
     def sampled(self, operation: Operation) -> Iterator[None]:

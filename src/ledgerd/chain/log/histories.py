@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import msgspec
 
-from ledgerd.chain.ledger.events import Amounts
 from ledgerd.codec import record_kind
 from ledgerd.codec.types.numbers import UInt16, UInt32, UInt64
 from ledgerd.protocol.operations import Operation
@@ -154,7 +153,7 @@ class HistoryView(ABC):
         """The first block after which it is known what accounts have; nothing where that is not kept."""
         return None
 
-    def balances_at(self, account: AccountName, block: int) -> Amounts:
+    def balances_at(self, account: AccountName, block: int) -> tuple[int, ...]:
         """What an account had after a block, from the first one with balances up to the last one."""
         raise NotImplementedError
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from ledgerd.chain import evaluators  # noqa: F401 - makes the rules of the operations known
 from ledgerd.chain.ledger.block_context import BlockContext, Step
 from ledgerd.chain.ledger.events import NOTHING_MISSED
-from ledgerd.chain.ledger.holdings import BlockChanges
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
+from ledgerd.chain.ledger.tracing import Tracing
 from ledgerd.chain.migrations.hardforks import process_hardforks
 from ledgerd.chain.steps import header, housekeeping, irreversibility, transactions
 from ledgerd.chain.steps.committee import process_committee_requests
@@ -79,24 +79,25 @@ def apply_block(ledger: Ledger, block: Block, skip: SkipFlags = Skip.NOTHING) ->
     ledger.missed = NOTHING_MISSED
     ledger.samples.clear()
     ledger.cursor.begin_block(block.number, block.timestamp)
-    if ledger.gatherer is not None:
-        _apply_steps_gathering(ledger, context, ledger.gatherer)
+    if ledger.tracer is not None:
+        _apply_steps_tracing(ledger, context, ledger.tracer)
     else:
         for step in STEPS:
             step(ledger, context)
+    ledger.sample_block(block)
     return context
 
 
-def _apply_steps_gathering(ledger: Ledger, context: BlockContext, changes: BlockChanges) -> None:
+def _apply_steps_tracing(ledger: Ledger, context: BlockContext, tracing: Tracing) -> None:
     """The same, with a look at what each step has changed."""
-    ledger.begin_gathering(changes)
-    touched = changes.touched
+    ledger.begin_tracing(tracing)
+    touched = tracing.touched
     try:
         for name, step in NAMED_STEPS:
-            changes.cause = name
+            tracing.cause = name
             step(ledger, context)
             if touched:
-                changes.settle()
-        ledger.balances, ledger.penalties = changes.balances(), changes.penalties()
+                tracing.settle()
+        ledger.traced = tracing.changes()
     finally:
-        ledger.end_gathering()
+        ledger.end_tracing()

@@ -13,16 +13,7 @@ from typing import NamedTuple, Protocol, TypeVar
 import lmdb
 
 from ledgerd.basics.closing import Closing
-from ledgerd.chain.ledger.events import (
-    AFTER_TRANSACTIONS,
-    AccountImage,
-    Amounts,
-    AppliedOperation,
-    BlockApplied,
-    BlocksUndone,
-    Event,
-    PenaltyChange,
-)
+from ledgerd.chain.ledger.events import AFTER_TRANSACTIONS, AppliedOperation, BlockApplied, BlocksUndone, Event
 from ledgerd.history.embedded.kept_facts import KeptFacts, ReadLoggedBlock
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.filters.filters import AccountFilter, OperationFilter
@@ -35,6 +26,8 @@ from ledgerd.history.store.checksums import BLOCK_KEY
 from ledgerd.history.store.pieces import PIECE_KEY, pieces_of, shown_order
 from ledgerd.history.store.stored import StoredHistory
 from ledgerd.history.store.tables import Tables, transaction_entry, write_watermarks
+from ledgerd.projections.accounts.balances import Amounts, PenaltyChange
+from ledgerd.projections.accounts.images import AccountImage
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.operations import Operation
 from ledgerd.state.errors import StoreCorrupt

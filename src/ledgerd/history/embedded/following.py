@@ -12,13 +12,15 @@ from pathlib import Path
 
 from ledgerd.basics.closing import on_error
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.interface.observer import Detail, Observer
+from ledgerd.chain.interface.observer import NO_SAMPLERS, Observer, Samplers
 from ledgerd.chain.ledger.events import Event
-from ledgerd.chain.ledger.holdings import standing_balances, standing_penalties
-from ledgerd.chain.ledger.images import standing_images
+from ledgerd.chain.ledger.tracing import Trace
 from ledgerd.history.embedded.embedded import EmbeddedStore
 from ledgerd.history.errors import REMEDY, HistoryDamaged
 from ledgerd.history.settings import HistorySettings
+from ledgerd.projections.accounts.balances import BALANCES, PENALTIES, standing_balances, standing_penalties
+from ledgerd.projections.accounts.images import IMAGES, standing_images
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.state.files.disk import Space
 
 log = logging.getLogger(__name__)
@@ -58,8 +60,8 @@ def _opened(chain: Chain, folder: Path, settings: HistorySettings, space: Space)
 def follow_with_balances(chain: Chain, store: EmbeddedStore, settings: HistorySettings) -> None:
     """Also record balances and images of accounts where wanted: from the head on, unless they are known up to it."""
     has_journal = settings.journal != "none"
-    wanted = {Detail.BALANCES: settings.balances, Detail.IMAGES: has_journal}
-    follow(chain, store, frozenset(each for each, is_wanted in wanted.items() if is_wanted))
+    samplers = (*(PENALTIES,) * settings.balances, *(IMAGES,) * has_journal)
+    follow(chain, store, BALANCES if settings.balances else None, {Block: samplers})
     is_known = store.balances_begin is not None and store.head_number == chain.head_number
     if settings.balances and not is_known:
         with chain.committed() as state:
@@ -71,7 +73,7 @@ def follow_with_balances(chain: Chain, store: EmbeddedStore, settings: HistorySe
         log.info("accounts are recorded from behind block %(block)d on", {"block": chain.head_number})
 
 
-def follow(chain: Chain, store: EmbeddedStore, wanted: frozenset[Detail] = frozenset()) -> None:
+def follow(chain: Chain, store: EmbeddedStore, trace: Trace | None = None, samplers: Samplers = NO_SAMPLERS) -> None:
     common = last_in_common(chain, store)
     if common < store.head_number:
         log.info(
@@ -79,7 +81,7 @@ def follow(chain: Chain, store: EmbeddedStore, wanted: frozenset[Detail] = froze
             {"block": store.head_number, "common": common},
         )
         store.truncate(common)
-    chain.observe(HistoryRecorder(store, wanted))
+    chain.observe(HistoryRecorder(store, trace, samplers))
     head = chain.head_number
     if common < head:
         if common and common >= chain.irreversible:
@@ -99,8 +101,8 @@ def follow(chain: Chain, store: EmbeddedStore, wanted: frozenset[Detail] = froze
 class HistoryRecorder(Observer):
     """Records what a chain does, until the store is damaged; the chain goes on then."""
 
-    def __init__(self, store: EmbeddedStore, wanted: frozenset[Detail]) -> None:
-        self.wanted = wanted
+    def __init__(self, store: EmbeddedStore, trace: Trace | None, samplers: Samplers) -> None:
+        self.trace, self.samplers = trace, samplers
         self._store = store
         self._is_damaged = False
 

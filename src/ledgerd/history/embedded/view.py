@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Generic, TypeVar, cast
 
-from ledgerd.chain.ledger.events import NOTHING, Amounts
 from ledgerd.chain.log import histories
 from ledgerd.history.embedded.log_bytes import LogBytes, Span
 from ledgerd.history.errors import HistoryDamaged
@@ -16,6 +15,7 @@ from ledgerd.history.store.checksums import BLOCK_KEY
 from ledgerd.history.store.pieces import OPERATIONS_A_PIECE, PIECE_KEY, PLACE, VIRTUAL, OperationRow, Piece
 from ledgerd.history.store.stored import StoredHistory
 from ledgerd.history.store.tables import Tables, read_watermarks
+from ledgerd.projections.accounts.balances import NOTHING, Amounts
 from ledgerd.protocol.types.identifiers import TransactionId
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.state.files.disk import LmdbTransaction

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.ledger.events import Held
+from ledgerd.projections.accounts.balances import Held
 
 _NUMBERS = "block, trx_in_block, op_in_trx, virtual_op, extract(epoch FROM time)::bigint, transaction_id, packed"
 _AT_BLOCK = "WHERE block_range = %s AND block = %s"

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from psycopg import Cursor
 
-from ledgerd.chain.ledger.events import NO_TRANSACTION, Amounts, Held
+from ledgerd.chain.ledger.events import NO_TRANSACTION
 from ledgerd.chain.log import histories
 from ledgerd.codec import codec_of
 from ledgerd.codec.kinds import Reading
@@ -18,6 +18,7 @@ from ledgerd.history.filters.selection import Selection
 from ledgerd.history.postgres.queries import QUERIES
 from ledgerd.history.postgres.status import PostgresUnavailable
 from ledgerd.history.store.block_rows import TRANSCRIBERS, members_of
+from ledgerd.projections.accounts.balances import Amounts, Held
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.types.identifiers import TransactionId
 from ledgerd.protocol.types.names import AccountName

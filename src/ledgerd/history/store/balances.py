@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from ledgerd.chain.ledger.events import NOTHING, Amounts, AppliedOperation, BlockApplied, PenaltyChange
+from ledgerd.chain.ledger.events import AppliedOperation, BlockApplied
 from ledgerd.history.store.checksums import BLOCK_KEY, CheckedTable, with_sum
+from ledgerd.projections.accounts.balances import NOTHING, PENALTIES, Amounts, PenaltyChange, balance_changes
 
 _STANDING = b"standing"
 """The key of what there was then: longer than those of blocks."""
@@ -61,10 +62,10 @@ class Balances(CheckedTable):
         self._begin_at(block)
 
     def record(self, event: BlockApplied, kept: Sequence[AppliedOperation]) -> None:
-        if event.balances is None:
+        if event.traced is None:
             self._forget()
             return
-        if self.begins is None or not (event.balances or event.penalties):
+        if self.begins is None:
             return
         places = {id(operation): place for place, operation in enumerate(kept)}
         operations = event.operations
@@ -73,9 +74,11 @@ class Balances(CheckedTable):
             (name, NO_OPERATION, cause, before, after)
             if isinstance(cause, str)
             else (name, places.get(id(operations[cause]), NO_OPERATION), "", before, after)
-            for name, cause, before, after in event.balances
+            for name, cause, before, after in balance_changes(event)
         ]
-        self._put(BLOCK_KEY.pack(event.block.number), (changes, event.penalties))
+        penalties = event.found(PENALTIES) or ()
+        if changes or penalties:
+            self._put(BLOCK_KEY.pack(event.block.number), (changes, penalties))
 
     def copy(self, number: int, changes: KeptChanges) -> None:
         if changes != NO_CHANGES and self.begins is not None:

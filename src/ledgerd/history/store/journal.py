@@ -8,13 +8,13 @@ import struct
 from collections.abc import Iterable, Iterator
 from zlib import crc32
 
-from ledgerd.chain.ledger.events import AccountImage, Amounts, BlockApplied, ImageKind
-from ledgerd.chain.ledger.holdings import amounts_of
-from ledgerd.chain.ledger.images import GONE, IMAGE_LAYOUT, VotedNames
+from ledgerd.chain.ledger.events import BlockApplied
 from ledgerd.chain.log.histories import PastAccount
 from ledgerd.codec import codec_of
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.store.checksums import BLOCK_KEY, SUM, CheckedTable, with_sum
+from ledgerd.projections.accounts.balances import Amounts, amounts_of
+from ledgerd.projections.accounts.images import GONE, IMAGE_LAYOUT, IMAGES, AccountImage, ImageKind, VotedNames
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.state.files.disk import Database, LmdbTransaction
 from ledgerd.state.objects.accounts.accounts import ACCOUNTS
@@ -58,11 +58,12 @@ class AccountJournal(CheckedTable):
 
     def record(self, event: BlockApplied) -> None:
         """Record the images of a block. Where nobody gathers them, it is not known any more what accounts are."""
-        if event.images is None:
+        images = event.found(IMAGES)
+        if images is None:
             if self._transaction.get(self.FROM, db=self._header) is not None:
                 self.forget()
-        elif event.images and self.begins is not None:
-            self._put(event.block.number, event.images)
+        elif images and self.begins is not None:
+            self._put(event.block.number, images)
 
     def copy(self, number: int, images: Iterable[AccountImage]) -> None:
         if self.begins is not None:

@@ -85,7 +85,7 @@ def named_rows() -> Mapping[type[Operation], tuple[str, Table[Any]]]:
 
 
 def place_samplers() -> Samplers:
-    rows = {kind: (RowSampler(*named),) for kind, named in named_rows().items()}
+    rows: Samplers = {kind: (RowSampler(*named),) for kind, named in named_rows().items()}
     return {**rows, PmCreateMarket: (NewMarketSampler(),)}
 
 

@@ -8,8 +8,8 @@ from typing import cast
 
 import pytest
 
-from ledgerd.chain.ledger.events import Amounts
 from ledgerd.chain.log.histories import History, HistoryView
+from ledgerd.projections.accounts.balances import Amounts
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.rpc.api.history.state_api import MOST_NAMES
 from tests.rpc.api.past_answers import answer, dispatcher_of

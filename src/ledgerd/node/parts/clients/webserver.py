@@ -12,7 +12,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.interface.observer import Detail, Observer
+from ledgerd.chain.interface.observer import Observer
 from ledgerd.chain.ledger.events import BlockApplied, BlocksUndone
 from ledgerd.metrics.table import requests
 from ledgerd.node.parts.chain import ChainPart
@@ -95,7 +95,7 @@ def _not_ready() -> Page:
 class ChainPublisher(Observer):
     """Sends the workers what the chain does; on the chain's thread."""
 
-    wanted = frozenset((Detail.PENDING,))
+    wants_pending = True
 
     def __init__(self, part: WebserverPart, chain: Chain) -> None:
         self._part = part

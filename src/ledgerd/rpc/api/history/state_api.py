@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from ledgerd.chain.ledger.events import Held
-from ledgerd.chain.ledger.holdings import FIELDS
 from ledgerd.chain.log.histories import History, JournaledHistory
 from ledgerd.codec.types.numbers import UInt32
+from ledgerd.projections.accounts.balances import FIELDS, Held
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.types.assets import Shares, Tokens
 from ledgerd.protocol.types.names import AccountName

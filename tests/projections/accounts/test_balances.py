@@ -1,7 +1,7 @@
 """What blocks change of balances and penalties: added up, it is the state, at each height and on each branch.
 
-`BALANCE_HEIGHTS=100 scripts/test tests/chain/ledger/test_holdings.py` compares recorded chains from their first block
-to their last, at 100 random heights each.
+`BALANCE_HEIGHTS=100 scripts/test tests/projections/accounts/test_balances.py` compares recorded chains from their
+first block to their last, at 100 random heights each.
 """
 
 from __future__ import annotations
@@ -15,23 +15,26 @@ from random import Random
 import pytest
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.interface.observer import Detail
-from ledgerd.chain.ledger.events import (
-    NOTHING,
-    AccountChange,
-    Amounts,
-    BlockApplied,
-    BlocksUndone,
-    Event,
-    Held,
-    PenaltyChange,
-)
-from ledgerd.chain.ledger.holdings import FIELDS, BlockChanges, standing_balances, standing_penalties
+from ledgerd.chain.ledger.events import BlockApplied, BlocksUndone, Event
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip
+from ledgerd.chain.ledger.tracing import Tracing
 from ledgerd.chain.rules.accounts.new_accounts import open_account
 from ledgerd.chain.rules.money.balances import adjust_balance
 from ledgerd.codec import codec_of
+from ledgerd.projections.accounts.balances import (
+    BALANCES,
+    FIELDS,
+    NOTHING,
+    PENALTIES,
+    AccountChange,
+    Amounts,
+    Held,
+    PenaltyChange,
+    balance_changes,
+    standing_balances,
+    standing_penalties,
+)
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.crypto.keys import NULL_KEY
 from ledgerd.protocol.errors import RuleViolation
@@ -68,7 +71,7 @@ class Table:
             self.penalized = {each.validator: each.percent for each in standing_penalties(state)}
         self.blocks: list[BlockApplied] = []
         self.undone = 0
-        observe(chain, self.take, Detail.BALANCES)
+        observe(chain, self.take, BALANCES, {Block: (PENALTIES,)})
 
     def take(self, event: Event) -> None:
         if isinstance(event, BlockApplied):
@@ -81,11 +84,10 @@ class Table:
         balances, penalties = dict(self.start), dict(self.penalized)
         for each in self.blocks:
             if each.block.number <= height:
-                assert each.balances is not None
-                for change in each.balances:
+                for change in balance_changes(each):
                     assert balances.get(change.account, NOTHING) == change.before != change.after
                     balances[change.account] = change.after
-                penalties.update(each.penalties)
+                penalties.update(each.found(PENALTIES))
         held_by = {name: amounts for name, amounts in balances.items() if any(amounts)}
         return held_by, {name: percent for name, percent in penalties.items() if percent}
 
@@ -104,12 +106,17 @@ def having(**amounts: int) -> Amounts:
 
 
 @contextmanager
-def gathering(ledger: Ledger) -> Iterator[BlockChanges]:
+def tracing(ledger: Ledger) -> Iterator[Tracing]:
     """As while a block is applied."""
-    changes = BlockChanges(ledger.store)
-    ledger.begin_gathering(changes)
-    yield changes
-    ledger.end_gathering()
+    tracing = Tracing(ledger.store, BALANCES)
+    ledger.begin_tracing(tracing)
+    yield tracing
+    ledger.end_tracing()
+
+
+def found_by(tracing: Tracing) -> list[AccountChange]:
+    event = BlockApplied(codec_of(Block).decode(recorded_blocks("open-1")[0]), (), 0, 0, 0, traced=tracing.changes())
+    return [*balance_changes(event)]
 
 
 def push(chain: Chain, name: str, number: int) -> None:
@@ -131,7 +138,7 @@ def test_the_changes_of_blocks_add_up_to_the_state(name: str, height: int, last:
                 states[number] = held(chain)
         for number, state in states.items():
             assert table.at(number) == state, f"{name} at {number}"
-        assert any(each.balances for each in table.blocks)
+        assert any(each.traced for each in table.blocks)
 
 
 def changed(each: AccountChange) -> tuple[tuple[Held, int], ...]:
@@ -170,9 +177,9 @@ def test_a_change_names_what_made_it(tmp_path: Path) -> None:
     event = table.blocks[-1]
     first, second = (place for place, each in enumerate(event.operations) if isinstance(each.operation, Transfer))
     spent = before[VIZ][Held.BALANCE]
-    assert event.balances is not None
-    rewarded = [each for each in event.balances if each.after[Held.VESTING] != each.before[Held.VESTING]]
-    moved = [each for each in event.balances if each not in rewarded]
+    found = [*balance_changes(event)]
+    rewarded = [each for each in found if each.after[Held.VESTING] != each.before[Held.VESTING]]
+    moved = [each for each in found if each not in rewarded]
     assert [(each.account, each.cause, changed(each)) for each in moved] == [
         (VIZ, first, ((Held.BALANCE, spent - 5_000),)),
         (ALICE, first, ((Held.BALANCE, before[ALICE][Held.BALANCE] + 5_000),)),
@@ -194,16 +201,16 @@ def test_missed_slots_and_their_penalties_are_told_together(tmp_path: Path) -> N
     event = table.blocks[-1]
     network.chain.close()
     assert [*event.missed] == [late]
-    assert event.penalties == (PenaltyChange(late, 100),)
+    assert event.found(PENALTIES) == (PenaltyChange(late, 100),)
 
 
-def test_without_anybody_who_asks_nothing_is_gathered(tmp_path: Path) -> None:
+def test_without_anybody_who_asks_nothing_is_traced(tmp_path: Path) -> None:
     network = start_seven(tmp_path)
     told: list[Event] = []
     observe(network.chain, told.append)
     network.produce()
     network.chain.close()
-    assert [each.balances for each in told if isinstance(each, BlockApplied)] == [None]
+    assert [(each.traced, each.found(PENALTIES)) for each in told if isinstance(each, BlockApplied)] == [(None, None)]
 
 
 # -- parts of a block that are taken back
@@ -225,7 +232,7 @@ def test_what_was_tried_and_undone_is_not_told(tmp_path: Path) -> None:
             raise RuleViolation("no further")
 
     had, has = viz.balance, (viz.balance + 1, viz.balance + 101)
-    with ledger.store.begin(), gathering(ledger) as changes:
+    with ledger.store.begin(), tracing(ledger) as changes:
         changes.cause = "before"
         adjust_balance(ledger, viz, 1)
         with pytest.raises(RuleViolation):
@@ -235,20 +242,20 @@ def test_what_was_tried_and_undone_is_not_told(tmp_path: Path) -> None:
         make_and_pay()
         adjust_balance(ledger, viz, 100)
         changes.settle()
-        assert changes.balances() == (
+        assert found_by(changes) == [
             AccountChange(VIZ, "before", having(BALANCE=had), having(BALANCE=has[0])),
             AccountChange(name, "after", NOTHING, having(BALANCE=9, RECEIVED=3)),
             AccountChange(VIZ, "after", having(BALANCE=has[0]), having(BALANCE=has[1])),
-        )
+        ]
 
 
 def test_a_removed_account_has_nothing_any_more(tmp_path: Path) -> None:
     ledger = fresh_ledger(tmp_path)
     create_account(ledger, ALICE, balance=5, shares=6)
-    with ledger.store.begin(), gathering(ledger) as changes:
+    with ledger.store.begin(), tracing(ledger) as changes:
         changes.cause = "remove"
         ledger.store.remove(ledger.account(ALICE))
-        assert changes.balances() == (AccountChange(ALICE, "remove", having(BALANCE=5, VESTING=6), NOTHING),)
+        assert found_by(changes) == [AccountChange(ALICE, "remove", having(BALANCE=5, VESTING=6), NOTHING)]
 
 
 # -- what stands

@@ -1,16 +1,14 @@
-"""Images of accounts: the bytes of all that `get_accounts` prints of an account, as blocks change it.
-
-No rule depends on them, and they are made only if somebody has asked for them.
-"""
+"""Images of accounts: the bytes of all that `get_accounts` prints of an account, as blocks change it."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from enum import IntEnum
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
-from ledgerd.chain.ledger.events import AccountImage, ImageKind
+from ledgerd.chain.ledger.ledger import Ledger, Sampler
 from ledgerd.codec import codec_of
 from ledgerd.codec.partial import fields_reader
 from ledgerd.protocol.types.names import AccountName, name_of_bytes
@@ -19,6 +17,26 @@ from ledgerd.state.objects.validators import VALIDATOR_VOTE_BY_ACCOUNT, VALIDATO
 from ledgerd.state.store import Store
 from ledgerd.state.tables.tables import Table
 from ledgerd.state.views.view import View
+
+
+class ImageKind(IntEnum):
+    """Which part of an account an image is of; histories store the numbers."""
+
+    ACCOUNT = 0
+    AUTHORITY = 1
+    METADATA = 2
+    VOTES = 3
+    """The names of the validators that it votes for."""
+
+
+class AccountImage(NamedTuple):
+    """A part of an account as it is after a block."""
+
+    kind: ImageKind
+    account: AccountName
+    row: bytes
+    """The bytes of the object, or of the names; none where the account is gone."""
+
 
 BESIDE: tuple[tuple[ImageKind, Table[Any]], ...] = (
     (ImageKind.AUTHORITY, ACCOUNT_AUTHORITIES),
@@ -40,6 +58,16 @@ _naming: dict[ImageKind, Callable[[bytes], bytes]] = {
 VotedNames = tuple[AccountName, ...]
 
 GONE = b""
+
+
+class ImageSampler(Sampler):
+    """Samples the parts of accounts that a block has changed, as they are since."""
+
+    def after(self, ledger: Ledger, operation: Any, before: Any) -> tuple[AccountImage, ...]:  # noqa: ANN401, ARG002
+        return changed_images(ledger.store)
+
+
+IMAGES = ImageSampler()
 
 
 def changed_images(store: Store) -> tuple[AccountImage, ...]:

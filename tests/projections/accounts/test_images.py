@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.interface.observer import Detail
-from ledgerd.chain.ledger.events import AccountImage, BlockApplied, BlocksUndone, Event
-from ledgerd.chain.ledger.images import GONE, standing_images
+from ledgerd.chain.ledger.events import BlockApplied, BlocksUndone, Event
+from ledgerd.projections.accounts.images import GONE, IMAGES, AccountImage, standing_images
+from ledgerd.protocol.blocks.block import Block
 from tests.chain.observing import observe
 from tests.chain.recorded_chains import advance, open_chain
 
@@ -35,10 +35,9 @@ def test_changes_lead_from_one_state_to_the_next(name: str, heights: tuple[int, 
         def take(event: Event) -> None:
             assert not isinstance(event, BlocksUndone)
             if isinstance(event, BlockApplied):
-                assert event.images is not None
-                known.update({(kind, account): row for kind, account, row in event.images})
+                known.update({(kind, account): row for kind, account, row in event.found(IMAGES)})
 
-        observe(chain, take, Detail.IMAGES)
+        observe(chain, take, samplers={Block: (IMAGES,)})
         for height in heights:
             advance(chain, name, height)
             assert without_gone(known) == standing(chain), height
@@ -47,9 +46,9 @@ def test_changes_lead_from_one_state_to_the_next(name: str, heights: tuple[int, 
 def test_nothing_is_told_unless_somebody_asks(tmp_path: Path) -> None:
     told: list[tuple[AccountImage, ...] | None] = []
     with open_chain("open-2", tmp_path) as chain:
-        observe(chain, lambda event: told.append(event.images) if isinstance(event, BlockApplied) else None)
+        observe(chain, lambda event: told.append(event.found(IMAGES)) if isinstance(event, BlockApplied) else None)
         advance(chain, "open-2", 2)
-        wanting = observe(chain, lambda _: None, Detail.IMAGES)
+        wanting = observe(chain, lambda _: None, samplers={Block: (IMAGES,)})
         advance(chain, "open-2", 4)
         chain.stop_observing(wanting)
         advance(chain, "open-2", 6)
