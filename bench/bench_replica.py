@@ -23,7 +23,7 @@ from ledgerd.protocol.blocks.block import Block
 from ledgerd.replica.process import TOO_FAR
 from ledgerd.state.files.change_log import CHANGES_FOLDER, RUN_BYTES, ChangeLog
 from ledgerd.state.files.disk import Space
-from ledgerd.state.views.standing import STANDING_FILE, StandingFile
+from ledgerd.state.views.serving_status import SERVING_STATUS_FILE, ServingStatusFile
 from ledgerd.supervision.processes import Child, module_command
 from tests.chain.crowds import populate_store
 from tests.chain.recorded_chains import LIKE_THE_RECORDING, network_of
@@ -117,12 +117,12 @@ def show_following(folder: Path) -> None:
 @contextmanager
 def following(node: ServedNode, folder: Path) -> Iterator[tuple[Child, Callable[[], int | None]]]:
     """A replica in a process of its own, and how far it is behind."""
-    (folder / STANDING_FILE).unlink(missing_ok=True)
-    file = StandingFile(folder)
+    (folder / SERVING_STATUS_FILE).unlink(missing_ok=True)
+    file = ServingStatusFile(folder)
     child = Child.start((*module_command("ledgerd.replica.process"), str(node.settings), str(folder)))
 
     def behind() -> int | None:
-        standing = file.look()
+        standing = file.read()
         is_known = standing is not None and standing.reason in {"", TOO_FAR}
         return standing.behind if standing is not None and is_known else None
 

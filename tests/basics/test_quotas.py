@@ -19,8 +19,8 @@ from ledgerd.basics.quotas import (
 
 def test_a_quota_gives_a_burst_and_then_its_rate() -> None:
     quota = Quota(10, 2, 0)
-    assert sum(quota.take(1, 0) for _ in range(100)) == 10
-    assert sum(quota.take(1, 3) for _ in range(100)) == 6
+    assert sum(quota.spend(1, 0) for _ in range(100)) == 10
+    assert sum(quota.spend(1, 3) for _ in range(100)) == 6
 
 
 def test_each_one_keeps_a_part_of_what_others_use_up() -> None:
@@ -28,48 +28,48 @@ def test_each_one_keeps_a_part_of_what_others_use_up() -> None:
     quota = SharedQuota(100, 100, 2, 0)
     hostile = 0
     for second in range(60):
-        hostile += sum(quota.take(f"hostile {number}", 1, second) for _ in range(100) for number in range(9))
-        assert all(quota.take("honest", 1, second) for _ in range(2))
+        hostile += sum(quota.spend(f"hostile {number}", 1, second) for _ in range(100) for number in range(9))
+        assert all(quota.spend("honest", 1, second) for _ in range(2))
     assert hostile < 100 + 60 * 200, "and all of them together have no more than twice the rate"
 
 
 def test_a_part_is_as_large_as_the_number_of_those_who_ask_allows() -> None:
     quota = SharedQuota(1, 100, 2, 0)
     for _ in range(300):
-        quota.take("first", 1, 0)
-        quota.take("second", 1, 0)
-    taken = sum(quota.take("first", 1, 4) for _ in range(1_000))
+        quota.spend("first", 1, 0)
+        quota.spend("second", 1, 0)
+    taken = sum(quota.spend("first", 1, 4) for _ in range(1_000))
     assert 4 * 50 <= taken <= PART_SECONDS * 50 + 1
 
 
 def test_who_has_long_asked_for_nothing_has_no_part() -> None:
     quota = SharedQuota(1, 10, 2, 0)
     for number in range(50):
-        quota.take(str(number), 1, 0)
+        quota.spend(str(number), 1, 0)
     assert len(quota) == 50
-    quota.take("late", 1, ACTIVE_SECONDS + 1)
+    quota.spend("late", 1, ACTIVE_SECONDS + 1)
     assert len(quota) == 1
 
 
 def test_so_many_have_a_part() -> None:
     quota = SharedQuota(1, 10, 2, 0)
     for number in range(MOST_ACTIVE + 50):
-        quota.take(str(number), 1, 0)
+        quota.spend(str(number), 1, 0)
     assert len(quota) == MOST_ACTIVE
 
 
 def test_a_whole_one_is_waited_for() -> None:
     quota = Quota(2, 0.5, 0)
-    assert [quota.take_one(0) for _ in range(3)] == [True, True, False]
+    assert [quota.spend_one(0) for _ in range(3)] == [True, True, False]
     assert quota.wait(0) == 2
     assert quota.wait(1) == 1
-    assert not quota.take_one(1)
-    assert quota.take_one(2)
+    assert not quota.spend_one(1)
+    assert quota.spend_one(2)
 
 
 def test_a_clock_that_goes_back_gives_nothing_and_takes_nothing() -> None:
     quota = Quota(10, 1, 100)
-    assert quota.take(10, 100)
+    assert quota.spend(10, 100)
     assert quota.left(50) == 0
     assert quota.left(51) == 1
 

@@ -37,7 +37,7 @@ from ledgerd.state.files.disk import NEARLY_FULL
 from ledgerd.state.files.header import FORMAT, FORMAT_KEY, LAYOUT_KEY, REVISION_KEY, VALUE
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.tables.tables import layout
-from ledgerd.state.views.standing import MOST_BYTES, STANDING_FILE, FollowedStanding, write_standing
+from ledgerd.state.views.serving_status import MOST_BYTES, SERVING_STATUS_FILE, ServingStatus, write_serving_status
 from tests.recorded import recorded_blocks
 
 CHAIN = b"c" * 32
@@ -193,8 +193,8 @@ def test_a_long_reason_is_cut(tmp_path: Path) -> None:
     with following(tmp_path) as replica:
         told = replica.meet(refusal)
         assert told.problem.startswith("the node is not followed: no, and \\x1b[2J")
-        write_standing(tmp_path, FollowedStanding(replica.status.refusal))
-        assert (tmp_path / STANDING_FILE).stat().st_size < MOST_BYTES
+        write_serving_status(tmp_path, ServingStatus(replica.status.refusal))
+        assert (tmp_path / SERVING_STATUS_FILE).stat().st_size < MOST_BYTES
         assert len(told.problem) < MOST_BYTES
 
 

@@ -102,7 +102,7 @@ class Recovering(Node):
         if self._waiting is not None:
             self._look_whether_confirmed()
             return
-        verdict = self.rule.inspect(self.clock(), int(self.clock()), self.network.intake.survey.sight())
+        verdict = self.rule.inspect(self.clock(), int(self.clock()), self.network.intake.survey.summary())
         self._hold(verdict.reason)
         self.said += [line.text for line in verdict.lines]
         if verdict.lines:

@@ -142,7 +142,7 @@ def test_64_lying_peers_cause_no_step(grounds: Grounds, tmp_path: Path) -> None:
         world.run(480)
 
         assert sum(liar.shown for liar in liars) > 5_000
-        assert node.network.intake.survey.sight().claiming > 20
+        assert node.network.intake.survey.summary().claiming > 20
         assert node.chain.irreversible == stood_at
         assert node.steps == []
         assert node.rule.incidents == []

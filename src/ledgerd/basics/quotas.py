@@ -19,7 +19,7 @@ PART_SECONDS = 5
 
 
 class Quota:
-    """A burst, and a rate per second at which what was taken comes back."""
+    """A burst, and a rate per second at which what was spent comes back."""
 
     __slots__ = ("_at", "_burst", "_left", "_rate")
 
@@ -30,19 +30,19 @@ class Quota:
         self._at = now
 
     def left(self, now: float) -> float:
-        """What may be taken; below zero where more was taken than there was."""
+        """What may be spent; below zero where more was spent than there was."""
         self._left = min(self._burst, self._left + max(0.0, now - self._at) * self._rate)
         self._at = now
         return self._left
 
-    def take(self, cost: float, now: float) -> bool:
-        """Take an amount, if anything is left. It may become negative, and then has to fill up first."""
+    def spend(self, cost: float, now: float) -> bool:
+        """Spend an amount, if anything is left. It may become negative, and then has to fill up first."""
         if self.left(now) <= 0:
             return False
         self._left -= cost
         return True
 
-    def take_one(self, now: float) -> bool:
+    def spend_one(self, now: float) -> bool:
         if self.left(now) < 1:
             return False
         self._left -= 1
@@ -52,7 +52,7 @@ class Quota:
         return max(0.0, (1 - self.left(now)) / self._rate)
 
     def charge(self, cost: float) -> None:
-        """Take an amount, whatever is left."""
+        """Spend an amount, whatever is left."""
         self._left -= cost
 
     def is_full(self, now: float) -> bool:
@@ -83,7 +83,7 @@ class Quotas(Recent[Quota]):
         self._rate = rate
 
     def allows(self, name: str, now: float) -> bool:
-        return not self._rate or self.of(name, now).take_one(now)
+        return not self._rate or self.of(name, now).spend_one(now)
 
     def charge(self, name: str, cost: float, now: float) -> None:
         """Count what one has had besides: where that is too much, it has to wait for longer."""
@@ -102,21 +102,21 @@ class SharedQuota:
         self._all = Quota(burst, rate, now)
         self._rate = rate
         self._free = free
-        """What a new name may take at once when nothing is left."""
+        """What a new name may spend at once when nothing is left."""
         self._parts: dict[str, tuple[float, float]] = {}
         """What is left of the part of each name, and since when; the most recently active is last."""
 
     def __len__(self) -> int:
         return len(self._parts)
 
-    def take(self, name: str, cost: float, now: float) -> bool:
-        """Take an amount of what all have, or of the part of the name when nothing of that is left."""
+    def spend(self, name: str, cost: float, now: float) -> bool:
+        """Spend an amount of what all have, or of the part of the name when nothing of that is left."""
         left, since = self._parts.pop(name, (self._free, now))
         self._forget(now)
         part = self._rate / (len(self._parts) + 1)
         most = max(self._free, part * PART_SECONDS)
         left = min(most, left + max(0.0, now - since) * part)
-        is_there = self._all.take(cost, now)
+        is_there = self._all.spend(cost, now)
         if not is_there and left >= min(cost, most):
             is_there, left = True, left - cost
         self._parts[name] = left, now

@@ -143,7 +143,7 @@ class Dialogue:
         """Relay a transaction after the chain has accepted it (spec 04, section 14; the reference relays it before)."""
         core, mempool, transaction = self._core, self._intake.mempool, message.trx
         cost = max(1, len(transaction.signatures))
-        if not peer.allowance.signatures.take(cost, core.now):
+        if not peer.allowance.signatures.spend(cost, core.now):
             return
         self._intake.offers.record_received(transaction.id)
         verdict = mempool.judge(transaction, core.now)
@@ -157,13 +157,13 @@ class Dialogue:
         allowance = peer.allowance
         # Addresses whose transactions are mostly accepted have a limit of their own, which a flood cannot use up.
         everybody = self._trusted_signatures if allowance.standing > 0 else self._signatures
-        if not everybody.take(cost, core.now):
+        if not everybody.spend(cost, core.now):
             return
         is_accepted = core.chain.accept_transaction(transaction)
         lookups = core.chain.members_checked // MEMBERS_OF_A_SIGNATURE
         if lookups:
-            allowance.signatures.take(lookups, core.now)
-            everybody.take(lookups, core.now)
+            allowance.signatures.spend(lookups, core.now)
+            everybody.spend(lookups, core.now)
         if is_accepted:
             allowance.standing = min(allowance.standing + 1, MOST_STANDING)
             peer.record_useful(core.now)
@@ -172,4 +172,4 @@ class Dialogue:
         else:
             allowance.standing = max(allowance.standing - REFUSED_COST, -MOST_STANDING)
             mempool.refuse(transaction, core.now)
-            allowance.signatures.take(REFUSED_COST * (cost + lookups), core.now)
+            allowance.signatures.spend(REFUSED_COST * (cost + lookups), core.now)

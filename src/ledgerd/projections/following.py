@@ -129,7 +129,7 @@ class ProjectionFollower(Observer):
     def committing(self, events: Sequence[Event]) -> None:
         kept = self.kept
         try:
-            self._take(events)
+            self._apply_events(events)
         except StoreCorrupt as problem:
             kept.clear(f"those that were there cannot be read ({problem})")
             self._must_begin = True
@@ -142,7 +142,7 @@ class ProjectionFollower(Observer):
         if self._is_changed:
             self._commit()
 
-    def _take(self, events: Sequence[Event]) -> None:
+    def _apply_events(self, events: Sequence[Event]) -> None:
         if self._is_open:  # the commit before has failed, and its events come again
             self._undo_above(self._base)
         self._is_open = True

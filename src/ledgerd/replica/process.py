@@ -17,7 +17,7 @@ from ledgerd.producer.signing.signer_place import PlaceFault
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.replica.copies.following import FollowStatus, Replica
 from ledgerd.replica.settings import StreamSettings, read_stream_place
-from ledgerd.state.views.standing import FollowedStanding, write_standing
+from ledgerd.state.views.serving_status import ServingStatus, write_serving_status
 from ledgerd.supervision.part import Part, Supervisor
 from ledgerd.supervision.tasks import first_of
 from ledgerd.supervision.this_process import on_a_loop
@@ -41,7 +41,7 @@ class FollowPart(Part):
         self._settings, self._data_dir, self._chain_id = settings, data_dir, chain_id
         self._replica: Replica | None = None
         self._thread: RunningThread | None = None
-        self._written: FollowedStanding | None = None
+        self._written: ServingStatus | None = None
 
     async def start(self) -> None:
         self._data_dir.mkdir(parents=True, exist_ok=True)
@@ -49,10 +49,10 @@ class FollowPart(Part):
         self._thread = self.work.thread("following", self._replica.run, may_end=True)
 
     def _publish(self, status: FollowStatus) -> None:
-        followed = FollowedStanding(why_not_served(status), status.behind)
+        followed = ServingStatus(why_not_served(status), status.behind)
         if followed != self._written:
             self._written = followed
-            write_standing(self._data_dir, followed)
+            write_serving_status(self._data_dir, followed)
 
     async def stop(self) -> None:
         if self._replica is not None and self._thread is not None:

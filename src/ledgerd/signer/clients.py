@@ -76,4 +76,4 @@ class Clients:
     def wait_before(self, client: str, now: float) -> float:
         """Charge a client for a question; where it has to wait first, nothing is charged and the seconds are given."""
         quota = self._questions.of(client, now)
-        return 0.0 if quota.take_one(now) else quota.wait(now)
+        return 0.0 if quota.spend_one(now) else quota.wait(now)

@@ -54,7 +54,7 @@ class LineRates:
         found = self._kinds.get(kind)
         if found is None:
             found = self._kinds[kind] = _Kind(rate, now)
-        if found.quota.take_one(now):
+        if found.quota.spend_one(now):
             return True
         if not found.left_out:
             found.since = now

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.ledger.discrepancies import forget, note, noted
+from ledgerd.chain.ledger.discrepancies import forget, noted, record_discrepancy
 from ledgerd.chain.offline.audit import accept_discrepancies, excess_tokens, excess_votes
 from ledgerd.chain.offline.invariants import STATE_CHECKS, check, indexes_agree, log_agrees
 from ledgerd.codec import codec_of
@@ -186,11 +186,11 @@ def test_a_log_that_does_not_fit_is_found(chain: Chain, monkeypatch: pytest.Monk
 
 def test_what_rules_put_out_of_balance_is_allowed_for_once_and_no_more(chain: Chain) -> None:
     with chain.parts.store.begin():
-        note(chain.parts.ledger, Sum.TOKENS, 1)
+        record_discrepancy(chain.parts.ledger, Sum.TOKENS, 1)
         assert [problem for problem in check(chain) if problem.startswith("the supply is")]
         add_to(chain, ACCOUNTS, "balance")
         assert check(chain) == []
-        note(chain.parts.ledger, Sum.TOKENS, -1)
+        record_discrepancy(chain.parts.ledger, Sum.TOKENS, -1)
         add_to(chain, ACCOUNTS, "balance", -1)
         assert check(chain) == []
 

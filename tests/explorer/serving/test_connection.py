@@ -361,7 +361,7 @@ def test_answers_that_nobody_takes_are_bounded(explorer: RecordedExplorer, monke
         await until(lambda: site.visitors.answered > 1)
         (connection, left) = site.visitors.connections
         connection.transport.write(b"x" * 30_000_000)
-        site.visitors.look(site.visitors.loop.time())
+        site.visitors.check_connections(site.visitors.loop.time())
         assert [*site.visitors.connections] == [left]
         client.writer.transport.abort()
         other.writer.close()

@@ -23,7 +23,7 @@ from ledgerd.history.embedded.embedded import EmbeddedStore
 from ledgerd.history.embedded.following import follow_with_balances
 from ledgerd.history.postgres.verify import StoreComparison
 from ledgerd.history.settings import HistorySettings
-from ledgerd.projections.accounts.balances import Held, standing_balances, standing_penalties
+from ledgerd.projections.accounts.balances import Held, balances_in, penalties_in
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.types.assets import Asset
 from tests.chain.networks import start_seven
@@ -65,11 +65,11 @@ def standing(chain: Chain) -> Balances:
     """What accounts have in the state, and the penalties of validators."""
     found: Balances = {}
     with chain.committed() as state:
-        for name, amounts in standing_balances(state):
+        for name, amounts in balances_in(state):
             for held, amount in zip(Held, amounts, strict=True):
                 if amount:
                     found[name, held.name.lower()] = amount_of(Asset(amount, held.symbol))[0]
-        found |= {(name, PENALTY): Decimal(percent) for name, percent in standing_penalties(state)}
+        found |= {(name, PENALTY): Decimal(percent) for name, percent in penalties_in(state)}
     return found
 
 

@@ -109,7 +109,7 @@ def test_too_many_or_no_gaps_cost_a_strike_and_get_no_answer(talk: Talk, count: 
 
 def test_a_peer_over_its_budget_gets_empty_answers_for_a_while(talk: Talk) -> None:
     peer = talk.meet()
-    talk.network.core[peer].allowance.service.take(1 << 40, talk.now)
+    talk.network.core[peer].allowance.service.spend(1 << 40, talk.now)
     assert talk.say(peer, GetBlockRange(1, 5, NO_BLOCK)) == [BlockRangeReply((), 0, False)]
     assert talk.say(peer, GapFillRequest((5,))) == [GapFillReply(())]
     assert talk.say(peer, GetBlock(5, NO_BLOCK)) == [NotAvailable(5)]

@@ -72,7 +72,7 @@ def test_a_run_that_two_thirds_have_signed_is_proof(talk: Talk, others: Network)
     talk.wait(35)
     answer(talk, peer, blocks[-RUN_BLOCKS:])
 
-    sight = survey_of(talk).sight()
+    sight = survey_of(talk).summary()
 
     assert (sight.head, sight.needed, sight.claiming) == (HEAD, NEEDED, 1)
     assert (sight.signers, sight.highest) == (7, blocks[-1].number)
@@ -86,7 +86,7 @@ def test_blocks_that_others_have_signed_are_none(talk: Talk) -> None:
     talk.wait(35)
     answer(talk, peer, forged(RUN_BLOCKS, top))
 
-    sight = survey_of(talk).sight()
+    sight = survey_of(talk).summary()
 
     assert (sight.claiming, sight.signers, sight.highest) == (1, 0, 0)
     assert not sight.is_ahead_known
@@ -101,8 +101,8 @@ def test_few_signers_are_none(talk: Talk, others: Network) -> None:
     peer = met_far(talk, blocks[-1].number)
     talk.wait(35)
     answer(talk, peer, blocks[-RUN_BLOCKS:])
-    assert survey_of(talk).sight().signers == NEEDED - 1
-    assert not survey_of(talk).sight().is_ahead_known
+    assert survey_of(talk).summary().signers == NEEDED - 1
+    assert not survey_of(talk).summary().is_ahead_known
 
 
 def test_real_blocks_that_do_not_follow_one_another_are_none(talk: Talk, others: Network) -> None:
@@ -110,14 +110,14 @@ def test_real_blocks_that_do_not_follow_one_another_are_none(talk: Talk, others:
     peer = met_far(talk, blocks[-1].number)
     talk.wait(35)
     answer(talk, peer, blocks[::2])
-    assert survey_of(talk).sight().signers <= 1
+    assert survey_of(talk).summary().signers <= 1
 
 
 def test_blocks_that_were_not_asked_for_are_not_looked_at(talk: Talk, others: Network) -> None:
     blocks = far_blocks(others)
     peer = met_far(talk, blocks[-1].number)
     answer(talk, peer, blocks[-RUN_BLOCKS:])
-    assert survey_of(talk).sight().signers == 0
+    assert survey_of(talk).summary().signers == 0
 
 
 def test_a_claim_far_beyond_our_clock_is_followed_up(talk: Talk) -> None:
@@ -136,7 +136,7 @@ def test_proof_ends_when_the_distance_does(talk: Talk, others: Network) -> None:
         talk.chain.push_block(block).or_raise()
     talk.now = float(talk.chain.head_time + 3)
     talk.wait(5)
-    sight = survey_of(talk).sight()
+    sight = survey_of(talk).summary()
     assert not sight.is_ahead_known
     assert sight.is_in_step
     assert not sight._replace(age=61.0).is_in_step
@@ -147,9 +147,9 @@ def test_claims_of_two_trusted_peers_count_by_their_names(talk_with: Begin) -> N
     talk = talk_with(Settings(trusted_hosts=("62.9.0.1", "62.9.1.1")))
     met_far(talk, 900, "62.9.0.1")
     met_far(talk, 950, "62.9.0.1")
-    assert (survey_of(talk).sight().trusted, survey_of(talk).sight().highest) == (1, 0)
+    assert (survey_of(talk).summary().trusted, survey_of(talk).summary().highest) == (1, 0)
     met_far(talk, 800, "62.9.1.1")
-    sight = survey_of(talk).sight()
+    sight = survey_of(talk).summary()
     assert (sight.trusted, sight.highest) == (2, 800)
     assert sight.is_ahead_known
 

@@ -32,8 +32,8 @@ from ledgerd.projections.accounts.balances import (
     Held,
     PenaltyChange,
     balance_changes,
-    standing_balances,
-    standing_penalties,
+    balances_in,
+    penalties_in,
 )
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.crypto.keys import NULL_KEY
@@ -67,8 +67,8 @@ class Table:
 
     def __init__(self, chain: Chain) -> None:
         with chain.committed() as state:
-            self.start = dict(standing_balances(state))
-            self.penalized = {each.validator: each.percent for each in standing_penalties(state)}
+            self.start = dict(balances_in(state))
+            self.penalized = {each.validator: each.percent for each in penalties_in(state)}
         self.blocks: list[BlockApplied] = []
         self.undone = 0
         observe(chain, self.take, BALANCES, {Block: (PENALTIES,)})
@@ -265,7 +265,7 @@ def test_what_stands_is_told_as_first_rows(tmp_path: Path) -> None:
     network = start_seven(tmp_path)
     expected, _ = held(network.chain)
     with network.chain.committed() as state:
-        assert dict(standing_balances(state)) == expected
+        assert dict(balances_in(state)) == expected
     network.chain.close()
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.ledger.events import BlockApplied, BlocksUndone, Event
-from ledgerd.projections.accounts.images import GONE, IMAGES, AccountImage, standing_images
+from ledgerd.projections.accounts.images import GONE, IMAGES, AccountImage, images_in
 from ledgerd.protocol.blocks.block import Block
 from tests.chain.observing import observe
 from tests.chain.recorded_chains import advance, open_chain
@@ -18,7 +18,7 @@ Known = dict[tuple[int, str], bytes]
 
 def standing(chain: Chain) -> Known:
     with chain.committed() as state:
-        return {(kind, name): row for kind, name, row in standing_images(state)}
+        return {(kind, name): row for kind, name, row in images_in(state)}
 
 
 def without_gone(known: Known) -> Known:

@@ -65,7 +65,7 @@ class MovedSource(SourceFileLoader):
 sys.meta_path.insert(0, Mover)
 
 from ledgerd.codec import codec_of  # noqa: E402
-from ledgerd.projections.accounts.images import standing_images  # noqa: E402 - after the moves
+from ledgerd.projections.accounts.images import images_in  # noqa: E402 - after the moves
 from ledgerd.projections.tables import market_records  # noqa: E402
 from ledgerd.protocol.crypto.keys import PublicKey  # noqa: E402
 from ledgerd.protocol.types.authority import authority_of  # noqa: E402
@@ -126,7 +126,7 @@ def accounts_agree(folder: Path) -> None:
         assert shown["active_authority"] == json.loads(codec_of(type(authority)).to_json(authority))
         store.commit()
         with store.committed() as view:
-            assert {(image.account, image.kind.name) for image in standing_images(view)} == {
+            assert {(image.account, image.kind.name) for image in images_in(view)} == {
                 (ALICE, kind) for kind in ("ACCOUNT", "AUTHORITY", "METADATA")
             }
 

@@ -160,9 +160,9 @@ def test_the_watch_writes_the_line(caplog: pytest.LogCaptureFixture) -> None:
     serves = service()
 
     async def scene() -> None:
-        serves.note("webserver-max-held-bytes", "192.0.2.1")
-        serves.look(0)
-        serves.look(1)
+        serves.count_limit("webserver-max-held-bytes", "192.0.2.1")
+        serves.check_connections(0)
+        serves.check_connections(1)
 
     asyncio.run(scene())
     assert [each.message for each in caplog.records] == [

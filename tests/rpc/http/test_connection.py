@@ -38,8 +38,8 @@ def refused(status: int) -> bytes:
 
 def stand_still(serves: Service, seconds: float) -> None:
     """Let the watch come by twice, so many seconds apart."""
-    serves.look(1000.0)
-    serves.look(1000.0 + seconds)
+    serves.check_connections(1000.0)
+    serves.check_connections(1000.0 + seconds)
 
 
 def recorded_http() -> list[Exchange]:

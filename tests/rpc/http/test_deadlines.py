@@ -47,11 +47,11 @@ def test_bytes_that_trickle_in_do_not_extend_the_deadline() -> None:
             connection = await connection_of(serves)
             await until(lambda: connection.progress() >= 1)
             for second in range(10):
-                serves.look(second)
+                serves.check_connections(second)
                 await client.say(b"x")
                 await asyncio.sleep(0)
             assert not connection.transport.is_closing()
-            serves.look(10)
+            serves.check_connections(10)
             assert await client.rest() == b""
 
     play(scene)

@@ -141,7 +141,9 @@ def test_a_node_that_catches_up_says_how_far_it_is(tmp_path: Path, clock: Clock,
 
 
 def test_a_node_with_a_part_that_is_down_is_not_ready(routes: PageRoutes, health: NodeHealth) -> None:
-    health.take(packed_topic(HealthReport({"webserver": "API worker 1: exit code -9", "history": "the disk is full"})))
+    health.receive(
+        packed_topic(HealthReport({"webserver": "API worker 1: exit code -9", "history": "the disk is full"}))
+    )
     page = routes[b"/ready"]()
 
     assert page.status == 503
@@ -150,12 +152,12 @@ def test_a_node_with_a_part_that_is_down_is_not_ready(routes: PageRoutes, health
         "head_block_number": 1234,
         "reason": "history is down: the disk is full; webserver is down: API worker 1: exit code -9",
     }
-    health.take(packed_topic(HealthReport({})))
+    health.receive(packed_topic(HealthReport({})))
     assert routes[b"/ready"]().status == 200
 
 
 def test_a_node_that_is_ready_tells_the_warnings_of_its_parts(routes: PageRoutes, health: NodeHealth) -> None:
-    health.take(packed_topic(HealthReport({}, ("the disk is nearly full", "the clock is wrong"))))
+    health.receive(packed_topic(HealthReport({}, ("the disk is nearly full", "the clock is wrong"))))
     page = routes[b"/ready"]()
 
     assert page.status == 200

@@ -92,7 +92,7 @@ def test_connections_without_a_place_are_bounded_and_do_not_stay() -> None:
             await until(lambda: sum(each.reader.at_eof() for each in silent) == 10)
             assert len(serves.spare_connections) == SPARE_PLACES
             for now in (1000.0, 1000.0 + SPARE_SECONDS):
-                serves.look(now)
+                serves.check_connections(now)
             await until(lambda: not serves.spare_connections)
 
     play(scene)

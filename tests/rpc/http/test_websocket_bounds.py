@@ -108,12 +108,12 @@ def test_fragments_that_go_on_are_no_progress() -> None:
             await client.say(masked(Frame(Opcode.TEXT, b"[", fin=False)))
             connection = await connection_of(serves)
             await until(lambda: connection.progress() == 1)
-            serves.look(1000.0)
+            serves.check_connections(1000.0)
             for place in range(3):
                 await client.say(masked(Frame(Opcode.CONT, b"1,", fin=False)) + masked(Frame(Opcode.PING, b"p")))
                 await client.reader.readexactly(3)
                 assert connection.progress() == 1
-                serves.look(1010.0 + 10 * place)
+                serves.check_connections(1010.0 + 10 * place)
             return await client.reader.readexactly(4)
 
     assert play(scene).endswith((1008).to_bytes(2, "big"))

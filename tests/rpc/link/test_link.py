@@ -303,7 +303,7 @@ def test_a_worker_that_comes_later_hears_which_parts_are_down() -> None:
         news = HealthReport({"webserver": "API worker 0: it has ended"}, ("the disk is nearly full",))
         board.publish_retained(HEALTH, packed_topic(news))
         link = Link()
-        link.on(HEALTH, health.take)
+        link.on(HEALTH, health.receive)
         async with linked(board, link):
             await until(lambda: health.report == news)
             board.publish_retained(HEALTH, packed_topic(HealthReport({})))

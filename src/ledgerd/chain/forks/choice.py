@@ -265,20 +265,20 @@ class ForkChoice:
         """
         new = [*self._trial.branch]
         try:
-            return partial(self._take_tried, new[0]) if self._trial.go_on() else None
+            return partial(self._adopt_tried, new[0]) if self._trial.go_on() else None
         except TrialFailed as failed:
             return partial(self._refuse, _failed_in(new, failed))
         except TrunkMoved:
-            return self._take_best
+            return self._adopt_best
 
-    def _take_tried(self, tip: ForkItem) -> outcome.Outcome:
+    def _adopt_tried(self, tip: ForkItem) -> outcome.Outcome:
         """Switch to a branch that was applied beside the trunk."""
         if self.forks.find(tip.id) is None or not self._is_better(tip):
             return outcome.OnBranch()
         new, old = self.forks.branches(tip.id, self.trunk.head_id)
         return self._turn_to(tip, new, old, Skip.NOTHING)
 
-    def _take_best(self) -> outcome.Outcome:
+    def _adopt_best(self) -> outcome.Outcome:
         best = self.forks.head
         if best is None or best.previous == self.trunk.head_id or not self._is_better(best):
             return outcome.OnBranch()

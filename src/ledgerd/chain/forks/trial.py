@@ -178,5 +178,5 @@ class Trial:
             self._under_way = None
 
     def _pay(self, new: Branch) -> None:
-        if not self._quota.take(sum(len(each.packed) + BLOCK_COST for each in new), self._clock()):
+        if not self._quota.spend(sum(len(each.packed) + BLOCK_COST for each in new), self._clock()):
             raise TrialsExhausted("too many branches were tried lately")

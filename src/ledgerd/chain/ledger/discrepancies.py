@@ -7,7 +7,7 @@ from ledgerd.protocol.types.assets import fits_int64
 from ledgerd.state.objects.discrepancies import DISCREPANCIES, DISCREPANCY_BY_OWNER, Discrepancy, Sum
 
 
-def note(ledger: Ledger, kind: Sum, amount: int, of: int = 0) -> None:
+def record_discrepancy(ledger: Ledger, kind: Sum, amount: int, of: int = 0) -> None:
     """Note that a rule has added this amount to one side only."""
     if not amount:
         return

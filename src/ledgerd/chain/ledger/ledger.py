@@ -89,8 +89,8 @@ class BlockCursor:
         self.transaction_in_block = events.AFTER_TRANSACTIONS
 
 
-class ToldSoFar(NamedTuple):
-    """How much of what a block does was told at a moment."""
+class Reported(NamedTuple):
+    """How much of what a block does was reported at a moment."""
 
     operations: int
     samples: int
@@ -213,26 +213,26 @@ class Ledger:
         Ties in ordered indexes come back by the reference's rules, because here its undo is part of the
         consensus (spec 02, section 2.3, rule 4).
         """
-        told = self.told()
+        reported = self.reported()
         with self.store.begin(replays_ties=True) as session:
             try:
                 yield
             except BaseException:
                 session.undo()
-                self.take_back(told)
+                self.rewind(reported)
                 raise
             session.squash()
 
-    def told(self) -> ToldSoFar:
-        """How much has been told of the block so far, before something that may be undone."""
+    def reported(self) -> Reported:
+        """How much has been reported of the block so far, before something that may be undone."""
         changes = None if self.tracing is None else self.tracing.mark()
-        return ToldSoFar(len(self.operations), len(self.samples), changes)
+        return Reported(len(self.operations), len(self.samples), changes)
 
-    def take_back(self, told: ToldSoFar) -> None:
-        """The state was undone to where so much had been told."""
-        del self.operations[told.operations :], self.samples[told.samples :]
-        if self.tracing is not None and told.changes is not None:
-            self.tracing.cut(told.changes)
+    def rewind(self, reported: Reported) -> None:
+        """The state was undone to where so much had been reported."""
+        del self.operations[reported.operations :], self.samples[reported.samples :]
+        if self.tracing is not None and reported.changes is not None:
+            self.tracing.cut(reported.changes)
 
     # -- report
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ledgerd.chain.ledger.discrepancies import note
+from ledgerd.chain.ledger.discrepancies import record_discrepancy
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.validators import votes
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
@@ -126,7 +126,7 @@ def _remove_votes(ledger: Ledger, account: Account) -> None:
         votes.adjust_validator_vote(ledger, store.get(VALIDATORS, vote.validator), -account.validators_vote_weight)
     for vote in votes.votes_of(ledger, account):
         votes.adjust_validator_vote(ledger, store.get(VALIDATORS, vote.validator), -account.validators_vote_weight)
-        note(ledger, Sum.VOTES, -account.validators_vote_weight, vote.validator)
+        record_discrepancy(ledger, Sum.VOTES, -account.validators_vote_weight, vote.validator)
         with ledger.editing(account):
             account.validators_voted_for = account.validators_voted_for - 1 & 0xFFFF
         store.remove(vote)
@@ -154,7 +154,7 @@ def _remove_routes(ledger: Ledger, account: Account) -> None:
     for route in store.scan(vesting.ROUTE_BY_ACCOUNTS, lower=(0, account.id)):
         if route.to_account != account.id:
             break
-        note(ledger, Sum.ROUTES, 1, route.from_account)
+        record_discrepancy(ledger, Sum.ROUTES, 1, route.from_account)
         store.remove(route)
 
 

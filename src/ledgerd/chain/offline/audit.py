@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, NamedTuple
 
-from ledgerd.chain.ledger.discrepancies import note
+from ledgerd.chain.ledger.discrepancies import record_discrepancy
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.state.objects.accounts.accounts import ACCOUNTS
 from ledgerd.state.objects.discrepancies import Sum
@@ -151,9 +151,9 @@ def accept_discrepancies(ledger: Ledger, tokens: int) -> dict[Sum, dict[int, int
     with ledger.store.committed() as view:
         votes = excess_votes(ledger, view) if ledger.hardfork(5) else {}
         routes = excess_routes(ledger, view)
-    note(ledger, Sum.TOKENS, tokens)
+    record_discrepancy(ledger, Sum.TOKENS, tokens)
     for validator, excess in votes.items():
-        note(ledger, Sum.VOTES, excess, validator)
+        record_discrepancy(ledger, Sum.VOTES, excess, validator)
     for account, excess in routes.items():
-        note(ledger, Sum.ROUTES, excess, account)
+        record_discrepancy(ledger, Sum.ROUTES, excess, account)
     return {Sum.VOTES: votes, Sum.ROUTES: routes}

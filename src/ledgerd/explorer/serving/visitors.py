@@ -76,7 +76,7 @@ class Visitors(Server):
         self.refused += not is_admitted
         return is_admitted
 
-    def note(self, option: str, address: str) -> None:
+    def count_limit(self, option: str, address: str) -> None:
         """Nothing: the options are those of a node, and `refused` is counted."""
 
     def may_ask(self, address: str) -> bool:
@@ -100,8 +100,8 @@ class Visitors(Server):
             now = self.loop.time()
             await asyncio.sleep(self.bytes.of(address, now).wait(now))
 
-    def look(self, now: float) -> None:
-        super().look(now)
+    def check_connections(self, now: float) -> None:
+        super().check_connections(now)
         if now - self._pinged >= bounds.PING_SECONDS:
             self._pinged = now
             for each in list(self.streams):

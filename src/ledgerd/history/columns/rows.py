@@ -118,7 +118,7 @@ class BlockRows:
         begins = facts.balances.begins
         if begins is not None:
             self._ordinal = 0
-            time, changes = moment(facts.time_of(begins) or facts.time_of(begins + 1)), facts.balances.standing()
+            time, changes = moment(facts.time_of(begins) or facts.time_of(begins + 1)), facts.balances.at_beginning()
             self.add_balances(begins, changes.balances, time)
             self.add_penalties(begins, changes.penalties, time)
 

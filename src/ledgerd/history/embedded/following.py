@@ -18,8 +18,8 @@ from ledgerd.chain.ledger.tracing import Trace
 from ledgerd.history.embedded.embedded import EmbeddedStore
 from ledgerd.history.errors import REMEDY, HistoryDamaged
 from ledgerd.history.settings import HistorySettings
-from ledgerd.projections.accounts.balances import BALANCES, PENALTIES, standing_balances, standing_penalties
-from ledgerd.projections.accounts.images import IMAGES, standing_images
+from ledgerd.projections.accounts.balances import BALANCES, PENALTIES, balances_in, penalties_in
+from ledgerd.projections.accounts.images import IMAGES, images_in
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.state.files.disk import Space
 
@@ -65,11 +65,11 @@ def follow_with_balances(chain: Chain, store: EmbeddedStore, settings: HistorySe
     is_known = store.balances_begin is not None and store.head_number == chain.head_number
     if settings.balances and not is_known:
         with chain.committed() as state:
-            store.begin_balances(chain.head_number, list(standing_balances(state)), list(standing_penalties(state)))
+            store.begin_balances(chain.head_number, list(balances_in(state)), list(penalties_in(state)))
         log.info("balances are recorded from behind block %(block)d on", {"block": chain.head_number})
     if has_journal and (store.accounts_begin is None or store.head_number != chain.head_number):
         with chain.committed() as state:
-            store.begin_journal(chain.head_number, partial(standing_images, state))
+            store.begin_journal(chain.head_number, partial(images_in, state))
         log.info("accounts are recorded from behind block %(block)d on", {"block": chain.head_number})
 
 

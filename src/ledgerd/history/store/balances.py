@@ -107,7 +107,7 @@ class Balances(CheckedTable):
     def of_block(self, number: int) -> KeptChanges:
         return self._get(BLOCK_KEY.pack(number))
 
-    def standing(self) -> KeptChanges:
+    def at_beginning(self) -> KeptChanges:
         return self._get(_STANDING)
 
     def require_sound(self) -> None:

@@ -30,7 +30,7 @@ from ledgerd.p2p.shared.bans import BAN_SECONDS
 from ledgerd.p2p.shared.chain_access import ChainAccess
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.peer import Life
-from ledgerd.p2p.sync.survey import NetworkSight
+from ledgerd.p2p.sync.survey import NetworkSurvey
 from ledgerd.p2p.wire.messages import NodeId
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.blocks.transaction import Transaction
@@ -249,9 +249,9 @@ class PeersPart(NodePart):
         """Send a hello to all peers; they answer with theirs."""
         self._act(NetworkState.trigger_resync)
 
-    def sight(self) -> NetworkSight | None:
+    def survey(self) -> NetworkSurvey | None:
         """What is seen of the network against where we stand; nothing where there are no peers to follow."""
-        return None if self._driver is None else self._driver.network.intake.survey.sight()
+        return None if self._driver is None else self._driver.network.intake.survey.summary()
 
     def ask_again(self) -> None:
         """Forget what peers did wrong, and ask again for the blocks after the irreversible one."""

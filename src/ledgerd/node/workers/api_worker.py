@@ -139,7 +139,7 @@ def service(
     if settings.history.store:
         dispatcher.uncached = HISTORY_APIS
     health = NodeHealth()
-    link.on(HEALTH, health.take)
+    link.on(HEALTH, health.receive)
     made = Service(dispatcher, limits, source.pages(routes_of(apis, node, clock, health, source.status), health))
     if source.history is not None:
         made.event_streams = {EVENTS_PATH: partial(events_of, node)}

@@ -30,7 +30,7 @@ from ledgerd.rpc.http.routes import json_page
 from ledgerd.rpc.http.service import PageRoutes, Service
 from ledgerd.rpc.link.link import Link
 from ledgerd.rpc.link.topics import DETAILS
-from ledgerd.state.views.standing import StandingFile
+from ledgerd.state.views.serving_status import ServingStatusFile
 
 PROGRAM = "ledgerd"
 PATH = b"/metrics"
@@ -49,13 +49,13 @@ class MetricsPage:
         self._scrapes = cells.counter(process.SCRAPES)
         self._times = cells.histogram(process.SCRAPE_TIME)
         self._process = ProcessMeter(cells)
-        self._followed = None if not followed else StandingFile(Path(followed))
+        self._followed = None if not followed else ServingStatusFile(Path(followed))
         self._behind, self._served = cells.gauge(process.REPLICA_BEHIND), cells.gauge(process.REPLICA_SERVED)
         self._delays = cells.histogram(process.LOOP_DELAY, process.MAIN_LOOP)
 
     def page(self, accept: bytes) -> Page:
         began = time.perf_counter()
-        followed = None if self._followed is None else self._followed.look()
+        followed = None if self._followed is None else self._followed.read()
         if followed is not None:
             self._behind.set(followed.behind)
             self._served.set(not followed.reason)

@@ -49,7 +49,7 @@ class Admission:
             return Acceptance.FORK_DB_ONLY
         if block.previous != core.chain.head_id and not core.chain.is_known(block.id):
             is_proven = core.chain.is_signed(block)
-            if not is_proven and peer is not None and not peer.allowance.unproven.take(1, core.now):
+            if not is_proven and peer is not None and not peer.allowance.unproven.spend(1, core.now):
                 return Acceptance.FORK_DB_ONLY
         outcome = core.chain.accept_block(block, core.now, is_syncing=is_syncing)
         if core.meter is not None:

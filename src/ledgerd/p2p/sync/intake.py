@@ -229,7 +229,7 @@ class Intake:
         if core.chain.is_linked(header.id):
             self._record_height(peer, header.number)
             return True
-        return not core.chain.is_signed(header) and not peer.allowance.pushed.take(len(payload), core.now)
+        return not core.chain.is_signed(header) and not peer.allowance.pushed.spend(len(payload), core.now)
 
     def _record_height(self, peer: Peer, number: int) -> None:
         peer.head_number = max(peer.head_number, self._core.credible(number))

@@ -36,14 +36,14 @@ def serve_range(core: Core, peer: Peer, request: messages.GetBlockRange) -> None
     last = min(request.end_block_num, latest, first + MOST_IN_RANGE - 1)
     blocks: list[bytes] = []
     size, end, is_full = 5, last, False
-    if not chain.is_provisional and peer.allowance.service.take(LOOKUP_COST, core.now):
+    if not chain.is_provisional and peer.allowance.service.spend(LOOKUP_COST, core.now):
         for number, packed in chain.read_run(first, last):
             if blocks and size + len(pack_varint(len(blocks))) + len(packed) > RANGE_BYTES:
                 end, is_full = number, True
                 break
             blocks.append(packed)
             size += len(packed)
-        peer.allowance.service.take(size + LOOKUP_COST * max(0, end - first + 1), core.now)
+        peer.allowance.service.spend(size + LOOKUP_COST * max(0, end - first + 1), core.now)
     if not blocks:
         next_available, is_last = 0, False
     elif is_full:
@@ -59,12 +59,12 @@ def serve_range(core: Core, peer: Peer, request: messages.GetBlockRange) -> None
 
 def serve_block(core: Core, peer: Peer, request: messages.GetBlock) -> None:
     number, latest = request.block_num, core.chain.latest
-    may_serve = not core.chain.is_provisional and peer.allowance.service.take(LOOKUP_COST, core.now)
+    may_serve = not core.chain.is_provisional and peer.allowance.service.spend(LOOKUP_COST, core.now)
     packed = core.chain.read(number) if may_serve else None
     if packed is None or len(packed) + 5 > MAX_PAYLOAD:
         core.send(peer, messages.NotAvailable(number))
     else:
-        peer.allowance.service.take(len(packed), core.now)
+        peer.allowance.service.spend(len(packed), core.now)
         frame = messages.block_frame(packed, number + 1 if number < latest else 0, is_last=number >= latest)
         core.send_frame(peer, messages.BlockReply.NUMBER, frame)
     core.good(peer)
@@ -78,7 +78,7 @@ def serve_gap(core: Core, peer: Peer, request: messages.GapFillRequest) -> None:
         return
     blocks: list[bytes] = []
     size = 0
-    if not chain.is_provisional and peer.allowance.service.take(LOOKUP_COST * len(numbers), core.now):
+    if not chain.is_provisional and peer.allowance.service.spend(LOOKUP_COST * len(numbers), core.now):
         for number in dict.fromkeys(numbers):
             packed = chain.read(number) if chain.earliest <= number else None
             if packed is None:
@@ -87,6 +87,6 @@ def serve_gap(core: Core, peer: Peer, request: messages.GapFillRequest) -> None:
                 break
             blocks.append(packed)
             size += len(packed)
-        peer.allowance.service.take(size, core.now)
+        peer.allowance.service.spend(size, core.now)
     core.send_frame(peer, messages.GapFillReply.NUMBER, messages.gap_reply_frame(blocks))
     core.good(peer)

@@ -33,7 +33,7 @@ TRUSTED_NEEDED = 2
 RECENT_SECONDS = 60.0
 
 
-class NetworkSight(NamedTuple):
+class NetworkSurvey(NamedTuple):
     """What is seen of the network, against where we stand."""
 
     head: int
@@ -93,11 +93,11 @@ class Survey:
     def needed(self) -> int:
         return -(-len(self._core.chain.scheduled) * 2 // 3)
 
-    def sight(self) -> NetworkSight:
+    def summary(self) -> NetworkSurvey:
         chain, trusted = self._core.chain, sorted(self._claims_of_trusted().values(), reverse=True)
         highest = max(self._top, trusted[1] if len(trusted) > 1 else 0)
         claiming = sum(self._is_far(peer.claimed) for peer in self._core.live())
-        return NetworkSight(
+        return NetworkSurvey(
             chain.head_number,
             chain.lib_number,
             claiming,

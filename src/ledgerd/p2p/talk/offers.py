@@ -155,7 +155,7 @@ class Offers:
         core, transaction = self._core, offer.transaction
         if transaction.expiration <= core.now + MARGIN_SECONDS:
             return True
-        if core.room(peer.id) <= 0 or not limit.take(offer.cost, core.now):
+        if core.room(peer.id) <= 0 or not limit.spend(offer.cost, core.now):
             return False
         core.send_frame(peer, TransactionMessage.NUMBER, pack_frame(TransactionMessage.NUMBER, transaction.packed))
         return True

@@ -128,15 +128,15 @@ class SignerLink:
             self._drop()
             if attempt + 1 < ATTEMPTS:
                 await asyncio.sleep(max(0.0, ends - loop.time()))
-        self._say(reason)
+        self._report(reason)
         return SignerReply(None, reason)
 
     async def run(self, working: Working) -> None:
         """Keep a connection open, and know how the signer is, until cancelled."""
         try:
             while True:
-                problem = await self._looked()
-                self._say(problem)
+                problem = await self._problem()
+                self._report(problem)
                 working()
                 await asyncio.sleep(AGAIN_SECONDS if self._connection is None else LOOK_SECONDS)
         finally:
@@ -151,7 +151,7 @@ class SignerLink:
     def close(self) -> None:
         self._drop()
 
-    async def _looked(self) -> str:
+    async def _problem(self) -> str:
         """Why nothing would be signed now; empty where it would."""
         try:
             return (await self.status()).problem
@@ -159,7 +159,7 @@ class SignerLink:
             self._drop()
             return f"it is away: {reason_of(fault)}"
 
-    def _say(self, problem: str) -> None:
+    def _report(self, problem: str) -> None:
         if problem == self._told:
             return
         self._told = problem

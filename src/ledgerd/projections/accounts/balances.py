@@ -110,7 +110,7 @@ class PenaltySampler(Sampler):
 PENALTIES = PenaltySampler()
 
 
-def standing_balances(view: View) -> Iterator[tuple[AccountName, Amounts]]:
+def balances_in(view: View) -> Iterator[tuple[AccountName, Amounts]]:
     """What accounts have in a state: the first rows of a table of balances. Who has nothing is left out."""
     for account in view.scan(ACCOUNTS):
         amounts = amounts_of(account)
@@ -118,7 +118,7 @@ def standing_balances(view: View) -> Iterator[tuple[AccountName, Amounts]]:
             yield account.name, amounts
 
 
-def standing_penalties(view: View) -> Iterator[PenaltyChange]:
+def penalties_in(view: View) -> Iterator[PenaltyChange]:
     """The penalties of validators in a state; who is not named has none."""
     for validator in view.scan(VALIDATORS):
         if validator.penalty_percent:

@@ -93,7 +93,7 @@ def changed_images(store: Store) -> tuple[AccountImage, ...]:
     return tuple(found)
 
 
-def standing_images(view: View) -> Iterator[AccountImage]:
+def images_in(view: View) -> Iterator[AccountImage]:
     """All accounts of a state: where the changes begin from."""
     names: dict[int, AccountName] = {}
     for row in view.scan_bytes(ACCOUNTS):

@@ -76,7 +76,7 @@ def count_open_bets(kept: Store, changed: Iterable[Change]) -> None:
         was, now = _open_bets(before), _open_bets(after)
         if was != now:
             changes[(after or before).oracle] += now - was
-    _take_in(kept, changes)
+    _apply_changes(kept, changes)
 
 
 def count_all_open_bets(kept: Store, state: View) -> None:
@@ -85,14 +85,14 @@ def count_all_open_bets(kept: Store, state: View) -> None:
     sums: dict[AccountName, int] = defaultdict(int)
     for market in state.scan(PM_MARKETS):
         sums[market.oracle] += _open_bets(market)
-    _take_in(kept, sums)
+    _apply_changes(kept, sums)
 
 
 def _open_bets(market: PmMarket | None) -> int:
     return market.bets_sum if market is not None and market.status == ACTIVE else 0
 
 
-def _take_in(kept: Store, changes: Mapping[AccountName, int]) -> None:
+def _apply_changes(kept: Store, changes: Mapping[AccountName, int]) -> None:
     for oracle, change in changes.items():
         if not change:
             continue

@@ -31,11 +31,11 @@ class BoundReached(PlainError):
 class RequestBudget:
     """The remaining limits of one request, or of all requests of a batch together."""
 
-    def __init__(self, limits: Limits, note: Callable[[str], None] = lambda _: None, share: str = "") -> None:
+    def __init__(self, limits: Limits, count: Callable[[str], None] = lambda _: None, share: str = "") -> None:
         self.share = share
         """What is charged for broadcasts (see `Asker`)."""
         self._limits = limits
-        self._note = note
+        self._count = count
         self._names = 0
         self._bytes = 0
 
@@ -61,7 +61,7 @@ class RequestBudget:
             self._refuse("The node holds too many answers that are not taken", "webserver-max-held-answer-bytes")
 
     def _refuse(self, message: str, option: str) -> None:
-        self._note(option)
+        self._count(option)
         raise BoundReached(message, option)
 
 

@@ -75,7 +75,7 @@ class HttpConnection(RequestConnection):
         if isinstance(arrival, ContinueExpected):
             self.transport.write(responses.CONTINUE)
         elif not isinstance(arrival, Refusal) and self._is_foreign(arrival):
-            self.service.note("webserver-allowed-origins", self.address)
+            self.service.count_limit("webserver-allowed-origins", self.address)
             self._end_after(responses.page_head(responses.FOREIGN, responses.CLOSING) + responses.FOREIGN.body)
         elif isinstance(arrival, Handshake):
             self._hand_over(arrival)

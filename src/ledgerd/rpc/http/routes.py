@@ -36,7 +36,7 @@ class NodeHealth:
         self.behind: int | None = None
         """Blocks that the followed node has and the state here has not; None where none is followed."""
 
-    def take(self, payload: bytes) -> None:
+    def receive(self, payload: bytes) -> None:
         self.report = unpacked(payload, HealthReport)
 
 

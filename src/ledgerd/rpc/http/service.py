@@ -87,7 +87,7 @@ class Connection(asyncio.Protocol):
         self.transport = cast("asyncio.Transport", transport)
         peer = transport.get_extra_info("peername")
         if isinstance(peer, tuple):
-            self._take_address(str(peer[0]), peer[1])
+            self._set_address(str(peer[0]), peer[1])
         if not self.service.admit(self):
             self.transport.abort()
             return
@@ -98,7 +98,7 @@ class Connection(asyncio.Protocol):
             # A client that waits for an answer sends nothing: TCP keep-alive detects a lost connection.
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
 
-    def _take_address(self, host: str, port: int) -> None:
+    def _set_address(self, host: str, port: int) -> None:
         """Many clients share the address of a proxy: each of its connections has a share of its own."""
         service, address = self.service, charged_as(host)
         self.host = host if ":" in address else address
@@ -141,9 +141,9 @@ class Connection(asyncio.Protocol):
         """Go on in a turn, after other clients who have had less time."""
         if not self._waits_for_turn:
             self._waits_for_turn = True
-            self.turns.wait(self.asker.share, self._take_turn, self.arrived_bytes * SECONDS_A_BYTE)
+            self.turns.wait(self.asker.share, self._run_turn, self.arrived_bytes * SECONDS_A_BYTE)
 
-    def _take_turn(self) -> None:
+    def _run_turn(self) -> None:
         self._waits_for_turn = False
         if not self.transport.is_closing():
             self.go_on()
@@ -275,7 +275,7 @@ class Server:
     def _has_room(self, address: str) -> bool:
         check = self._connections.check(address)
         if check.option:
-            self.note(check.option, check.evicted.charged if check.evicted is not None else address)
+            self.count_limit(check.option, check.evicted.charged if check.evicted is not None else address)
         if check.evicted is not None:
             self._dismiss(check.evicted)
         return check.is_within
@@ -286,7 +286,7 @@ class Server:
             share = held.largest
             own = [each for each in (*self.connections, *self.spare_connections) if each.asker.share == share]
             largest = max(own, key=lambda each: each.held)
-            self.note("webserver-max-held-bytes", largest.address)
+            self.count_limit("webserver-max-held-bytes", largest.address)
             largest.give_way("the node holds too much of what has not arrived whole")
 
     def relieve(self) -> None:
@@ -297,7 +297,7 @@ class Server:
             own = [each for each in self.connections if each.asker.share == share and each.untaken]
             if not own:
                 return
-            self.note("webserver-max-held-answer-bytes", own[0].address)
+            self.count_limit("webserver-max-held-answer-bytes", own[0].address)
             largest = max(own, key=lambda each: each.untaken)
             largest.keep(0)
             self._dismiss(largest)
@@ -318,7 +318,7 @@ class Server:
             return option
         own = [each for each in self.connections if each.asker.share == most]
         largest = max(own, key=lambda each: each.late_answers)
-        self.note(option, largest.address)
+        self.count_limit(option, largest.address)
         largest.give_way("the node has too many subscriptions, and most of them for this client")
         return ""
 
@@ -329,7 +329,7 @@ class Server:
 
     def _watch_on(self) -> None:
         if self._watch is None:
-            self._watch = self.loop.call_later(self._round, self._look)
+            self._watch = self.loop.call_later(self._round, self._check)
 
     def leave(self, connection: Connection) -> None:
         if self._connections.remove(connection) or self._spare.remove(connection):
@@ -345,10 +345,10 @@ class Server:
     def may_ask(self, address: str) -> bool:
         if self.addresses.allows(address, self.loop.time()):
             return True
-        self.note("webserver-max-requests-per-second", address)
+        self.count_limit("webserver-max-requests-per-second", address)
         return False
 
-    def note(self, option: str, address: str) -> None:
+    def count_limit(self, option: str, address: str) -> None:
         self.bounds.count(option, address)
         self._watch_on()
 
@@ -358,15 +358,15 @@ class Server:
         shortest = min(limits.request_seconds, limits.idle_seconds, limits.write_seconds)
         return min(LONGEST_ROUND, shortest / 4)
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         now = self.loop.time()
-        self.look(now)
+        self.check_connections(now)
         self.addresses.forget(now)
         self._watch = None
         if self.connections or self.spare_connections or self.bounds.has_unlogged:
             self._watch_on()
 
-    def look(self, now: float) -> None:
+    def check_connections(self, now: float) -> None:
         line = self.bounds.line(now)
         if line:
             log.warning("limits reached by clients: %(limits)s", {"limits": line})

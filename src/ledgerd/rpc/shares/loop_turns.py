@@ -101,14 +101,14 @@ class LoopTurns:
         self._ends = now + ROUND_SECONDS
         coming = loop.call_soon(self._round)
         while self._waiting and now < self._ends:
-            now = self._take_turn(now)
+            now = self._run_turn(now)
         if not self._waiting:
             coming.cancel()
             self._ends = None
             self._spent.clear()
             self._level = 0.0
 
-    def _take_turn(self, now: float) -> float:
+    def _run_turn(self, now: float) -> float:
         _, _, share = heappop(self._order)
         self._level = max(self._level, self._spent.get(share, 0.0))
         works = self._waiting[share]

@@ -60,7 +60,7 @@ def noting_editor(
 ) -> Callable[..., Edit[Any] | Editing]:
     """A way to edit objects of these tables that notes, once, each of a kind with what is read of it before."""
 
-    def note(entity: Any) -> None:  # noqa: ANN401 - an object of any table
+    def remember(entity: Any) -> None:  # noqa: ANN401 - an object of any table
         if entity.id not in notes:
             notes[entity.id] = entity, read(entity)
 
@@ -72,7 +72,7 @@ def noting_editor(
             return Edit(tables[kind], entity)
         for each in (entity, *others):
             if type(each) is record:
-                note(each)
+                remember(each)
         return Editing([Edit(tables[type(each)], each) for each in (entity, *others)])
 
     return editing

@@ -20,7 +20,7 @@ from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.link.link import HEAD
 from ledgerd.rpc.link.subscribers import Subscription
 from ledgerd.rpc.link.topics import APPLIED_BLOCK, INCLUDED, STATUS, Inclusion, unpacked
-from ledgerd.state.views.standing import FollowedStanding, StandingFile, write_standing
+from ledgerd.state.views.serving_status import ServingStatus, ServingStatusFile, write_serving_status
 from tests.recorded import recorded_blocks
 from tests.rpc.loopback import play
 
@@ -69,7 +69,7 @@ class Scripted:
 
 def follower_of(script: Scripted, folder: Path) -> DirectoryFollower:
     state, blocks = cast("DirectoryState", script), cast("KeptBlocks", script)
-    return DirectoryFollower(state, StandingFile(folder), blocks, Forwarder("", lambda: 0, lambda: 0.0))
+    return DirectoryFollower(state, ServingStatusFile(folder), blocks, Forwarder("", lambda: 0, lambda: 0.0))
 
 
 def told(follower: DirectoryFollower, topic: str, script: Scripted, *steps: Any) -> list[bytes]:
@@ -180,9 +180,9 @@ def test_a_reason_not_to_serve_comes_and_goes_and_each_head_is_told_of(tmp_path:
     assert (follower.reason, changes) == (NO_STATE, [])
     script.stand(1, branch(1, 3, 1, 1), block_id(3, 1))
     follower.refresh()
-    write_standing(tmp_path, FollowedStanding("its digest differs"))
+    write_serving_status(tmp_path, ServingStatus("its digest differs"))
     follower.refresh()
-    write_standing(tmp_path, FollowedStanding(behind=2))
+    write_serving_status(tmp_path, ServingStatus(behind=2))
     follower.refresh()
     follower.refresh()
     assert changes == ["", "its digest differs", ""]

@@ -24,7 +24,7 @@ from ledgerd.rpc.blocks.records import FILE_NAME
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.http.service import Service
 from ledgerd.rpc.link.link import Link
-from ledgerd.state.views.standing import FollowedStanding, write_standing
+from ledgerd.state.views.serving_status import ServingStatus, write_serving_status
 from tests.chain.recorded_chains import advance, network_of, open_chain
 from tests.chain.replays import copy_replayed
 from tests.history.histories import HISTORY_FOLDER
@@ -138,16 +138,16 @@ def test_without_a_state_requests_are_refused_and_answered_as_soon_as_there_is_o
                 status, _, text = await client.answer()
                 return status.split(" ")[1], json.loads(text)
 
-            for step, reason in ((None, NO_STATE), (FollowedStanding("it is made anew"), "it is made anew")):
+            for step, reason in ((None, NO_STATE), (ServingStatus("it is made anew"), "it is made anew")):
                 if step is not None:
                     shutil.copytree(tmp_path / "other" / STATE_FOLDER, tmp_path / STATE_FOLDER)
-                    write_standing(tmp_path, step)
+                    write_serving_status(tmp_path, step)
                 follower.refresh()
                 assert await get("/health") == ("503", {"healthy": False, "reason": reason})
                 assert await get("/ready") == ("503", {"ready": False, "reason": reason})
                 status, answer = await post()
                 assert (status, answer["error"]["message"]) == ("503", f"{REFUSED}: {reason}")
-            write_standing(tmp_path, FollowedStanding(behind=MOST_BEHIND + 1))
+            write_serving_status(tmp_path, ServingStatus(behind=MOST_BEHIND + 1))
             follower.refresh()
             assert await get("/health") == ("200", {"healthy": True})
             status, answer = await get("/ready")

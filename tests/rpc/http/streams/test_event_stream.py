@@ -31,7 +31,7 @@ def test_silence_is_broken_by_a_comment_and_the_node_ends_the_stream(
             await listener.connect()
             await listener.event()
             for _ in range(2):
-                service.look(service.loop.time())
+                service.check_connections(service.loop.time())
             beat = await listener.client.reader.readuntil(b":\n\n")
             await service.stop()
             assert await listener.client.rest() == b""

@@ -226,8 +226,8 @@ def test_the_send_buffer_of_a_subscriber_that_does_not_read_is_bounded() -> None
                 main.publish(event)
                 await asyncio.sleep(0)
             assert connection.transport.get_write_buffer_size() < 3 * len(event)
-            serves.look(0.0)
-            serves.look(60.0)
+            serves.check_connections(0.0)
+            serves.check_connections(60.0)
             assert connection.transport.is_closing()
 
     play(scene)
@@ -327,17 +327,17 @@ def test_a_silent_client_is_pinged_and_then_disconnected() -> None:
             client = await raw(server)
             await until(lambda: any(isinstance(each, WebSocketConnection) for each in serves.connections))
             connection = await connection_of(serves)
-            serves.look(0.0)
-            serves.look(75.0)
+            serves.check_connections(0.0)
+            serves.check_connections(75.0)
             ping = Frame(Opcode.PING, b"").serialize(mask=False)
             assert await client.reader.readexactly(len(ping)) == ping
             await client.say(masked(Frame(Opcode.PONG, b"")))
             await until(lambda: connection.progress() > 2)
             for now in (75.0, 150.0):
-                serves.look(now)
+                serves.check_connections(now)
             assert await client.reader.readexactly(len(ping)) == ping
             for now in (150.0, 225.0):
-                serves.look(now)
+                serves.check_connections(now)
             assert await client.rest() == b""
 
     play(scene)
@@ -352,15 +352,15 @@ def test_a_message_that_does_not_end_is_not_waited_for() -> None:
             steps = connection.progress()
             await client.say(masked(Frame(Opcode.TEXT, b"[" * 200))[:-10])
             await until(lambda: connection.progress() > steps)
-            serves.look(0.0)
+            serves.check_connections(0.0)
             await client.say(b"xx")
             await asyncio.sleep(0)
-            serves.look(59.0)
+            serves.check_connections(59.0)
             assert not connection.transport.is_closing()
-            serves.look(60.0)
+            serves.check_connections(60.0)
             assert (1008).to_bytes(2, "big") in await client.reader.read(100)
-            serves.look(60.0)
-            serves.look(70.0)
+            serves.check_connections(60.0)
+            serves.check_connections(70.0)
             assert await client.rest() == b""
 
     play(scene)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.arithmetic import int64, uint32
-from ledgerd.chain.ledger.discrepancies import note
+from ledgerd.chain.ledger.discrepancies import record_discrepancy
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.curve import priced, time_penalty_of
@@ -185,7 +185,7 @@ def pm_leverage_close(ledger: Ledger, operation: PmLeverageClose) -> None:
     gained = value - owed
     require(gained >= operation.min_return, "bettor_received >= o.min_return: Return below min_return")
     unwind_position(ledger, position, market, max(0, int64(position.total_bet - owed)))
-    note(ledger, Sum.TOKENS, max(0, owed - position.total_bet))
+    record_discrepancy(ledger, Sum.TOKENS, max(0, owed - position.total_bet))
     _repay(ledger, position, owed, fits_int64(position.pool_profit + position.funding_paid))
     defer_claim(ledger, market, operation.account, CLOSED_LEVERAGE, position.outcome_index, gained)
     with ledger.editing(position):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.arithmetic import DivideByZero, fits_uint64, int16, uint32, uint128
-from ledgerd.chain.ledger.discrepancies import note
+from ledgerd.chain.ledger.discrepancies import record_discrepancy
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.accounts.energy import energy_now
@@ -149,7 +149,7 @@ def _pay(ledger: Ledger, operation: Award | FixedAward, reward: int, for_receive
             )
         )
         for_receiver -= part
-    note(ledger, Sum.TOKENS, max(0, -for_receiver))
+    record_discrepancy(ledger, Sum.TOKENS, max(0, -for_receiver))
     if for_receiver > 0:
         vested = create_vesting(ledger, receiver, for_receiver)
         with ledger.editing(receiver):

@@ -5,7 +5,7 @@ walks every position in each block (spec 09, section 5.5).
 
 from __future__ import annotations
 
-from ledgerd.chain.ledger.discrepancies import note
+from ledgerd.chain.ledger.discrepancies import record_discrepancy
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.curve import priced, reserves_of
 from ledgerd.chain.rules.markets.lazy_pool import credit, find_pool, serve_queue
@@ -99,7 +99,9 @@ def liquidate(ledger: Ledger, position: leverage.PmLeveragePosition, market: PmM
     )
     unwind_position(ledger, position, market, part.pot)
     # Quirk: the pot is nothing at least, so that what is paid beyond the bet comes from nowhere.
-    note(ledger, Sum.TOKENS, max(0, (part.value if reason == BY_VOID else part.pool) - position.total_bet))
+    record_discrepancy(
+        ledger, Sum.TOKENS, max(0, (part.value if reason == BY_VOID else part.pool) - position.total_bet)
+    )
     pool = find_pool(ledger)
     if pool is not None:
         with ledger.editing(pool):

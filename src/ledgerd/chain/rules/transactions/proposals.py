@@ -46,12 +46,12 @@ def try_out(ledger: Ledger, operations: Iterable[Operation]) -> None:
     quirk).
     """
     tried = Transaction(0, 0, uint32(ledger.now + MAX_TIME_UNTIL_EXPIRATION), tuple(operations), (), ())
-    told = ledger.told()
+    reported = ledger.reported()
     try:
         with ledger.store.begin(replays_ties=True):
             apply_transaction(ledger, tried, UNSIGNED)
     finally:
-        ledger.take_back(told)
+        ledger.rewind(reported)
         ledger.cursor.transaction_id = NO_TRANSACTION
         ledger.cursor.operation_in_transaction = len(tried.operations)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.arithmetic import MAX_UINT128, DivideByZero, fits_uint64, truncated, uint128
-from ledgerd.chain.ledger.discrepancies import note
+from ledgerd.chain.ledger.discrepancies import record_discrepancy
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.protocol.constants import MAX_PROXY_RECURSION_DEPTH
 from ledgerd.protocol.errors import require
@@ -87,7 +87,7 @@ def adjust_validator_vote(ledger: Ledger, validator: validators.Validator, delta
         validator.virtual_last_update = now
         validator.votes = fits_int64(validator.votes + delta)
         if ledger.hardfork(5) and validator.votes < 0:
-            note(ledger, Sum.VOTES, -validator.votes, validator.id)
+            record_discrepancy(ledger, Sum.VOTES, -validator.votes, validator.id)
             validator.votes = 0
         validator.counted_votes = (
             counted_votes(validator.votes, validator.penalty_percent) if ledger.hardfork(6) else validator.votes
@@ -107,7 +107,7 @@ def adjust_validator_vote(ledger: Ledger, validator: validators.Validator, delta
 def clear_votes(ledger: Ledger, account: Account) -> None:
     for vote in votes_of(ledger, account):
         if ledger.hardfork(5):
-            note(ledger, Sum.VOTES, account.validators_vote_weight, vote.validator)
+            record_discrepancy(ledger, Sum.VOTES, account.validators_vote_weight, vote.validator)
         ledger.store.remove(vote)
     with ledger.editing(account):
         account.validators_voted_for = 0

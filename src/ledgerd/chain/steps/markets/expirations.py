@@ -9,7 +9,7 @@ from typing import Any
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.arithmetic import int64, truncated
-from ledgerd.chain.ledger.discrepancies import note
+from ledgerd.chain.ledger.discrepancies import record_discrepancy
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.money.balances import adjust_balance, burn
 from ledgerd.chain.steps.markets.budget import MarketBudget
@@ -48,7 +48,7 @@ def _forfeit(ledger: Ledger, commit: commitments.PmCommit) -> None:
         adjust_balance(ledger, ledger.account(commit.account), refund)
     market = ledger.store.find(PM_MARKETS, commit.market)
     if market is None:
-        note(ledger, Sum.TOKENS, -penalty)
+        record_discrepancy(ledger, Sum.TOKENS, -penalty)
     else:
         with ledger.editing(market):
             market.forfeit_pool = fits_int64(market.forfeit_pool + max(0, penalty))

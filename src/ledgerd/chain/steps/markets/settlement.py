@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import islice
 
 from ledgerd.chain.ledger.arithmetic import uint32, uint64, uint128
-from ledgerd.chain.ledger.discrepancies import note
+from ledgerd.chain.ledger.discrepancies import record_discrepancy
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.lazy_pool import return_to_pool, settle_allocation
 from ledgerd.chain.rules.markets.liquidation import BY_END, BY_VOID, force_close
@@ -73,7 +73,7 @@ def pay_providers(ledger: Ledger, market: PmMarket, bonus: int, uncovered: int) 
     rows = ledger.store.scan(LIQUIDITY_BY_MARKET, lower=(market.id,), upper=(market.id,))
     active = [row for row in rows if row.status == PROVIDED]
     if not active:
-        note(ledger, Sum.TOKENS, uncovered - bonus)
+        record_discrepancy(ledger, Sum.TOKENS, uncovered - bonus)
         return
     incomes = bonus_shares([Provided(row.amount, ledger.now - row.deposit_time) for row in active], bonus)
     charged = charges([row.amount for row in active], uncovered)

@@ -261,14 +261,14 @@ class Broadcasts:
         count = len(transaction.signatures)
         if not chain.is_signable(transaction):
             count = 0
-        elif not allowance.signatures.take(count, self._now):
+        elif not allowance.signatures.spend(count, self._now):
             raise QuotaExceeded("signatures of an address")
-        elif not self._signatures.take(asked.share, count, self._now):
+        elif not self._signatures.spend(asked.share, count, self._now):
             raise QuotaExceeded("signatures of all clients")
         try:
             chain.push_transaction(transaction)
         except RuleViolation:
-            allowance.signatures.take(REFUSED_COST * (count + self._charge_looks(asked.share, allowance)), self._now)
+            allowance.signatures.spend(REFUSED_COST * (count + self._charge_looks(asked.share, allowance)), self._now)
             raise
         self._charge_looks(asked.share, allowance)
         for action in self.after_transaction:
@@ -278,8 +278,8 @@ class Broadcasts:
         """Authorities of many members cost as much as signatures."""
         looks = self._chain.chain.members_checked // MEMBERS_OF_A_SIGNATURE
         if looks:
-            allowance.signatures.take(looks, self._now)
-            self._signatures.take(share, looks, self._now)
+            allowance.signatures.spend(looks, self._now)
+            self._signatures.spend(share, looks, self._now)
         return looks
 
     def _push_block(self, asked: Broadcast, allowance: Allowance) -> None:
@@ -301,7 +301,7 @@ class Broadcasts:
     def _charge_unproven(self, share: str, size: int, allowance: Allowance, *, is_beside: bool) -> None:
         """A block that nobody is known to have signed; beside the head it may be kept."""
         now = self._now
-        if not allowance.pushed.take(size, now) or (is_beside and not allowance.unproven.take(1, now)):
+        if not allowance.pushed.spend(size, now) or (is_beside and not allowance.unproven.spend(1, now)):
             raise QuotaExceeded("unsigned blocks of an address")
-        if not self._unproven.take(share, size, now):
+        if not self._unproven.spend(share, size, now):
             raise QuotaExceeded("unsigned blocks of all clients")

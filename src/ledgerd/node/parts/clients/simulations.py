@@ -66,14 +66,14 @@ class Simulations:
     def _within_quota(self, asked: Broadcast) -> node_api.SimulatedTransaction:
         began = self._time.seconds()
         quota = self._quotas.of(asked.share, began)
-        if not (quota.take(0, began) and self._all.take(0, began)):
+        if not (quota.spend(0, began) and self._all.spend(0, began)):
             raise PlainError(SPENT)
         try:
             return self._simulated(codec_of(Transaction).decode_exactly(asked.packed))
         finally:
             now = self._time.seconds()
-            quota.take(now - began, now)
-            self._all.take(now - began, now)
+            quota.spend(now - began, now)
+            self._all.spend(now - began, now)
 
     def _simulated(self, transaction: Transaction) -> node_api.SimulatedTransaction:
         if len(transaction.signatures) > MOST_SIGNATURES:

@@ -16,7 +16,7 @@ from ledgerd.rpc.link.link import HEAD
 from ledgerd.rpc.link.subscribers import Subscribers
 from ledgerd.rpc.link.topics import APPLIED_BLOCK, INCLUDED, Inclusion, packed_topic
 from ledgerd.state.views.reader import CommitView
-from ledgerd.state.views.standing import FollowedStanding, StandingFile
+from ledgerd.state.views.serving_status import ServingStatus, ServingStatusFile
 
 REFRESH_SECONDS = 0.02
 """Between two looks while there are clients."""
@@ -40,7 +40,9 @@ log = logging.getLogger(__name__)
 class DirectoryFollower:
     """The `MainProcess` of a worker of an API node."""
 
-    def __init__(self, state: DirectoryState, file: StandingFile, blocks: KeptBlocks, forwarder: Forwarder) -> None:
+    def __init__(
+        self, state: DirectoryState, file: ServingStatusFile, blocks: KeptBlocks, forwarder: Forwarder
+    ) -> None:
         self._state = state
         self._file = file
         self._blocks = blocks
@@ -48,7 +50,7 @@ class DirectoryFollower:
         self._subscribers = Subscribers(_ignore, _ignore)
         self._published: dict[int, bytes] = {}
         """The ids of the latest heads, by their numbers, in the order in which they came."""
-        self.followed: FollowedStanding | None = None
+        self.followed: ServingStatus | None = None
         self.reason = state.reason
         """Why no request is answered now; empty while they are."""
         self.on_change: list[Callable[[], None]] = []
@@ -77,7 +79,7 @@ class DirectoryFollower:
 
     def refresh(self) -> bool:
         has_moved = self._state.refresh()
-        self.followed = self._file.look()
+        self.followed = self._file.read()
         reason = self._reason()
         if reason != self.reason:
             self._turn(reason)

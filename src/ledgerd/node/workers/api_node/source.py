@@ -27,7 +27,7 @@ from ledgerd.rpc.http.service import PageRoutes, Service
 from ledgerd.rpc.link.link import Link
 from ledgerd.state.files.disk import DATA_FILE
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.views.standing import StandingFile
+from ledgerd.state.views.serving_status import ServingStatusFile
 
 NO_HISTORY = "There is no history in the data directory of this API node"
 
@@ -77,7 +77,7 @@ class DirectorySource:
         self._link, data_dir = link, Path(settings.data_dir)
         state = DirectoryState(Path(settings.state), STORED_TABLES)
         forwarder = Forwarder(settings.node, lambda: state.head.time if state.head else 0, clock)
-        self.main = DirectoryFollower(state, StandingFile(data_dir), blocks, forwarder)
+        self.main = DirectoryFollower(state, ServingStatusFile(data_dir), blocks, forwarder)
         self.reading = state.snapshot
         self.projections = state.projections.snapshot
         self.status = LatestStatus()

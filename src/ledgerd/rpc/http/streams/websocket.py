@@ -97,7 +97,7 @@ class WebSocketConnection(Connection):
             if self._waiting:
                 frame = self._waiting.popleft()
                 self._waiting_bytes -= len(frame.data) + PART_BYTES
-                self._take(frame)
+                self._handle_frame(frame)
                 self._flush()
             elif self.unread.size:
                 self._parse(self.unread.take(PARSED_BYTES))
@@ -161,7 +161,7 @@ class WebSocketConnection(Connection):
 
     # -- messages
 
-    def _take(self, frame: Frame) -> None:
+    def _handle_frame(self, frame: Frame) -> None:
         if frame.opcode in {Opcode.TEXT, Opcode.BINARY}:
             self._is_binary = frame.opcode is Opcode.BINARY
             self._message = None
@@ -203,7 +203,7 @@ class WebSocketConnection(Connection):
         if not isinstance(answer, Later):
             self._send(answer)
         elif option := service.limit_of_late(self):
-            service.note(option, self.address)
+            service.count_limit(option, self.address)
             self._send(answer.refused(f"Too many subscriptions and unfinished answers ({option})"))
         else:
             task = service.tasks.begin(self._answer_later(answer))

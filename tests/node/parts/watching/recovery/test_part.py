@@ -14,21 +14,21 @@ from ledgerd.node.config.configuration import Configuration, read_configuration
 from ledgerd.node.parts.watching.recovery import part as part_module
 from ledgerd.node.parts.watching.recovery.part import RecoveryPart, permissions_of, read_incidents, write_incidents
 from ledgerd.node.parts.watching.recovery.rule import Incident, Permissions
-from ledgerd.p2p.sync.survey import NetworkSight
+from ledgerd.p2p.sync.survey import NetworkSurvey
 from ledgerd.supervision.part import Supervisor
 from tests.node.contexts import context_of
 
-WELL = NetworkSight(1_000, 985, 0, 0, 0, 14, 0, 14, 3.0)
-BEHIND = NetworkSight(1_000, 985, 5, 1_300, 14, 14, 0, 2, 600.0)
+WELL = NetworkSurvey(1_000, 985, 0, 0, 0, 14, 0, 14, 3.0)
+BEHIND = NetworkSurvey(1_000, 985, 5, 1_300, 14, 14, 0, 2, 600.0)
 
 
 class Stage:
     """All that the part uses, played by a test, which notes what happens in which order."""
 
-    def __init__(self, folder: Path, sights: list[NetworkSight | None]) -> None:
+    def __init__(self, folder: Path, surveys: list[NetworkSurvey | None]) -> None:
         self.folder = folder
         self.chain = self
-        self.sights = sights
+        self.surveys = surveys
         self.happened: list[str] = []
         self.now = 0
 
@@ -46,8 +46,8 @@ class Stage:
 
     # -- as the peers
 
-    def sight(self) -> NetworkSight | None:
-        return self.sights.pop(0) if len(self.sights) > 1 else self.sights[0]
+    def survey(self) -> NetworkSurvey | None:
+        return self.surveys.pop(0) if len(self.surveys) > 1 else self.surveys[0]
 
     def ask_again(self) -> None:
         self._note("ask")

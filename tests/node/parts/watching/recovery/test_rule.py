@@ -18,13 +18,13 @@ from ledgerd.node.parts.watching.recovery.rule import (
     Verdict,
     WedgeRule,
 )
-from ledgerd.p2p.sync.survey import FAR_BLOCKS, NetworkSight
+from ledgerd.p2p.sync.survey import FAR_BLOCKS, NetworkSurvey
 
 FORGET, GO_BACK, FETCH = RecoveryStep
 ALL = Permissions(may_step=True, may_fetch=True)
 DAY = 86_400
-WELL = NetworkSight(1_000, 985, 0, 0, 0, 14, 0, 14, 3.0)
-BEHIND = NetworkSight(1_000, 985, 5, 1_000 + FAR_BLOCKS, 14, 14, 0, 2, 600.0)
+WELL = NetworkSurvey(1_000, 985, 0, 0, 0, 14, 0, 14, 3.0)
+BEHIND = NetworkSurvey(1_000, 985, 5, 1_000 + FAR_BLOCKS, 14, 14, 0, 2, 600.0)
 
 
 class Run:
@@ -39,11 +39,11 @@ class Run:
         self.said: list[str] = []
         self.verdict = Verdict(None, (), "")
 
-    def see(self, sight: NetworkSight, seconds: float = 0.0) -> list[RecoveryStep]:
+    def see(self, survey: NetworkSurvey, seconds: float = 0.0) -> list[RecoveryStep]:
         """See the same for a while; the steps that follow."""
         before, end = len(self.taken), self.now + seconds
         while True:
-            self.verdict = self.rule.inspect(self.now, self.wall, sight)
+            self.verdict = self.rule.inspect(self.now, self.wall, survey)
             self.said += [line.text for line in self.verdict.lines]
             if self.verdict.step is not None:
                 self.taken.append((self.now, self.verdict.step))
@@ -62,7 +62,7 @@ def test_five_minutes_without_progress_and_with_proof_are_a_dead_end() -> None:
 
 
 @pytest.mark.parametrize(
-    "sight",
+    "survey",
     [
         BEHIND._replace(signers=13),
         BEHIND._replace(highest=1_000 + FAR_BLOCKS - 1),
@@ -71,9 +71,9 @@ def test_five_minutes_without_progress_and_with_proof_are_a_dead_end() -> None:
         BEHIND._replace(needed=0, signers=0),
     ],
 )
-def test_less_than_proof_causes_no_step(sight: NetworkSight) -> None:
+def test_less_than_proof_causes_no_step(survey: NetworkSurvey) -> None:
     run = Run()
-    assert run.see(sight, 3_600) == []
+    assert run.see(survey, 3_600) == []
     assert run.incidents == []
 
 
@@ -186,7 +186,7 @@ def test_claims_are_told_of_at_intervals() -> None:
 
 
 SIGHTS = st.builds(
-    NetworkSight,
+    NetworkSurvey,
     st.integers(0, 2_000),
     st.integers(0, 2_000),
     st.integers(0, 64),
@@ -200,10 +200,10 @@ SIGHTS = st.builds(
 
 
 @given(st.lists(st.tuples(SIGHTS, st.integers(1, 30)), max_size=60))
-def test_whatever_is_seen_no_step_is_taken_twice_or_too_soon(seen: list[tuple[NetworkSight, int]]) -> None:
+def test_whatever_is_seen_no_step_is_taken_twice_or_too_soon(seen: list[tuple[NetworkSurvey, int]]) -> None:
     run = Run()
-    for sight, looks in seen:
-        run.see(sight, 5.0 * looks)
+    for survey, looks in seen:
+        run.see(survey, 5.0 * looks)
     for incident in run.incidents:
         assert len(set(incident.steps)) == len(incident.steps)
         assert incident.steps == [step.value for step in RecoveryStep][: len(incident.steps)]

@@ -131,9 +131,9 @@ class RecoveryPart(NodePart):
             await self._time.sleep(CHECK_SECONDS)
             rule = self._rule
             if rule is not None and not self._newer_state.is_set():
-                sight = await self._chain.run(self._peers.sight)
-                if sight is not None:
-                    verdict = rule.inspect(self._steady(), self._time.wall() // MICRO, sight)
+                survey = await self._chain.run(self._peers.survey)
+                if survey is not None:
+                    verdict = rule.inspect(self._steady(), self._time.wall() // MICRO, survey)
                     await self._carry_out(rule, verdict)
             working()
 

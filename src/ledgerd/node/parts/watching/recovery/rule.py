@@ -12,7 +12,7 @@ from typing import NamedTuple
 import msgspec
 
 from ledgerd.basics.durations import DAY
-from ledgerd.p2p.sync.survey import FAR_BLOCKS, NetworkSight
+from ledgerd.p2p.sync.survey import FAR_BLOCKS, NetworkSurvey
 
 CONFIRM_SECONDS = 300.0
 MOST_INCIDENTS = 3
@@ -95,41 +95,43 @@ class WedgeRule:
         last = self.incidents[-1] if self.incidents else None
         return None if last is None or last.is_over else last
 
-    def inspect(self, now: float, wall: int, sight: NetworkSight) -> Verdict:
+    def inspect(self, now: float, wall: int, survey: NetworkSurvey) -> Verdict:
         """What follows from what is seen now, at steady seconds and seconds since 1970."""
         self._lines = []
         if self._is_first:
             self._is_first = False
-            self._resume_cut_off(now, sight)
-        self._record_progress(now, sight)
-        is_behind = sight.is_ahead_known
-        self._report_claims(now, sight, is_behind=is_behind)
+            self._resume_cut_off(now, survey)
+        self._record_progress(now, survey)
+        is_behind = survey.is_ahead_known
+        self._report_claims(now, survey, is_behind=is_behind)
         if not is_behind:
             self._since = None
-            self._close(sight)
-            return self._verdict(None, sight)
+            self._close(survey)
+            return self._verdict(None, survey)
         if self._since is None:
             self._since = now
-            self._report(logging.WARNING, f"{_distance_of(sight)}; if that lasts {CONFIRM_SECONDS:.0f} s, steps follow")
+            self._report(
+                logging.WARNING, f"{_distance_of(survey)}; if that lasts {CONFIRM_SECONDS:.0f} s, steps follow"
+            )
         if self.incident is None and now - self._since < CONFIRM_SECONDS:
             return Verdict(None, tuple(self._lines), "")
         if self.incident is None:
-            self._open(now, wall, sight)
-        return self._verdict(self._next_step(now), sight)
+            self._open(now, wall, survey)
+        return self._verdict(self._next_step(now), survey)
 
-    def _record_progress(self, now: float, sight: NetworkSight) -> None:
-        if sight.irreversible <= self._irreversible:
+    def _record_progress(self, now: float, survey: NetworkSurvey) -> None:
+        if survey.irreversible <= self._irreversible:
             return  # after blocks are undone, the state tells of the irreversible block of then
         has_risen = self._irreversible >= 0
-        self._irreversible = sight.irreversible
+        self._irreversible = survey.irreversible
         if has_risen:
             self._acted = now
             self._is_given_up = False
             if self._since is not None:
                 self._since = now
 
-    def _report_claims(self, now: float, sight: NetworkSight, *, is_behind: bool) -> None:
-        if is_behind or not sight.claiming:
+    def _report_claims(self, now: float, survey: NetworkSurvey, *, is_behind: bool) -> None:
+        if is_behind or not survey.claiming:
             self._claimed_at = None
             return
         if self._claimed_at is None:
@@ -139,28 +141,28 @@ class WedgeRule:
         self._claimed_at = now
         self._report(
             logging.WARNING,
-            f"{sight.claiming} peers claim to be {FAR_BLOCKS} blocks or more ahead of block {sight.head}; nobody has "
-            f"shown blocks that {sight.needed} validators have signed (at most {sight.signers}), so nothing follows",
+            f"{survey.claiming} peers claim to be {FAR_BLOCKS} blocks or more ahead of block {survey.head}; nobody has "
+            f"shown blocks that {survey.needed} validators have signed (at most {survey.signers}), so nothing follows",
         )
 
-    def _open(self, now: float, wall: int, sight: NetworkSight) -> None:
+    def _open(self, now: float, wall: int, survey: NetworkSurvey) -> None:
         self.incidents[:] = [each for each in self.incidents if each.began > wall - DAY]
-        self.incidents.append(Incident(wall, sight.head, []))
+        self.incidents.append(Incident(wall, survey.head, []))
         self._acted = now
         self._is_given_up = False
         self._report(
             logging.CRITICAL,
-            f"WEDGED at block {sight.head}: {_distance_of(sight)}, and no block of ours became irreversible for "
+            f"WEDGED at block {survey.head}: {_distance_of(survey)}, and no block of ours became irreversible for "
             f"{CONFIRM_SECONDS:.0f} s. Validators of this node sign nothing meanwhile",
         )
 
-    def _resume_cut_off(self, now: float, sight: NetworkSight) -> None:
+    def _resume_cut_off(self, now: float, survey: NetworkSurvey) -> None:
         """A step that the end of the node has cut off begins again, a few times, unless it has replaced the state."""
         incident = self.incident
         if incident is None or not incident.unfinished:
             return
         incident.unfinished = False
-        if sight.head > incident.head or incident.cut_off >= MOST_CUT_OFF:
+        if survey.head > incident.head or incident.cut_off >= MOST_CUT_OFF:
             return
         incident.cut_off += 1
         self._acted = now - max(STEP_SECONDS.values())
@@ -170,12 +172,12 @@ class WedgeRule:
         if self.incident is not None:
             self.incident.unfinished = False
 
-    def _close(self, sight: NetworkSight) -> None:
+    def _close(self, survey: NetworkSurvey) -> None:
         incident = self.incident
-        if incident is not None and sight.is_in_step:
+        if incident is not None and survey.is_in_step:
             incident.is_over = True
             steps = ", ".join(incident.steps) or "no step"
-            self._report(logging.WARNING, f"in step again at block {sight.head}, after: {steps}")
+            self._report(logging.WARNING, f"in step again at block {survey.head}, after: {steps}")
 
     def _next_step(self, now: float) -> RecoveryStep | None:
         incident = self.incident
@@ -215,11 +217,11 @@ class WedgeRule:
     def _report(self, level: int, text: str) -> None:
         self._lines.append(RecoveryLine(level, text))
 
-    def _verdict(self, step: RecoveryStep | None, sight: NetworkSight) -> Verdict:
+    def _verdict(self, step: RecoveryStep | None, survey: NetworkSurvey) -> Verdict:
         reason = ""
         if self.incident is not None:
-            distance = _distance_of(sight) if sight.is_ahead_known else "not in step with the network yet"
-            reason = f"wedged at block {sight.head}: {distance}"
+            distance = _distance_of(survey) if survey.is_ahead_known else "not in step with the network yet"
+            reason = f"wedged at block {survey.head}: {distance}"
         return Verdict(step, tuple(self._lines), reason)
 
     def has_failed(self, reason: str) -> RecoveryLine:
@@ -229,10 +231,10 @@ class WedgeRule:
         return RecoveryLine(logging.CRITICAL, f"wedged: {reason}")
 
 
-def _distance_of(sight: NetworkSight) -> str:
+def _distance_of(survey: NetworkSurvey) -> str:
     by = (
-        f"{sight.signers} validators have signed"
-        if sight.signers >= sight.needed > 0
-        else f"{sight.trusted} trusted peers have"
+        f"{survey.signers} validators have signed"
+        if survey.signers >= survey.needed > 0
+        else f"{survey.trusted} trusted peers have"
     )
-    return f"{by} blocks up to {sight.highest}, {sight.highest - sight.head} above our head"
+    return f"{by} blocks up to {survey.highest}, {survey.highest - survey.head} above our head"
