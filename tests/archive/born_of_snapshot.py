@@ -103,6 +103,10 @@ class BornOfSnapshot:
         """Until the node has what the peer has."""
         self._wait(lambda: self.node.head == self._height)
 
+    def wait_for_block(self, number: int) -> None:
+        """Until the node gives a block of its past; a kept answer that has none is dropped soon after it is there."""
+        self._wait(lambda: self.node.call("database_api", "get_block", number) is not None)
+
     def work(self, *words: str, kills: Kills | None = None, paused: Path | None = None) -> None:
         """Run a command to its end, however often it or the node is killed.
 

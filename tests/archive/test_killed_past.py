@@ -49,7 +49,7 @@ def unkilled(
         assert born.node.call("database_api", "get_block", 1) is None
         assert born.node.call("operation_history", "get_ops_in_block", 1, False) == []
         born.work("archive", "fetch", server.url)
-        assert born.node.call("database_api", "get_block", 1) is not None, "it is served without a new start"
+        born.wait_for_block(1)  # it is served without a new start
         born.work("history", "extend", paused=folder / RECORDING)
         answers = born.finish()
     is_as_recorded(folder)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Self
 
 from ledgerd.archive.errors import ArchiveUnwritable, SourceFault
+from ledgerd.basics.durable import sync
 
 SPAN_SECONDS = 60.0
 LEAST_BYTES = 65_536
@@ -48,8 +48,7 @@ class Arriving:
                 self._file.close()
             return
         with to_disk(self._path), self._file:
-            self._file.flush()
-            os.fsync(self._file.fileno())
+            sync(self._file)
 
     def write(self, data: bytes) -> None:
         with to_disk(self._path):

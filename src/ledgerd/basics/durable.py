@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
+from typing import IO, Any
 
 
 def put_in_place(fresh: Path, file: Path) -> None:
@@ -13,6 +14,12 @@ def put_in_place(fresh: Path, file: Path) -> None:
         os.fsync(opened.fileno())
     fresh.replace(file)
     sync_folder(file.parent)
+
+
+def sync(file: IO[Any]) -> None:
+    """Make what was written to an open file durable."""
+    file.flush()
+    os.fsync(file.fileno())
 
 
 def sync_folder(folder: Path) -> None:

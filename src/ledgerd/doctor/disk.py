@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -12,6 +11,7 @@ from typing import Annotated
 
 import msgspec
 
+from ledgerd.basics.durable import sync
 from ledgerd.basics.durations import DAY
 from ledgerd.doctor.finding import Finding, error, warning
 
@@ -118,8 +118,7 @@ def time_of_write(data_dir: Path) -> float:
     try:
         with file.open("wb") as probe:
             probe.write(WRITTEN)
-            probe.flush()
-            os.fsync(probe.fileno())
+            sync(probe)
         return time.monotonic() - began
     finally:
         file.unlink(missing_ok=True)

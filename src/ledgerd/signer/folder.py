@@ -14,7 +14,7 @@ from typing import IO, Self
 
 import msgspec
 
-from ledgerd.basics.durable import sync_folder
+from ledgerd.basics.durable import put_in_place, sync_folder
 from ledgerd.producer.signing.double_sign import FILE
 from ledgerd.protocol.crypto.keys import PublicKey, public_key_text
 from ledgerd.protocol.errors import OperatorError
@@ -140,11 +140,9 @@ class SignerFolder:
         mark = None if self.record.block is None else self._now()
         if mark is None:
             return
-        with self._mark.open("wb") as file:
-            file.write(msgspec.json.encode(mark))
-            file.flush()
-            os.fsync(file.fileno())
-        sync_folder(self._mark.parent)
+        fresh = self._mark.with_name(f"{self._mark.name}.new")
+        fresh.write_bytes(msgspec.json.encode(mark))
+        put_in_place(fresh, self._mark)
 
     def close(self) -> None:
         self.record.close(is_last=False)

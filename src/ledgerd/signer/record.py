@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from ledgerd.basics.durable import sync_folder
+from ledgerd.basics.durable import put_in_place, sync_folder
 from ledgerd.producer.signing.double_sign import FILE, LastSigned
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.errors import OperatorError
@@ -66,12 +66,8 @@ class SignerRecord:
 
     def _replace(self, path: Path, block: Block | None) -> None:
         fresh = path.with_name(f"{path.name}.new")
-        with fresh.open("wb") as file:
-            file.write(self._padded(block))
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(path)
-        sync_folder(path.parent)
+        fresh.write_bytes(self._padded(block))
+        put_in_place(fresh, path)
 
     def _refused(self, problem: OSError) -> OperatorError:
         return OperatorError(

@@ -8,6 +8,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+from ledgerd.basics.durable import sync, sync_folder
 from ledgerd.wallet.errors import WalletError
 
 OWNER_ONLY = 0o600
@@ -23,7 +24,7 @@ def write_new(path: Path, raw: bytes) -> None:
         raise _refused(path, problem) from problem
     try:
         _fill(descriptor, raw)
-        _flush_folder(path.parent)
+        sync_folder(path.parent)
     except OSError as problem:
         with suppress(OSError):
             path.unlink()
@@ -36,7 +37,7 @@ def replace_whole(path: Path, raw: bytes) -> None:
         descriptor, fresh = tempfile.mkstemp(".new", f"{path.name}.", path.parent)
         _fill(descriptor, raw)
         Path(fresh).replace(path)
-        _flush_folder(path.parent)
+        sync_folder(path.parent)
     except OSError as problem:
         with suppress(OSError):
             Path(fresh).unlink()
@@ -46,16 +47,7 @@ def replace_whole(path: Path, raw: bytes) -> None:
 def _fill(descriptor: int, raw: bytes) -> None:
     with open(descriptor, "wb") as file:
         file.write(raw)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _flush_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        sync(file)
 
 
 def _refused(path: Path, problem: OSError) -> WalletError:

@@ -4,12 +4,11 @@ Like the block log, but it begins at any block, and drops its oldest from time t
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import ClassVar
 
-from ledgerd.basics.durable import sync_folder
+from ledgerd.basics.durable import sync, sync_folder
 from ledgerd.chain.log.block_log import BlockLog, BlockLogReader
 from ledgerd.chain.log.files import NO_BLOCKS, OFFSET, LogDamaged, LogKind, paths_of
 
@@ -96,8 +95,7 @@ class RollingBlockLog(BlockLog):
                 index.write(offset)
                 end += len(packed) + OFFSET.size
             for file in (data, index):
-                file.flush()
-                os.fsync(file.fileno())
+                sync(file)
 
 
 def _replace_with_copy(folder: Path) -> None:
