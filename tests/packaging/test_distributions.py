@@ -28,6 +28,9 @@ for name in sys.argv[1:]:
         missing[name] = failure.name
 print(json.dumps(missing))
 """
+LOADED = "; import sys; print(*(name.partition('.')[0] for name in sys.modules if '__main__' != name))"
+FOR_SOME_CALLS = {"cryptography", "email", "http", "multiprocessing", "websockets", "xml"}
+"""What a program that only asks nodes never loads, or not before it asks."""
 INSTALLED = "import importlib.metadata as m; print(*(each.name for each in m.distributions()))"
 FOUND = "import importlib.util, sys; print(*(name for name in sys.argv[1:] if importlib.util.find_spec(name)))"
 
@@ -90,6 +93,17 @@ def test_beside_the_client_there_is_only_what_it_declares(with_client: tuple[Env
     assert set(environment.tell(INSTALLED).split()) == {CLIENT, *needed}
     assert environment.tell(FOUND, *read_distributions()[NODE].brings - {"ledgerd_client"}) == ""
     assert environment.tell(FOUND, f"{PACKAGE}.node", f"{PACKAGE}.state", f"{PACKAGE}.sdk") == f"{PACKAGE}.sdk"
+
+
+def test_the_client_loads_what_is_heavy_when_it_is_used(with_client: tuple[Environment, set[str]]) -> None:
+    environment, needed = with_client
+    packages = {each.replace("-", "_") for each in needed}
+
+    nothing = set(environment.tell("import ledgerd.sdk" + LOADED).split())
+    names = set(environment.tell("from ledgerd.sdk import *" + LOADED).split())
+
+    assert nothing & {*packages, "asyncio"} == set()
+    assert names & FOR_SOME_CALLS == set()
 
 
 def test_the_node_with_its_client_can_be_imported_but_for_extras(
