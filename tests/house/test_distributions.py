@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.house.distributions import CLIENT, NODE, Distribution, read_distributions
-from tests.house.source_tree import LEVEL, PACKAGE, ROOT, imports, write_tree
+from tests.house.source_tree import KNOWS_ONLY, LEVEL, PACKAGE, ROOT, imports, write_tree
 
 BOTH = read_distributions()
 PLANTED = {
@@ -64,6 +64,7 @@ def test_all_that_the_client_takes_along_is_there() -> None:
     package = ROOT / "src" / PACKAGE
 
     assert [name for name in BOTH[CLIENT].entries if not (package / name).exists()] == []
+    assert BOTH[CLIENT].entries & LEVEL.keys() == {"sdk", *KNOWS_ONLY["sdk"]}
     assert BOTH[NODE].entries - LEVEL.keys() == set()
 
 
