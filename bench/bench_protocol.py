@@ -6,12 +6,9 @@ recoveries compare across machines.
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
 from functools import partial
 from math import inf
-from statistics import median
 from time import perf_counter
 
 from ledgerd.codec import codec_of
@@ -41,8 +38,6 @@ TIME = 1_538_216_670
 TRANSFERS = 100
 
 ENOUGH_SECONDS = 0.2
-IMPORTS = 9
-IMPORT_TARGET_SECONDS = 0.25
 
 
 def operations() -> tuple[Operation, ...]:
@@ -139,15 +134,6 @@ def show_operation(figures: Figures, operation: Operation) -> None:
     figures.show("  JSON in", lambda: codec.from_json(parse(text)))
 
 
-def show_import() -> None:
-    """What a process pays before it can decode its first block, the interpreter's own start left out."""
-    script = "from time import perf_counter as t; a = t(); import ledgerd.protocol.blocks.block; print(t() - a)"
-    run = [sys.executable, "-c", script]
-    taken = [float(subprocess.run(run, capture_output=True, check=True).stdout) for _ in range(IMPORTS)]  # noqa: S603
-    beside = f"<= {IMPORT_TARGET_SECONDS} s" + ("" if median(taken) <= IMPORT_TARGET_SECONDS else "  MISSED")
-    print(f"{'import of the package':40}{median(taken):>10.3f} s            {beside}")
-
-
 def main() -> None:
     """Print every figure."""
     block = block_of_transfers()
@@ -156,4 +142,3 @@ def main() -> None:
     show_block(figures, block)
     for operation in operations():
         show_operation(figures, operation)
-    show_import()

@@ -27,6 +27,8 @@ ROOT = Path(__file__).resolve().parents[1]
 LOCK = ROOT / "requirements-runtime.lock"
 BUILD = ROOT / "build"
 PROGRAM = "ledgerd"
+DISTRIBUTIONS = ("ledgerd", "ledgerd-client")
+"""Their rooms are all in the program, which has one version."""
 PREFIX = "/usr/local"
 
 WITHOUT_MEANING = {
@@ -169,11 +171,12 @@ def assemble(folder: Path, chosen: argparse.Namespace) -> None:
     }
     (package / "build.json").write_text(json.dumps(flavour), encoding="utf-8")
     compile_modules(package, chosen.jobs)
-    metadata = library / f"{PROGRAM}-{version_of_sources()}.dist-info"
-    metadata.mkdir()
-    (metadata / "METADATA").write_text(
-        f"Metadata-Version: 2.1\nName: {PROGRAM}\nVersion: {version_of_sources()}\n", encoding="utf-8"
-    )
+    for name in DISTRIBUTIONS:
+        metadata = library / f"{name.replace('-', '_')}-{version_of_sources()}.dist-info"
+        metadata.mkdir()
+        (metadata / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: {name}\nVersion: {version_of_sources()}\n", encoding="utf-8"
+        )
     shutil.copytree(ROOT / "share" / PROGRAM / "config", folder / "share" / PROGRAM / "config")
     shutil.copy(ROOT / "LICENSE", folder)
     version = "{}.{}".format(*sys.version_info[:2])

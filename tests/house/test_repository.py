@@ -6,14 +6,14 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator
-from importlib.metadata import requires
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tests.house.source_tree import FLOORS, PACKAGE, ROOT, imports, python_files, write_tree
+from tests.house.distributions import OURS, PROJECTS, needed_by
+from tests.house.source_tree import FLOORS, ROOT, write_tree
 from tests.house.test_links import documents
 
 HOST = re.compile(r"\w+://|--index-url|--extra-index-url|--find-links|@ file|\bpypi\b|pythonhosted", re.IGNORECASE)
@@ -24,9 +24,6 @@ RUNTIME_LOCK = "requirements-runtime.lock"
 BUILT_IN = "postgres"
 """The extra that a built program has."""
 NOT_OURS = {"__pycache__", "build", "dist", "node_modules"}
-
-# Where the name that is imported is not the name that is installed. None today.
-IMPORTED_AS: dict[str, str] = {}
 
 
 def lock_entries(lock: str) -> list[str]:
@@ -55,6 +52,8 @@ def unsatisfied(project: str, lock: str) -> list[str]:
     pins = {canonicalize_name(m[1]): m[2] for entry in lock_entries(lock) if (m := PINNED.match(entry))}
     found = []
     for requirement in map(Requirement, wanted):
+        if requirement.name in OURS:
+            continue
         pinned = pins.get(canonicalize_name(requirement.name))
         if pinned is None:
             found.append(f"{requirement}: not in the lock")
@@ -75,18 +74,8 @@ def needed_at_run_time(project: str, pins: list[str]) -> set[str]:
     """
     table = tomllib.loads(project)["project"]
     asked = [*table["dependencies"], *table.get("optional-dependencies", {}).get(BUILT_IN, ())]
-    wanted = [(Requirement(line), frozenset({""})) for line in asked]
     elsewhere = {name_of(pin) for pin in pins if not _is_for_here(pin)}
-    found: set[tuple[str, frozenset[str]]] = set()
-    while wanted:
-        requirement, extras = wanted.pop()
-        name, own = canonicalize_name(requirement.name), frozenset({"", *requirement.extras})
-        marker = requirement.marker
-        if (name, own) in found or (marker is not None and not any(marker.evaluate({"extra": e}) for e in extras)):
-            continue
-        found.add((name, own))
-        wanted += [(Requirement(line), own) for line in requires(name) or ()]
-    return {name for name, _ in found} | elsewhere
+    return (needed_by(map(Requirement, asked)) | elsewhere) - OURS
 
 
 def without_marker(entry: str) -> str:
@@ -97,13 +86,6 @@ def without_marker(entry: str) -> str:
 def _is_for_here(pin: str) -> bool:
     marker = Requirement(pin.partition(" --hash")[0]).marker
     return marker is None or marker.evaluate()
-
-
-def unused_dependencies(project: str, src: Path) -> list[str]:
-    """Runtime dependencies that no module imports."""
-    imported = {i.target.partition(".")[0] for path in python_files(src) for i in imports(path, src)}
-    names = [Requirement(line).name for line in tomllib.loads(project)["project"]["dependencies"]]
-    return [name for name in names if IMPORTED_AS.get(name, name.replace("-", "_")) not in imported]
 
 
 def targets(makefile: str) -> set[str]:
@@ -180,7 +162,9 @@ def test_a_fault_in_the_lock_is_found(line: str) -> None:
 
 
 def test_the_lock_satisfies_the_project() -> None:
-    assert unsatisfied(read("pyproject.toml"), read("requirements.lock")) == []
+    lock = read("requirements.lock")
+
+    assert [fault for project in PROJECTS.values() for fault in unsatisfied(read(str(project)), lock)] == []
 
 
 @pytest.mark.parametrize(
@@ -200,16 +184,6 @@ def test_a_lock_that_does_not_satisfy_the_project_is_found(lock: str, fault: str
     """
 
     assert unsatisfied(project, lock) == [fault]
-
-
-def test_every_dependency_is_imported() -> None:
-    assert unused_dependencies(read("pyproject.toml"), ROOT / "src") == []
-
-
-def test_a_dependency_that_nothing_imports_is_found(tmp_path: Path) -> None:
-    src = write_tree(tmp_path, {f"{PACKAGE}/state/store.py": "import lmdb"})
-
-    assert unused_dependencies('project.dependencies = ["lmdb>=1.6", "rich"]', src) == ["rich"]
 
 
 def test_every_make_target_is_a_script_that_can_be_run() -> None:

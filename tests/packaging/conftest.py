@@ -21,11 +21,14 @@ from tests.packaging.image import Builder
 
 DOCKERFILE = ROOT / "share" / "ledgerd" / "container" / "Dockerfile"
 SOURCES = (
+    ".gitignore",
     "build-linux.sh",
     "build-mac.sh",
     "pyproject.toml",
     "requirements-runtime.lock",
     "LICENSE",
+    "README.md",
+    "distributions",
     "scripts",
     "share",
     "src",

@@ -81,7 +81,7 @@ def test_a_program_holds_the_packages_of_its_lock_and_no_others(built: Built) ->
     pinned = {found[1].replace("-", "_") for found in lines if not found["marker"]}
     held = {each.name.partition("-")[0] for each in (built.full / "lib").glob("*.dist-info")}
 
-    assert held == {*pinned, "ledgerd"}
+    assert held == {*pinned, "ledgerd", "ledgerd_client"}
 
 
 def test_a_program_brings_the_templates_along(built: Built) -> None:

@@ -1,0 +1,173 @@
+"""What is published: each wheel works alone in a fresh environment, and the same sources give the same bytes."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from tests.house.distributions import CLIENT, NODE, read_distributions
+from tests.house.source_tree import PACKAGE, ROOT
+from tests.memory import memory_folder
+from tests.packaging.conftest import ENOUGH, copied_sources, succeeded
+from tests.packaging.environment import Environment, files_of, modules_of, requirements_of, run
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+IMPORT_ALL = """
+import importlib, json, sys
+missing = {}
+for name in sys.argv[1:]:
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError as failure:
+        missing[name] = failure.name
+print(json.dumps(missing))
+"""
+LOADED = "; import sys; print(*(name.partition('.')[0] for name in sys.modules if '__main__' != name))"
+FOR_SOME_CALLS = {"cryptography", "email", "http", "multiprocessing", "websockets", "xml"}
+"""What a program that only asks nodes never loads, or not before it asks."""
+INSTALLED = "import importlib.metadata as m; print(*(each.name for each in m.distributions()))"
+FOUND = "import importlib.util, sys; print(*(name for name in sys.argv[1:] if importlib.util.find_spec(name)))"
+
+
+def built_from(sources: Path, folder: Path) -> dict[str, bytes]:
+    """All that is published, from sources at some place."""
+    given = {"LEDGERD_REVISION": COMMIT, "SOURCE_DATE_EPOCH": "1700000000", "PYTHONPATH": str(sources)}
+    succeeded(run(sys.executable, "-m", "scripts.build_distributions", str(folder), **given))
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[Path]:
+    with TemporaryDirectory(dir=memory_folder(ENOUGH)) as folder:
+        yield Path(folder)
+
+
+@pytest.fixture(scope="module")
+def published(place: Path) -> dict[str, bytes]:
+    return built_from(ROOT, place / "published")
+
+
+@pytest.fixture(scope="module")
+def wheels(place: Path, published: dict[str, bytes]) -> dict[str, Path]:
+    """The wheel of each distribution."""
+    names = {
+        name: [file for file in published if file.startswith(f"{name.replace('-', '_')}-")] for name in (NODE, CLIENT)
+    }
+    return {
+        name: place / "published" / next(file for file in files if file.endswith(".whl"))
+        for name, files in names.items()
+    }
+
+
+@pytest.fixture(scope="module")
+def with_client(place: Path, wheels: dict[str, Path]) -> tuple[Environment, set[str]]:
+    environment = Environment(place / "with-client")
+    return environment, environment.install(CLIENT, wheels)
+
+
+@pytest.fixture(scope="module")
+def with_node(place: Path, wheels: dict[str, Path]) -> Environment:
+    environment = Environment(place / "with-node")
+    environment.install(NODE, wheels)
+    return environment
+
+
+def test_the_client_alone_can_be_imported_whole(
+    with_client: tuple[Environment, set[str]], wheels: dict[str, Path]
+) -> None:
+    modules = modules_of(wheels[CLIENT])
+
+    assert {f"{PACKAGE}.sdk", f"{PACKAGE}.protocol.crypto.keys"} <= set(modules)
+    assert json.loads(with_client[0].tell(IMPORT_ALL, *modules)) == {}
+
+
+def test_beside_the_client_there_is_only_what_it_declares(with_client: tuple[Environment, set[str]]) -> None:
+    environment, needed = with_client
+
+    assert set(environment.tell(INSTALLED).split()) == {CLIENT, *needed}
+    assert environment.tell(FOUND, *read_distributions()[NODE].brings - {"ledgerd_client"}) == ""
+    assert environment.tell(FOUND, f"{PACKAGE}.node", f"{PACKAGE}.state", f"{PACKAGE}.sdk") == f"{PACKAGE}.sdk"
+
+
+def test_the_client_loads_what_is_heavy_when_it_is_used(with_client: tuple[Environment, set[str]]) -> None:
+    environment, needed = with_client
+    packages = {each.replace("-", "_") for each in needed}
+
+    nothing = set(environment.tell("import ledgerd.sdk" + LOADED).split())
+    names = set(environment.tell("from ledgerd.sdk import *" + LOADED).split())
+
+    assert nothing & {*packages, "asyncio"} == set()
+    assert names & FOR_SOME_CALLS == set()
+
+
+def test_the_node_with_its_client_can_be_imported_but_for_extras(
+    with_node: Environment, wheels: dict[str, Path]
+) -> None:
+    modules = modules_of(wheels[CLIENT]) + modules_of(wheels[NODE])
+
+    missing = json.loads(with_node.tell(IMPORT_ALL, *modules))
+
+    assert set(missing.values()) <= read_distributions()[NODE].may_bring
+    assert [name for name in missing if name.startswith(f"{PACKAGE}.cli.")] == []
+
+
+def test_an_installed_node_knows_its_commit(with_node: Environment) -> None:
+    told = succeeded(run(str(with_node.programs / NODE), "--version")).stdout
+
+    assert f"git_revision:       {COMMIT}\n" in told
+    assert f"ledgerd_version:    {read_distributions()[NODE].project['version']} (full, mainnet)\n" in told
+
+
+def test_an_installed_node_has_the_templates_beside_its_program(with_node: Environment) -> None:
+    brought = with_node.programs.parent / "share" / "ledgerd" / "config"
+
+    assert {each.name for each in brought.iterdir()} == {
+        each.name for each in (ROOT / "share/ledgerd/config").iterdir()
+    }
+
+
+def test_every_file_of_the_package_is_in_one_wheel_alone(wheels: dict[str, Path]) -> None:
+    client, node = (set(files_of(wheels[name])) for name in (CLIENT, NODE))
+
+    src = ROOT / "src"
+    tree = {path.relative_to(src).as_posix() for path in (src / PACKAGE).rglob("*") if path.is_file()}
+    assert client & node == set()
+    assert {name for name in client | node if name.startswith(f"{PACKAGE}/")} - {f"{PACKAGE}/build.json"} == {
+        name for name in tree if "__pycache__" not in name
+    }
+
+
+def test_the_node_asks_for_the_client_of_its_version(wheels: dict[str, Path]) -> None:
+    version = read_distributions()[NODE].project["version"]
+
+    assert f"{CLIENT}=={version}" in map(str, requirements_of(wheels[NODE]))
+    assert wheels[CLIENT].name == f"ledgerd_client-{version}-py3-none-any.whl"
+
+
+def test_the_same_sources_at_another_place_give_the_same_bytes(place: Path, published: dict[str, bytes]) -> None:
+    other = copied_sources(place / "deeper" / "elsewhere").folder
+    for path in other.rglob("*"):
+        path.chmod(path.stat().st_mode | 0o020)
+        os.utime(path, (1, 1))
+
+    assert len(published) == 4
+    assert built_from(other, place / "again") == published
+
+
+def test_a_wheel_from_the_repository_is_that_from_its_source_distribution(
+    place: Path, published: dict[str, bytes]
+) -> None:
+    given = {"LEDGERD_REVISION": COMMIT, "SOURCE_DATE_EPOCH": "1700000000"}
+    build = "import os, sys, hatchling.build as b; os.chdir(sys.argv[1]); b.build_wheel(sys.argv[2])"
+    direct = place / "direct"
+    direct.mkdir()
+    for project in (ROOT, ROOT / "distributions" / "client"):
+        succeeded(run(sys.executable, "-c", build, str(project), str(direct), **given))
+
+    assert {path.name: path.read_bytes() for path in direct.iterdir()}.items() <= published.items()
