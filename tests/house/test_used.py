@@ -1,5 +1,6 @@
-"""Nothing is defined for nobody, or for tests alone: each definition of the source is used by the source, a script or a
-bench, each helper of tests, scripts and benches by one of them, each option and metric by the part that it is for.
+"""Nothing is defined for nobody, or for tests alone: each definition of the source is used by the source, a script, a
+bench or an example of a guide, each helper of tests, scripts and benches by one of them, each option and metric by the
+part that it is for.
 
 Fields of records are left out: what is written and read as bytes or JSON is used by generated code. Arguments that a
 function does not read are the linter's business.
@@ -40,7 +41,8 @@ EXCEPTIONS: dict[str, str] = {
 """`file:name` of what is right as it is, and why."""
 
 SOURCE = ROOT / "src" / PACKAGE
-USERS = ("src", "scripts", "bench")
+USERS = ("src", "scripts", "bench", "docs")
+"""The examples in Python of a guide are uses by those who build on this project."""
 HELPERS = ("tests", "scripts", "bench")
 CALLED_BY_PYTEST = ("test_", "Test", "pytest")
 
@@ -198,6 +200,15 @@ def test_a_use_in_a_script_a_bench_or_another_room_counts(tmp_path: Path, folder
     }
 
     assert unused(write_tree(tmp_path, files), {}) == []
+
+
+def test_a_use_in_an_example_of_a_guide_counts(tmp_path: Path) -> None:
+    files = {
+        f"src/{PACKAGE}/sdk/client.py": "class Client:\n    def blocks(self): ...\n    def left(self): ...",
+        "docs/sdk.md": f"```python\nfrom {PACKAGE}.sdk.client import Client\nClient().blocks()\n```\n`Client.left()`\n",
+    }
+
+    assert unused(write_tree(tmp_path, files), {}) == ["sdk/client.py:left"]
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,20 @@ def uses(root: Path, *folders: Path) -> Uses:
             name = each.target.rpartition(".")[2]
             found.importers[each.target].add((path, aliases.get(name, name)))
             found.known[path] |= {*_prefixes(each.target)}
+    for path in (each for folder in folders for each in sorted(folder.rglob("*.md"))):
+        _note_document(found, path)
     return found
+
+
+def _note_document(found: Uses, path: Path) -> None:
+    """What the examples in Python of a guide use, which is there for those who build on this project."""
+    for text in re.findall(r"^```python[^\n]*\n(.*?)^```", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+        for node in ast.walk(ast.parse(text)):
+            _note(found, path, node)
+            if isinstance(node, ast.ImportFrom) and node.module:
+                for alias in node.names:
+                    found.importers[f"{node.module}.{alias.name}"].add((path, alias.asname or alias.name))
+                    found.known[path] |= {*_prefixes(f"{node.module}.{alias.name}")}
 
 
 def _prefixes(target: str) -> Iterator[str]:

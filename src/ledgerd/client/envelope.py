@@ -80,10 +80,13 @@ def result_of(answer: Json, number: int) -> Any:  # noqa: ANN401 - JSON, of whic
 
 
 def results_of(raw: bytes, count: int) -> Sequence[Any]:
+    return results_in(parsed(raw), count)
+
+
+def results_in(answers: Json, count: int) -> Sequence[Any]:
     """The results of a batch whose requests have the numbers from 0 on; an error stands for its own. `NotAnAnswer`: it
     is no batch of as many answers.
     """
-    answers = parsed(raw)
     if isinstance(answers, dict):
         result_of(answers | {"id": 0}, 0)  # one error for all: the node starts, or the batch is too large
     if not isinstance(answers, list) or len(answers) != count:

@@ -23,6 +23,10 @@ class HttpFault(OSError):
     """What came is no answer, or not a whole one."""
 
 
+class Unanswered(HttpFault):
+    """The connection ended before an answer began."""
+
+
 class TooLarge(HttpFault):
     """An answer has more bytes than it may have."""
 
@@ -110,7 +114,11 @@ class AnswerReader:
         if self.is_whole:
             return
         if not (self.has_head and self._lasts):
-            raise HttpFault("the connection ended within the answer" if self.has_begun else "the connection ended")
+            raise (
+                HttpFault("the connection ended within the answer")
+                if self.has_begun
+                else Unanswered("the connection ended")
+            )
         self.is_whole = True
 
     def take(self) -> bytes:

@@ -1,17 +1,18 @@
-"""Batches of JSON-RPC to the node, over connections that stay open. Bounded in number, time and bytes."""
+"""HTTP of an event loop, over connections that stay open, and batches of JSON-RPC on them. Bounded in number, time and
+bytes.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from ledgerd.basics.failures import reason_of
 from ledgerd.client.address import NodeAddress, read_address
 from ledgerd.client.envelope import ErrorAnswer, NodeCall, NotAnAnswer, batch_of, results_of
-from ledgerd.client.exchange import AnswerReader, HttpFault, request_of
+from ledgerd.client.exchange import AnswerReader, HttpAnswer, HttpFault, request_of
 
 SECONDS = 5.0
 """From a request to the end of its answer."""
@@ -83,15 +84,79 @@ class HttpLink(asyncio.Protocol):
             self._transport.abort()
 
 
+class Unreached(HttpFault):
+    """There is no connection: nothing was sent."""
+
+
+class HttpPool:
+    """Connections to a server that stay open, so many at once; what is asked while all are in use waits."""
+
+    def __init__(self, address: NodeAddress, most_connections: int, most_waiting: int, connect_seconds: float) -> None:
+        self._address = address
+        self._idle: list[HttpLink] = []
+        self._places = asyncio.Semaphore(most_connections)
+        self._most_waiting = most_waiting
+        self._waiting = 0
+        self._connect_seconds = connect_seconds
+
+    async def post(
+        self, body: bytes, most: int, headers: Mapping[str, str] | None = None, *, is_repeatable: bool = True
+    ) -> HttpAnswer:
+        """The answer to JSON, of at most so many bytes. `OSError`: there is none; `Unreached`: nothing was sent."""
+        request = request_of("POST", self._address, self._address.path, body, headers)
+        if self._waiting >= self._most_waiting:
+            raise Unreached("too many requests wait for it")
+        self._waiting += 1
+        try:
+            await self._places.acquire()
+        finally:
+            self._waiting -= 1
+        try:
+            return await self._exchange(request, most, is_repeatable=is_repeatable)
+        finally:
+            self._places.release()
+
+    async def _exchange(self, request: bytes, most: int, *, is_repeatable: bool) -> HttpAnswer:
+        """Send what is repeatable on an open connection; where it has been closed meanwhile, on a new one."""
+        while is_repeatable and self._idle:
+            link = self._idle.pop()
+            if link.is_open:
+                reader = AnswerReader(most)
+                try:
+                    return await self._through(link, request, reader)
+                except OSError:
+                    if reader.has_begun:
+                        raise
+                break
+        return await self._through(await self._connect(), request, AnswerReader(most))
+
+    async def _connect(self) -> HttpLink:
+        try:
+            async with asyncio.timeout(self._connect_seconds):
+                return await HttpLink.to(self._address)
+        except TimeoutError:
+            raise Unreached(f"no connection within {self._connect_seconds:g} s") from None
+        except OSError as problem:
+            raise Unreached(reason_of(problem)) from problem
+
+    async def _through(self, link: HttpLink, request: bytes, reader: AnswerReader) -> HttpAnswer:
+        await link.ask(request, reader)
+        if link.is_open:
+            self._idle.append(link)
+        return HttpAnswer(reader.status, reader.reason, reader.take())
+
+    def close(self) -> None:
+        for link in self._idle:
+            link.close()
+        self._idle.clear()
+
+
 class NodePool:
     """The node, by its address."""
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self._address = read_address(url)
-        self._idle: list[HttpLink] = []
-        self._places = asyncio.Semaphore(MOST_CONNECTIONS)
-        self._waiting = 0
+        self._http = HttpPool(read_address(url), MOST_CONNECTIONS, MOST_WAITING, SECONDS)
         self.requests = self.failures = 0
         """Batches that were sent, and how many of them had no answer."""
 
@@ -102,54 +167,21 @@ class NodePool:
         if not calls:
             return []  # an empty batch is an error of JSON-RPC
         self.requests += 1
+        headers = {"X-Forwarded-For": asker} if asker else {}
         try:
             async with asyncio.timeout(SECONDS):
-                return results_of(await self._answer(batch_of(calls), asker), len(calls))
+                answer = await self._http.post(batch_of(calls), LARGEST_ANSWER, headers)
+                return results_of(answer.body, len(calls))
         except TimeoutError:
             why = f"no answer within {SECONDS:g} s"
         except NotAnAnswer:
             why = "what it answers is no JSON-RPC"
-        except (ErrorAnswer, NodeAway) as problem:
+        except ErrorAnswer as problem:
             why = str(problem)
         except OSError as problem:
             why = reason_of(problem)
         self.failures += 1
         raise NodeAway(why)
 
-    async def _answer(self, body: bytes, asker: str) -> bytes:
-        """The answer to a request, once fewer connections are in use than may be."""
-        headers = {"X-Forwarded-For": asker} if asker else {}
-        request = request_of("POST", self._address, self._address.path, body, headers)
-        if self._waiting >= MOST_WAITING:
-            raise NodeAway("too many requests wait for it")
-        self._waiting += 1
-        try:
-            await self._places.acquire()
-        finally:
-            self._waiting -= 1
-        try:
-            return await self._exchange(request)
-        finally:
-            self._places.release()
-
-    async def _exchange(self, request: bytes) -> bytes:
-        """Send on an open connection; where the node has closed it meanwhile, on a new one."""
-        while self._idle:
-            link = self._idle.pop()
-            if link.is_open:
-                with suppress(OSError):
-                    return await self._through(link, request)
-                break
-        return await self._through(await HttpLink.to(self._address), request)
-
-    async def _through(self, link: HttpLink, request: bytes) -> bytes:
-        reader = AnswerReader(LARGEST_ANSWER)
-        await link.ask(request, reader)
-        if link.is_open:
-            self._idle.append(link)
-        return reader.take()
-
     def close(self) -> None:
-        for link in self._idle:
-            link.close()
-        self._idle.clear()
+        self._http.close()

@@ -1,1 +1,23 @@
-"""The client for programs: a typed way to read the chain and to send to it, through one node or several."""
+"""The client for programs: a typed way to read the chain and to send to it, through one node or several.
+
+What is heavy is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ledgerd.sdk.client import Client
+    from ledgerd.sdk.connection.limits import ClientLimits
+
+__all__ = ["Client", "ClientLimits"]
+
+_PLACES = {"Client": "client", "ClientLimits": "connection.limits"}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)

@@ -1,0 +1,1 @@
+"""Nodes as one: several addresses, of which whichever is well answers."""
