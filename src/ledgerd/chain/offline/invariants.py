@@ -12,8 +12,8 @@ from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.log.files import LogDamaged
 from ledgerd.chain.offline.audit import excess_routes, excess_tokens, excess_votes
 from ledgerd.chain.offline.market_books import Problems, markets_agree
+from ledgerd.protocol.types.arrays import PROXY_DEPTH
 from ledgerd.state.objects.accounts.accounts import ACCOUNTS
-from ledgerd.state.objects.arrays import PROXY_DEPTH
 from ledgerd.state.objects.discrepancies import Sum
 from ledgerd.state.objects.globals import AWARD_SHARES_EXPIRE
 from ledgerd.state.objects.money import vesting

@@ -24,11 +24,11 @@ from ledgerd.codec.types.records import RecordKind
 from ledgerd.codec.types.strings import FixedBytes
 from ledgerd.protocol.crypto.keys import NULL_KEY, PublicKey
 from ledgerd.protocol.properties import ChainPropertiesHf14
+from ledgerd.protocol.types.arrays import FlagRow, NameRow
 from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId
 from ledgerd.protocol.types.names import NO_NAME, AccountName
 from ledgerd.protocol.types.times import Time
 from ledgerd.protocol.types.versions import HardforkVersion, Version
-from ledgerd.state.objects.arrays import FlagRow, NameRow
 from ledgerd.state.tables.keys import BOOL, INT64, NAME_TEXT, NAME_WORD, OBJECT_ID, OWN_ID, TIME, UINT128, descending
 from ledgerd.state.tables.tables import Entity, ObjectId, Table, ordered, unique
 

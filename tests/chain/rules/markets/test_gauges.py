@@ -13,7 +13,7 @@ from ledgerd.chain.rules.markets.oracles import (
     time_class,
     turn_gauge,
 )
-from ledgerd.state.objects.arrays import TIME_CLASSES
+from ledgerd.protocol.types.arrays import TIME_CLASSES
 from ledgerd.state.objects.markets.disputes import PmDispute
 from tests.chain.market_scenes import NOBODY, ORACLE, create_market, create_oracle
 

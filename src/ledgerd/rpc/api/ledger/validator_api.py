@@ -13,6 +13,7 @@ from ledgerd.codec import codec_of
 from ledgerd.codec.types.numbers import UInt8, UInt32, UInt64, UInt128
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.properties import ChainPropertiesHf14
+from ledgerd.protocol.types.arrays import NameRow
 from ledgerd.protocol.types.names import AccountName, cut_name
 from ledgerd.protocol.types.versions import Version
 from ledgerd.rpc.api.shared.kinds import Names, Printed, answer_record, record_of, require_limit
@@ -21,7 +22,6 @@ from ledgerd.rpc.call.counts import exactly
 from ledgerd.rpc.call.declarations import Api
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects import validators
-from ledgerd.state.objects.arrays import NameRow
 from ledgerd.state.tables.tables import Index, ObjectId
 
 VALIDATOR_API = Api("validator_api", "Validators, the votes for them, and whose turn it is.", former_name="witness_api")

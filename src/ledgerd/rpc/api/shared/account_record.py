@@ -15,13 +15,13 @@ from ledgerd.codec.kinds import Reading
 from ledgerd.codec.partial import Pieces, pieces_of
 from ledgerd.codec.types.numbers import ShareAmount
 from ledgerd.codec.types.records import RecordKind
+from ledgerd.protocol.types.arrays import PROXY_DEPTH
 from ledgerd.protocol.types.authority import Authority
 from ledgerd.protocol.types.names import AccountName, text_order
 from ledgerd.protocol.types.times import Time
 from ledgerd.rpc.api.shared.kinds import Printed, answer_record
 from ledgerd.state.errors import UnknownKey
 from ledgerd.state.objects.accounts import accounts
-from ledgerd.state.objects.arrays import PROXY_DEPTH
 from ledgerd.state.objects.validators import VALIDATOR_VOTE_BY_ACCOUNT, VALIDATORS, voted_validator
 from ledgerd.state.views.view import View
 

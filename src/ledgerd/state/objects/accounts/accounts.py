@@ -13,11 +13,11 @@ from ledgerd.codec.types.numbers import Int16, ShareAmount, UInt8, UInt16, UInt3
 from ledgerd.protocol.crypto.keys import KEY_SIZE, NULL_KEY, PublicKey
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.operations.accounts.agents import SEPARATOR
+from ledgerd.protocol.types.arrays import PROXY_DEPTH, ProxiedShares
 from ledgerd.protocol.types.assets import Shares, Tokens, fits_int64
 from ledgerd.protocol.types.authority import Authority
 from ledgerd.protocol.types.names import NO_NAME, AccountName
 from ledgerd.protocol.types.times import LATEST, Time
-from ledgerd.state.objects.arrays import PROXY_DEPTH, ProxiedShares
 from ledgerd.state.tables.keys import BOOL, NAME_TEXT, NAME_WORD, OWN_ID, TIME, UINT8, fixed_bytes
 from ledgerd.state.tables.tables import Entity, Table, ordered, unique
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ledgerd.codec.types.numbers import ShareAmount, UInt16, UInt32
+from ledgerd.protocol.types.arrays import TIME_CLASSES, TimeClasses
 from ledgerd.protocol.types.names import NO_NAME, AccountName
 from ledgerd.protocol.types.times import Time
-from ledgerd.state.objects.arrays import TIME_CLASSES, TimeClasses
 from ledgerd.state.tables.keys import NAME_TEXT, TIME
 from ledgerd.state.tables.tables import Entity, Table, ordered, unique
 

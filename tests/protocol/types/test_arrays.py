@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledgerd.codec import DecodeError, codec_of
+from ledgerd.protocol.types.arrays import FlagRow, NameRow, ProxiedShares, TimeClasses
 from ledgerd.protocol.types.names import cut_name
-from ledgerd.state.objects.arrays import FlagRow, NameRow, ProxiedShares, TimeClasses
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 NAMES = st.text("abcdefghijklmnopqrstuvwxyz0123456789.-\u00e9", max_size=40).map(cut_name)
