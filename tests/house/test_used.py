@@ -40,6 +40,8 @@ EXCEPTIONS: dict[str, str] = {
 """`file:name` of what is right as it is, and why."""
 
 SOURCE = ROOT / "src" / PACKAGE
+FOR_OTHERS = ("sdk",)
+"""Rooms whose public names are for programs of others; what is private in them has to be used there."""
 USERS = ("src", "scripts", "bench")
 HELPERS = ("tests", "scripts", "bench")
 CALLED_BY_PYTEST = ("test_", "Test", "pytest")
@@ -66,6 +68,7 @@ def unused(root: Path, exceptions: dict[str, str]) -> list[str]:
         f"{each.path.relative_to(source).as_posix()}:{each.name}"
         for each in _unused_in(root, found, source)
         if f':{each.name}"' not in entry_points
+        and (each.name.startswith("_") or each.path.relative_to(source).parts[0] not in FOR_OTHERS)
     }
     return sorted(keys - exceptions.keys()) + [
         f"{each}: needs no exception" for each in sorted(exceptions.keys() - keys)
