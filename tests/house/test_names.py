@@ -9,17 +9,20 @@ from pathlib import Path
 from tests.house.source_tree import PACKAGE, ROOT, parse, python_files, write_tree
 
 _STORED = "an operation, and the object of the state that it writes; both names are those of the specification"
+_ANSWERED = "a rule that is broken, and the answer of a node that it is; both names are the reference's"
 
 EXCEPTIONS: dict[str, str] = {
     "AccountMetadata": _STORED,
     "Content": _STORED,
     "Hardfork": "the virtual operation of the specification, and the table of hardforks that it reports from",
+    "MissingAuthority": _ANSWERED,
     "PaidSubscribe": _STORED,
     "PmDisputeVote": _STORED,
     "PmLazyDeposit": _STORED,
     "Role": "what an account is in an operation, and what a key is in an account",
-    "Shares": "what a field of the state holds, a bare number, and an exact amount for programs of others",
     "Sender": "the account that an operation is from, and what sends to webhooks",
+    "Shares": "what a field of the state holds, a bare number, and an exact amount for programs of others",
+    "UnknownAccount": _ANSWERED,
 }
 """Names with two meanings that are right as they are, and why."""
 

@@ -11,6 +11,7 @@ from typing import ClassVar, Self
 
 from ledgerd.basics.printable import shown_text
 from ledgerd.protocol.types.assets import MAX_AMOUNT, MIN_AMOUNT, SHARES_SYMBOL, TOKEN_SYMBOL, Asset, symbol_name
+from ledgerd.sdk.errors import ClientError
 
 LONGEST_AMOUNT = 64
 """Characters of a text, or digits of a number, that are read as an amount."""
@@ -18,7 +19,7 @@ LONGEST_AMOUNT = 64
 _NUMBER = re.compile(r"(-?)([0-9]+)(?:\.([0-9]+))?(?: +([A-Z]+))?")
 
 
-class AmountError(ValueError):
+class AmountError(ClientError, ValueError):
     """What was given is no amount of the symbol: too many decimals, another symbol, or more than 64 bits hold."""
 
 

@@ -7,11 +7,12 @@ from typing import Self
 
 from ledgerd.protocol.crypto.keys import PrivateKey, PublicKey, public_key_text
 from ledgerd.protocol.crypto.signatures import Signature, sign
+from ledgerd.sdk.errors import ClientError
 from ledgerd.sdk.keys import memos
 from ledgerd.sdk.keys.derivation import ROLES, password_keys
 
 
-class NoPrivateKey(LookupError):
+class NoPrivateKey(ClientError, LookupError):
     """The private key that is needed is not there."""
 
 
