@@ -21,6 +21,7 @@ EXCEPTIONS: dict[str, str] = {
     "PmLazyDeposit": _STORED,
     "Role": "what an account is in an operation, and what a key is in an account",
     "Sender": "the account that an operation is from, and what sends to webhooks",
+    "Shares": "what a field of the state holds, a bare number, and an exact amount for programs of others",
     "UnknownAccount": _ANSWERED,
 }
 """Names with two meanings that are right as they are, and why."""

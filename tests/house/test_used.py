@@ -46,6 +46,8 @@ PUBLISHED = ("sdk/errors.py", "sdk/error_answers.py:error_of")
 SOURCE = ROOT / "src" / PACKAGE
 USERS = ("src", "scripts", "bench", "docs")
 """The examples in Python of a guide are uses by those who build on this project."""
+FOR_OTHERS = ("sdk",)
+"""Rooms whose public names are for programs of others; what is private in them has to be used there."""
 HELPERS = ("tests", "scripts", "bench")
 CALLED_BY_PYTEST = ("test_", "Test", "pytest")
 
@@ -71,6 +73,7 @@ def unused(root: Path, exceptions: dict[str, str]) -> list[str]:
         f"{each.path.relative_to(source).as_posix()}:{each.name}"
         for each in _unused_in(root, found, source)
         if f':{each.name}"' not in entry_points
+        and (each.name.startswith("_") or each.path.relative_to(source).parts[0] not in FOR_OTHERS)
     }
     keys = {each for each in keys if not each.startswith(PUBLISHED)}
     return sorted(keys - exceptions.keys()) + [

@@ -13,10 +13,12 @@ import pytest
 from ledgerd.basics.printable import is_shown
 from ledgerd.protocol.types.identifiers import BlockId, ChainId
 from ledgerd.protocol.types.time_text import time_text
+from ledgerd.sdk.transactions.chain_status import ChainStatus
+from ledgerd.sdk.transactions.draft import ROLES, draft_of
 from ledgerd.wallet import command_line, errors
 from ledgerd.wallet.commands import sending
-from ledgerd.wallet.node.checks import ChainStatus, SeenChain, remember
-from ledgerd.wallet.transactions.draft import ROLES, draft_of, save
+from ledgerd.wallet.node.checks import SeenChain, remember
+from ledgerd.wallet.transactions.draft import save
 from tests.wallet.commands.test_sending import TRANSFER, Keys, answers
 from tests.wallet.nodes import FakeNode, Fault, serving
 

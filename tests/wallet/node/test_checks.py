@@ -10,17 +10,9 @@ from typing import Any
 import pytest
 
 from ledgerd.protocol.types.time_text import time_text
+from ledgerd.sdk.transactions.chain_status import ChainStatus
 from ledgerd.wallet.errors import HeadWentBack, NodesDisagree, NodeUnreachable, OtherChain, WalletError, WrongClock
-from ledgerd.wallet.node.checks import (
-    ChainStatus,
-    SeenChain,
-    Trust,
-    chain_status,
-    checked_status,
-    file_of,
-    forget,
-    recall,
-)
+from ledgerd.wallet.node.checks import SeenChain, Trust, chain_status, checked_status, file_of, forget, recall
 from ledgerd.wallet.node.client import NodeClient
 from tests.wallet.nodes import FakeNode, serving
 

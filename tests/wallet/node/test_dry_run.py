@@ -10,8 +10,10 @@ from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.types.assets import tokens
 from ledgerd.protocol.types.names import AccountName
+from ledgerd.sdk.amounts import Viz
+from ledgerd.sdk.transactions.dry_run import BalanceStep, DryRun
 from ledgerd.wallet.errors import NodeUnreachable
-from ledgerd.wallet.node.dry_run import BalanceStep, DryRun, dry_run
+from ledgerd.wallet.node.dry_run import dry_run
 from tests.wallet.nodes import FakeNode, Fault, asking
 
 PAY = Transfer(AccountName("alice"), AccountName("bob"), tokens(1), "")
@@ -45,7 +47,7 @@ def asked(answer: object) -> DryRun:
 
 def test_balances_that_change_and_virtual_operations_are_told() -> None:
     assert asked(TOLD) == DryRun(
-        balances=(BalanceStep("bob", "1.000 VIZ", "1.001 VIZ"),), virtual_operations=(VIRTUAL,)
+        balances=(BalanceStep("bob", Viz("1.000 VIZ"), Viz("1.001 VIZ")),), virtual_operations=(VIRTUAL,)
     )
 
 

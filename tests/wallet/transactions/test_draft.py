@@ -21,10 +21,11 @@ from ledgerd.protocol.types.assets import tokens
 from ledgerd.protocol.types.authority import authority_of
 from ledgerd.protocol.types.identifiers import BlockId, ChainId
 from ledgerd.protocol.types.names import AccountName
+from ledgerd.sdk.transactions.chain_status import ChainStatus
+from ledgerd.sdk.transactions.draft import Draft, draft_of
+from ledgerd.sdk.transactions.signers import Signers
 from ledgerd.wallet.errors import ForeignFile, WalletError
-from ledgerd.wallet.node.checks import ChainStatus
-from ledgerd.wallet.transactions.draft import Draft, draft_of, load, save, signers_offline
-from ledgerd.wallet.transactions.signers import Signers
+from ledgerd.wallet.transactions.draft import load, save, signers_offline
 from tests.strategies import values_of
 
 KEY, AGENT = PrivateKey(b"\5" * 32), PrivateKey(b"\6" * 32)

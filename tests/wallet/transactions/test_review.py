@@ -11,8 +11,8 @@ from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.types.assets import tokens
 from ledgerd.protocol.types.identifiers import BlockId, ChainId
 from ledgerd.protocol.types.names import AccountName
-from ledgerd.wallet.node.checks import ChainStatus
-from ledgerd.wallet.transactions.draft import Draft, draft_of
+from ledgerd.sdk.transactions.chain_status import ChainStatus
+from ledgerd.sdk.transactions.draft import Draft, draft_of
 from ledgerd.wallet.transactions.review import lines_of, review_of
 
 KEY, OTHER = PrivateKey(b"\5" * 32), PrivateKey(b"\6" * 32)

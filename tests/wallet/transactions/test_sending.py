@@ -16,9 +16,10 @@ from ledgerd.protocol.types.assets import tokens
 from ledgerd.protocol.types.identifiers import BlockId, ChainId
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.protocol.types.time_text import time_text
+from ledgerd.sdk.transactions.draft import Draft
+from ledgerd.sdk.transactions.search import TransactionState
 from ledgerd.wallet.errors import NodeRefused, NotSent, UnknownOutcome
-from ledgerd.wallet.transactions.draft import Draft
-from ledgerd.wallet.transactions.sending import TransactionFollower, TransactionState, Until
+from ledgerd.wallet.transactions.sending import TransactionFollower, Until
 from tests.wallet.nodes import Cut, FakeNode, Fault, asking
 
 NOW = 1_700_000_000

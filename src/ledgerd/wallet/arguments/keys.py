@@ -7,10 +7,11 @@ from pathlib import Path
 
 import msgspec
 
+from ledgerd.sdk.keys.derivation import ROLES
 from ledgerd.wallet.arguments.common import Command, Parts, add_command, in_words, path_of, secret_of
 from ledgerd.wallet.commands import keys
 from ledgerd.wallet.commands.result import CommandResult
-from ledgerd.wallet.keys.messages import IDLE_SECONDS, ROLES
+from ledgerd.wallet.keys.messages import IDLE_SECONDS
 from ledgerd.wallet.node.checks import forget
 
 

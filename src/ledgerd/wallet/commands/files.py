@@ -6,15 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ledgerd.protocol.crypto.keys import PublicKey
+from ledgerd.sdk.transactions import search
+from ledgerd.sdk.transactions.chain_status import ChainStatus
+from ledgerd.sdk.transactions.draft import Draft
 from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.commands.sending import Choices, confirmed_and_signed, own_keys, result_of
 from ledgerd.wallet.errors import ExpiredTransaction, KeyNotFound, NotSent, OtherChain, WalletError
 from ledgerd.wallet.keys.session import session_of
-from ledgerd.wallet.node.checks import ChainStatus, chain_words, recall
+from ledgerd.wallet.node.checks import chain_words, recall
 from ledgerd.wallet.node.client import NodeClient
 from ledgerd.wallet.node.ledger import LedgerReader
 from ledgerd.wallet.transactions import sending
-from ledgerd.wallet.transactions.draft import Draft, load, save, signers_offline, signers_online
+from ledgerd.wallet.transactions.draft import load, save, signers_offline, signers_online
 from ledgerd.wallet.transactions.review import lines_of, review_of
 
 HISTORY = "operation_history"
@@ -86,9 +89,9 @@ def _followed(nodes: Sequence[NodeClient], chain: ChainStatus, draft: Draft, cho
     left = max(0.0, draft.transaction.expiration - chain.head_time)
     follower = sending.TransactionFollower(nodes, draft, left + sending.GRACE_SECONDS)
     outcome = follower.check()
-    if choices.until is sending.Until.IRREVERSIBLE and outcome.state != sending.NOT_SENT:
+    if choices.until is sending.Until.IRREVERSIBLE and outcome.state != search.NOT_SENT:
         outcome = follower.wait(choices.until)
-    if outcome.state == sending.NOT_SENT:
+    if outcome.state == search.NOT_SENT:
         raise NotSent(f"the transaction {draft.id} has expired and is in no block")
     return {"id": draft.id, "state": outcome.state, "block": outcome.block}
 
@@ -98,9 +101,9 @@ def _by_id(record: object, named: str, irreversible: int) -> CommandResult:
         raise WalletError(f"the node does not know the transaction {named}")
     block = record["block_num"]
     outcome = (
-        sending.TransactionState("irreversible" if block <= irreversible else "in a block", block)
+        search.TransactionState("irreversible" if block <= irreversible else "in a block", block)
         if block
-        else sending.TransactionState(sending.PENDING)
+        else search.TransactionState(search.PENDING)
     )
     return {"id": named, "state": outcome.state, "block": outcome.block}
 

@@ -9,13 +9,13 @@ from pathlib import Path
 from ledgerd.codec.errors import DecodeError
 from ledgerd.codec.json.errors import JsonError
 from ledgerd.protocol.crypto.keys import InvalidKey, PublicKey, public_key_from_text
+from ledgerd.sdk.keys.memos import is_encrypted
 from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.errors import WalletError
 from ledgerd.wallet.keys.entry import SecretSource, readable
 from ledgerd.wallet.keys.reference_file import encrypted_keys_of
 from ledgerd.wallet.keys.session import session_of, unlock
 from ledgerd.wallet.keys.wallet_file import WalletFile, copy_wallet
-from ledgerd.wallet.transactions.memos import is_encrypted
 
 FOLDER = "ledgerd"
 FILE = "wallet.json"

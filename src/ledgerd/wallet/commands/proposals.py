@@ -13,10 +13,11 @@ from ledgerd.codec import codec_of
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.accounts import proposals
 from ledgerd.protocol.types.names import AccountName
+from ledgerd.sdk.transactions.chain_status import ChainStatus
 from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.commands.sending import Choices, send
 from ledgerd.wallet.errors import NodesDisagree, OtherChain, WalletError
-from ledgerd.wallet.node.checks import ChainStatus, chain_words
+from ledgerd.wallet.node.checks import chain_words
 from ledgerd.wallet.node.client import NodeClient
 from ledgerd.wallet.operations.words import words_of
 from ledgerd.wallet.transactions.draft import load

@@ -17,16 +17,18 @@ from ledgerd.protocol.crypto.keys import PublicKey, public_key_from_text
 from ledgerd.protocol.crypto.signatures import recover
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.operations import Operation
+from ledgerd.sdk.transactions.chain_status import ChainStatus
+from ledgerd.sdk.transactions.draft import Draft, draft_of
 from ledgerd.wallet import errors
 from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.keys.session import KeySession, session_of
-from ledgerd.wallet.node.checks import CLOCK_SECONDS, ChainStatus, Trust, checked_status
+from ledgerd.wallet.node.checks import CLOCK_SECONDS, Trust, checked_status
 from ledgerd.wallet.node.client import NodeClient
 from ledgerd.wallet.node.dry_run import dry_run
 from ledgerd.wallet.node.ledger import LedgerReader
 from ledgerd.wallet.operations.reading import require_valid
 from ledgerd.wallet.transactions.costs import bandwidth_lines, fees_of
-from ledgerd.wallet.transactions.draft import Draft, draft_of, save, signers_online
+from ledgerd.wallet.transactions.draft import save, signers_online
 from ledgerd.wallet.transactions.memos import with_encrypted_memo
 from ledgerd.wallet.transactions.names import corrected, doubts_about
 from ledgerd.wallet.transactions.review import Review, lines_of, review_of
@@ -194,7 +196,7 @@ def known_accounts(operations: Sequence[Operation], session: KeySession, ledger:
 
 
 def result_of(review: Review) -> dict[str, object]:
-    found: dict[str, object] = msgspec.to_builtins(review)
+    found: dict[str, object] = msgspec.to_builtins(review, enc_hook=str)
     return found
 
 

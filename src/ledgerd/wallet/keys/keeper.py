@@ -10,7 +10,6 @@ standard output once it serves, or why it does not.
 from __future__ import annotations
 
 import os
-import secrets
 import select
 import socket
 import struct
@@ -25,14 +24,15 @@ from ledgerd.codec import codec_of
 from ledgerd.codec.errors import DecodeError, EncodeError
 from ledgerd.codec.json.errors import JsonError
 from ledgerd.protocol.blocks.transaction import Transaction
-from ledgerd.protocol.crypto import memo
 from ledgerd.protocol.crypto.keys import InvalidKey, PrivateKey, PublicKey, public_key_from_text, public_key_text
 from ledgerd.protocol.crypto.signatures import sign
 from ledgerd.protocol.errors import RuleViolation
+from ledgerd.sdk.keys.derivation import new_key, password_keys
+from ledgerd.sdk.keys.memos import decrypt_memo, encrypt_memo
 from ledgerd.wallet.errors import KeyNotFound, WalletError
 from ledgerd.wallet.keys import messages
 from ledgerd.wallet.keys.entry import read_secret
-from ledgerd.wallet.keys.messages import READY, ROLES, SECRET_SECONDS
+from ledgerd.wallet.keys.messages import READY, SECRET_SECONDS
 from ledgerd.wallet.keys.reference_file import decrypted_keys
 from ledgerd.wallet.keys.sealing import protect_memory
 from ledgerd.wallet.keys.wallet_file import Contents, WalletFile
@@ -75,8 +75,7 @@ class Keeper:
                 return messages.Signatures(self._sign(chain_id, transaction, keys))
             case messages.EncryptMemo(text, sender, recipient):
                 own = self._key(public_key_from_text(sender))
-                nonce = secrets.randbits(64)
-                return messages.MemoText(memo.encode(text, own, public_key_from_text(recipient), nonce))
+                return messages.MemoText(encrypt_memo(text, own, public_key_from_text(recipient)))
             case messages.DecryptMemo(encrypted):
                 return messages.MemoText(self._decrypt(encrypted))
             case messages.Lock():
@@ -88,17 +87,17 @@ class Keeper:
     def _change(self, request: messages.AnyRequest, descriptor: int | None) -> messages.AnyAnswer:
         match request:
             case messages.GenerateKey(label):
-                return self._add([(PrivateKey(secrets.token_bytes(32)), label)])
+                return self._add([(new_key(), label)])
             case messages.ImportKey(label):
                 return self._add([(PrivateKey.from_wif(_secret_from(descriptor).decode("ascii", "replace")), label)])
             case messages.ImportReference(encrypted, label):
                 return self._add([(key, label) for key in decrypted_keys(encrypted, _secret_from(descriptor))])
             case messages.DeriveKeys(account, roles):
-                if not roles or not set(roles) <= set(ROLES):
-                    raise WalletError(f"a role is one of {', '.join(ROLES)}")
-                password = _secret_from(descriptor).decode("utf-8", "surrogateescape")
-                pairs = [(PrivateKey.from_password(account, role, password), f"{account} {role}") for role in roles]
-                return self._add(pairs)
+                try:
+                    made = password_keys(account, _secret_from(descriptor).decode("utf-8", "surrogateescape"), roles)
+                except ValueError as refused:
+                    raise WalletError(str(refused)) from None
+                return self._add([(key, f"{account} {role}") for role, key in made.items()])
             case messages.RemoveKey(key):
                 self._contents = self._file.change(lambda held: held.without_key(public_key_from_text(key)))
             case messages.WatchAccount(name, is_watched):
@@ -138,10 +137,10 @@ class Keeper:
         return tuple(sign(self._key(public_key_from_text(text)), digest) for text in keys)
 
     def _decrypt(self, encrypted: str) -> str:
-        for entry in self._contents.keys:
-            with suppress(DecodeError):
-                return memo.decode(encrypted, entry.key)
-        raise KeyNotFound("no key of the wallet can read this memo")
+        text = decrypt_memo(encrypted, (entry.key for entry in self._contents.keys))
+        if text is None:
+            raise KeyNotFound("no key of the wallet can read this memo")
+        return text
 
 
 def _export(key: PrivateKey, descriptor: int | None) -> None:

@@ -18,8 +18,6 @@ READY = b"ready\n"
 IDLE_SECONDS = 15 * 60.0
 SECRET_SECONDS = 120.0
 """How long a person may take to type."""
-ROLES = ("master", "active", "regular", "memo")
-"""Of the keys that are made of an account's password."""
 LARGEST_FRAME = 4 << 20
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 
 from ledgerd.protocol.constants import BLOCK_INTERVAL
-from ledgerd.protocol.types.identifiers import BlockId, ChainId
-from ledgerd.protocol.types.time_text import parse_time_text
+from ledgerd.protocol.types.identifiers import ChainId
+from ledgerd.sdk.transactions.chain_status import BLOCK_ID_SIZE, ChainStatus, exact_hex, status_of
 from ledgerd.wallet.errors import HeadWentBack, NodesDisagree, NodeUnreachable, OtherChain, WalletError, WrongClock
 from ledgerd.wallet.node.client import NodeClient
 from ledgerd.wallet.whole_file import replace_whole
@@ -19,8 +19,6 @@ LARGEST_CHAIN_FILE = 4_096
 
 CLOCK_SECONDS = 60
 """How far the time of a head block may be from the clock."""
-BLOCK_ID_SIZE = 20
-CHAIN_ID_SIZE = 32
 SHOWN_DIGITS = 16
 
 WallClock = Callable[[], float]
@@ -66,16 +64,6 @@ def forget(wallet: Path) -> None:
     file_of(wallet).unlink(missing_ok=True)
 
 
-class ChainStatus(msgspec.Struct, frozen=True):
-    """Where a node's chain stands."""
-
-    chain_id: ChainId
-    head: BlockId
-    head_number: int
-    head_time: int
-    irreversible: int
-
-
 class Trust(msgspec.Struct, frozen=True):
     """What is compared with what."""
 
@@ -88,13 +76,7 @@ def chain_status(node: NodeClient) -> ChainStatus:
     properties = node.call("database_api", "get_dynamic_global_properties")
     config = node.call("database_api", "get_config")
     with node.understood():
-        return ChainStatus(
-            ChainId(_hex(config["CHAIN_ID"], CHAIN_ID_SIZE)),
-            BlockId(_hex(properties["head_block_id"], BLOCK_ID_SIZE)),
-            int(properties["head_block_number"]),
-            parse_time_text(properties["time"]),
-            int(properties["last_irreversible_block_num"]),
-        )
+        return status_of(properties, config)
 
 
 def checked_status(nodes: Sequence[NodeClient], trust: Trust) -> ChainStatus:
@@ -176,13 +158,6 @@ def _id_of_block(node: NodeClient, chain: ChainStatus, number: int) -> bytes:
         return chain.head
     header = node.call("database_api", "get_block_header", number + 1)
     try:
-        return _hex(header["previous"], BLOCK_ID_SIZE)
+        return exact_hex(header["previous"], BLOCK_ID_SIZE)
     except (KeyError, TypeError, ValueError):
         raise NodeUnreachable(f"{node.url} has no block {number + 1}") from None
-
-
-def _hex(text: object, size: int) -> bytes:
-    raw = bytes.fromhex(str(text))
-    if len(raw) != size:
-        raise ValueError(f"{len(raw)} bytes")
-    return raw

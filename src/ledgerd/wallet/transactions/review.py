@@ -13,9 +13,9 @@ from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.crypto.keys import PublicKey, public_key_text
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.types.time_text import time_text
-from ledgerd.wallet.node.dry_run import DryRun
+from ledgerd.sdk.transactions.draft import Draft
+from ledgerd.sdk.transactions.dry_run import DryRun
 from ledgerd.wallet.operations.words import words_of
-from ledgerd.wallet.transactions.draft import Draft
 
 NO_SIGNATURES = b"\0"
 

@@ -9,20 +9,24 @@ from enum import StrEnum
 import msgspec
 
 from ledgerd.codec import codec_of
-from ledgerd.codec.errors import CodecError
-from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.blocks.transaction import Transaction
-from ledgerd.protocol.errors import RuleViolation
+from ledgerd.sdk.errors import WrongAnswer
+from ledgerd.sdk.transactions.draft import Draft
+from ledgerd.sdk.transactions.search import (
+    IN_A_BLOCK,
+    IRREVERSIBLE,
+    NOT_SENT,
+    PENDING,
+    TransactionSearch,
+    TransactionState,
+)
 from ledgerd.wallet.errors import NodeRefused, NodeUnreachable, NotSent, UnknownOutcome
-from ledgerd.wallet.node.checks import chain_status
 from ledgerd.wallet.node.client import NodeClient
-from ledgerd.wallet.transactions.draft import Draft
 
 PAUSE_SECONDS = 0.5
 """Between two questions."""
 GRACE_SECONDS = 120.0
 """How long after a transaction has expired a node may take to say so: a minute until that is irreversible, and more."""
-PENDING, IN_A_BLOCK, IRREVERSIBLE, NOT_SENT = "pending", "in a block", "irreversible", "not sent"
 
 
 class Until(StrEnum):
@@ -31,13 +35,6 @@ class Until(StrEnum):
     SENT = "none"
     IN_BLOCK = "block"
     IRREVERSIBLE = "irreversible"
-
-
-class TransactionState(msgspec.Struct, frozen=True):
-    """Where a transaction is."""
-
-    state: str
-    block: int = 0
 
 
 class TransactionFollower:
@@ -52,7 +49,7 @@ class TransactionFollower:
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
         self._node = nodes[0]
-        self._searches = [_Search(node, draft) for node in nodes]
+        self._searches = [_Searched(node, draft) for node in nodes]
         self._draft = draft
         self._timeout = timeout
         self._clock = clock
@@ -118,53 +115,21 @@ def _words_of(outcome: TransactionState) -> str:
     return f"{outcome.state} {outcome.block}" if outcome.block else outcome.state
 
 
-class _Search:
+class _Searched:
     """What one node says."""
 
     def __init__(self, node: NodeClient, draft: Draft) -> None:
         self._node = node
-        self._draft = draft
-        self._scanned = draft.block
-        self._found = 0
-        self._too_late = 0
-        self._is_over = False
-        """Whether it can come into no block any more; that does not change."""
+        self._search = TransactionSearch(draft)
 
     def check(self) -> TransactionState:
-        if self._is_over:
-            return TransactionState(NOT_SENT)
-        chain = chain_status(self._node)
-        if self._found and not self._is_in(self._found):
-            self._begin_again()  # its block was undone
-        self._scan(chain.head_number)
-        if not self._found and self._too_late and chain.irreversible >= self._too_late:
-            self._begin_again()  # blocks may have been replaced since they were looked at: now they cannot be
-            self._scan(chain.irreversible)
-            if not self._found:
-                self._is_over = True
-                return TransactionState(NOT_SENT)
-        if not self._found:
-            return TransactionState(PENDING)
-        return TransactionState(IRREVERSIBLE if self._found <= chain.irreversible else IN_A_BLOCK, self._found)
-
-    def _begin_again(self) -> None:
-        self._scanned, self._found, self._too_late = self._draft.block, 0, 0
-
-    def _scan(self, last: int) -> None:
-        while not self._found and not self._too_late and self._scanned < last:
-            number = self._scanned + 1
-            if self._is_in(number):
-                self._found = number
-            self._scanned = number
-
-    def _is_in(self, number: int) -> bool:
-        record = self._node.call("database_api", "get_block", number)
-        if record is None:
-            raise NodeUnreachable(f"{self._node.url} does not have block {number}")
+        asking, answer = self._search.check(), None
         try:
-            block = codec_of(Block).from_json(record)
-        except (CodecError, RuleViolation) as problem:
-            raise NodeUnreachable(f"{self._node.url} has a block that cannot be read: {problem}") from None
-        if block.timestamp > self._draft.transaction.expiration:
-            self._too_late = number
-        return any(each.id == self._draft.transaction.id for each in block.transactions)
+            while True:
+                call = asking.send(answer)
+                answer = self._node.call(call.api, call.method, *call.arguments)
+        except StopIteration as found:
+            state: TransactionState = found.value
+            return state
+        except WrongAnswer as wrong:
+            raise NodeUnreachable(f"{self._node.url}: {wrong}") from None

@@ -19,8 +19,8 @@ from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.types.assets import tokens
 from ledgerd.protocol.types.authority import Authority, authority_of
 from ledgerd.protocol.types.names import AccountName
-from ledgerd.wallet.errors import RuleBroken
-from ledgerd.wallet.transactions.signers import Signers
+from ledgerd.sdk.transactions.errors import MixedAuthorities
+from ledgerd.sdk.transactions.signers import Signers
 
 KEYS = tuple(sorted(PrivateKey(bytes([number]) * 32).public for number in range(1, 10)))
 REGULAR, ACTIVE, MASTER, OTHER, AGENT, FRIEND = KEYS[:6]
@@ -97,7 +97,7 @@ def test_a_wallet_that_signs_with_others_leaves_its_stronger_keys_out() -> None:
 
 
 def test_what_nobody_can_sign_together_is_refused() -> None:
-    with pytest.raises(RuleBroken, match="regular authority cannot be in one transaction with others"):
+    with pytest.raises(MixedAuthorities, match="regular authority cannot be in one transaction with others"):
         signers(AWARD, TRANSFER).choose(KEYS)
 
 

@@ -18,10 +18,12 @@ from ledgerd.protocol.operations.accounts.agents import NEVER_DELEGABLE
 from ledgerd.protocol.operations.base import name_of
 from ledgerd.protocol.types.authority import Authority
 from ledgerd.protocol.types.names import AccountName
-from ledgerd.wallet.errors import RuleBroken
+from ledgerd.sdk.transactions.errors import MixedAuthorities
 
 GetAuthorities = Callable[[AccountName], tuple[Authority, Authority, Authority]]
 """The regular, active and master authority of an account, which must exist."""
+
+Missing = authority_check.MissingAuthority | authority_check.MissingOther
 
 AGENT, REGULAR, ACTIVE, MASTER = range(4)
 """How much a key can do."""
@@ -40,6 +42,11 @@ class Signers:
     """Who has to sign a transaction, and what the keys of those accounts can do."""
 
     def __init__(self, transaction: Transaction, get: GetAuthorities, agent_keys: AgentKeys) -> None:
+        required = transaction.required
+        if required.regular and (required.active or required.master or required.other):
+            raise MixedAuthorities(
+                "operations that need the regular authority cannot be in one transaction with others"
+            )
         self._transaction = transaction
         self._get = get
         self._agent_keys = agent_keys
@@ -75,20 +82,21 @@ class Signers:
         return SigningKeys(tuple(sorted(chosen - set(signed))))
 
     def missing(self, keys: Collection[PublicKey]) -> str:
-        """Whose authority is not reached with these keys; a key too many is no fault here."""
+        """Whose authority is not reached with these keys, in the network's words; empty where everybody's is."""
+        lacking = self.lacking(keys)
+        return "" if lacking is None else lacking.message
+
+    def lacking(self, keys: Collection[PublicKey]) -> Missing | None:
+        """The authority that is not reached with these keys; a key too many is no fault here."""
         try:
             authority_check.verify_required(self._transaction.required, keys, self._accounts)
         except (authority_check.IrrelevantSignature, authority_check.IrrelevantApproval):
-            return ""
+            return None
         except (authority_check.MissingAuthority, authority_check.MissingOther) as problem:
-            return self._missing_with_agents(keys) and problem.message
-        except RuleViolation as broken:
-            raise RuleBroken(
-                f"operations that need the regular authority cannot be in one transaction with others: {broken.message}"
-            ) from None
-        return ""
+            return None if self._suffice_with_agents(keys) else problem
+        return None
 
-    def _missing_with_agents(self, keys: Collection[PublicKey]) -> str:
+    def _suffice_with_agents(self, keys: Collection[PublicKey]) -> bool:
         transaction = self._transaction
         try:
             verify_operations(
@@ -98,9 +106,9 @@ class Signers:
                 self._agent_keys,
                 allow_unused=True,
             )
-        except RuleViolation as problem:
-            return problem.message
-        return ""
+        except RuleViolation:
+            return False
+        return True
 
     def _part(self, keys: Collection[PublicKey]) -> tuple[PublicKey, ...]:
         """Of a wallet that signs together with others: for each who must sign, keys of the least authority it has."""

@@ -1,0 +1,1 @@
+"""Keys of accounts: from texts and passwords, held together, for signatures and memos."""

@@ -1,0 +1,58 @@
+"""Where a node's chain stands, as far as transactions refer to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from ledgerd.protocol.types.identifiers import BlockId, ChainId
+from ledgerd.protocol.types.time_text import parse_time_text
+
+BLOCK_ID_SIZE = 20
+CHAIN_ID_SIZE = 32
+MOST_BEHIND = 1_000
+"""Blocks that the last irreversible one may be behind the head for transactions to refer to it."""
+
+
+class ChainStatus(msgspec.Struct, frozen=True):
+    """Where a node's chain stands."""
+
+    chain_id: ChainId
+    head: BlockId
+    head_number: int
+    head_time: int
+    irreversible: int
+    irreversible_id: BlockId | None = None
+    """Not every node tells it."""
+
+    @property
+    def reference(self) -> BlockId:
+        """The block to refer to where a transaction may go to any node: all have the last irreversible one."""
+        known = self.irreversible_id
+        is_near = self.irreversible > 0 and self.head_number - self.irreversible <= MOST_BEHIND
+        return known if known is not None and is_near else self.head
+
+
+def status_of(properties: Mapping[str, Any], config: Mapping[str, Any]) -> ChainStatus:
+    """Of the answers of `get_dynamic_global_properties` and `get_config`; `LookupError`, `TypeError` or `ValueError` if
+    they are none.
+    """
+    irreversible = properties.get("last_irreversible_block_id")
+    return ChainStatus(
+        ChainId(exact_hex(config["CHAIN_ID"], CHAIN_ID_SIZE)),
+        BlockId(exact_hex(properties["head_block_id"], BLOCK_ID_SIZE)),
+        int(properties["head_block_number"]),
+        parse_time_text(properties["time"]),
+        int(properties["last_irreversible_block_num"]),
+        None if irreversible is None else BlockId(exact_hex(irreversible, BLOCK_ID_SIZE)),
+    )
+
+
+def exact_hex(text: object, size: int) -> bytes:
+    """The bytes of a hex text, which has to have so many."""
+    raw = bytes.fromhex(str(text))
+    if len(raw) != size:
+        raise ValueError(f"{len(raw)} bytes")
+    return raw
