@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from itertools import count
+from types import CodeType
 from typing import Any
 
 _numbers = count(1)
@@ -63,12 +64,18 @@ class Source:
         """The function that the lines make. Its text goes into the line cache, so that tracebacks show it."""
         text = "".join(f"{line}\n" for line in (f"def {name}({parameters}):", *("    " + line for line in self.lines)))
         namespace: dict[str, Any] = dict(self.names)
-        file = f"<codec {name} {next(_numbers)}>"  # two types may have one name
-        exec(compile(text, file, "exec"), namespace)  # noqa: S102
-        # Without a time of change, `linecache.checkcache` keeps the entry, though no file has this name.
-        linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+        exec(_compiled(name, text), namespace)  # noqa: S102
         function: Callable[..., Any] = namespace[name]
         return function
+
+
+@cache
+def _compiled(name: str, text: str) -> CodeType:
+    """Compiled once, also for a state that is opened again and again."""
+    file = f"<codec {name} {next(_numbers)}>"  # two types may have one name
+    # Without a time of change, `linecache.checkcache` keeps the entry, though no file has this name.
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    return compile(text, file, "exec")
 
 
 @cache

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ledgerd.cli.arguments.process_arguments import default_directory, metrics_beside
-from ledgerd.node.config.configuration import Configuration, read_configuration
+from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.values.endpoints import ENDPOINT
 from ledgerd.node.config.values.kind import WrongValue
-from ledgerd.node.dev.founding import AGENTS, ORACLE_ACCOUNT, dev_accounts, dev_producers
+from ledgerd.node.dev.founding import AGENTS, ORACLE_ACCOUNT, dev_accounts
+from ledgerd.node.dev.settings import dev_configuration
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.networks.parameters import TESTNET
 from ledgerd.protocol.types.endpoint import Endpoint
@@ -22,16 +23,8 @@ from ledgerd.supervision.this_process import lasting_modules
 if TYPE_CHECKING:
     from ledgerd.node.runtime import Runtime
 
-SHOWN = ("ledgerd.node.dev", "ledgerd.node.lifecycle")
-"""Loggers with lines that a developer reads; of all others only warnings are shown."""
 MARK = "this-is-a-chain-to-develop-on"
 """A marker file: the directory is that of a development chain and may be emptied."""
-
-PLUGINS = (
-    "chain p2p webserver json_rpc database_api network_broadcast_api validator validator_api committee_api invite_api "
-    "paid_subscription_api custom_protocol_api prediction_market_api account_by_key block_info raw_block "
-    "operation_history account_history"
-)
 
 
 def run(chosen: argparse.Namespace) -> int:
@@ -79,38 +72,16 @@ def _prepare(folder: Path, *, fresh: bool) -> None:
 
 
 def _configuration(chosen: argparse.Namespace, folder: Path) -> Configuration:
-    producers = dev_producers(TESTNET)
-    shown = {"default": "warn"} if chosen.quiet else {"default": "warn"} | dict.fromkeys(SHOWN, "info")
-    loggers = (f"[logger.{name}]\nlevel = {level}\nappenders = stderr\n" for name, level in shown.items())
-    (folder / "config.ini").write_text(
-        "# Written again by each start of `ledgerd dev`.\n"
-        "chain = testnet\n"
-        "[log.console_appender.stderr]\nstream = std_error\n\n" + "\n".join(loggers),
-        encoding="utf-8",
-    )
-    return read_configuration(
-        {
-            "data-dir": [str(folder)],
-            "chain": ["testnet"],
-            "log-format": [chosen.log_format],
-            "plugin": [PLUGINS],
-            "shared-file-size": ["256M"],
-            "inc-shared-file-size": ["256M"],
-            "min-free-shared-file-size": ["32M"],
-            "webserver-http-endpoint": [chosen.http],
-            "webserver-ws-endpoint": [chosen.ws],
-            "metrics-endpoint": [chosen.metrics],
-            "webserver-thread-pool-size": [chosen.workers],
-            "webserver-simulate-transactions": ["true"],
-            "webserver-allowed-origins": chosen.allow_origin,
-            "validator": [f'"{name}"' for name in producers],
-            "private-key": sorted(set(producers.values())),
-            "enable-stale-production": ["true"],
-            "required-participation": ["0"],
-            **({"history-store": [chosen.history_store]} if chosen.history_store else {}),
-        },
-        Path.cwd(),
-    )
+    given = {
+        "log-format": [chosen.log_format],
+        "webserver-http-endpoint": [chosen.http],
+        "webserver-ws-endpoint": [chosen.ws],
+        "metrics-endpoint": [chosen.metrics],
+        "webserver-thread-pool-size": [chosen.workers],
+        "webserver-allowed-origins": chosen.allow_origin,
+        **({"history-store": [chosen.history_store]} if chosen.history_store else {}),
+    }
+    return dev_configuration(folder, given, is_quiet=chosen.quiet)
 
 
 ListeningAddresses = Sequence[tuple[str, int]]

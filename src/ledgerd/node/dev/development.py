@@ -128,6 +128,8 @@ class DevOptions(msgspec.Struct, frozen=True):
     fast_forward: int = 0
     """Seconds by which the clock is moved forward at the start."""
     explorer: Endpoint | None = None
+    stands_still: bool = False
+    """Whether no time passes between two blocks: each is in the slot behind the last one, whenever it is made."""
 
 
 class NoRecord:
@@ -196,7 +198,7 @@ class Development(NodePart):
         """Begin a new chain a little in the past, so that it has applied its hardforks before the first request."""
         chain = self._chain.chain
         if chain.head_number == 0:
-            first = self._now() - FOUNDING_BLOCKS * BLOCK_INTERVAL
+            first = self._time.wall() // MICRO - FOUNDING_BLOCKS * BLOCK_INTERVAL
             for number in range(FOUNDING_BLOCKS + 1):
                 self.producer.make_block(first + number * BLOCK_INTERVAL)
                 equip(chain, number)
@@ -220,18 +222,23 @@ class Development(NodePart):
     def mine(self, count: int) -> dev_api.Head:
         require(0 < count <= MOST_BLOCKS, f"count > 0 && count <= {MOST_BLOCKS}: ")
         for _ in range(count):
-            if not self.producer.make_block(self._now()):
-                raise RuleViolation("the slot belongs to a validator whose key this node does not have")
-            self._catch_up_with_head()
+            self._make(self._now())
         return self._head()
+
+    def _make(self, second: int) -> None:
+        if not self.producer.make_block(second):
+            raise RuleViolation("the slot belongs to a validator whose key this node does not have")
+        self._catch_up_with_head()
 
     def move_time(self, seconds: int) -> dev_api.Head:
         require(seconds <= MOST_SLOTS * BLOCK_INTERVAL, f"seconds <= {MOST_SLOTS * BLOCK_INTERVAL}: ten years of slots")
         return self._move_time(seconds)
 
     def _move_time(self, seconds: int) -> dev_api.Head:
+        then = self._now() + seconds
         self._time.shift += seconds * MICRO
-        return self.mine(1)
+        self._make(then)
+        return self._head()
 
     def snapshot(self) -> dev_api.TakenSnapshot:
         waiting, head = self._chain.chain.waiting, self._chain.chain.head_number
@@ -257,7 +264,7 @@ class Development(NodePart):
         return b""
 
     def _now(self) -> int:
-        return self._time.wall() // MICRO
+        return self.producer.chain.head_time if self._options.stands_still else self._time.wall() // MICRO
 
     def _catch_up_with_head(self) -> None:
         head = self.producer.chain.head_time

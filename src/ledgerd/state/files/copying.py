@@ -59,5 +59,5 @@ def _replace(disk: Disk, copy: lmdb.Environment) -> None:
         for name, handle in handles.items():
             database = ours[name.decode()]
             write.drop(database, delete=False)
-            for key, value in read.cursor(handle):
-                write.put(key, value, db=database)
+            with write.cursor(database) as cursor:
+                cursor.putmulti(read.cursor(handle), append=True)
