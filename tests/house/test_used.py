@@ -207,11 +207,11 @@ def test_a_use_in_a_script_a_bench_or_another_room_counts(tmp_path: Path, folder
 
 def test_a_use_in_an_example_of_a_guide_counts(tmp_path: Path) -> None:
     files = {
-        f"src/{PACKAGE}/sdk/client.py": "class Client:\n    def blocks(self): ...\n    def left(self): ...",
-        "docs/sdk.md": f"```python\nfrom {PACKAGE}.sdk.client import Client\nClient().blocks()\n```\n`Client.left()`\n",
+        f"src/{PACKAGE}/client/client.py": "class Client:\n    def blocks(self): ...\n    def left(self): ...",
+        "docs/sdk.md": f"```python\nfrom {PACKAGE}.client.client import Client\nClient().blocks()\n```\n`Client.left()`\n",
     }
 
-    assert unused(write_tree(tmp_path, files), {}) == ["sdk/client.py:left"]
+    assert unused(write_tree(tmp_path, files), {}) == ["client/client.py:left"]
 
 
 @pytest.mark.parametrize(
