@@ -42,16 +42,13 @@ class Rooms(BuildHookInterface[Any]):
         """
         root = Path(self.root)
         is_client = self.metadata.name == CLIENT
-        if (root / "PKG-INFO").is_file():
-            yield from (root / "src" / PACKAGE).iterdir()
-            return
-        repository = root.parents[1] if is_client else root
-        settings = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))
-        of_client = {*settings["tool"]["ledgerd"]["client"]}
+        is_unpacked = (root / "PKG-INFO").is_file()
+        repository = root.parents[1] if is_client and not is_unpacked else root
+        of_client = set() if is_unpacked else rooms_of_client(repository)
         for entry in (repository / "src" / PACKAGE).iterdir():
-            if entry.name not in {"__pycache__", BUILD} and (entry.name in of_client) is is_client:
+            if entry.name != "__pycache__" and (is_unpacked or (entry.name in of_client) is is_client):
                 yield entry
-        if not is_client:
+        if not is_client and not is_unpacked:
             yield self.commit(repository)
 
     def commit(self, repository: Path) -> Path:
@@ -65,6 +62,12 @@ class Rooms(BuildHookInterface[Any]):
         """Remove what was made for the build."""
         if self.made is not None:
             self.made.cleanup()
+
+
+def rooms_of_client(repository: Path) -> set[str]:
+    """What of the package the client takes along."""
+    settings = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))
+    return {*settings["tool"]["ledgerd"]["client"]}
 
 
 def revision(repository: Path) -> str:

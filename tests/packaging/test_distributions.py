@@ -29,7 +29,7 @@ for name in sys.argv[1:]:
 print(json.dumps(missing))
 """
 LOADED = "; import sys; print(*(name.partition('.')[0] for name in sys.modules if '__main__' != name))"
-FOR_SOME_CALLS = {"cryptography", "email", "http", "multiprocessing", "websockets", "xml"}
+FOR_SOME_CALLS = {"cryptography", "email", "multiprocessing", "websockets", "xml"}
 """What a program that only asks nodes never loads, or not before it asks."""
 INSTALLED = "import importlib.metadata as m; print(*(each.name for each in m.distributions()))"
 FOUND = "import importlib.util, sys; print(*(name for name in sys.argv[1:] if importlib.util.find_spec(name)))"
