@@ -13,6 +13,7 @@ import tempfile
 import textwrap
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum
 from pathlib import Path
 from typing import NamedTuple
 
@@ -215,17 +216,26 @@ def parameter_text(parameter: Parameter) -> Written:
     value = parameter.default
     if isinstance(value, msgspec.Struct):
         return put_together(f"{parameter.name}: {{}} | None = None", form)
-    shown = getattr(value, "name", None)
-    return put_together(f"{parameter.name}: {{}} = {repr(value) if shown is None else repr(shown.lower())}", form)
+    return put_together(f"{parameter.name}: {{}} = {_default_text(value)}", form)
 
 
 def params_expression(method: Method) -> Written:
-    """What is sent: all of them, in their order."""
+    """What is sent, in order: of those at the end that are as when left out, nothing, since older nodes know fewer."""
     expressions = [given(each.codec.kind) for each in method.parameters]
     texts = [each.expression.format(_value_of(own)) for each, own in zip(expressions, method.parameters, strict=True)]
     needs = {need for each in expressions for need in each.imports}
     needs |= {(FORMS, "sent") for text in texts if "sent(" in text}
-    return Written(f"[{', '.join(texts)}]", frozenset(needs))
+    defaults = [_default_text(each.default) for each in method.parameters if not each.is_required]
+    if not defaults:
+        return Written(f"[{', '.join(texts)}]", frozenset(needs))
+    return Written(f"trimmed([{', '.join(texts)}], {', '.join(defaults)})", frozenset({*needs, (FORMS, "trimmed")}))
+
+
+def _default_text(value: object) -> str:
+    """A default as it would be sent."""
+    if isinstance(value, msgspec.Struct):
+        return "{}"
+    return repr(value.name.lower() if isinstance(value, Enum) else value)
 
 
 def _value_of(parameter: Parameter) -> str:

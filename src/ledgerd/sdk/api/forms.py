@@ -73,3 +73,14 @@ def sent(form: object, value: object) -> object:
     if value is None or isinstance(value, str):
         return value
     return msgspec.json.decode(codec_of(form).to_json(value))
+
+
+def trimmed(params: list[object], *defaults: object) -> list[object]:
+    """Parameters without those at the end that are the defaults of a node, of which these are all: older nodes take
+    fewer.
+    """
+    for default in reversed(defaults):
+        if params[-1] != default:
+            break
+        params.pop()
+    return params

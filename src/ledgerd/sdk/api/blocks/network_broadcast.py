@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.blocks.transaction import Transaction
-from ledgerd.sdk.api.forms import sent
+from ledgerd.sdk.api.forms import sent, trimmed
 from ledgerd.sdk.api.records.blocks import Confirmation
 from ledgerd.sdk.calling import Caller
 
@@ -29,7 +29,7 @@ class NetworkBroadcastApi:
         return await self._caller.call(
             "network_broadcast_api",
             "broadcast_transaction_synchronous",
-            [sent(Transaction, transaction), max_block_age],
+            trimmed([sent(Transaction, transaction), max_block_age], 4294967295),
             Confirmation,
             repeatable=False,
         )
@@ -41,7 +41,7 @@ class NetworkBroadcastApi:
         return await self._caller.call(
             "network_broadcast_api",
             "broadcast_transaction_with_callback",
-            [callback, sent(Transaction, transaction), max_block_age],
+            trimmed([callback, sent(Transaction, transaction), max_block_age], 4294967295),
             Confirmation,
             repeatable=False,
         )

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from ledgerd.protocol.types.identifiers import TransactionId
-from ledgerd.sdk.api.forms import sent
+from ledgerd.sdk.api.forms import sent, trimmed
 from ledgerd.sdk.api.records.history import (
     AccountPage,
     BlockOperations,
@@ -34,7 +34,7 @@ class HistoryApi:
         return await self._caller.call(
             "history_api",
             "get_account_operations",
-            [account, sent(Filter, filter_ or Filter()), cursor, limit],
+            trimmed([account, sent(Filter, filter_ or Filter()), cursor, limit], {}, "newest", 100),
             AccountPage,
         )
 
@@ -46,7 +46,10 @@ class HistoryApi:
         the limit, even none, while there are more.
         """
         return await self._caller.call(
-            "history_api", "get_operations", [sent(Filter, filter_ or Filter()), cursor, limit], BlocksPage
+            "history_api",
+            "get_operations",
+            trimmed([sent(Filter, filter_ or Filter()), cursor, limit], {}, "newest", 100),
+            BlocksPage,
         )
 
     async def get_blocks(self, first: int, limit: int = 25) -> tuple[SummedUpBlock, ...]:
@@ -55,13 +58,17 @@ class HistoryApi:
         the history does not have, which have to be decoded: their virtual operations are not counted. Where options
         leave kinds of operations out of the history, they are not counted either.
         """
-        return await self._caller.call("history_api", "get_blocks", [first, limit], tuple[SummedUpBlock, ...])
+        return await self._caller.call(
+            "history_api", "get_blocks", trimmed([first, limit], 25), tuple[SummedUpBlock, ...]
+        )
 
     async def get_block_operations(self, block: int, first: int = 0, limit: int = 100) -> BlockOperations:
         """A part of the operations of a block, from the one of this place on, and how many there are. They are in the
         order of `get_ops_in_block`, virtual ones included.
         """
-        return await self._caller.call("history_api", "get_block_operations", [block, first, limit], BlockOperations)
+        return await self._caller.call(
+            "history_api", "get_block_operations", trimmed([block, first, limit], 0, 100), BlockOperations
+        )
 
     async def get_transaction(
         self, transaction_id: TransactionId | str, first: int = 0, limit: int = 100
@@ -70,7 +77,10 @@ class HistoryApi:
         Of those at most `limit` are told, the first ones.
         """
         return await self._caller.call(
-            "history_api", "get_transaction", [sent(TransactionId, transaction_id), first, limit], SummedUpTransaction
+            "history_api",
+            "get_transaction",
+            trimmed([sent(TransactionId, transaction_id), first, limit], 0, 100),
+            SummedUpTransaction,
         )
 
     async def subscribe(
@@ -85,7 +95,7 @@ class HistoryApi:
         return await self._caller.call(
             "history_api",
             "subscribe",
-            [from_block, sent(Filter, filter_ or Filter()), reversible],
+            trimmed([from_block, sent(Filter, filter_ or Filter()), reversible], 0, {}, False),
             StreamMessage,
             repeatable=False,
         )
@@ -97,7 +107,11 @@ class HistoryApi:
         answer of many.
         """
         return await self._caller.call(
-            "history_api", "subscribe_market", [market, from_block, reversible], MarketMessage, repeatable=False
+            "history_api",
+            "subscribe_market",
+            trimmed([market, from_block, reversible], 0, False),
+            MarketMessage,
+            repeatable=False,
         )
 
     async def unsubscribe(self, subscription: str) -> bool:

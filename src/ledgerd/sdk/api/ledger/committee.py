@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from ledgerd.codec.types.numbers import UInt16
+from ledgerd.sdk.api.forms import trimmed
 from ledgerd.sdk.api.records.money import CommitteeRequestRecord, CommitteeVoteRecord
 from ledgerd.sdk.calling import Caller
 
@@ -17,7 +18,7 @@ class CommitteeApi:
     async def get_committee_request(self, request_id: int, votes_count: int = 0) -> CommitteeRequestRecord:
         """A request with its first votes: 0 for none, -1 for all."""
         return await self._caller.call(
-            "committee_api", "get_committee_request", [request_id, votes_count], CommitteeRequestRecord
+            "committee_api", "get_committee_request", trimmed([request_id, votes_count], 0), CommitteeRequestRecord
         )
 
     async def get_committee_request_votes(self, request_id: int) -> tuple[CommitteeVoteRecord, ...]:

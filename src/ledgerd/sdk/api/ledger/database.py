@@ -13,7 +13,7 @@ from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.crypto.keys import PublicKey
 from ledgerd.protocol.types.times import Time
 from ledgerd.protocol.types.versions import HardforkVersion
-from ledgerd.sdk.api.forms import sent
+from ledgerd.sdk.api.forms import sent, trimmed
 from ledgerd.sdk.api.records.accounts import (
     AccountOnSale,
     AccountRecord,
@@ -39,7 +39,7 @@ class DatabaseApi:
     async def get_accounts_on_sale(self, offset: int, limit: int, name_prefix: str = "") -> tuple[AccountOnSale, ...]:
         """Accounts whose sale has begun; with a prefix, those whose names begin with it."""
         return await self._caller.call(
-            "database_api", "get_accounts_on_sale", [offset, limit, name_prefix], tuple[AccountOnSale, ...]
+            "database_api", "get_accounts_on_sale", trimmed([offset, limit, name_prefix], ""), tuple[AccountOnSale, ...]
         )
 
     async def get_accounts_on_auction(
@@ -47,7 +47,10 @@ class DatabaseApi:
     ) -> tuple[AccountOnSale, ...]:
         """Accounts on auction: their sale has not begun, and anybody may bid; with a prefix, those named so."""
         return await self._caller.call(
-            "database_api", "get_accounts_on_auction", [offset, limit, name_prefix], tuple[AccountOnSale, ...]
+            "database_api",
+            "get_accounts_on_auction",
+            trimmed([offset, limit, name_prefix], ""),
+            tuple[AccountOnSale, ...],
         )
 
     async def get_subaccounts_on_sale(
@@ -55,7 +58,10 @@ class DatabaseApi:
     ) -> tuple[SubaccountOnSale, ...]:
         """Accounts that sell the right to create subaccounts; with a prefix, those whose names begin with it."""
         return await self._caller.call(
-            "database_api", "get_subaccounts_on_sale", [offset, limit, name_prefix], tuple[SubaccountOnSale, ...]
+            "database_api",
+            "get_subaccounts_on_sale",
+            trimmed([offset, limit, name_prefix], ""),
+            tuple[SubaccountOnSale, ...],
         )
 
     async def get_accounts(self, names: Sequence[str]) -> tuple[AccountRecord, ...]:
@@ -224,7 +230,10 @@ class DatabaseApi:
     ) -> tuple[VestingDelegation, ...]:
         """Delegations of or to an account, by the name of the other account, from a name on."""
         return await self._caller.call(
-            "database_api", "get_vesting_delegations", [account, start, limit, type], tuple[VestingDelegation, ...]
+            "database_api",
+            "get_vesting_delegations",
+            trimmed([account, start, limit, type], 100, "delegated"),
+            tuple[VestingDelegation, ...],
         )
 
     async def get_expiring_vesting_delegations(
@@ -234,6 +243,6 @@ class DatabaseApi:
         return await self._caller.call(
             "database_api",
             "get_expiring_vesting_delegations",
-            [account, sent(Time, start), limit],
+            trimmed([account, sent(Time, start), limit], 100),
             tuple[VestingDelegationExpiration, ...],
         )

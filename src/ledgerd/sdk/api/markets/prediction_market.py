@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from ledgerd.sdk.api.forms import trimmed
 from ledgerd.sdk.api.records.chain import MedianProperties
 from ledgerd.sdk.api.records.market_answers import (
     Categories,
@@ -69,7 +70,16 @@ class PredictionMarketApi:
         return await self._caller.call(
             "prediction_market_api",
             "list_markets_by_category",
-            [category, from_, limit, jurisdiction, subcategory, tag, sort, hide_children, show_risky, status],
+            trimmed(
+                [category, from_, limit, jurisdiction, subcategory, tag, sort, hide_children, show_risky, status],
+                "",
+                "",
+                "",
+                "newest",
+                True,
+                False,
+                -1,
+            ),
             tuple[CategoryRow, ...],
         )
 
@@ -102,7 +112,7 @@ class PredictionMarketApi:
         cancelled bet, 2 liquidation, 3 settled batch, 4 bet with a loan, 5 end of a loan.
         """
         return await self._caller.call(
-            "prediction_market_api", "get_market_kline", [market, from_, limit], tuple[Kline, ...]
+            "prediction_market_api", "get_market_kline", trimmed([market, from_, limit], 0, 1000), tuple[Kline, ...]
         )
 
     async def get_lazy_pool(self) -> PmLazyPool:
@@ -138,7 +148,7 @@ class PredictionMarketApi:
         return await self._caller.call(
             "prediction_market_api",
             "get_account_leverage_positions",
-            [account, from_, limit, order],
+            trimmed([account, from_, limit, order], "newest"),
             tuple[PmLeveragePosition, ...],
         )
 
@@ -183,7 +193,10 @@ class PredictionMarketApi:
         Markets whose oracle has too little insurance are left out unless risky ones are asked for.
         """
         return await self._caller.call(
-            "prediction_market_api", "list_markets", [status, from_, limit, show_risky, order], tuple[MarketCard, ...]
+            "prediction_market_api",
+            "list_markets",
+            trimmed([status, from_, limit, show_risky, order], False, "oldest"),
+            tuple[MarketCard, ...],
         )
 
     async def list_markets_by_oracle(
@@ -191,7 +204,10 @@ class PredictionMarketApi:
     ) -> tuple[MarketCard, ...]:
         """All markets of an oracle; `newest`, `oldest`, `volume` (most bets first) or `expiration`."""
         return await self._caller.call(
-            "prediction_market_api", "list_markets_by_oracle", [oracle, from_, limit, order], tuple[MarketCard, ...]
+            "prediction_market_api",
+            "list_markets_by_oracle",
+            trimmed([oracle, from_, limit, order], "newest"),
+            tuple[MarketCard, ...],
         )
 
     async def list_markets_by_oracle_status(
@@ -201,7 +217,7 @@ class PredictionMarketApi:
         return await self._caller.call(
             "prediction_market_api",
             "list_markets_by_oracle_status",
-            [oracle, status, from_, limit, order],
+            trimmed([oracle, status, from_, limit, order], "newest"),
             tuple[MarketCard, ...],
         )
 
@@ -210,7 +226,10 @@ class PredictionMarketApi:
     ) -> tuple[MarketCard, ...]:
         """The markets that an account has opened, in the same orders."""
         return await self._caller.call(
-            "prediction_market_api", "list_markets_by_creator", [creator, from_, limit, order], tuple[MarketCard, ...]
+            "prediction_market_api",
+            "list_markets_by_creator",
+            trimmed([creator, from_, limit, order], "newest"),
+            tuple[MarketCard, ...],
         )
 
     async def list_markets_awaiting_resolution(self, oracle: str, from_: int, limit: int) -> tuple[MarketCard, ...]:
@@ -232,7 +251,10 @@ class PredictionMarketApi:
     ) -> tuple[MarketCard, ...]:
         """The markets of an event, the oldest first."""
         return await self._caller.call(
-            "prediction_market_api", "list_markets_by_event", [event, from_, limit, show_risky], tuple[MarketCard, ...]
+            "prediction_market_api",
+            "list_markets_by_event",
+            trimmed([event, from_, limit, show_risky], False),
+            tuple[MarketCard, ...],
         )
 
     async def get_oracle(self, owner: str) -> OracleRecord:
@@ -262,7 +284,10 @@ class PredictionMarketApi:
     async def get_market_bets(self, market: int, from_: int, limit: int, order: str = "newest") -> tuple[PmBet, ...]:
         """The bets on a market, the newest first unless `oldest` is asked for."""
         return await self._caller.call(
-            "prediction_market_api", "get_market_bets", [market, from_, limit, order], tuple[PmBet, ...]
+            "prediction_market_api",
+            "get_market_bets",
+            trimmed([market, from_, limit, order], "newest"),
+            tuple[PmBet, ...],
         )
 
     async def get_account_positions(
@@ -270,7 +295,10 @@ class PredictionMarketApi:
     ) -> tuple[Position, ...]:
         """The bets of an account with what each may bring, the newest first unless `oldest` is asked for."""
         return await self._caller.call(
-            "prediction_market_api", "get_account_positions", [account, from_, limit, order], tuple[Position, ...]
+            "prediction_market_api",
+            "get_account_positions",
+            trimmed([account, from_, limit, order], "newest"),
+            tuple[Position, ...],
         )
 
     async def get_market_liquidity(self, market: int, from_: int, limit: int) -> tuple[PmLiquidity, ...]:
@@ -282,15 +310,20 @@ class PredictionMarketApi:
     async def get_deferred_claims(self, market: int, from_: int = 0, limit: int = 100) -> tuple[PmDeferredClaim, ...]:
         """What those who left a market early get of its end, from a claim's id on."""
         return await self._caller.call(
-            "prediction_market_api", "get_deferred_claims", [market, from_, limit], tuple[PmDeferredClaim, ...]
+            "prediction_market_api",
+            "get_deferred_claims",
+            trimmed([market, from_, limit], 0, 100),
+            tuple[PmDeferredClaim, ...],
         )
 
     async def get_account_commits(self, account: str, open_only: bool = True) -> tuple[PmCommit, ...]:
         """The hidden bets of an account; with those that were shown or forfeited, if asked for."""
         return await self._caller.call(
-            "prediction_market_api", "get_account_commits", [account, open_only], tuple[PmCommit, ...]
+            "prediction_market_api", "get_account_commits", trimmed([account, open_only], True), tuple[PmCommit, ...]
         )
 
     async def get_market_full(self, market: int, account: str = "") -> FullMarket:
         """A market with its outcomes, sums, oracle and metadata, and what an account has in it."""
-        return await self._caller.call("prediction_market_api", "get_market_full", [market, account], FullMarket)
+        return await self._caller.call(
+            "prediction_market_api", "get_market_full", trimmed([market, account], ""), FullMarket
+        )

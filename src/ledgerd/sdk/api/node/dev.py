@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from ledgerd.sdk.api.forms import trimmed
 from ledgerd.sdk.api.records.node import Head, TakenSnapshot
 from ledgerd.sdk.calling import Caller
 
@@ -19,7 +20,7 @@ class DevApi:
 
     async def mine_blocks(self, count: int = 1) -> Head:
         """Make a number of blocks at once, with the pending transactions in the first; the clock moves with them."""
-        return await self._caller.call("dev_api", "mine_blocks", [count], Head, repeatable=False)
+        return await self._caller.call("dev_api", "mine_blocks", trimmed([count], 1), Head, repeatable=False)
 
     async def move_time(self, seconds: int) -> Head:
         """Move the clock forward by a number of seconds, and make a block."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from ledgerd.protocol.blocks.transaction import Transaction
-from ledgerd.sdk.api.forms import sent
+from ledgerd.sdk.api.forms import sent, trimmed
 from ledgerd.sdk.api.records.node import NodeStatus, PeerNetwork, SimulatedTransaction
 from ledgerd.sdk.calling import Caller
 
@@ -24,7 +24,7 @@ class NodeApi:
         HTTP the answer is the first of these, so a client that sends the number that it has waits for the next
         change. Answers once here: the first answer of many.
         """
-        return await self._caller.call("node_api", "follow_status", [known], NodeStatus, repeatable=False)
+        return await self._caller.call("node_api", "follow_status", trimmed([known], 0), NodeStatus, repeatable=False)
 
     async def simulate_transaction(self, transaction: Transaction) -> SimulatedTransaction:
         """What a transaction would do if it were sent now, signed, partly signed or unsigned; nothing of it stays.
