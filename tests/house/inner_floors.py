@@ -148,6 +148,12 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("every",),
         ("answering",),
     ),
+    "sdk.api": (
+        ("forms",),
+        ("records",),
+        ("blocks", "history", "ledger", "markets", "node"),
+        ("apis",),
+    ),
     "signer": (
         ("clients", "record", "rule"),
         ("folder", "service"),

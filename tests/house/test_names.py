@@ -27,6 +27,10 @@ EXCEPTIONS: dict[str, str] = {
 """Names with two meanings that are right as they are, and why."""
 
 
+GENERATED = "sdk/api/records/"
+"""Written from records of the APIs, with their names: a node makes what a program reads."""
+
+
 def is_name_of_type(name: str) -> bool:
     return name[0].isupper() and not name.isupper()
 
@@ -51,6 +55,8 @@ def ambiguous(src: Path) -> dict[str, list[str]]:
     meanings: dict[str, set[str]] = defaultdict(set)
     modules: dict[str, list[str]] = defaultdict(list)
     for path in python_files(src):
+        if path.relative_to(src).as_posix().startswith(GENERATED):
+            continue
         for name, meaning in types(path).items():
             if not name.startswith("_"):
                 meanings[name].add(meaning)

@@ -47,6 +47,8 @@ FOR_OTHERS = ("sdk", "testing", "app", "plugins")
 """Rooms whose public names are for programs of others; what is private in them has to be used there."""
 HELPERS = ("tests", "scripts", "bench")
 CALLED_BY_PYTEST = ("test_", "Test", "pytest")
+PUBLISHED = ("sdk/errors.py", "sdk/error_answers.py", "sdk/calling.py", "sdk/api/")
+"""What programs of others use, so that nothing of ours has to."""
 
 
 @cache

@@ -97,6 +97,8 @@ def test_assertions_are_told_apart_by_their_texts(text: str, kind: type[NodeErro
         (-32600, "A batch holds at most 1000 requests", errors.LimitExceeded),
         (-32600, 'jsonrpc value is not "2.0"', errors.BadParameters),
         (-32001, 'A member "params" does not exist', errors.BadParameters),
+        (-32002, "Could not find method get_all", errors.UnknownMethod),
+        (-32002, "v.size() == 2: method specification invalid. Should be api.method", errors.BadParameters),
         (-32000, "Unable to acquire READ lock", errors.Overloaded),
         (-32000, "Unable to acquire WRITE lock (13)\nUnable to acquire WRITE lock: \n", errors.Overloaded),
         (-32000, "This node is catching up, and takes no transactions: it has block 5 of 9", errors.NodeNotReady),

@@ -31,6 +31,7 @@ BAD = errors.BadParameters
 MOST_VALUES, MOST_NAMES, LONGEST_VALUE = 16, 16, 256
 
 _FRAME = re.compile(r"[^\n]{0,200} \((-?\d{1,10})\)\n")
+_MISSING = re.compile(r"(?:^|: )Could not find ")
 BY_TEXT: tuple[tuple[type[NodeError], re.Pattern[str]], ...] = (
     (errors.Duplicate, re.compile(r"Duplicate transaction check failed")),
     (errors.Expired, re.compile(r"^now < trx\.expiration:")),
@@ -109,7 +110,7 @@ def _class_of(text: _ErrorText) -> type[NodeError]:
     if (by_number := BY_NUMBER.get(text.number)) is not None:
         return by_number
     if text.code == UNRESOLVED:
-        return errors.UnknownMethod if text.layout.partition(": ")[2].startswith("Could not find ") else BAD
+        return errors.UnknownMethod if _MISSING.search(text.layout) else BAD
     if text.code in {INVALID_PARAMETERS, NO_PARAMETERS}:
         return BAD
     if text.code == INVALID_REQUEST:

@@ -212,3 +212,14 @@ def test_types_that_are_no_records_have_codecs_too() -> None:
     assert codec_of(tuple[Point, ...]).encode((Point(1, 2),)).hex() == "01010200"
     assert codec_of(UInt16).decode(b"\x01\x02") == 0x201
     assert codec_of(str).to_json('a"b') == '"a\\"b"'
+
+
+def test_json_leaves_out_absent_optionals_at_the_beginning_too() -> None:
+    class Sought(msgspec.Struct, frozen=True):
+        first: UInt8 | None
+        second: UInt8 | None
+        third: UInt8 | None
+
+    texts = [codec_of(Sought).to_json(Sought(*each)) for each in ((None, None, None), (None, 2, None), (1, None, 3))]
+
+    assert texts == ["{}", '{"second":2}', '{"first":1,"third":3}']

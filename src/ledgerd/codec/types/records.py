@@ -176,9 +176,10 @@ class RecordKind(Kind):
             source.add(f"return {self.fields[0].kind.text(source, 'v.' + self.fields[0].attribute)}")
         else:
             pieces = []
+            may_begin_later = bool(self.fields) and isinstance(self.fields[0].kind, Optional)
             for position, field in enumerate(self.fields):
                 value = f"v.{field.attribute}"
-                head = ("," if position else "{") + f'"{field.name}":'
+                head = ("," if position or may_begin_later else "{") + f'"{field.name}":'
                 piece = source.fresh("t")
                 if isinstance(field.kind, Optional):
                     inner = field.kind.inner.text(source, value)
@@ -187,7 +188,10 @@ class RecordKind(Kind):
                 else:
                     source.add(f"{piece} = {field.kind.text(source, value)}")
                     pieces.append(f"{head.replace('{', '{{')}{{{piece}}}")
-            source.add(f"return f'{''.join(pieces) or '{{'}}}}}'")
+            if may_begin_later:
+                source.add(f"return '{{' + f'{''.join(pieces)}'[1:] + '}}'")
+            else:
+                source.add(f"return f'{''.join(pieces) or '{{'}}}}}'")
         return source.compiled(f"print_{self.record.__name__}", "v")
 
     @lazy

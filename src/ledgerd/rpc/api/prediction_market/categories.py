@@ -44,6 +44,8 @@ READ_AT_ONCE = 4_096
 class CategoryRow(market_records.PmMarketMeta):
     """The metadata of a market, its lists as lists, and its status, if it is still there."""
 
+    tags: tuple[str, ...] = ()  # type: ignore[assignment]  # a list here
+    banned_jurisdictions: tuple[str, ...] = ()  # type: ignore[assignment]  # a list here
     volume: ShareAmount | None = None
     status: Int8 | None = None
     payout_status: UInt8 | None = None

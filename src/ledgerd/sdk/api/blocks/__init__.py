@@ -1,0 +1,1 @@
+"""APIs about blocks and for sending transactions."""

@@ -1,0 +1,1 @@
+"""APIs about the ledger as it stands."""

@@ -1,0 +1,1 @@
+"""The records that methods answer and take, by what they are about."""
