@@ -47,8 +47,13 @@ FOR_OTHERS = ("sdk", "testing", "app", "plugins")
 """Rooms whose public names are for programs of others; what is private in them has to be used there."""
 HELPERS = ("tests", "scripts", "bench")
 CALLED_BY_PYTEST = ("test_", "Test", "pytest")
-PUBLISHED = ("sdk/errors.py", "sdk/error_answers.py", "sdk/calling.py", "sdk/api/")
-"""What programs of others use, so that nothing of ours has to."""
+SOURCE = ROOT / "src" / PACKAGE
+USERS = ("src", "scripts", "bench", "docs")
+"""The examples in Python of a guide are uses by those who build on this project."""
+FOR_OTHERS = ("sdk", "testing", "app", "plugins")
+"""Rooms whose public names are for programs of others; what is private in them has to be used there."""
+HELPERS = ("tests", "scripts", "bench")
+CALLED_BY_PYTEST = ("test_", "Test", "pytest")
 
 
 @cache
@@ -210,7 +215,7 @@ def test_a_use_in_a_script_a_bench_or_another_room_counts(tmp_path: Path, folder
 def test_a_use_in_an_example_of_a_guide_counts(tmp_path: Path) -> None:
     files = {
         f"src/{PACKAGE}/client/client.py": "class Client:\n    def blocks(self): ...\n    def left(self): ...",
-        "docs/sdk.md": f"```python\nfrom {PACKAGE}.client.client import Client\nClient().blocks()\n```\n`Client.left()`\n",
+        "docs/sdk.md": f"```python\nfrom {PACKAGE}.client.client import Client\nClient().blocks()\n```\n`left()`\n",
     }
 
     assert unused(write_tree(tmp_path, files), {}) == ["client/client.py:left"]
