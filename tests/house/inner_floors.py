@@ -148,6 +148,13 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("every",),
         ("answering",),
     ),
+    "sdk": (
+        ("calling", "errors", "running"),
+        ("error_answers",),
+        ("connection",),
+        ("streams",),
+        ("client",),
+    ),
     "signer": (
         ("clients", "record", "rule"),
         ("folder", "service"),

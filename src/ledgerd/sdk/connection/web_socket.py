@@ -11,6 +11,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
 from ledgerd.basics.failures import reason_of
+from ledgerd.client.envelope import NodeCall, packed, request_of
 from ledgerd.client.exchange import HttpAnswer, HttpFault, TooLarge, Unanswered
 from ledgerd.client.pool import Unreached
 from ledgerd.sdk.connection.limits import ClientLimits
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from websockets.asyncio.client import ClientConnection
 
 MESSAGE_TOO_BIG = 1009
+SUBSCRIBE = packed(request_of(1, NodeCall("database_api", "set_block_applied_callback", (0,)))).decode()
 
 
 class SocketPool:
@@ -71,3 +73,31 @@ async def open_socket(url: str, limits: ClientLimits) -> ClientConnection:
         raise Unreached(f"no connection within {limits.connect_seconds:g} s") from None
     except (OSError, WebSocketException) as problem:
         raise Unreached(reason_of(problem)) from None
+
+
+class BlockBell:
+    """Says that a node has a new block, as soon as it does. What it says of the block is not read: it is asked for."""
+
+    def __init__(self, url: str, limits: ClientLimits) -> None:
+        self._url, self._limits = url, limits
+        self._socket: ClientConnection | None = None
+
+    async def wait(self, seconds: float) -> bool:
+        """Wait for a block, at most so long; false where the node does not say."""
+        try:
+            async with asyncio.timeout(seconds):
+                if self._socket is None:
+                    self._socket = await open_socket(self._url, self._limits)
+                    await self._socket.send(SUBSCRIBE)
+                await self._socket.recv(decode=False)
+        except TimeoutError:
+            return self._socket is not None
+        except (OSError, WebSocketException):
+            self.close()
+            return False
+        return True
+
+    def close(self) -> None:
+        if self._socket is not None:
+            self._socket.transport.abort()
+            self._socket = None
