@@ -12,7 +12,7 @@ import pytest
 from tests.docs.guides import PATIENCE, Lesson, assert_printed, lessons_of
 from tests.node.processes import NodeProcess
 
-PROGRAMS = ("read.py", "several.py", "blocks.py", "operations.py", "errors.py")
+PROGRAMS = ("read.py", "several.py", "blocks.py", "operations.py", "blocking.py", "errors.py")
 
 
 @pytest.fixture(scope="module")

@@ -154,6 +154,7 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("connection",),
         ("streams",),
         ("client",),
+        ("blocking",),
     ),
     "signer": (
         ("clients", "record", "rule"),

@@ -7,6 +7,7 @@ it, and whatever goes wrong in it is raised there.
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable
 from contextlib import suppress
@@ -33,3 +34,44 @@ async def in_order(jobs: Iterable[Callable[[], Coroutine[Any, Any, T]]], at_once
         for task in running:
             with suppress(asyncio.CancelledError, Exception):
                 await task
+
+
+class BackgroundLoop:
+    """An event loop in a thread of its own, for threads that wait."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, name="ledgerd client", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        self._loop.run_forever()
+        self._loop.run_until_complete(self._end())
+        self._loop.close()
+
+    async def _end(self) -> None:
+        """End what streams that nobody closed have left, and let connections that are closed go."""
+        left = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+        await self._loop.shutdown_asyncgens()
+        await asyncio.sleep(0)
+
+    @property
+    def is_closed(self) -> bool:
+        return not self._thread.is_alive()
+
+    def wait_for(self, work: Coroutine[Any, Any, T]) -> T:
+        """What comes of it, in the thread that waits; it is cancelled where that one is interrupted."""
+        running = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return running.result()
+        except BaseException:
+            running.cancel()
+            raise
+
+    def close(self) -> None:
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()

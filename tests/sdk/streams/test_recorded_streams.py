@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -19,7 +20,7 @@ from ledgerd.sdk.streams.cursor import StreamCursor
 from ledgerd.sdk.streams.errors import PastNotKept
 from ledgerd.sdk.streams.events import OperationEvent, Undone
 from tests.recorded import ALL_CHAINS, ANSWERED, recorded_blocks
-from tests.rpc.loopback import play
+from tests.rpc.loopback import play, until
 from tests.sdk.recorded_nodes import RecordedNode, blocks_of, serving_nodes
 from tests.sdk.scripted_node import PAGE, PlainClock
 
@@ -325,5 +326,20 @@ def test_a_fork_is_undone_newest_first_and_the_new_branch_follows() -> None:
             *(("-", number) for number in (40, 39, 38)),
             *(("+", number) for number in (38, 39, 40, 41, 42)),
         ]
+
+    play(scene)
+
+
+def test_a_client_is_closed_though_a_task_waits_for_a_block() -> None:
+    async def scene() -> None:
+        node = RecordedNode(head=10)
+        async with serving_nodes([node]) as urls, Client(*urls) as client:
+            stream = client.blocks()
+            waiting = asyncio.ensure_future(anext(stream))
+            await until(lambda: len(node.requests) > 1)
+            await client.aclose()
+            waiting.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await waiting
 
     play(scene)

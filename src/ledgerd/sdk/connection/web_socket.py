@@ -29,6 +29,7 @@ class SocketPool:
     def __init__(self, url: str, limits: ClientLimits) -> None:
         self._url, self._limits = url, limits
         self._idle: list[ClientConnection] = []
+        self._is_closed = False
 
     async def post(self, body: bytes, most: int, *, is_repeatable: bool = True) -> HttpAnswer:
         """The answer to JSON, in the same way as over HTTP."""
@@ -47,12 +48,16 @@ class SocketPool:
         except BaseException:
             socket.transport.abort()  # an answer that comes later would be taken for that to the next request
             raise
-        self._idle.append(socket)
+        if self._is_closed:
+            socket.transport.abort()
+        else:
+            self._idle.append(socket)
         if len(answer) > most:
             raise TooLarge(f"an answer of more than {most:,} bytes")
         return HttpAnswer(HTTPStatus.OK, "", answer)
 
     def close(self) -> None:
+        self._is_closed = True
         for socket in self._idle:
             socket.transport.abort()
         self._idle.clear()

@@ -28,12 +28,17 @@ class ChainStream(AsyncIterator[E], Generic[E]):
     def __init__(self, begin: Callable[[Callable[[StreamCursor], None]], AsyncGenerator[E, None]]) -> None:
         self.cursor: StreamCursor | None = None
         self._events = begin(self._move)
+        self._is_read = False
 
     def _move(self, cursor: StreamCursor) -> None:
         self.cursor = cursor
 
     async def __anext__(self) -> E:
-        event = await anext(self._events)
+        self._is_read = True
+        try:
+            event = await anext(self._events)
+        finally:
+            self._is_read = False
         self.cursor = event.cursor
         return event
 
@@ -44,4 +49,6 @@ class ChainStream(AsyncIterator[E], Generic[E]):
         await self.aclose()
 
     async def aclose(self) -> None:
-        await self._events.aclose()
+        """End it; where another task waits for its next event, that task has to be ended instead."""
+        if not self._is_read:
+            await self._events.aclose()
