@@ -9,9 +9,9 @@ from typing import NamedTuple
 from ledgerd.chain.ledger.events import AppliedOperation, BlockApplied, BlocksUndone, Event
 from ledgerd.chain.log.histories import HistoryView, RecordedOperation
 from ledgerd.history.filters.filters import AccountFilter, OperationFilter
-from ledgerd.history.filters.touched import touched
 from ledgerd.history.settings import HistorySettings
 from ledgerd.protocol.operations.base import tag_of
+from ledgerd.protocol.operations.touched import touched
 from ledgerd.protocol.types.names import AccountName
 from tests.history.histories import whole_history
 

@@ -154,6 +154,14 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("blocks", "history", "ledger", "markets", "node"),
         ("apis",),
     ),
+    "sdk": (
+        ("calling", "errors", "running"),
+        ("api", "error_answers"),
+        ("connection",),
+        ("streams",),
+        ("client",),
+        ("blocking",),
+    ),
     "signer": (
         ("clients", "record", "rule"),
         ("folder", "service"),

@@ -47,13 +47,6 @@ FOR_OTHERS = ("sdk", "testing", "app", "plugins")
 """Rooms whose public names are for programs of others; what is private in them has to be used there."""
 HELPERS = ("tests", "scripts", "bench")
 CALLED_BY_PYTEST = ("test_", "Test", "pytest")
-SOURCE = ROOT / "src" / PACKAGE
-USERS = ("src", "scripts", "bench", "docs")
-"""The examples in Python of a guide are uses by those who build on this project."""
-FOR_OTHERS = ("sdk", "testing", "app", "plugins")
-"""Rooms whose public names are for programs of others; what is private in them has to be used there."""
-HELPERS = ("tests", "scripts", "bench")
-CALLED_BY_PYTEST = ("test_", "Test", "pytest")
 
 
 @cache

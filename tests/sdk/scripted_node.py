@@ -107,7 +107,7 @@ class ScriptedNode:
         if self.always is not None:
             return self.always
         found = [self._result(each) for each in request] if isinstance(request, list) else self._result(request)
-        return http(json.dumps(found).encode())
+        return http(json.dumps(found, ensure_ascii=False).encode("utf-8", "surrogateescape"))
 
     def _result(self, request: dict[str, Any]) -> dict[str, object]:
         _, name, arguments = request["params"]

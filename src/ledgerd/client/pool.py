@@ -98,6 +98,7 @@ class HttpPool:
         self._most_waiting = most_waiting
         self._waiting = 0
         self._connect_seconds = connect_seconds
+        self._is_closed = False
 
     async def post(
         self, body: bytes, most: int, headers: Mapping[str, str] | None = None, *, is_repeatable: bool = True
@@ -141,11 +142,15 @@ class HttpPool:
 
     async def _through(self, link: HttpLink, request: bytes, reader: AnswerReader) -> HttpAnswer:
         await link.ask(request, reader)
-        if link.is_open:
+        if self._is_closed:
+            link.close()
+        elif link.is_open:
             self._idle.append(link)
         return HttpAnswer(reader.status, reader.reason, reader.take())
 
     def close(self) -> None:
+        """Close what is open now, and what is in use when it is answered."""
+        self._is_closed = True
         for link in self._idle:
             link.close()
         self._idle.clear()

@@ -9,12 +9,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ledgerd.sdk.blocking import BlockingClient
     from ledgerd.sdk.client import Client
     from ledgerd.sdk.connection.limits import ClientLimits
 
-__all__ = ["Client", "ClientLimits"]
+__all__ = ["BlockingClient", "Client", "ClientLimits"]
 
-_PLACES = {"Client": "client", "ClientLimits": "connection.limits"}
+_PLACES = {"BlockingClient": "blocking", "Client": "client", "ClientLimits": "connection.limits"}
 
 
 def __getattr__(name: str) -> object:

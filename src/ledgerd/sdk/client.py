@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Self
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, Unpack, overload
+from weakref import WeakSet
 
 import msgspec
 
@@ -11,6 +12,31 @@ from ledgerd.sdk.calling import TypedCall
 from ledgerd.sdk.connection.clock import ClientClock
 from ledgerd.sdk.connection.limits import ClientLimits
 from ledgerd.sdk.connection.nodes import Nodes
+
+if TYPE_CHECKING:
+    from ledgerd.protocol.operations import Operation
+    from ledgerd.sdk.streams.events import BlockEvent, OperationEvent, Since, Undone
+    from ledgerd.sdk.streams.stream import ChainStream
+
+WINDOW = 256
+"""Blocks that a fork may undo, unless more are asked for."""
+
+
+class StreamStretch(TypedDict, total=False):
+    """Which part of the chain a stream goes over."""
+
+    irreversible: bool
+    since: Since
+    until: int | None
+    window: int
+
+
+class StreamSelection(StreamStretch, total=False):
+    """The same, and which operations it gives."""
+
+    kinds: Collection[type[Operation] | str] | None
+    account: str | None
+    history: bool
 
 
 class Client:
@@ -34,14 +60,18 @@ class Client:
                 limits, request_seconds=timeout, call_seconds=min(timeout, limits.call_seconds)
             )
         self.nodes = Nodes(*urls, chain=chain, limits=limits, clock=clock)
+        self._streams: WeakSet[ChainStream[Any]] = WeakSet()
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self.close()
+        await self.aclose()
 
-    def close(self) -> None:
+    async def aclose(self) -> None:
+        """End its streams and its connections."""
+        for stream in list(self._streams):
+            await stream.aclose()
         self.nodes.close()
 
     async def call(
@@ -63,3 +93,70 @@ class Client:
     async def chain_id(self) -> str:
         """The chain's id in hex."""
         return await self.nodes.chain_id()
+
+    @overload
+    def blocks(self, *, undone: Literal[False] = ..., **options: Unpack[StreamStretch]) -> ChainStream[BlockEvent]: ...
+
+    @overload
+    def blocks(self, *, undone: bool, **options: Unpack[StreamStretch]) -> ChainStream[BlockEvent | Undone]: ...
+
+    def blocks(
+        self,
+        *,
+        irreversible: bool = True,
+        since: Since = None,
+        until: int | None = None,
+        undone: bool = False,
+        window: int = WINDOW,
+    ) -> ChainStream[Any]:
+        """Blocks from a place on, each once and in order, for ever or up to a number.
+
+        With `irreversible`, those that no fork will undo; without it, all, as soon as a node has them. Where a fork has
+        undone blocks, `undone` has an `Undone` for each, the newest first; then the blocks of the new branch follow.
+        Without it these simply follow: a block whose number is not one more than that of the block before takes the
+        place of the block of that number and of all that came after it.
+
+        `since` is the number of the first block, or a cursor; or several of which a fork may have undone the newest.
+        Without it, the next block is the first. `window` is how many blocks a fork may undo.
+        """
+        from ledgerd.sdk.streams.opening import StreamOptions, open_blocks  # noqa: PLC0415 - codecs are heavy
+
+        options = StreamOptions(irreversible=irreversible, since=since, until=until, undone=undone, window=window)
+        return self._kept(open_blocks(self.nodes, options))
+
+    @overload
+    def operations(
+        self, *, undone: Literal[False] = ..., **options: Unpack[StreamSelection]
+    ) -> ChainStream[OperationEvent]: ...
+
+    @overload
+    def operations(
+        self, *, undone: bool, **options: Unpack[StreamSelection]
+    ) -> ChainStream[OperationEvent | Undone]: ...
+
+    def operations(  # noqa: PLR0913 - each is an option with a name
+        self,
+        *,
+        kinds: Collection[type[Operation] | str] | None = None,
+        account: str | None = None,
+        irreversible: bool = True,
+        since: Since = None,
+        until: int | None = None,
+        undone: bool = False,
+        window: int = WINDOW,
+        history: bool = True,
+    ) -> ChainStream[Any]:
+        """Operations of some kinds, or all; of one account, whose history has them, or all. The rest as for `blocks`.
+
+        They are read of the history that a node keeps (plugin `operation_history`), which alone has what operations
+        bring about: awards received, what a proposal has carried out. Without `history`, they are those of
+        transactions, which each node has.
+        """
+        from ledgerd.sdk.streams.opening import StreamOptions, open_operations  # noqa: PLC0415 - codecs are heavy
+
+        options = StreamOptions(irreversible=irreversible, since=since, until=until, undone=undone, window=window)
+        return self._kept(open_operations(self.nodes, options, kinds=kinds, account=account, history=history))
+
+    def _kept(self, stream: ChainStream[Any]) -> ChainStream[Any]:
+        self._streams.add(stream)
+        return stream

@@ -7,7 +7,6 @@ from hypothesis import given
 
 from ledgerd.chain.log.histories import Direction
 from ledgerd.history.filters.selection import concerned, incoming, outgoing
-from ledgerd.history.filters.touched import touched
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.accounts.accounts import AccountMetadata
 from ledgerd.protocol.operations.accounts.custom import Custom
@@ -15,6 +14,7 @@ from ledgerd.protocol.operations.markets.bets import PmTransferPosition
 from ledgerd.protocol.operations.markets.virtual_markets import PmDisputeOpened, PmLeverageLiquidate, PmMarketAccepted
 from ledgerd.protocol.operations.money.escrow import EscrowDispute
 from ledgerd.protocol.operations.money.transfers import Transfer, TransferToVesting
+from ledgerd.protocol.operations.touched import touched
 from ledgerd.protocol.operations.virtual import AccountSale, FillVestingWithdraw, ReceiveAward, ValidatorReward
 from ledgerd.protocol.types.assets import shares, tokens
 from ledgerd.protocol.types.names import AccountName

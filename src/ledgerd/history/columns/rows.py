@@ -11,11 +11,11 @@ from ledgerd.chain.ledger.events import AFTER_TRANSACTIONS
 from ledgerd.history.columns.typed_columns import amount_of, name_text, typed_columns, vote_of
 from ledgerd.history.embedded.kept_facts import KeptBlock, KeptFacts, KeptOperation
 from ledgerd.history.filters.filters import AccountFilter
-from ledgerd.history.filters.touched import touched
 from ledgerd.history.settings import HistorySettings
 from ledgerd.history.store.balances import NO_OPERATION, KeptChange
 from ledgerd.projections.accounts.balances import Held, PenaltyChange
 from ledgerd.protocol.operations.base import name_of, tag_of
+from ledgerd.protocol.operations.touched import touched
 from ledgerd.protocol.types.assets import Asset
 
 BLOCKS_A_RANGE = 10_000

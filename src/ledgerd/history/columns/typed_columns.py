@@ -15,9 +15,9 @@ from ledgerd.codec import record_kind
 from ledgerd.codec.errors import CodecError
 from ledgerd.codec.types.records import Field
 from ledgerd.codec.types.strings import Text
-from ledgerd.history.filters.touched import actor_of
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.roles import Meaning, Role, VoteOn, amount_field, field_marked
+from ledgerd.protocol.operations.touched import actor_of
 from ledgerd.protocol.types.assets import Asset
 from ledgerd.protocol.types.names import AccountName, NameKind
 

@@ -17,7 +17,6 @@ from ledgerd.chain.ledger.events import AFTER_TRANSACTIONS, AppliedOperation, Bl
 from ledgerd.history.embedded.kept_facts import KeptFacts, ReadLoggedBlock
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.filters.filters import AccountFilter, OperationFilter
-from ledgerd.history.filters.touched import touched
 from ledgerd.history.settings import HistorySettings
 from ledgerd.history.store.account_rows import Reference, reference
 from ledgerd.history.store.balances import KeptChanges
@@ -30,6 +29,7 @@ from ledgerd.projections.accounts.balances import Amounts, PenaltyChange
 from ledgerd.projections.accounts.images import AccountImage
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.operations import Operation
+from ledgerd.protocol.operations.touched import touched
 from ledgerd.state.errors import StoreCorrupt
 from ledgerd.state.files.disk import Disk, Space, failure
 from ledgerd.state.files.lock import lock_writer

@@ -9,7 +9,6 @@ from functools import partial
 from ledgerd.chain.log.soundness import fault_in
 from ledgerd.history.embedded.kept_facts import ReadLoggedBlock
 from ledgerd.history.errors import REMEDY, HistoryDamaged
-from ledgerd.history.filters.touched import touched
 from ledgerd.history.store.account_rows import AccountRows, key_of, name_of_chunk
 from ledgerd.history.store.balances import Balances
 from ledgerd.history.store.block_rows import BlockPart
@@ -20,6 +19,7 @@ from ledgerd.history.store.stored import StoredHistory
 from ledgerd.history.store.tables import missing, require_first, transaction_entry
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.operations import Operation
+from ledgerd.protocol.operations.touched import touched
 
 LAST_NUMBER = (1 << 32) - 1
 

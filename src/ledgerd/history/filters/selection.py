@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cache
 
 from ledgerd.chain.log.histories import Direction, OperationPlace, Wanted
-from ledgerd.history.filters.touched import actor_of, touched
 from ledgerd.history.store.pieces import OperationRow, Piece
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.roles import Role, field_marked
+from ledgerd.protocol.operations.touched import actor_of, touched
 from ledgerd.protocol.types.names import AccountName
 
 

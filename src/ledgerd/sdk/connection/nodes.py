@@ -106,6 +106,15 @@ class Nodes(Caller):
         seconds = self.limits.request_seconds
         raise TimedOut("; ".join([f"no answer within {seconds:g} s", *attempt.reasons()]))
 
+    def blame(self, node: NodeLink, why: WrongAnswer) -> None:
+        """A node has said what can't be: it rests, and is asked last."""
+        node.refusal = why
+        self._order.failed(node, self.clock.passed())
+
+    def lags(self, node: NodeLink) -> None:
+        """Another node has newer blocks: they are asked first."""
+        self._order.demote(node)
+
     def close(self) -> None:
         for link in self.links:
             link.close()

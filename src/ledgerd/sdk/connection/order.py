@@ -74,5 +74,8 @@ class NodeOrder(Generic[N]):
         health.rests_until = now + min(self._limits.first_pause * doubled, self._limits.longest_pause)
         health.failures += 1
         health.checked_at, health.lag = None, 0.0
+        self.demote(node)
+
+    def demote(self, node: N) -> None:
         self._nodes.remove(node)
         self._nodes.append(node)

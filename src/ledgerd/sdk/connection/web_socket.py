@@ -11,6 +11,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
 from ledgerd.basics.failures import reason_of
+from ledgerd.client.envelope import NodeCall, packed, request_of
 from ledgerd.client.exchange import HttpAnswer, HttpFault, TooLarge, Unanswered
 from ledgerd.client.pool import Unreached
 from ledgerd.sdk.connection.limits import ClientLimits
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from websockets.asyncio.client import ClientConnection
 
 MESSAGE_TOO_BIG = 1009
+SUBSCRIBE = packed(request_of(1, NodeCall("database_api", "set_block_applied_callback", (0,)))).decode()
 
 
 class SocketPool:
@@ -27,6 +29,7 @@ class SocketPool:
     def __init__(self, url: str, limits: ClientLimits) -> None:
         self._url, self._limits = url, limits
         self._idle: list[ClientConnection] = []
+        self._is_closed = False
 
     async def post(self, body: bytes, most: int, *, is_repeatable: bool = True) -> HttpAnswer:
         """The answer to JSON, in the same way as over HTTP."""
@@ -45,12 +48,16 @@ class SocketPool:
         except BaseException:
             socket.transport.abort()  # an answer that comes later would be taken for that to the next request
             raise
-        self._idle.append(socket)
+        if self._is_closed:
+            socket.transport.abort()
+        else:
+            self._idle.append(socket)
         if len(answer) > most:
             raise TooLarge(f"an answer of more than {most:,} bytes")
         return HttpAnswer(HTTPStatus.OK, "", answer)
 
     def close(self) -> None:
+        self._is_closed = True
         for socket in self._idle:
             socket.transport.abort()
         self._idle.clear()
@@ -71,3 +78,31 @@ async def open_socket(url: str, limits: ClientLimits) -> ClientConnection:
         raise Unreached(f"no connection within {limits.connect_seconds:g} s") from None
     except (OSError, WebSocketException) as problem:
         raise Unreached(reason_of(problem)) from None
+
+
+class BlockBell:
+    """Says that a node has a new block, as soon as it does. What it says of the block is not read: it is asked for."""
+
+    def __init__(self, url: str, limits: ClientLimits) -> None:
+        self._url, self._limits = url, limits
+        self._socket: ClientConnection | None = None
+
+    async def wait(self, seconds: float) -> bool:
+        """Wait for a block, at most so long; false where the node does not say."""
+        try:
+            async with asyncio.timeout(seconds):
+                if self._socket is None:
+                    self._socket = await open_socket(self._url, self._limits)
+                    await self._socket.send(SUBSCRIBE)
+                await self._socket.recv(decode=False)
+        except TimeoutError:
+            return self._socket is not None
+        except (OSError, WebSocketException):
+            self.close()
+            return False
+        return True
+
+    def close(self) -> None:
+        if self._socket is not None:
+            self._socket.transport.abort()
+            self._socket = None

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 
 from ledgerd.codec import codec_of
-from ledgerd.history.filters.touched import touched
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.accounts.content import Content
 from ledgerd.protocol.operations.accounts.custom import Custom
@@ -26,6 +25,7 @@ from ledgerd.protocol.operations.markets.virtual_markets import (
     PmMarketExpired,
 )
 from ledgerd.protocol.operations.money.transfers import SetWithdrawVestingRoute, Transfer, TransferToVesting
+from ledgerd.protocol.operations.touched import touched
 from ledgerd.protocol.operations.validators import AccountValidatorProxy
 from ledgerd.protocol.operations.virtual import (
     AuthorReward,

@@ -7,7 +7,7 @@ from functools import cache
 from operator import attrgetter
 from typing import Any
 
-from ledgerd.protocol.operations import Operation
+from ledgerd.protocol.operations.base import Operation
 from ledgerd.protocol.operations.roles import Role, field_marked, fields_marked
 from ledgerd.protocol.types.names import AccountName
 

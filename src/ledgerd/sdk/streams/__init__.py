@@ -1,0 +1,1 @@
+"""Blocks and operations as they come: from any place in the past on, over cuts, changes of node and forks."""

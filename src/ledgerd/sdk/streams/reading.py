@@ -1,0 +1,227 @@
+"""What streams read of nodes: where the chain stands, and blocks of which each is proven to follow the one before."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+from ledgerd.client.envelope import NodeCall
+from ledgerd.codec import codec_of
+from ledgerd.codec.errors import CodecError
+from ledgerd.protocol.blocks.block import EXCEPTED_BLOCKS, Block
+from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.operations import Operation
+from ledgerd.protocol.types.identifiers import BlockId, TransactionId, block_number_of
+from ledgerd.sdk.connection.node_link import NodeLink
+from ledgerd.sdk.connection.nodes import HEAD, Nodes, Unsuited
+from ledgerd.sdk.errors import NodeError, NodeUnavailable, UnknownMethod, WrongAnswer
+from ledgerd.sdk.streams.cursor import PlaceInBlock
+from ledgerd.sdk.streams.errors import PastNotKept
+from ledgerd.sdk.streams.events import HistoryRow, ReadBlock
+from ledgerd.sdk.streams.negative_amounts import with_whole_amounts
+
+ID_SIZE = 20
+OUTSIDE = 65_535
+"""The place of what is in no transaction (spec 05, section 12.2)."""
+NO_TRANSACTION = TransactionId(bytes(20))
+UNREADABLE = (CodecError, RuleViolation, LookupError, TypeError, ValueError, ArithmeticError, AttributeError)
+
+
+N = TypeVar("N")
+
+
+class HeadReport(NamedTuple, Generic[N]):
+    """Where a node's chain stands, and which node it is."""
+
+    head: BlockId
+    irreversible: BlockId
+    node: N
+
+
+class NodeBlocks(Protocol[N]):
+    """Nodes, as streams see them. Whatever goes wrong is a `ClientError`."""
+
+    count: int
+    """Of nodes."""
+
+    async def report(self) -> HeadReport[N]:
+        """Where the chain of a node stands that is well."""
+
+    async def read(self, first: int, last: int, node: N | None = None) -> Sequence[ReadBlock]:
+        """Blocks in a row of the chain of a certain node, of which the newest may be missing; or of any node for which
+        they are irreversible.
+        """
+
+    def blame(self, node: N, why: str) -> None:
+        """A node says what can't be."""
+
+    def lags(self, node: N) -> None:
+        """Another node has newer blocks."""
+
+    async def wait(self) -> None:
+        """Until there may be a new block."""
+
+
+class NodesSource(NodeBlocks[NodeLink]):
+    """Real nodes."""
+
+    def __init__(self, nodes: Nodes, wait: Callable[[], Awaitable[None]], *, with_history: bool) -> None:
+        self._nodes, self._wait, self._with_history = nodes, wait, with_history
+        self.count = len(nodes.links)
+
+    async def report(self) -> HeadReport[NodeLink]:
+        found = await self._nodes.ask((HEAD,), lambda answers: _ids_in(answers[0]))
+        return HeadReport(*found.value, found.node)
+
+    async def read(self, first: int, last: int, node: NodeLink | None = None) -> Sequence[ReadBlock]:
+        numbers = range(first, last + 1)
+        calls = [NodeCall("database_api", "get_block", (number,)) for number in numbers]
+        if self._with_history:
+            calls += [NodeCall("operation_history", "get_ops_in_block", (number, False)) for number in numbers]
+        calls += [HEAD, NodeCall("database_api", "get_block_header", (last + 1,))]
+
+        def read(answers: Sequence[Any]) -> Sequence[ReadBlock]:
+            if node is None and block_number_of(_ids_in(answers[-2])[1]) < last:
+                raise Unsuited(NodeUnavailable(f"block {last} is not irreversible for the node"))
+            return blocks_in(numbers, answers, with_history=self._with_history)
+
+        return (await self._nodes.ask(calls, read, of=node)).value
+
+    def blame(self, node: NodeLink, why: str) -> None:
+        self._nodes.blame(node, WrongAnswer(f"{node.name} {why}"))
+
+    def lags(self, node: NodeLink) -> None:
+        self._nodes.lags(node)
+
+    async def wait(self) -> None:
+        await self._wait()
+
+
+def _ids_in(properties: object) -> tuple[BlockId, BlockId]:
+    if isinstance(properties, NodeError):
+        raise WrongAnswer(str(properties))
+    try:
+        return _id(properties, "head_block_id"), _id(properties, "last_irreversible_block_id")
+    except UNREADABLE as problem:
+        raise WrongAnswer(f"a node does not say where its chain stands: {problem}") from None
+
+
+def _id(fields: object, name: str) -> BlockId:
+    if not isinstance(fields, dict):
+        raise TypeError("no object")
+    raw = bytes.fromhex(fields[name])
+    if len(raw) != ID_SIZE:
+        raise ValueError(f"{name} has {len(raw)} bytes")
+    return BlockId(raw)
+
+
+def blocks_in(numbers: range, answers: Sequence[Any], *, with_history: bool) -> Sequence[ReadBlock]:
+    """The blocks in a node's answers: its blocks, their operations, its head, and the header of the block behind them.
+
+    Each must be the one that the next names as its previous, the last of them as well: a node hands out the only block
+    that it knows of a number, though it be on no branch of its own (spec 05, section 9.1). The operations come between
+    the blocks and the proof that the node still has them, so that they are not those of another branch.
+    """
+    head, settled = _ids_in(answers[-2])
+    there = range(numbers.start, min(numbers.stop, block_number_of(head) + 1))
+    irreversible = block_number_of(settled)
+    blocks = [_block_in(answers[place], number, irreversible) for place, number in enumerate(there)]
+    if blocks:
+        _require_chain(blocks, head, answers[-1])
+    if not with_history:
+        return [ReadBlock(block) for block in blocks]
+    found = []
+    for place, block in enumerate(blocks):
+        rows = rows_in(answers[len(numbers) + place], block)
+        if rows is None and block is not blocks[-1]:
+            raise Unsuited(PastNotKept(f"the history of the node lacks operations of block {block.number}"))
+        if rows is not None:
+            found.append(ReadBlock(block, rows))
+    return found
+
+
+def _block_in(answer: object, number: int, irreversible: int) -> Block:
+    if answer is None and number > irreversible:
+        raise WrongAnswer(f"a node has a head above block {number}, and no such block")
+    if answer is None:
+        raise Unsuited(PastNotKept(f"the node does not keep block {number}"))
+    if isinstance(answer, NodeError):
+        raise Unsuited(answer)
+    if not isinstance(answer, dict):
+        raise WrongAnswer(f"what a node answers as block {number} is none")
+    try:
+        block = codec_of(Block).from_json(answer)
+        found = block.number
+        if block.merkle_root != block.transaction_merkle_root and number not in EXCEPTED_BLOCKS:
+            block = with_whole_amounts(answer, block)
+        root = block.merkle_root
+    except UNREADABLE as problem:
+        raise WrongAnswer(f"what a node answers as block {number} is none: {problem}") from None
+    if found != number:
+        raise WrongAnswer(f"a node answers block {found} where {number} was asked for")
+    if root != EXCEPTED_BLOCKS.get(number, block.transaction_merkle_root):
+        raise WrongAnswer(f"the transactions of block {number} are not those that its header has")
+    return block
+
+
+def _require_chain(blocks: Sequence[Block], head: BlockId, behind: object) -> None:
+    for block, following in pairwise(blocks):
+        if following.previous != block.id:
+            raise WrongAnswer(f"block {following.number} of a node does not follow its block {block.number}")
+    last = blocks[-1]
+    if block_number_of(head) == last.number:
+        named: bytes = head
+    else:
+        try:
+            named = _id(behind, "previous")
+        except UNREADABLE:
+            raise WrongAnswer(f"a node has a head above block {last.number}, and no header that follows it") from None
+    if named != last.id:
+        raise WrongAnswer(f"block {last.number} of a node is not the one that its chain has")
+
+
+def rows_in(answer: object, block: Block) -> Sequence[HistoryRow] | None:
+    """The operations of a block, as a node's history has them; None where it does not have all of them, or not yet.
+
+    Of the head block, the reference also gives what has not happened: operations that wait for a block, and what they
+    would bring about (spec 05, section 12.2). The latter look like what the block itself brought about.
+    """
+    if isinstance(answer, NodeError):
+        has_none = PastNotKept("the node keeps no history of operations (its plugin operation_history is off)")
+        raise Unsuited(has_none if isinstance(answer, UnknownMethod) else answer)
+    own = {each.place: each for each in own_rows(block)}
+    try:
+        found = [_row_in(each, block, own) for each in _list(answer)]
+    except UNREADABLE as problem:
+        raise WrongAnswer(f"what a node answers as operations of block {block.number} is none: {problem}") from None
+    rows = [each for each in found if each is not None]
+    is_whole = len(rows) == len(found) and own.keys() == {each.place for each in rows if not each.place.virtual}
+    return rows if is_whole else None
+
+
+def own_rows(block: Block) -> Sequence[HistoryRow]:
+    """The operations of a block's transactions."""
+    return [
+        HistoryRow(PlaceInBlock(number, place, 0), transaction.id, operation)
+        for number, transaction in enumerate(block.transactions)
+        for place, operation in enumerate(transaction.operations)
+    ]
+
+
+def _list(answer: object) -> Sequence[Mapping[str, Any]]:
+    if not isinstance(answer, list):
+        raise TypeError("no list")
+    return answer
+
+
+def _row_in(row: Mapping[str, Any], block: Block, own: Mapping[PlaceInBlock, HistoryRow]) -> HistoryRow | None:
+    """A row; one of the block's own operations as the block has it, which is proven, or None if it has no such one."""
+    if row["block"] != block.number:
+        raise ValueError(f"an operation of block {row['block']}")
+    place = PlaceInBlock(int(row["trx_in_block"]), int(row["op_in_trx"]), int(row["virtual_op"]))
+    identifier = NO_TRANSACTION if place.transaction == OUTSIDE else TransactionId(_id(row, "trx_id"))
+    if not place.virtual:
+        found = own.get(place)
+        return found if found is not None and found.transaction_id == identifier else None
+    return HistoryRow(place, identifier, codec_of(Operation).from_json(row["op"]))
