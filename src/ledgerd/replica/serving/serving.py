@@ -41,7 +41,7 @@ STRANGERS = LineRate("connections of replicas that were refused", 5, 1 / 12)
 OPTION = "state-stream-endpoint"
 
 
-class Caller:
+class ReplicaCaller:
     """A connection, from when it was accepted."""
 
     def __init__(self, connection: socket.socket, address: tuple[str, int] | str | bytes) -> None:
@@ -83,10 +83,10 @@ class ReplicaServer:
                 )
                 await asyncio.sleep(PAUSE_SECONDS)
                 continue
-            caller = Caller(accepted, address)
+            caller = ReplicaCaller(accepted, address)
             self._tasks.begin(self._serve(caller, self._strangers.enter(caller.address)))
 
-    async def _serve(self, caller: Caller, place: HeldPlace) -> None:
+    async def _serve(self, caller: ReplicaCaller, place: HeldPlace) -> None:
         try:
             try:
                 await first_of(self._meet(caller), _lost(place))
@@ -103,7 +103,7 @@ class ReplicaServer:
         finally:
             caller.close()
 
-    async def _meet(self, caller: Caller) -> None:
+    async def _meet(self, caller: ReplicaCaller) -> None:
         """Have it show its certificate, or say hello where none is asked for."""
         reader, writer = await self._opened(caller.connection)
         caller.writer = writer
@@ -114,7 +114,7 @@ class ReplicaServer:
             caller.owner = certificate_of(writer.transport)
             self._strangers.know(caller.address)
 
-    async def _run(self, caller: Caller) -> None:
+    async def _run(self, caller: ReplicaCaller) -> None:
         place = self._replicas.enter(caller.owner)
         if place is None:
             raise Cut("there are too many")
@@ -123,7 +123,7 @@ class ReplicaServer:
         finally:
             self._replicas.leave(place)
 
-    async def _converse(self, caller: Caller) -> None:
+    async def _converse(self, caller: ReplicaCaller) -> None:
         if (conversation := caller.conversation) is not None:
             await conversation.run(caller.hello or await conversation.greet(), self._states)
 
