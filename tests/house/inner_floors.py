@@ -164,6 +164,15 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("worker",),
         ("workers",),
     ),
+    "sdk.transactions": (
+        ("chain_status", "dry_run", "errors"),
+        ("operations", "signers"),
+        ("accounts", "draft"),
+        ("search",),
+        ("sent",),
+        ("prepared",),
+        ("builder",),
+    ),
 }
 """From the bottom: what stands in a room may import from the floors below its own there, and from itself."""
 

@@ -14,7 +14,6 @@ import msgspec
 
 from ledgerd.protocol.blocks.transaction import SIGNATURE_SIZE
 from ledgerd.protocol.constants import MAX_PROPOSAL_LIFETIME_SEC, MAX_TIME_UNTIL_EXPIRATION
-from ledgerd.protocol.crypto.keys import InvalidKey
 from ledgerd.protocol.crypto.memo import MARK
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.operations import Operation
@@ -24,7 +23,7 @@ from ledgerd.protocol.types.identifiers import ChainId
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.sdk.calling import Caller
 from ledgerd.sdk.errors import WrongAnswer, WrongChain
-from ledgerd.sdk.keys.keyring import KeyRing, NoPrivateKey
+from ledgerd.sdk.keys.keyring import KeyRing, NoPrivateKey, WrongKey
 from ledgerd.sdk.keys.memos import fields_to_encrypt
 from ledgerd.sdk.transactions.accounts import AccountReader
 from ledgerd.sdk.transactions.chain_status import ChainStatus, status_of
@@ -205,7 +204,7 @@ class TransactionBuilder(AccountOperations, MoneyOperations, MarketOperations):
             raise NoPrivateKey(
                 f"the memo is encrypted, for which the memo key of {names[0]} is needed: {missing}"
             ) from None
-        except InvalidKey:
+        except WrongKey:
             raise InvalidTransaction(f"the memo can't be encrypted: {names[1]} has no memo key") from None
         return msgspec.structs.replace(operation, **{fields.memo: sealed})
 
