@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
@@ -13,8 +14,8 @@ from ledgerd.protocol.networks.parameters import TESTNET
 from ledgerd.protocol.types.authority import Authority, authority_of
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.protocol.types.time_text import time_text
-from ledgerd.sdk.calling import TypedCall, decoded
-from ledgerd.sdk.errors import Duplicate, Expired, NodeUnavailable, UnknownMethod
+from ledgerd.sdk.calling import TypedCall, WrongForm, decoded
+from ledgerd.sdk.errors import Duplicate, Expired, NodeUnavailable, UnknownMethod, WrongAnswer
 from ledgerd.sdk.transactions.sent import Waiting
 
 T = TypeVar("T")
@@ -30,7 +31,7 @@ ALICES: Three = (authority_of(REGULAR.public), authority_of(ACTIVE.public), auth
 
 
 def id_of(number: int) -> str:
-    return (number.to_bytes(4, "big") + bytes([7]) * 16).hex()
+    return (number.to_bytes(4, "big") + hashlib.sha256(str(number).encode()).digest()[:16]).hex()
 
 
 class ScriptedChain:
@@ -41,6 +42,7 @@ class ScriptedChain:
         self.accounts: dict[str, Three] = dict.fromkeys(("alice", "bob"), ALICES)
         self.memo_keys: dict[str, PublicKey] = {}
         self.agents: list[dict[str, Any]] | None = None
+        """None: the node knows no agents."""
         self.blocks: dict[int, list[Transaction]] = {}
         self.pending: list[Transaction] = []
         self.asked: list[tuple[str, list[Any]]] = []
@@ -98,27 +100,32 @@ class ScriptedChain:
         lost = self.lost.get(number)
         if lost == "request":
             raise NodeUnavailable("the connection was cut before it was sent")
-        answer = self._answer(api, method, list(params))
+        try:
+            answer = self.usual(method, *params)
+        except KeyError:
+            raise UnknownMethod(f"Could not find method {method}", method=f"{api}.{method}") from None
         if lost == "answer":
             raise NodeUnavailable("the connection was cut before the answer")
-        return decoded(answer, result)
+        try:
+            return decoded(answer, result)
+        except WrongForm as wrong:
+            raise WrongAnswer(str(wrong)) from None
 
     async def batch(self, calls: Sequence[TypedCall]) -> list[Any]:
         return [await self.call(each.api, each.method, each.params, each.result) for each in calls]
 
-    def _answer(self, api: str, method: str, params: list[Any]) -> object:
+    def usual(self, method: str, *params: Any) -> Any:
+        """What it answers unless a test says otherwise. `KeyError`: it does not have the method."""
         known: dict[str, Callable[..., object]] = {
             "get_config": lambda: {"CHAIN_ID": TESTNET.chain_id.hex()},
             "get_dynamic_global_properties": self._properties,
             "get_block": self._block,
             "lookup_account_names": lambda names: [self._account(name) for name in names],
             "broadcast_transaction": self._take,
-            **({} if self.agents is None else {"get_agent_permissions": lambda _: self.agents}),
-            **self.extra,
         }
-        if method not in known:
-            raise UnknownMethod(f"Could not find method {method}", method=f"{api}.{method}")
-        return known[method](*params)
+        if self.agents is not None:
+            known["get_agent_permissions"] = lambda _: self.agents
+        return (known | self.extra)[method](*params)
 
     def _properties(self) -> dict[str, Any]:
         return {

@@ -6,9 +6,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import suppress
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ledgerd.protocol.authorities.authority_check import Accounts, verify_authority
 from ledgerd.protocol.blocks.transaction import reference_to
@@ -22,7 +25,7 @@ from ledgerd.protocol.types.authority import authority_of
 from ledgerd.protocol.types.identifiers import BlockId
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.sdk.amounts import Viz
-from ledgerd.sdk.errors import UnknownAccount, WrongAnswer, WrongChain
+from ledgerd.sdk.errors import ClientError, UnknownAccount, WrongAnswer, WrongChain
 from ledgerd.sdk.keys.keyring import KeyRing, NoPrivateKey
 from ledgerd.sdk.keys.memos import is_encrypted
 from ledgerd.sdk.transactions import accounts as account_facts
@@ -176,7 +179,7 @@ def test_two_of_three_sign_on_different_machines() -> None:
         assert key.secret.hex() not in both.to_text()
         assert key.wif not in both.to_text()
 
-    again = PreparedTransaction.from_text(both.to_text(), chain, chain.waiting)
+    again = PreparedTransaction.from_text(both.to_text(), chain, waiting=chain.waiting)
     assert asyncio.run(asyncio.run(again.send()).in_block()) == 101
 
 
@@ -370,3 +373,46 @@ def test_a_circle_of_accounts_is_asked_for_once() -> None:
     chain.accounts["bob"] = (ALICES[0], authority(1, {"alice": 1}, FRIEND), ALICES[2])
     assert prepared(builder(chain, FRIEND).transfer("alice", "bob", "1.000 VIZ")).missing is None
     assert chain.count("lookup_account_names") == 2
+
+
+def test_a_text_for_another_chain_than_the_one_that_is_meant_is_refused() -> None:
+    text = prepared(builder(ScriptedChain(), ACTIVE).transfer("alice", "bob", "1.000 VIZ")).to_text()
+
+    assert PreparedTransaction.from_text(text, chain_id=TESTNET.chain_id).missing is None
+    with pytest.raises(WrongChain) as wrong:
+        PreparedTransaction.from_text(text, chain_id=bytes(32))
+    assert wrong.value.found == TESTNET.chain_id.hex()
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False) | st.text(max_size=80),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=10), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(
+    st.sampled_from(["get_config", "get_dynamic_global_properties", "lookup_account_names", "get_agent_permissions"]),
+    JSON,
+    st.integers(0, 12),
+    st.booleans(),
+)
+def test_whatever_a_node_answers_is_read_or_an_error_of_the_client(
+    method: str, garbage: Any, place: int, is_whole: bool
+) -> None:
+    chain = ScriptedChain()
+
+    def spoilt(*arguments: Any) -> object:
+        if is_whole:
+            return garbage
+        plain = ScriptedChain()
+        plain.agents = [{"agent_name": "a", "agent_key": "", "operations": [], "expiration": "", "expired": False}]
+        usual = plain.usual(method, *arguments)
+        record = usual[0] if isinstance(usual, list) else usual
+        record[list(record)[place % len(record)]] = garbage
+        return usual
+
+    chain.extra[method] = spoilt
+    made = builder(chain, STRANGER).transfer("alice", "bob", "1.000 VIZ")
+    with suppress(ClientError):
+        prepared(made)

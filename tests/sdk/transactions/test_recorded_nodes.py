@@ -14,6 +14,7 @@ from ledgerd.codec import codec_of
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.blocks.transaction import reference_to
 from ledgerd.protocol.types.identifiers import BlockId, ChainId
+from ledgerd.protocol.types.time_text import time_text
 from ledgerd.sdk.calling import TypedCall, decoded
 from ledgerd.sdk.errors import UnknownAccount, UnknownMethod
 from ledgerd.sdk.transactions.accounts import AccountReader
@@ -122,11 +123,12 @@ def test_transactions_are_found_in_the_blocks_that_have_them(chain: str) -> None
     answers = recorded_answers(chain, ANSWERED[chain])
     head = len(blocks)
     texts = {("get_block", json.dumps([number])): answers["get_block"][number,] for number in range(1, head + 1)}
-    standing = {"head_block_number": head, "last_irreversible_block_num": head - 20}
+    now = time_text(blocks[-1].timestamp)
+    standing = {"head_block_number": head, "last_irreversible_block_num": head - 20, "time": now}
     node = RecordedNode({**texts, ("get_dynamic_global_properties", "[]"): json.dumps(standing)})
     sent = [(block.number, each) for block in blocks if block.transactions for each in block.transactions[:1]]
     assert len(sent) > 20
     for number, transaction in sent[-20:]:
-        draft = Draft(ChainId(bytes(32)), transaction, max(0, number - 15))
+        draft = Draft(ChainId(bytes(32)), transaction, transaction.ref_block_num)
         state = asyncio.run(SentTransaction(node, draft, Waiting(), may_be_sent=True).state())
         assert state == TransactionState("irreversible" if number <= head - 20 else "in a block", number)

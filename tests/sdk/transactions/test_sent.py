@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from ledgerd.sdk.transactions.errors import OutcomeUnknown
 from ledgerd.sdk.transactions.prepared import PreparedTransaction
 from ledgerd.sdk.transactions.search import TransactionState
 from ledgerd.sdk.transactions.sent import SentTransaction
-from tests.sdk.transactions.scripted import ACTIVE, ScriptedChain
+from tests.sdk.transactions.scripted import ACTIVE, ScriptedChain, id_of
 
 KEYS = KeyRing(ACTIVE)
 LIFETIME = 30.0
@@ -55,6 +56,17 @@ def test_to_send_it_again_does_nothing_where_a_node_has_it() -> None:
 
     assert chain.carried_out() == [following.id]
     assert chain.count("broadcast_transaction") == 2  # not when it was seen in a block
+    assert chain.elapsed == 0
+
+
+def test_one_that_a_node_has_from_elsewhere_counts_as_sent() -> None:
+    chain = ScriptedChain()
+    made = prepared(chain)
+    asyncio.run(made.send())
+    following = SentTransaction(chain, made._draft, chain.waiting, may_be_sent=False)  # noqa: SLF001 - as if it were new
+    asyncio.run(following.send())
+
+    assert [method for method, _ in chain.asked] == ["broadcast_transaction"] * 2
 
 
 @pytest.mark.parametrize("way", ["request", "answer"])
@@ -107,7 +119,7 @@ def test_the_same_after_the_program_was_started_again() -> None:
     with pytest.raises(OutcomeUnknown, match="is not known yet: the connection was cut before the answer"):
         asyncio.run(made.send())
     chain.lost = {}
-    again = PreparedTransaction.from_text(text, chain, chain.waiting)
+    again = PreparedTransaction.from_text(text, chain, waiting=chain.waiting)
     following = asyncio.run(again.send())
 
     assert again.id == made.id
@@ -257,3 +269,41 @@ def test_sends_at_the_same_time_are_one_transaction() -> None:
 
     assert asyncio.run(at_once()) == [101, 101, 101]
     assert chain.carried_out() == [made.id]
+
+
+@pytest.mark.parametrize("windows", [-1, 1])
+def test_a_text_that_names_another_reference_block_does_not_hide_the_transaction(windows: int) -> None:
+    """Who co-signs could make the sender believe that it has expired, and pay again."""
+    chain = ScriptedChain()
+    chain.head = 70_100
+    made = prepared(chain)
+    sent_already = asyncio.run(made.send())
+    assert asyncio.run(sent_already.in_block()) == 70_101
+    told = json.loads(made.to_text())
+    told["reference_block"] += windows * 65_536
+    lying = PreparedTransaction.from_text(json.dumps(told), chain, waiting=chain.waiting)
+
+    chain.grow(2_000)
+    if windows == 1:
+        assert asyncio.run(lying.following().state()) == TransactionState("pending")
+        chain.grow(64_000)
+    assert asyncio.run(lying.following().irreversible()) == 70_101
+    assert chain.count("get_block") < 25_000
+
+
+NO_BLOCKS: list[Any] = [7, [], {}, "x", [None], {"previous": 1}, {"transactions": {}}, {"previous": id_of(3)}]
+NO_STANDING: list[Any] = [7, [], {}, "x", {"head_block_number": "x"}]
+
+
+@pytest.mark.parametrize(
+    ("method", "answer"),
+    [*(("get_block", each) for each in NO_BLOCKS), *(("get_dynamic_global_properties", each) for each in NO_STANDING)],
+)
+def test_what_is_no_block_or_another_one_proves_nothing(method: str, answer: Any) -> None:
+    chain = ScriptedChain()
+    following = sent(chain)
+    chain.extra[method] = lambda *_: answer
+    with pytest.raises(WrongAnswer):
+        asyncio.run(following.state())
+    with pytest.raises(OutcomeUnknown):
+        asyncio.run(following.irreversible())

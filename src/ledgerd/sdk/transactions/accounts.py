@@ -64,7 +64,7 @@ def facts_of(name: str, record: Mapping[str, Any]) -> AccountFacts:
     regular, active, master = (
         codec_of(Authority).from_json(record[f"{role}_authority"]) for role in ("regular", "active", "master")
     )
-    memo_key = public_key_from_text(record["memo_key"])
+    memo_key = public_key_from_text(str(record["memo_key"]))
     return AccountFacts(AccountName(name), regular, active, master, memo_key, _bandwidth_of(record))
 
 
@@ -73,7 +73,7 @@ def agents_of(records: Iterable[Mapping[str, Any]]) -> tuple[AgentFacts, ...]:
     return tuple(
         AgentFacts(
             str(each["agent_name"]),
-            public_key_from_text(each["agent_key"]),
+            public_key_from_text(str(each["agent_key"])),
             tuple(each["operations"]),
             str(each["expiration"]),
             bool(each["expired"]),

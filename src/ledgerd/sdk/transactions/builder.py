@@ -158,14 +158,14 @@ class TransactionBuilder(AccountOperations, MoneyOperations, MarketOperations):
         self._is_left_to_others = True
         return text
 
-    async def send(self) -> SentTransaction:
+    async def send(self, seconds: float | None = None) -> SentTransaction:
         """Sign and send it. Called again, it sends the same transaction again if a node does not have it yet."""
         prepared = await self.prepare()
         if self._sent is None:
             if prepared.missing is not None:
                 raise prepared.missing
             self._sent = prepared.following()
-        await self._sent.send()
+        await self._sent.send(seconds)
         return self._sent
 
     def _require_open(self) -> None:

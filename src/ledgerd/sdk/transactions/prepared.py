@@ -15,7 +15,7 @@ from ledgerd.protocol.crypto.keys import PublicKey
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.operations import Operation
 from ledgerd.sdk.calling import Caller
-from ledgerd.sdk.errors import NodeError, Rejected, UnknownMethod, WrongAnswer
+from ledgerd.sdk.errors import NodeError, Rejected, UnknownMethod, WrongAnswer, WrongChain
 from ledgerd.sdk.keys.keyring import KeyRing
 from ledgerd.sdk.transactions.draft import Draft, read, written
 from ledgerd.sdk.transactions.dry_run import DryRun, dry_run_of
@@ -43,9 +43,20 @@ class PreparedTransaction:
         self._may_be_sent = may_be_sent
 
     @classmethod
-    def from_text(cls, text: str | bytes, caller: Caller | None = None, waiting: Waiting | None = None) -> Self:
-        """What `to_text` gave, or a file of `ledgerd wallet`. Without a caller it can be looked at and signed."""
+    def from_text(
+        cls,
+        text: str | bytes,
+        caller: Caller | None = None,
+        *,
+        chain_id: bytes | None = None,
+        waiting: Waiting | None = None,
+    ) -> Self:
+        """What `to_text` gave, or a file of `ledgerd wallet`; for the chain that is meant alone, if that is named.
+        Without a caller it can be looked at and signed.
+        """
         loaded = read(text.encode("utf-8", "replace") if isinstance(text, str) else text)
+        if chain_id not in (None, loaded.draft.chain_id):
+            raise WrongChain("the transaction is for another chain", found=loaded.draft.chain_id.hex())
         # Whoever else has the text may have sent it.
         return cls(loaded.draft, loaded.signers(), caller, waiting, may_be_sent=True)
 
@@ -113,7 +124,7 @@ class PreparedTransaction:
             return DryRun(not_told=not_told, broken_rule=str(refused))
         return DryRun(not_told=not_told)
 
-    async def send(self) -> SentTransaction:
+    async def send(self, seconds: float | None = None) -> SentTransaction:
         """Send it, and wait until a node has it. May be repeated: it is carried out once. `SentTransaction.send` says
         which errors there are.
         """
@@ -121,7 +132,7 @@ class PreparedTransaction:
         if self.missing is not None:
             raise self.missing
         self._may_be_sent = True
-        await sent.send()
+        await sent.send(seconds)
         return sent
 
     def following(self) -> SentTransaction:

@@ -20,12 +20,15 @@ from ledgerd.sdk.calling import Caller
 from ledgerd.sdk.errors import ClientError, Duplicate, Expired
 from ledgerd.sdk.transactions.draft import Draft
 from ledgerd.sdk.transactions.errors import OutcomeUnknown
-from ledgerd.sdk.transactions.search import IRREVERSIBLE, NOT_SENT, PENDING, TransactionSearch, TransactionState
-
-PAUSE_SECONDS = 0.5
-"""Between two questions."""
-GRACE_SECONDS = 120.0
-"""How long after a transaction has expired a node may take to say so: a minute until that is irreversible, and more."""
+from ledgerd.sdk.transactions.search import (
+    GRACE_SECONDS,
+    IRREVERSIBLE,
+    NOT_SENT,
+    PAUSE_SECONDS,
+    PENDING,
+    TransactionSearch,
+    TransactionState,
+)
 
 
 class Waiting(msgspec.Struct, frozen=True):
