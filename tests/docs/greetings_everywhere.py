@@ -22,7 +22,7 @@ from ledgerd.protocol.operations import OPERATIONS, Operation
 from ledgerd.protocol.operations.base import active, tag_of
 from ledgerd.protocol.types.assets import tokens
 from ledgerd.protocol.types.names import AccountName
-from ledgerd.wallet.operations.fields import SENDABLE
+from ledgerd.sdk.transactions.operations.fields import SENDABLE
 from tests.node.processes import NodeProcess
 from tests.wallet.test_on_a_chain import Person
 

@@ -11,7 +11,7 @@ import pytest
 
 from ledgerd.protocol.operations import OPERATIONS
 from ledgerd.protocol.operations.base import name_of
-from ledgerd.wallet.operations.fields import OTHER_NAMES, UNSENDABLE, VIRTUAL_RULE
+from ledgerd.sdk.transactions.operations.fields import OTHER_NAMES, UNSENDABLE, VIRTUAL_RULE
 from ledgerd.wallet.transactions.review import Review
 from tests.docs.guides import DOCUMENTS, Reader, Step, lessons_of
 from tests.docs.tutorials import DevPorts, go_through

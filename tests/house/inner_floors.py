@@ -155,9 +155,9 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("apis",),
     ),
     "sdk": (
-        ("calling", "errors", "running"),
-        ("api", "error_answers"),
-        ("connection",),
+        ("amounts", "calling", "errors", "running"),
+        ("api", "error_answers", "keys"),
+        ("connection", "transactions"),
         ("streams",),
         ("client",),
         ("blocking",),
@@ -177,6 +177,15 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("http",),
         ("worker",),
         ("workers",),
+    ),
+    "sdk.transactions": (
+        ("chain_status", "dry_run", "errors"),
+        ("operations", "signers"),
+        ("accounts", "draft"),
+        ("search",),
+        ("sent",),
+        ("prepared",),
+        ("builder",),
     ),
 }
 """From the bottom: what stands in a room may import from the floors below its own there, and from itself."""

@@ -15,8 +15,8 @@ from ledgerd.producer.testnet_start import PUBLISHED_INITIATOR_KEY
 from ledgerd.protocol.crypto.keys import PrivateKey, public_key_text
 from ledgerd.protocol.operations.base import name_of
 from ledgerd.protocol.types.names import AccountName
+from ledgerd.sdk.transactions.operations.fields import SENDABLE, operation_named
 from ledgerd.wallet.node.client import NodeClient
-from ledgerd.wallet.operations.fields import SENDABLE, operation_named
 from tests.node.processes import NodeProcess
 from tests.wallet.test_on_a_chain import Person
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
-from ledgerd.protocol.crypto.keys import NULL_KEY, InvalidKey, PrivateKey, public_key_text
+from ledgerd.protocol.crypto import base58
+from ledgerd.protocol.crypto.keys import NULL_KEY, PrivateKey, public_key_text
 from ledgerd.protocol.crypto.signatures import recover
 from ledgerd.sdk.keys.derivation import ROLES, new_key, password_keys
-from ledgerd.sdk.keys.keyring import KeyRing, NoPrivateKey
+from ledgerd.sdk.keys.keyring import KeyRing, NoPrivateKey, WrongKey
 from ledgerd.sdk.keys.memos import decrypt_memo, is_encrypted
 
 ACTIVE_WIF = "5KBfvpmH4jCWvd2p5vSs8hrwoC3qY1uZLVbLD6mf6iny9kjLask"
@@ -49,7 +52,7 @@ def test_what_is_printed_of_keys_are_the_public_ones() -> None:
 
 def test_a_mistyped_key_is_refused_without_repeating_it() -> None:
     mistyped = ACTIVE_WIF[:-1] + "j"
-    with pytest.raises(InvalidKey) as refused:
+    with pytest.raises(WrongKey) as refused:
         KeyRing(mistyped)
     assert mistyped[:20] not in f"{refused.value!r} {refused.value}"
 
@@ -95,3 +98,15 @@ def test_a_memo_is_encrypted_differently_each_time() -> None:
 @pytest.mark.parametrize("text", ["hello", "#hello", "#", ""])
 def test_a_text_is_not_taken_for_an_encrypted_memo(text: str) -> None:
     assert not is_encrypted(text)
+
+
+@given(st.one_of(st.text(max_size=80), st.binary(max_size=200).map(lambda raw: "#" + base58.encode(raw))))
+@example("#" + base58.encode(ACTIVE.public + bytes(33) + bytes(200)))
+def test_whatever_a_stranger_sends_as_a_memo_is_read_or_has_no_key(memo: str) -> None:
+    with pytest.raises(NoPrivateKey):
+        KeyRing(ACTIVE, BRAIN).decrypt_memo(memo)
+
+
+def test_a_memo_to_a_key_that_is_none_is_refused() -> None:
+    with pytest.raises(WrongKey, match="not a point of the curve"):
+        KeyRing(ACTIVE).encrypt_memo("hello", ACTIVE.public, NULL_KEY)

@@ -14,11 +14,18 @@ from ledgerd.codec.types.numbers import Boolean
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.base import name_of
+from ledgerd.sdk.transactions.operations.fields import (
+    SENDABLE,
+    command_of,
+    fields_of_operation,
+    inner_of,
+    is_asked,
+    is_secret,
+)
 from ledgerd.wallet.arguments import operations as arguments
 from ledgerd.wallet.command_line import parser
 from ledgerd.wallet.commands.sending import Choices
 from ledgerd.wallet.errors import WalletError
-from ledgerd.wallet.operations.fields import SENDABLE, command_of, fields_of_operation, inner_of, is_asked, is_secret
 from ledgerd.wallet.operations.reading import joined_amounts
 from tests.recorded import recorded_blocks
 from tests.wallet.operations.test_reading import is_usual, words_for

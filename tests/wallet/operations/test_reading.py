@@ -19,14 +19,20 @@ from ledgerd.protocol.networks.parameters import MAINNET, chain_id_of
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.base import name_of
 from ledgerd.protocol.types.assets import SHARES_SYMBOL, TOKEN_SYMBOL, Asset
+from ledgerd.sdk.transactions.operations.fields import (
+    SENDABLE,
+    UNSENDABLE,
+    fields_of_operation,
+    inner_of,
+    operation_named,
+)
+from ledgerd.sdk.transactions.operations.parameters import network_of
 from ledgerd.wallet.errors import RuleBroken, WalletError, WrongAmount
-from ledgerd.wallet.operations.fields import SENDABLE, UNSENDABLE, fields_of_operation, inner_of, operation_named
 from ledgerd.wallet.operations.reading import (
     from_json,
     from_words,
     joined_amounts,
     json_from_text,
-    network_of,
     require_valid,
     time_of,
 )

@@ -18,7 +18,7 @@ from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.types.assets import TOKEN_SYMBOL, Asset, shares, tokens
 from ledgerd.protocol.types.authority import Authority
 from ledgerd.protocol.types.names import AccountName
-from ledgerd.wallet.operations.fields import SENDABLE, fields_of_operation
+from ledgerd.sdk.transactions.operations.fields import SENDABLE, fields_of_operation
 from ledgerd.wallet.operations.words import amount_words, authority_words, sentence_of, words_of
 from tests.strategies import values_of
 

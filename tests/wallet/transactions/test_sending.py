@@ -58,7 +58,7 @@ class Chain:
     def block(self, number: int) -> dict[str, Any]:
         transactions = [json.loads(codec_of(Transaction).to_json(DRAFT.transaction))] if number in self.with_it else []
         return {
-            "previous": "00" * 20,
+            "previous": ((number - 1).to_bytes(4, "big") + bytes(16)).hex(),
             "timestamp": time_text(self.time_of(number)),
             "validator": "viz",
             "transaction_merkle_root": "00" * 20,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Self
 
-from ledgerd.protocol.crypto.keys import PrivateKey, PublicKey, public_key_text
+from ledgerd.protocol.crypto.keys import InvalidKey, PrivateKey, PublicKey, public_key_text
 from ledgerd.protocol.crypto.signatures import Signature, sign
 from ledgerd.sdk.errors import ClientError
 from ledgerd.sdk.keys import memos
@@ -14,6 +14,10 @@ from ledgerd.sdk.keys.derivation import ROLES, password_keys
 
 class NoPrivateKey(ClientError, LookupError):
     """The private key that is needed is not there."""
+
+
+class WrongKey(ClientError, ValueError):
+    """What was given is no key. The text does not repeat it."""
 
 
 class KeyRing:
@@ -30,7 +34,10 @@ class KeyRing:
         return cls(*password_keys(account, password, roles).values())
 
     def add(self, *keys: PrivateKey | str) -> None:
-        read = [PrivateKey.from_wif(each) if isinstance(each, str) else each for each in keys]
+        try:
+            read = [PrivateKey.from_wif(each) if isinstance(each, str) else each for each in keys]
+        except InvalidKey as wrong:
+            raise WrongKey(str(wrong)) from None
         self._keys |= {each.public: each for each in read}
 
     def __or__(self, other: KeyRing) -> KeyRing:
@@ -54,7 +61,10 @@ class KeyRing:
 
     def encrypt_memo(self, text: str, sender: PublicKey, recipient: PublicKey) -> str:
         """A text, without the mark `#`, as a memo from one key to another."""
-        return memos.encrypt_memo(text, self._key(sender), recipient)
+        try:
+            return memos.encrypt_memo(text, self._key(sender), recipient)
+        except InvalidKey as wrong:
+            raise WrongKey(str(wrong)) from None
 
     def decrypt_memo(self, memo: str) -> str:
         """The text of an encrypted memo that was sent from one of these keys, or to one."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ledgerd.codec.errors import CodecError, DecodeError
 from ledgerd.protocol.crypto import base58, memo
-from ledgerd.protocol.crypto.keys import PrivateKey, PublicKey
+from ledgerd.protocol.crypto.keys import InvalidKey, PrivateKey, PublicKey
 from ledgerd.protocol.crypto.memo import MARK
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.roles import Meaning, Role, field_marked
@@ -58,6 +58,6 @@ def encrypt_memo(text: str, sender: PrivateKey, recipient: PublicKey) -> str:
 def decrypt_memo(text: str, keys: Iterable[PrivateKey]) -> str | None:
     """The text of an encrypted memo, by whichever of the keys can read it; none of them may."""
     for key in keys:
-        with suppress(DecodeError):
+        with suppress(DecodeError, InvalidKey):
             return memo.decode(text, key)
     return None

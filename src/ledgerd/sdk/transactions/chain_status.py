@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from ledgerd.protocol.constants import MIN_BLOCK_SIZE_LIMIT
 from ledgerd.protocol.types.identifiers import BlockId, ChainId
 from ledgerd.protocol.types.time_text import parse_time_text
 
@@ -26,6 +27,7 @@ class ChainStatus(msgspec.Struct, frozen=True):
     irreversible: int
     irreversible_id: BlockId | None = None
     """Not every node tells it."""
+    largest_block: int = MIN_BLOCK_SIZE_LIMIT
 
     @property
     def reference(self) -> BlockId:
@@ -47,6 +49,7 @@ def status_of(properties: Mapping[str, Any], config: Mapping[str, Any]) -> Chain
         parse_time_text(properties["time"]),
         int(properties["last_irreversible_block_num"]),
         None if irreversible is None else BlockId(exact_hex(irreversible, BLOCK_ID_SIZE)),
+        int(properties.get("maximum_block_size", MIN_BLOCK_SIZE_LIMIT)),
     )
 
 

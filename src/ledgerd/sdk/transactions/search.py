@@ -11,13 +11,20 @@ import msgspec
 
 from ledgerd.client.envelope import NodeCall
 from ledgerd.codec import codec_of
-from ledgerd.codec.errors import CodecError
 from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.blocks.transaction import reference_to
+from ledgerd.protocol.constants import BLOCK_INTERVAL, MAX_TIME_UNTIL_EXPIRATION
 from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.types.identifiers import block_number_of
+from ledgerd.protocol.types.time_text import parse_time_text
 from ledgerd.sdk.errors import WrongAnswer
 from ledgerd.sdk.transactions.draft import Draft
 
 PENDING, IN_A_BLOCK, IRREVERSIBLE, NOT_SENT = "pending", "in a block", "irreversible", "not sent"
+PAUSE_SECONDS = 0.5
+"""Between two questions."""
+GRACE_SECONDS = 120.0
+"""How long after a transaction has expired a node may take to say so: a minute until that is irreversible, and more."""
 
 A = TypeVar("A")
 Asking = Generator[NodeCall, Any, A]
@@ -36,7 +43,10 @@ class TransactionSearch:
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
-        self._scanned = draft.block
+        self._start = self._scanned = draft.block
+        self._is_start_sure = False
+        """Whether it can be in no block up to there. A text from elsewhere may name another block than it refers to."""
+        self._earliest = 0
         self._found = 0
         self._too_late = 0
         self._is_over = False
@@ -50,8 +60,10 @@ class TransactionSearch:
         try:
             head = int(properties["head_block_number"])
             irreversible = int(properties["last_irreversible_block_num"])
+            now = parse_time_text(properties["time"])
         except (LookupError, TypeError, ValueError):
             raise WrongAnswer("the node does not say where its chain stands") from None
+        self._earliest = self._earliest_at(head, now)
         if self._found and not (yield from self._is_in(self._found)):
             self._begin_again()  # its block was undone
         yield from self._scan(head)
@@ -66,12 +78,22 @@ class TransactionSearch:
         return TransactionState(IRREVERSIBLE if self._found <= irreversible else IN_A_BLOCK, self._found)
 
     def _begin_again(self) -> None:
-        self._scanned, self._found, self._too_late = self._draft.block, 0, 0
+        self._scanned, self._found, self._too_late = self._start, 0, 0
+
+    def _earliest_at(self, head: int, now: int) -> int:
+        """A block before all that may have it, by its expiration alone: blocks are a slot apart, or more."""
+        seconds = now - (self._draft.transaction.expiration - MAX_TIME_UNTIL_EXPIRATION)
+        return max(0, head - max(0, seconds) // BLOCK_INTERVAL - 1)
 
     def _scan(self, last: int) -> Asking[None]:
         while not self._found and not self._too_late and self._scanned < last:
             number = self._scanned + 1
-            if (yield from self._is_in(number)):
+            is_in = yield from self._is_in(number)
+            if not self._is_start_sure:
+                self._start, self._is_start_sure = self._earliest, True
+                self._begin_again()
+                continue
+            if is_in:
                 self._found = number
             self._scanned = number
 
@@ -81,8 +103,16 @@ class TransactionSearch:
             raise WrongAnswer(f"the node does not have block {number}")
         try:
             block = codec_of(Block).from_json(record)
-        except (CodecError, RuleViolation) as problem:
+        except (RuleViolation, LookupError, TypeError, ValueError, ArithmeticError) as problem:
             raise WrongAnswer(f"the node has a block that cannot be read: {problem}") from None
-        if block.timestamp > self._draft.transaction.expiration:
+        if block_number_of(block.previous) != number - 1:
+            raise WrongAnswer(f"the node gives another block as block {number}")
+        transaction = self._draft.transaction
+        if number == self._draft.block + 1 and reference_to(block.previous) == (
+            transaction.ref_block_num,
+            transaction.ref_block_prefix,
+        ):
+            self._is_start_sure = True
+        if block.timestamp > transaction.expiration:
             self._too_late = number
-        return any(each.id == self._draft.transaction.id for each in block.transactions)
+        return any(each.id == transaction.id for each in block.transactions)

@@ -11,13 +11,7 @@ from ledgerd.codec.kinds import Kind
 from ledgerd.codec.types.numbers import Boolean
 from ledgerd.protocol.operations import Operation
 from ledgerd.sdk.transactions.chain_status import ChainStatus
-from ledgerd.wallet.arguments.common import Parser, Parts, add_command, add_sending_options, choices_of, secret_of
-from ledgerd.wallet.arguments.outcome import outcome_words
-from ledgerd.wallet.commands.result import CommandResult
-from ledgerd.wallet.commands.sending import send
-from ledgerd.wallet.errors import WalletError
-from ledgerd.wallet.keys.entry import read_secret
-from ledgerd.wallet.operations.fields import (
+from ledgerd.sdk.transactions.operations.fields import (
     SENDABLE,
     command_of,
     fields_of_operation,
@@ -26,6 +20,12 @@ from ledgerd.wallet.operations.fields import (
     is_secret,
     operation_named,
 )
+from ledgerd.wallet.arguments.common import Parser, Parts, add_command, add_sending_options, choices_of, secret_of
+from ledgerd.wallet.arguments.outcome import outcome_words
+from ledgerd.wallet.commands.result import CommandResult
+from ledgerd.wallet.commands.sending import send
+from ledgerd.wallet.errors import WalletError
+from ledgerd.wallet.keys.entry import read_secret
 from ledgerd.wallet.operations.reading import from_json, from_words, json_from_text
 from ledgerd.wallet.operations.words import sentence_of
 

@@ -8,10 +8,10 @@ from ledgerd.protocol.crypto.keys import NULL_KEY, PublicKey, public_key_text
 from ledgerd.protocol.operations.accounts.agents import SetAgentPermission
 from ledgerd.protocol.operations.base import name_of
 from ledgerd.protocol.types.names import AccountName
+from ledgerd.sdk.transactions.operations.fields import operation_named
 from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.commands.sending import Choices, send
 from ledgerd.wallet.node.ledger import LedgerReader
-from ledgerd.wallet.operations.fields import operation_named
 
 
 def grant(

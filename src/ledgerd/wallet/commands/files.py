@@ -9,6 +9,7 @@ from ledgerd.protocol.crypto.keys import PublicKey
 from ledgerd.sdk.transactions import search
 from ledgerd.sdk.transactions.chain_status import ChainStatus
 from ledgerd.sdk.transactions.draft import Draft
+from ledgerd.sdk.transactions.search import GRACE_SECONDS
 from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.commands.sending import Choices, confirmed_and_signed, own_keys, result_of
 from ledgerd.wallet.errors import ExpiredTransaction, KeyNotFound, NotSent, OtherChain, WalletError
@@ -70,7 +71,7 @@ def _broadcast_through(
         choices.show("\n".join(lines_of(review)))
         raise KeyNotFound(f"not everybody has signed: {missing}")
     left = max(0.0, draft.transaction.expiration - chain.head_time)
-    outcome = sending.TransactionFollower(nodes, draft, left + sending.GRACE_SECONDS).send(choices.until)
+    outcome = sending.TransactionFollower(nodes, draft, left + GRACE_SECONDS).send(choices.until)
     return {**result_of(review), "state": outcome.state, "block": outcome.block}
 
 
@@ -87,7 +88,7 @@ def status(choices: Choices, named: str) -> CommandResult:
 
 def _followed(nodes: Sequence[NodeClient], chain: ChainStatus, draft: Draft, choices: Choices) -> CommandResult:
     left = max(0.0, draft.transaction.expiration - chain.head_time)
-    follower = sending.TransactionFollower(nodes, draft, left + sending.GRACE_SECONDS)
+    follower = sending.TransactionFollower(nodes, draft, left + GRACE_SECONDS)
     outcome = follower.check()
     if choices.until is sending.Until.IRREVERSIBLE and outcome.state != search.NOT_SENT:
         outcome = follower.wait(choices.until)

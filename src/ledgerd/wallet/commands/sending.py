@@ -19,6 +19,7 @@ from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.operations import Operation
 from ledgerd.sdk.transactions.chain_status import ChainStatus
 from ledgerd.sdk.transactions.draft import Draft, draft_of
+from ledgerd.sdk.transactions.search import GRACE_SECONDS
 from ledgerd.wallet import errors
 from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.keys.session import KeySession, session_of
@@ -32,7 +33,7 @@ from ledgerd.wallet.transactions.draft import save, signers_online
 from ledgerd.wallet.transactions.memos import with_encrypted_memo
 from ledgerd.wallet.transactions.names import corrected, doubts_about
 from ledgerd.wallet.transactions.review import Review, lines_of, review_of
-from ledgerd.wallet.transactions.sending import GRACE_SECONDS, TransactionFollower, Until
+from ledgerd.wallet.transactions.sending import TransactionFollower, Until
 
 USUAL_NODE = "http://127.0.0.1:8090"
 USUAL_LIFETIME = 60.0

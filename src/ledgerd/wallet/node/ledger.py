@@ -8,50 +8,20 @@ from typing import Any
 
 import msgspec
 
-from ledgerd.codec import codec_of
-from ledgerd.protocol.crypto.keys import PublicKey, public_key_from_text, public_key_text
-from ledgerd.protocol.types.assets import Asset
+from ledgerd.protocol.crypto.keys import PublicKey, public_key_text
 from ledgerd.protocol.types.authority import Authority
 from ledgerd.protocol.types.names import AccountName
-from ledgerd.protocol.types.time_text import parse_time_text
+from ledgerd.sdk.transactions.accounts import (
+    DATABASE,
+    MOST_ACCOUNTS,
+    MOST_NAMES,
+    AccountFacts,
+    AgentFacts,
+    agents_of,
+    facts_of,
+)
 from ledgerd.wallet.errors import NodeRefused, NodeUnreachable, NoSuchAccount
 from ledgerd.wallet.node.client import NodeClient
-
-DATABASE = "database_api"
-MOST_NAMES = 100
-"""Asked for at once."""
-MOST_ACCOUNTS = 20_000
-"""Asked for in all: what a node says leads to more of them."""
-
-
-class BandwidthUse(msgspec.Struct, frozen=True):
-    """What an account has sent lately (spec 02, section 4.11)."""
-
-    average: int
-    since: int
-    shares: int
-    """Its own, less what it has delegated, and what was delegated to it."""
-
-
-class AccountFacts(msgspec.Struct, frozen=True):
-    """An account as the wallet uses it."""
-
-    name: AccountName
-    regular: Authority
-    active: Authority
-    master: Authority
-    memo_key: PublicKey
-    bandwidth: BandwidthUse | None = None
-
-
-class AgentFacts(msgspec.Struct, frozen=True):
-    """An agent of an account."""
-
-    name: str
-    key: PublicKey
-    operations: tuple[str, ...]
-    expiration: str
-    is_expired: bool
 
 
 class LedgerReader:
@@ -73,7 +43,7 @@ class LedgerReader:
             found = self.node.call(DATABASE, "lookup_account_names", asked)
             with self.node.understood():
                 for name, record in zip(asked, msgspec.convert(found, list[Any]), strict=True):
-                    self._accounts[name] = None if record is None else _facts(name, record)
+                    self._accounts[name] = None if record is None else facts_of(name, record)
 
     def find(self, name: str) -> AccountFacts | None:
         self.learn([name])
@@ -98,16 +68,7 @@ class LedgerReader:
             except NodeRefused:
                 records = []
             with self.node.understood():
-                self._agents[name] = tuple(
-                    AgentFacts(
-                        str(each["agent_name"]),
-                        public_key_from_text(each["agent_key"]),
-                        tuple(each["operations"]),
-                        str(each["expiration"]),
-                        bool(each["expired"]),
-                    )
-                    for each in records
-                )
+                self._agents[name] = agents_of(records)
         return self._agents[name]
 
     def agent_keys(self, name: AccountName, operation: str) -> list[PublicKey]:
@@ -138,23 +99,3 @@ class LedgerReader:
         found = self.node.call(DATABASE, method)
         with self.node.understood():
             return msgspec.convert(found, dict[str, Any])
-
-
-def _facts(name: str, record: dict[str, Any]) -> AccountFacts:
-    if record["name"] != name:
-        raise ValueError("another account was asked for")
-    regular, active, master = (
-        codec_of(Authority).from_json(record[f"{role}_authority"]) for role in ("regular", "active", "master")
-    )
-    memo_key = public_key_from_text(record["memo_key"])
-    return AccountFacts(AccountName(name), regular, active, master, memo_key, _bandwidth_of(record))
-
-
-def _bandwidth_of(record: dict[str, Any]) -> BandwidthUse | None:
-    if "average_bandwidth" not in record:
-        return None
-    own, received, delegated = (
-        codec_of(Asset).from_json(record[f"{name}vesting_shares"]).amount for name in ("", "received_", "delegated_")
-    )
-    average, since = int(record["average_bandwidth"]), parse_time_text(record["last_bandwidth_update"])
-    return BandwidthUse(average, since, own + received - delegated)

@@ -22,15 +22,22 @@ from ledgerd.codec.types.strings import FixedBytes, Text
 from ledgerd.codec.types.variants import Variant
 from ledgerd.protocol.crypto.keys import ADDRESS_PREFIX, public_key_from_text
 from ledgerd.protocol.errors import RuleViolation
-from ledgerd.protocol.networks.parameters import NETWORKS, ChainParameters
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.base import name_of
 from ledgerd.protocol.types.assets import SHARES_SYMBOL, TOKEN_SYMBOL, Asset, symbol_name
 from ledgerd.protocol.types.authority import Authority, authority_of
 from ledgerd.protocol.types.time_text import parse_time_text, time_text
 from ledgerd.protocol.types.times import TimeKind
+from ledgerd.sdk.transactions.operations.fields import (
+    UNSENDABLE,
+    fields_of_operation,
+    inner_of,
+    is_asked,
+    is_asset,
+    is_authority,
+)
+from ledgerd.sdk.transactions.operations.parameters import network_of
 from ledgerd.wallet.errors import RuleBroken, WalletError, WrongAmount
-from ledgerd.wallet.operations.fields import UNSENDABLE, fields_of_operation, inner_of, is_asked, is_asset, is_authority
 
 NUMBER = re.compile(r"-?[0-9]+(\.[0-9]*)?")
 SYMBOL = re.compile(r"[A-Z]{1,6}")
@@ -105,10 +112,6 @@ def require_valid(operation: Operation, chain_id: bytes) -> None:
         operation.check(network)
     except RuleViolation as broken:
         raise RuleBroken(f"{name_of(type(operation))}: {broken.message}") from None
-
-
-def network_of(chain_id: bytes) -> ChainParameters | None:
-    return next((each for each in NETWORKS.values() if each.chain_id == chain_id), None)
 
 
 def _json_of(kind: Kind, word: str | bool, now: Now) -> object:

@@ -20,7 +20,7 @@ from ledgerd.protocol.types.assets import Asset
 from ledgerd.protocol.types.authority import Authority
 from ledgerd.protocol.types.time_text import time_text
 from ledgerd.protocol.types.times import LATEST, TimeKind
-from ledgerd.wallet.operations.fields import EXTENSIONS, inner_of, is_asset, is_authority
+from ledgerd.sdk.transactions.operations.fields import EXTENSIONS, inner_of, is_asset, is_authority
 
 INDENT = "    "
 NOTHING = "(nothing)"

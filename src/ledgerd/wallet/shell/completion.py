@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
+from ledgerd.sdk.transactions.operations.fields import fields_of_operation, inner_of, is_name, operation_named
 from ledgerd.wallet.arguments.common import Parser
-from ledgerd.wallet.operations.fields import fields_of_operation, inner_of, is_name, operation_named
 from ledgerd.wallet.operations.reading import joined_amounts
 
 FIELD = "field_"

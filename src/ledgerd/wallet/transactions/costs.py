@@ -17,7 +17,8 @@ from ledgerd.protocol.constants import BANDWIDTH_PRECISION
 from ledgerd.protocol.crypto.signatures import SIGNATURE_SIZE
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.types.assets import Asset
-from ledgerd.wallet.node.ledger import BandwidthUse, LedgerReader
+from ledgerd.sdk.transactions.accounts import BandwidthUse
+from ledgerd.wallet.node.ledger import LedgerReader
 
 WINDOW = "CHAIN_BANDWIDTH_AVERAGE_WINDOW_SECONDS"
 

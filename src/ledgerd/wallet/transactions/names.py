@@ -11,8 +11,8 @@ from ledgerd.codec.types.containers import Vector
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.roles import Meaning
 from ledgerd.protocol.types.names import is_valid_name
+from ledgerd.sdk.transactions.operations.fields import inner_of, is_name
 from ledgerd.wallet.node.ledger import LedgerReader
-from ledgerd.wallet.operations.fields import inner_of, is_name
 
 
 class Doubt(msgspec.Struct, frozen=True):

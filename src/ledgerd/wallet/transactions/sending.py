@@ -16,17 +16,13 @@ from ledgerd.sdk.transactions.search import (
     IN_A_BLOCK,
     IRREVERSIBLE,
     NOT_SENT,
+    PAUSE_SECONDS,
     PENDING,
     TransactionSearch,
     TransactionState,
 )
 from ledgerd.wallet.errors import NodeRefused, NodeUnreachable, NotSent, UnknownOutcome
 from ledgerd.wallet.node.client import NodeClient
-
-PAUSE_SECONDS = 0.5
-"""Between two questions."""
-GRACE_SECONDS = 120.0
-"""How long after a transaction has expired a node may take to say so: a minute until that is irreversible, and more."""
 
 
 class Until(StrEnum):

@@ -14,7 +14,7 @@ from ledgerd.protocol.operations.money.transfers import TransferToVesting
 from ledgerd.protocol.operations.validators import ValidatorUpdate
 from ledgerd.protocol.operations.variant import names_that_can_be_sent
 from ledgerd.protocol.types.authority import Authority
-from ledgerd.wallet.operations.fields import (
+from ledgerd.sdk.transactions.operations.fields import (
     EXTENSIONS,
     OTHER_NAMES,
     SENDABLE,

@@ -1,0 +1,1 @@
+"""Operations as methods with typed parameters, generated from their declarations."""
