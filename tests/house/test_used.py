@@ -41,7 +41,6 @@ EXCEPTIONS: dict[str, str] = {
     "testing/markets.py:cancel_bet": _OFFERED,
     "testing/node.py:new_account": _OFFERED,
     "testing/node.py:time_in": _OFFERED,
-    "testing/node.py:transfer": _OFFERED,
     "testing/node.py:websocket_url": _OFFERED,
 }
 """`file:name` of what is right as it is, and why."""

@@ -9,6 +9,7 @@ import pytest
 from ledgerd.testing.chain import DevChain
 from ledgerd.testing.errors import NoJoin
 from ledgerd.testing.fork import Fork
+from tests.testing.digests import OF_THE_STATE, digest_of
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +76,23 @@ def test_the_shorter_branch_is_undone_and_its_transactions_wait(joined: Fork) ->
     assert [fields["memo"] for name, fields in left.operations(left.head.number) if name == "transfer"] == [
         "on the left"
     ]
+
+
+def test_a_side_goes_back_over_a_branch_that_it_has_left(joined: Fork) -> None:
+    left, right = joined.left, joined.right
+    with right.snapshot():
+        before, head = digest_of(right, OF_THE_STATE), right.head
+    with right.snapshot():
+        right.transfer("alice", "bob", "1.000 VIZ")
+        right.produce(2)
+        left.produce(5)
+        joined.join()
+        assert right.head == left.head
+
+    assert (digest_of(right, OF_THE_STATE), right.head) == (before, head)
+    assert all(right.operations(number) for number in range(head.number - 20, head.number + 1))
+    joined.join()
+    assert right.head == left.head
 
 
 def test_branches_of_one_length_are_not_joined(joined: Fork) -> None:

@@ -6,7 +6,6 @@ validators take part, with keys that both have: the block that is irreversible i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Self
@@ -55,9 +54,8 @@ class Fork(Closing):
     block an emergency begins, in which these nodes make none.
     """
 
-    def __init__(self, left: ChainNode, right: ChainNode, common: int) -> None:
+    def __init__(self, left: ChainNode, right: ChainNode) -> None:
         self.left, self.right = left, right
-        self._common = common
 
     @property
     def is_split(self) -> bool:
@@ -77,20 +75,24 @@ class Fork(Closing):
         """
         sides = sorted((self.left, self.right), key=lambda side: side.head.number)
         shorter, longer = sides
+        common = self._common()
         with suppress(RequestRefused):  # what came of it is seen by the heads
-            for block in self._blocks_of(longer):
+            for number in range(common + 1, longer.head.number + 1):
+                block = longer.call("database_api", "get_block", number)
                 shorter.call("network_broadcast_api", "broadcast_block", block)
         if self.is_split:
             raise NoJoin(
                 f"{shorter!r} stays at block {shorter.head.number}, {longer!r} at block {longer.head.number}, and they "
-                f"last had block {self._common} in common: the longer branch wins, by a block or more, while none of "
+                f"last had block {common} in common: the longer branch wins, by a block or more, while none of "
                 f"the other's blocks is irreversible (the last that is there: {shorter.irreversible})"
             )
-        self._common = longer.head.number
 
-    def _blocks_of(self, side: ChainNode) -> Iterator[object]:
-        for number in range(self._common + 1, side.head.number + 1):
-            yield side.call("database_api", "get_block", number)
+    def _common(self) -> int:
+        """The number of the last block that both have."""
+        number = min(self.left.head.number, self.right.head.number)
+        while self.left.block_id(number) != self.right.block_id(number):
+            number -= 1
+        return number
 
     def close(self) -> None:
         self.left.close()
@@ -105,7 +107,7 @@ class Fork(Closing):
                 failing.callback(process.close)
             left, right = (ChainNode(process, chain.accounts.copy()) for process in processes)
             _let_validators_in(left)
-            fork = cls(left, right, chain.head.number)
+            fork = cls(left, right)
             fork.join()
             failing.pop_all()
         return fork

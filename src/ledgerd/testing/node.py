@@ -100,6 +100,13 @@ class ChainNode(Closing):
         """What an account has: `"10000.000 VIZ"`."""
         return str(self.account(name)["balance"])
 
+    def block_id(self, number: int) -> str:
+        """The id of a block; empty where there is none."""
+        head = self.head
+        if number >= head.number:
+            return head.id if number == head.number else ""
+        return str(self.call("database_api", "get_block_header", number + 1)["previous"])
+
     def operations(self, block: int) -> list[tuple[str, dict[str, Any]]]:
         """All operations of a block with their fields, those of the chain itself among them."""
         rows = self.call("operation_history", "get_ops_in_block", block, False)
