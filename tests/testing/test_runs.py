@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from ledgerd.testing.chain import DevChain
 from ledgerd.testing.errors import NodeFailed
 from ledgerd.testing.running import process
 from ledgerd.testing.running.process import new_node
@@ -137,6 +138,18 @@ def test_a_node_that_cannot_start_says_why(monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(NodeFailed, match=r"the node did not start \(exit code 1\); its log:\n.*nowhere"):
         node.listening()
     assert not node.folder.exists()
+
+
+def test_a_log_that_is_long_begins_anew(session_chain: DevChain, monkeypatch: pytest.MonkeyPatch) -> None:
+    with session_chain.isolated() as chain:
+        before = chain.log_size()
+        chain.produce(5)
+        assert chain.log_size() > before
+        monkeypatch.setattr(process, "LONGEST_LOG", before)
+
+        assert chain.log_size() == 0
+        block = chain.produce().number
+        assert chain.log_since(0).endswith(f"block {block} by viz: empty")
 
 
 def test_who_has_no_use_for_a_chain_loads_next_to_nothing() -> None:

@@ -213,9 +213,8 @@ class ChainNode(Closing):
     def is_running(self) -> bool:
         return self._process.is_running
 
-    @property
     def log_size(self) -> int:
-        return self._process.log_size
+        return self._process.log_size()
 
     def log_since(self, offset: int = 0) -> str:
         """The last lines of the node's log, of those behind an offset."""

@@ -33,7 +33,7 @@ class ChainOfSession:
         return self._chain
 
     def begin_test(self) -> None:
-        self._log_start = 0 if self._chain is None else self._chain.log_size
+        self._log_start = 0 if self._chain is None else self._chain.log_size()
 
     @property
     def log_of_test(self) -> str:

@@ -20,6 +20,7 @@ START_SECONDS = 120.0
 """A start takes one or two; on a machine that is busy with others, many more."""
 STOP_SECONDS = 10.0
 LISTENING_BYTES = 4096
+LONGEST_LOG = 8 << 20
 TAIL_LINES = 40
 TAIL_BYTES = 32_768
 
@@ -80,9 +81,14 @@ class NodeProcess(Closing):
     def is_running(self) -> bool:
         return self._child.is_running
 
-    @property
     def log_size(self) -> int:
-        return _log_of(self.folder).stat().st_size if self.folder.exists() else 0
+        """The bytes of the log, which begins anew when it is long: it may lie in memory."""
+        log = _log_of(self.folder)
+        if not log.exists():
+            return 0
+        if log.stat().st_size > LONGEST_LOG:
+            os.truncate(log, 0)
+        return log.stat().st_size
 
     def log_since(self, offset: int = 0) -> str:
         """The last lines of what was logged behind an offset."""
