@@ -53,6 +53,16 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("columns",),
         ("parquet", "past", "postgres"),
     ),
+    "testing": (
+        ("errors",),
+        ("accounts", "running"),
+        ("requests", "sending"),
+        ("markets",),
+        ("node",),
+        ("fork",),
+        ("chain",),
+        ("plugin",),
+    ),
     "snapshot": (
         ("errors", "settings", "triggers"),
         ("file",),

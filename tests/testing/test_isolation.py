@@ -4,27 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from hashlib import sha256
 
 import pytest
 
-from ledgerd.chain.chain import STATE_FOLDER
-from ledgerd.history.embedded.following import HISTORY_FOLDER
-from ledgerd.state.files.disk import environment_to_read
 from ledgerd.testing.chain import DevChain
 from ledgerd.testing.errors import RequestRefused
-
-
-def digest_of(chain: DevChain) -> str:
-    """Of all that the node has committed: state, undo, projections, history."""
-    digest = sha256()
-    for folder in (STATE_FOLDER, f"{STATE_FOLDER}/projections", HISTORY_FOLDER):
-        with environment_to_read(chain.folder / folder) as environment, environment.begin() as read:
-            for name, _ in read.cursor():
-                digest.update(name)
-                for row in read.cursor(environment.open_db(name, txn=read, create=False)):
-                    digest.update(b"%d:%b%d:%b" % (len(row[0]), row[0], len(row[1]), row[1]))
-    return digest.hexdigest()
+from tests.testing.digests import digest_of
 
 
 class TestFailed(Exception):
@@ -38,7 +23,7 @@ def transfers(chain: DevChain) -> None:
 
 
 def travels(chain: DevChain) -> None:
-    chain.travel(days=30)
+    chain.travel(days=5)
     chain.produce(300)
 
 

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from typing import NamedTuple, Self
 
 from ledgerd.testing.accounts import KnownAccounts, first_accounts
+from ledgerd.testing.fork import Fork
 from ledgerd.testing.node import ChainHead, ChainNode
-from ledgerd.testing.process import NodeProcess, new_folder
-from ledgerd.testing.settings import NodeSettings
+from ledgerd.testing.running.process import NodeProcess, new_node
 
 
 class Baseline(NamedTuple):
@@ -28,7 +28,18 @@ class DevChain(ChainNode):
     @classmethod
     def start(cls) -> Self:
         """Start a chain of its own; for tests without pytest: `with DevChain.start() as chain:`."""
-        return cls(NodeProcess.start(NodeSettings(str(new_folder()))), first_accounts())
+        return cls.of(new_node())
+
+    @classmethod
+    def of(cls, process: NodeProcess) -> Self:
+        """The chain of a new node, when that answers."""
+        return cls(process, first_accounts())
+
+    def fork(self) -> Fork:
+        """Two nodes that go on from here, each with blocks of its own until they are joined: `with chain.fork() as
+        fork:`. This chain stays as it is.
+        """
+        return Fork.of(self)
 
     @contextmanager
     def isolated(self) -> Iterator[Self]:

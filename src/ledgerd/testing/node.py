@@ -13,8 +13,8 @@ from ledgerd.protocol.types.time_text import parse_time_text, time_text
 from ledgerd.testing.accounts import KeyedAccount, KnownAccounts, agent_keys, creation
 from ledgerd.testing.errors import NodeFailed
 from ledgerd.testing.markets import Market, open_market
-from ledgerd.testing.process import NodeProcess
 from ledgerd.testing.requests import Requests
+from ledgerd.testing.running.process import NodeProcess
 from ledgerd.testing.sending import Sending, Signer, as_json, signed_transaction
 
 LIFETIME, LIFETIMES = 600, 2_400
@@ -50,9 +50,10 @@ class ChainNode(Closing):
         self._process = process
         self.accounts = accounts
         """The accounts whose keys are known, by name: `chain.accounts["alice"].active`."""
-        self.url = f"http://127.0.0.1:{process.http}"
-        """Where it answers JSON-RPC over HTTP, to any client in any language."""
-        self.websocket_url = f"ws://127.0.0.1:{process.websocket}"
+        listening = process.listening()
+        self.url = f"http://127.0.0.1:{listening.http}"
+        """Where the node answers JSON-RPC over HTTP, to any client in any language."""
+        self.websocket_url = f"ws://127.0.0.1:{listening.websocket}"
         self._requests = Requests(self.url)
         self._sent = 0
 
@@ -68,12 +69,20 @@ class ChainNode(Closing):
         try:
             return self._requests.call(api, method, *arguments)
         except NodeFailed as problem:
-            raise NodeFailed(f"{problem}; the last lines of the node's log:\n{self._process.log_since(0)}") from None
+            raise NodeFailed(f"{problem}; the last lines of the node's log:\n{self._process.log_since()}") from None
 
     @property
     def head(self) -> ChainHead:
-        found = self.call("database_api", "get_dynamic_global_properties")
+        found = self._properties()
         return ChainHead(found["head_block_number"], parse_time_text(found["time"]), found["head_block_id"])
+
+    @property
+    def irreversible(self) -> int:
+        """The number of the last irreversible block; without a fork it is that of the head."""
+        return int(self._properties()["last_irreversible_block_num"])
+
+    def _properties(self) -> Any:  # noqa: ANN401 - JSON of the API
+        return self.call("database_api", "get_dynamic_global_properties")
 
     @property
     def agents(self) -> dict[str, str]:
@@ -90,6 +99,13 @@ class ChainNode(Closing):
     def balance(self, name: str) -> str:
         """What an account has: `"10000.000 VIZ"`."""
         return str(self.account(name)["balance"])
+
+    def block_id(self, number: int) -> str:
+        """The id of a block; empty where there is none."""
+        head = self.head
+        if number >= head.number:
+            return head.id if number == head.number else ""
+        return str(self.call("database_api", "get_block_header", number + 1)["previous"])
 
     def operations(self, block: int) -> list[tuple[str, dict[str, Any]]]:
         """All operations of a block with their fields, those of the chain itself among them."""
@@ -142,12 +158,13 @@ class ChainNode(Closing):
         It is signed with the keys of those whom the operations need, or by those who are named: accounts, or private
         keys as WIF texts.
         """
-        head = self.head
+        found = self._properties()
         self._sent += 1
-        expiration = head.time + LIFETIME + self._sent % LIFETIMES
+        expiration = parse_time_text(found["time"]) + LIFETIME + self._sent % LIFETIMES
+        # Of a block that no fork undoes, so that the transaction is valid on either branch.
+        reference = BlockId(bytes.fromhex(found["last_irreversible_block_id"]))
         signers = [by] if isinstance(by, str) else list(by)
-        block_id = BlockId(bytes.fromhex(head.id))
-        transaction = signed_transaction(block_id, expiration, operations, self.accounts, signers)
+        transaction = signed_transaction(reference, expiration, operations, self.accounts, signers)
         confirmed = self.call("network_broadcast_api", "broadcast_transaction_synchronous", as_json(transaction))
         return Receipt(confirmed["id"], confirmed["block_num"])
 
@@ -196,9 +213,8 @@ class ChainNode(Closing):
     def is_running(self) -> bool:
         return self._process.is_running
 
-    @property
     def log_size(self) -> int:
-        return self._process.log_size
+        return self._process.log_size()
 
     def log_since(self, offset: int = 0) -> str:
         """The last lines of the node's log, of those behind an offset."""

@@ -14,6 +14,8 @@ from ledgerd.testing.errors import NodeFailed, RequestRefused
 CALL_SECONDS = 300.0
 """A hundred thousand blocks take two minutes."""
 MOST_BYTES = 256 << 20
+UNREACHABLE = "The node cannot be reached"
+"""How the process that answers requests says that the chain's process has ended, or does not answer."""
 
 
 class Requests(Closing):
@@ -31,6 +33,8 @@ class Requests(Closing):
                 answer = self._client.post(body, CALL_SECONDS, MOST_BYTES)
             return result_of(parsed(answer.body), 0)
         except ErrorAnswer as error:
+            if error.message.startswith(UNREACHABLE):
+                raise NodeFailed(f"{api}.{method}: {error.message}") from None
             raise RequestRefused(error.message, error.data, error.code) from None
         except (OSError, NotAnAnswer) as problem:
             raise NodeFailed(f"{api}.{method} was not answered: {problem or type(problem).__name__}") from problem

@@ -34,11 +34,11 @@ EMPTY: dict[str, Json] = {
 
 
 def signed_transaction(
-    head: BlockId, expiration: int, sendings: Iterable[Sending], accounts: KnownAccounts, signers: Iterable[Signer]
+    reference: BlockId, expiration: int, sendings: Iterable[Sending], accounts: KnownAccounts, signers: Iterable[Signer]
 ) -> Transaction:
     """A transaction of operations, signed by whoever is named; where nobody is, by whom the operations need."""
     operations = [operation for each in sendings for operation in _operations(each)]
-    draft = unsigned_transaction(head, expiration, operations)
+    draft = unsigned_transaction(reference, expiration, operations)
     keys = [_key_of(each, accounts) for each in signers] or list(_needed(draft, accounts))
     return draft.signed(CHAIN_ID, [PrivateKey.from_wif(each) for each in dict.fromkeys(keys)])
 

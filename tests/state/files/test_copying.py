@@ -7,8 +7,9 @@ from pathlib import Path
 from ledgerd.state import Store
 from ledgerd.state.files.copying import copy_commit, copy_state, put_back
 from ledgerd.state.files.disk import DATA_FILE
+from ledgerd.state.tables.keys import INT64
 from tests.state.blocks import SMALL, check_blocks, content, expected, make_block
-from tests.state.items import ITEMS, TABLES, Item
+from tests.state.items import COUNTERS, ITEMS, TABLES, Counter, Item
 
 
 def make_blocks(folder: Path, count: int) -> None:
@@ -56,6 +57,28 @@ def test_a_copy_can_be_put_back_twice_and_opened_itself(tmp_path: Path) -> None:
     for folder in (state, copy):
         with Store.open(folder, TABLES) as store:
             assert content(store) == expected(3)
+
+
+def test_of_a_table_only_rows_that_are_named_are_put_back(tmp_path: Path) -> None:
+    state, copy = tmp_path / "state", tmp_path / "copy"
+    with Store.open(state, TABLES, space=SMALL) as store:
+        first, second = (store.create(ITEMS, Item(name=name, weight=1)).id for name in ("first", "second"))
+        counter = store.create(COUNTERS, Counter(value=1)).id
+        store.commit()
+    copy_state(state, copy)
+    with Store.open(state, TABLES, space=SMALL) as store:
+        for each in (first, second):
+            with store.editing(item := store.get(ITEMS, each)):
+                item.is_open = True
+        with store.editing(count := store.get(COUNTERS, counter)):
+            count.value = 2
+        store.commit()
+
+    put_back(state, copy, {ITEMS.title: [INT64.encode(first)]})
+
+    with Store.open(state, TABLES, space=SMALL) as store:
+        assert [store.get(ITEMS, each).is_open for each in (first, second)] == [False, True]
+        assert store.get(COUNTERS, counter).value == 1
 
 
 def test_a_copy_that_is_larger_than_the_state_is_put_back_whole(tmp_path: Path) -> None:

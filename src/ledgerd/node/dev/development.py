@@ -42,6 +42,8 @@ from ledgerd.rpc.api.node import dev_api
 from ledgerd.rpc.link.switchboard import Handler
 from ledgerd.rpc.link.topics import packed_topic, unpacked
 from ledgerd.state.files.copying import copy_state, put_back
+from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, BLOCK_SUMMARY_COUNT
+from ledgerd.state.tables.keys import INT64
 from ledgerd.supervision.progress import many
 
 log = logging.getLogger(__name__)
@@ -79,10 +81,13 @@ class DevSnapshots:
         require(number in self._kept, "there is no snapshot ${number}", number=number)
         return self._kept[number]
 
-    def put_back(self, kept: DevSnapshot, folder: Path) -> None:
+    def put_back(self, kept: DevSnapshot, folder: Path, head: int) -> None:
+        """Of 65,536 summaries each block since has changed one."""
         for number in [each for each in self._kept if each > kept.number]:
             shutil.rmtree(self._kept.pop(number).folder, ignore_errors=True)
-        put_back(folder, kept.folder)
+        since = range(kept.head + 1, head + 1)
+        changed = {number % BLOCK_SUMMARY_COUNT for number in since[-BLOCK_SUMMARY_COUNT:]}
+        put_back(folder, kept.folder, {BLOCK_SUMMARIES.title: [INT64.encode(number) for number in sorted(changed)]})
         if (kept.folder / FOLDER).is_dir():
             put_back(folder / FOLDER, kept.folder / FOLDER)
         for path, size in zip(paths_of(folder, FULL_LOG), kept.log_sizes, strict=True):
@@ -252,7 +257,8 @@ class Development(NodePart):
     def revert(self, number: int) -> dev_api.Head:
         kept = self._snapshots.find(number)
         self._history.truncate(kept.head)
-        self._chain.reopen(partial(self._snapshots.put_back, kept, self._chain.folder))
+        head = self._chain.chain.head_number
+        self._chain.reopen(partial(self._snapshots.put_back, kept, self._chain.folder, head))
         self._time.shift = kept.shift
         self._catch_up_with_head()
         for action in self.after_revert:

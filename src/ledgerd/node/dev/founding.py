@@ -143,7 +143,7 @@ def dev_accounts(network: ChainParameters) -> tuple[DevAccount, ...]:
 
 def dev_producers(network: ChainParameters) -> dict[AccountName, str]:
     players = {AccountName(each.name): PUBLISHED_ACCOUNTS_KEY for each in network.genesis_accounts}
-    return {COMMITTEE_ACCOUNT: PUBLISHED_COMMITTEE_KEY, **players}
+    return {COMMITTEE_ACCOUNT: PUBLISHED_COMMITTEE_KEY, INITIATOR_ACCOUNT: PUBLISHED_INITIATOR_KEY, **players}
 
 
 def equip(chain: Chain, number: int) -> None:

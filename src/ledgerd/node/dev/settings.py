@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from ledgerd.node.config.configuration import Configuration, read_configuration
@@ -20,9 +20,16 @@ PLUGINS = (
 
 
 def dev_configuration(
-    folder: Path, given: Mapping[str, Sequence[str]], *, network: str = "testnet", is_quiet: bool = False
+    folder: Path,
+    given: Mapping[str, Sequence[str]],
+    *,
+    network: str = "testnet",
+    validators: Iterable[str] = (),
+    is_quiet: bool = False,
 ) -> Configuration:
-    """The configuration of a chain in a folder, with options that are given besides, or instead."""
+    """The configuration of a chain in a folder, with options that are given besides, or instead, and with validators
+    that have the keys of those whom the chain begins with.
+    """
     producers = dev_producers(TESTNET)
     shown = {"default": "warn"} if is_quiet else {"default": "warn"} | dict.fromkeys(SHOWN, "info")
     loggers = (f"[logger.{name}]\nlevel = {level}\nappenders = stderr\n" for name, level in shown.items())
@@ -41,7 +48,7 @@ def dev_configuration(
             "inc-shared-file-size": ["256M"],
             "min-free-shared-file-size": ["32M"],
             "webserver-simulate-transactions": ["true"],
-            "validator": [f'"{name}"' for name in producers],
+            "validator": [f'"{name}"' for name in (*producers, *validators)],
             "private-key": sorted(set(producers.values())),
             "enable-stale-production": ["true"],
             "required-participation": ["0"],

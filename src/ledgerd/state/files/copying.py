@@ -5,6 +5,7 @@ Readers in other processes see one commit or the other, never a mixture.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import lmdb
@@ -40,24 +41,28 @@ def copy_commit(folder: Path, target: Path) -> None:
                     cursor.putmulti(read.cursor(rows), append=True)
 
 
-def put_back(folder: Path, source: Path) -> None:
-    """Make a state equal to its copy, in one commit. No process may have the state open for writing."""
+def put_back(folder: Path, source: Path, few: Mapping[str, Collection[bytes]] | None = None) -> None:
+    """Make a state equal to its copy, in one commit. No process may have the state open for writing.
+
+    Of large tables it may be known that only rows under a few keys have changed since, and that none is new.
+    """
     disk = Disk(folder, Space())
     try:
         with lmdb.Environment(str(source), readonly=True, max_dbs=MAX_DATABASES) as copy:
-            disk.carry_out(lambda: _replace(disk, copy))
+            disk.carry_out(lambda: _replace(disk, copy, few or {}))
     finally:
         disk.close()
 
 
-def _replace(disk: Disk, copy: lmdb.Environment) -> None:
+def _replace(disk: Disk, copy: lmdb.Environment, few: Mapping[str, Collection[bytes]]) -> None:
     with copy.begin() as read:
         names = [name for name, _ in read.cursor()]
         handles = {name: copy.open_db(name, txn=read, create=False) for name in names}
         ours = disk.open_databases(name.decode() for name in names)
         write: LmdbTransaction = disk.transaction
         for name, handle in handles.items():
-            database = ours[name.decode()]
-            write.drop(database, delete=False)
+            database, rows, keys = ours[name.decode()], read.cursor(handle), few.get(name.decode())
+            if keys is None:
+                write.drop(database, delete=False)
             with write.cursor(database) as cursor:
-                cursor.putmulti(read.cursor(handle), append=True)
+                cursor.putmulti(rows if keys is None else rows.getmulti(keys), append=keys is None)

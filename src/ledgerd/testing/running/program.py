@@ -1,5 +1,5 @@
-"""The program of a node in a test: `python -m ledgerd.testing.program SETTINGS`. It says on its standard output where
-it listens, and ends when its standard input does, so that it never outlives the tests.
+"""The program of a node in a test: `python -m ledgerd.testing.running.program SETTINGS`. On its standard output it says
+where it listens; it ends when its standard input does, so that it never outlives the tests.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import msgspec
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.dev.settings import dev_configuration
 from ledgerd.supervision.this_process import lasting_modules, read_arguments
-from ledgerd.testing.settings import Listening, NodeSettings
+from ledgerd.testing.running.settings import Listening, NodeSettings
 
 if TYPE_CHECKING:
     from ledgerd.node.runtime import Runtime
@@ -37,7 +37,9 @@ def _run(settings: NodeSettings) -> int:
         "webserver-thread-pool-size": ["1"],
         "stop-with-stdin": ["true"],
     }
-    configuration = dev_configuration(Path(settings.folder), given, network=settings.network)
+    configuration = dev_configuration(
+        Path(settings.folder), given, network=settings.network, validators=settings.validators
+    )
     with lasting_modules():
         from ledgerd.node.dev.development import DevOptions, DevRuntime  # noqa: PLC0415 - it loads all of the node
         from ledgerd.node.lifecycle import run_node  # noqa: PLC0415

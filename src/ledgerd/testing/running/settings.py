@@ -11,6 +11,8 @@ class NodeSettings(msgspec.Struct, frozen=True):
     folder: str
     network: str = "testnet"
     """The name of a network, or the path of a chain file."""
+    validators: tuple[str, ...] = ()
+    """Who makes blocks besides those whom the chain begins with, with one of their keys."""
     ahead: int = 0
     """Microseconds that its clock is ahead of the machine's: so far ahead of it may the blocks of others be."""
 
