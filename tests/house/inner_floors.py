@@ -172,6 +172,11 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("client",),
         ("blocking",),
     ),
+    "app": (
+        ("errors",),
+        ("declaring",),
+        ("tables",),
+    ),
     "signer": (
         ("clients", "record", "rule"),
         ("folder", "service"),

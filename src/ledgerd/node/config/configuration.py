@@ -22,7 +22,7 @@ from ledgerd.node.config.options.application import (
     OPERATION_HISTORY,
     PREDICTION_MARKET_API,
     TESTNET_PLUGIN,
-    Application,
+    ApplicationOptions,
 )
 from ledgerd.node.config.options.beside import MetricsSettings, MonitorSettings
 from ledgerd.node.config.options.chain import ChainOptions, TestnetOptions
@@ -47,7 +47,7 @@ class Configuration(msgspec.Struct, frozen=True):
     """The whole configuration of a node."""
 
     invocation: Invocation
-    application: Application
+    application: ApplicationOptions
     chain: ChainOptions
     p2p: P2PSettings
     webserver: WebserverSettings

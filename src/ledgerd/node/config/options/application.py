@@ -68,7 +68,7 @@ def with_dependencies(named: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(order)
 
 
-class Application(msgspec.Struct, frozen=True):
+class ApplicationOptions(msgspec.Struct, frozen=True):
     """The plugins that run, each after those that it depends on, and the network."""
 
     plugins: tuple[str, ...]
@@ -77,7 +77,7 @@ class Application(msgspec.Struct, frozen=True):
     log_format: LogFormat = "text"
 
 
-def _complete(record: Application, surroundings: Surroundings) -> Application:
+def _complete(record: ApplicationOptions, surroundings: Surroundings) -> ApplicationOptions:
     chain = record.chain
     if chain not in NETWORKS:
         chain = str(surroundings.current_dir / Path(chain).expanduser())
@@ -93,7 +93,7 @@ def _complete(record: Application, surroundings: Surroundings) -> Application:
 APPLICATION = OptionSection(
     "application",
     "The parts of the node, and its network.",
-    Application,
+    ApplicationOptions,
     (
         Option(
             "plugin",

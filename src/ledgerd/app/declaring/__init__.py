@@ -1,0 +1,1 @@
+"""What the file of an application declares: tables, handlers, methods, migrations."""
