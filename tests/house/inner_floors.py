@@ -176,6 +176,9 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("errors",),
         ("declaring",),
         ("tables",),
+        ("feeding",),
+        ("serving",),
+        ("process",),
     ),
     "signer": (
         ("clients", "record", "rule"),

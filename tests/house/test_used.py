@@ -47,7 +47,7 @@ EXCEPTIONS: dict[str, str] = {
 """`file:name` of what is right as it is, and why."""
 
 SOURCE = ROOT / "src" / PACKAGE
-USERS = ("src", "scripts", "bench", "docs")
+USERS = ("src", "scripts", "bench", "docs", "examples")
 """The examples in Python of a guide are uses by those who build on this project."""
 FOR_OTHERS = ("sdk", "testing", "app", "plugins")
 """Rooms whose public names are for programs of others; what is private in them has to be used there."""

@@ -90,7 +90,7 @@ class ScriptedNode:
                 size = int(head.lower().partition("content-length: ")[2].partition("\r")[0])
                 request = json.loads(await reader.readexactly(size))
                 self.requests.append(request)
-                answer = self._answer(request)
+                answer = self.answer(request)
                 if answer is None:
                     break
                 writer.write(answer)

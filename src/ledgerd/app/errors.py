@@ -21,6 +21,10 @@ class DatabaseRefused(OperatorError):
     """The database can't be opened, or belongs to something else."""
 
 
+class HandlerHangs(OperatorError):
+    """A handler does not return."""
+
+
 class HandlerFailed(Exception):
     """A handler has raised. Nothing of its block is kept."""
 

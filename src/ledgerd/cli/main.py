@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from typing import Any
 
+from ledgerd.cli.arguments import application_arguments as application
 from ledgerd.cli.arguments import directory_arguments as directory
 from ledgerd.cli.arguments import process_arguments as process
 from ledgerd.cli.arguments import tool_arguments as tool
@@ -31,6 +32,7 @@ COMMANDS: dict[str, tuple[str, Callable[[Commands], None]]] = {
     "wallet": ("ledgerd.wallet.command_line", tool.add_wallet),
     "explorer": ("process.explorer", process.add_explorer),
     "api": ("process.api", process.add_api),
+    "app": ("process.app", application.add_app),
     "dev": ("process.dev", process.add_dev),
     "testnet": ("process.testnet", process.add_testnet),
     "debug": ("debug", tool.add_debug),

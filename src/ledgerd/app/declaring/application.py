@@ -13,7 +13,7 @@ from ledgerd.app.declaring.steps import ChainStep, FedBlock
 from ledgerd.app.errors import WrongDeclaration
 from ledgerd.protocol.operations import Operation
 
-O = TypeVar("O", bound=Operation)  # noqa: E741 - an operation
+H = TypeVar("H", bound=Callable[[ChainStep, Any], None])
 F = TypeVar("F", bound=Callable[..., Any])
 
 OWN_PREFIX = "_ledgerd"
@@ -38,15 +38,17 @@ class Application:
     """Tables that follow a chain.
 
     `version` is that of the tables: who changes them raises it, and says with `migration` how they come to it.
-    `first_block` is the first block that is of interest.
+    `first_block` is the first block that is of interest. With `history`, operations come from the history that nodes
+    keep, where what proposals carry out is as well; it is so in any case where a handler is for virtual operations.
     """
 
-    def __init__(self, name: str, *, version: int = 1, first_block: int = 1) -> None:
+    def __init__(self, name: str, *, version: int = 1, first_block: int = 1, history: bool = False) -> None:
         if not _NAME.fullmatch(name):
             raise WrongDeclaration(f"an application is named by small letters, digits, - and _, not {name[:60]!r}")
         if version < 1 or first_block < 1:
             raise WrongDeclaration(f"{name}: version and first_block begin with 1")
         self.name, self.version, self.first_block = name, version, first_block
+        self._history = history
         self.tables = MetaData()
         self.handlers: list[OperationHandler] = []
         self.block_handlers: list[BlockHandler] = []
@@ -62,13 +64,13 @@ class Application:
             made.dialect_options["sqlite"]["with_rowid"] = False  # no number of a row that could differ after an undo
         return made
 
-    def on(self, *kinds: type[O]) -> Callable[[Callable[[ChainStep, O], None]], Callable[[ChainStep, O], None]]:
+    def on(self, *kinds: type[Operation]) -> Callable[[H], H]:
         """Declare a handler of operations, virtual ones as well."""
         for kind in kinds:
             if not (isinstance(kind, type) and issubclass(kind, Operation)):
                 raise WrongDeclaration(f"{self.name}: {kind!r} is no operation")
 
-        def declare(handler: Callable[[ChainStep, O], None]) -> Callable[[ChainStep, O], None]:
+        def declare(handler: H) -> H:
             self.handlers += [OperationHandler(kind, handler) for kind in kinds]
             return handler
 
@@ -107,9 +109,9 @@ class Application:
         return declare
 
     @property
-    def wants_virtual(self) -> bool:
+    def wants_history(self) -> bool:
         """Whether blocks have to come with what they bring about."""
-        return any(each.kind.VIRTUAL or each.kind is Operation for each in self.handlers)
+        return self._history or any(each.kind.VIRTUAL or each.kind is Operation for each in self.handlers)
 
     def wants(self, operation: Operation) -> bool:
         return any(isinstance(operation, each.kind) for each in self.handlers)

@@ -12,6 +12,7 @@ from sqlalchemy.sql.dml import UpdateBase
 from sqlalchemy.sql.selectable import SelectBase
 
 from ledgerd.protocol.types.identifiers import BlockId, block_number_of
+from ledgerd.sdk.streams.cursor import PlaceInBlock
 from ledgerd.sdk.streams.events import HistoryRow
 
 Parameters: TypeAlias = Mapping[str, Any] | Sequence[Mapping[str, Any]] | None
@@ -27,6 +28,8 @@ class FedBlock(msgspec.Struct, frozen=True):
     time: int
     validator: str
     operations: Sequence[HistoryRow] = ()
+    is_irreversible: bool = False
+    """Whether it was when it was read."""
 
     @property
     def number(self) -> int:
@@ -49,6 +52,13 @@ class ChainStep:
         """The name of the handler that is called."""
         self.file = ""
         """The file in which it stands."""
+
+    @property
+    def place(self) -> PlaceInBlock:
+        """That of the operation in its block."""
+        if self.row is None:
+            raise LookupError("there is no operation at this step, but a whole block")
+        return self.row.place
 
     @property
     def transaction_id(self) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 from sqlalchemy import Connection, inspect
@@ -11,8 +13,8 @@ from sqlalchemy.exc import DBAPIError
 
 from ledgerd.app.declaring.application import Application
 from ledgerd.app.errors import DatabaseRefused, TablesChanged, WrongDeclaration
-from ledgerd.app.tables.databases import open_writer, place_of, said_by
-from ledgerd.app.tables.facts import FORMAT, Identity, StoredFacts
+from ledgerd.app.tables.databases import open_readers, open_writer, place_of, reported, said_by, url_of
+from ledgerd.app.tables.facts import FORMAT, FollowedBlock, Identity, StoredFacts
 from ledgerd.app.tables.journal import UndoJournal, journaled, quoted
 from ledgerd.app.tables.layout import declared_layout, difference, found_layout, lacking
 from ledgerd.app.tables.postgres_journal import PostgresJournal
@@ -31,6 +33,31 @@ def open_tables(application: Application, address: str) -> Iterator[FollowedTabl
         identity = _prepared(application, connection)
         journal = _journal_of(connection, identity)
         yield FollowedTables(application, connection, journal, identity.found)
+
+
+class TablesStatus(NamedTuple):
+    """Where tables stand."""
+
+    place: str
+    version: int
+    chain: str
+    block: FollowedBlock | None
+    reversible: int
+
+
+def read_status(application: Application, address: str) -> TablesStatus:
+    """Without a lock: an application may run."""
+    url = url_of(address)
+    place = place_of(url)
+    if url.drivername == "sqlite" and not Path(place).is_file():
+        raise DatabaseRefused(f"{place} is not there yet: ledgerd app run makes it")
+    with reported(url), open_readers(address).connect() as connection:
+        facts = StoredFacts(connection)
+        if not facts.exist():
+            raise DatabaseRefused(f"{place} has no tables of an application yet: ledgerd app run makes them")
+        identity, blocks = _own(application, facts, connection), facts.blocks()
+        reversible = sum(each.can_undo for each in blocks)
+        return TablesStatus(place, identity.version, facts.chain, blocks[0] if blocks else None, reversible)
 
 
 def remove_tables(application: Application, address: str) -> None:

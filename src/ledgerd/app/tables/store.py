@@ -28,8 +28,8 @@ from ledgerd.protocol.types.identifiers import BlockId, block_number_of
 MOST_KEPT = 10_000
 """Blocks that can be undone; those below them are as good as irreversible, whatever the chain says of them."""
 
-At = Callable[[int, str], None]
-"""Learns at which block which handler is called; an empty name when it has returned."""
+At = Callable[[int, str, str], None]
+"""Learns at which block which handler is called, and of which file; an empty name when it has returned."""
 
 
 class FollowedTables:
@@ -41,7 +41,7 @@ class FollowedTables:
         with connection.begin():
             self._blocks = self._facts.blocks()
             self.chain = self._facts.chain
-        self.at: At = lambda _number, _name: None
+        self.at: At = lambda _number, _name, _file: None
 
     @property
     def applied(self) -> Sequence[FollowedBlock]:
@@ -168,7 +168,7 @@ class FollowedTables:
         def at(function: Callable[..., object]) -> None:
             step.handler = handler_name(function)
             step.file = function.__code__.co_filename if isinstance(function, FunctionType) else ""
-            self.at(step.number, step.handler)
+            self.at(step.number, step.handler, step.file)
 
         return at
 
@@ -186,7 +186,7 @@ class _Guard:
         self._savepoint = self._connection.begin_nested()
 
     def __exit__(self, _kind: object, problem: BaseException | None, _trace: object) -> None:
-        self._at(self._step.number, "")
+        self._at(self._step.number, "", "")
         if problem is None:
             try:
                 self._savepoint.commit()

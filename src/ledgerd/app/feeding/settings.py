@@ -1,0 +1,27 @@
+"""How an application is fed."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class FeedSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Where blocks come from, where tables are, and how much is done at once."""
+
+    nodes: tuple[str, ...]
+    database: str
+    until: int | None = None
+    """The last block; without it, there is none."""
+    handler_seconds: float = 30.0
+    """The longest that a handler may take for an operation."""
+    blocks_at_once: int = 500
+    """In a transaction, of those that are irreversible."""
+    batch_seconds: float = 1.0
+    """A transaction over the past is closed after so long, however few blocks it has."""
+    request_blocks: int = 80
+    poll_seconds: float | None = None
+    first_pause: float = 1.0
+    longest_pause: float = 60.0
+    """Between two tries while something fails."""
+    stop_seconds: float = 5.0
+    """The time that a transaction has to end when the program does."""

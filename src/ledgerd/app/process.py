@@ -1,0 +1,82 @@
+"""The process of an application: it is fed and answers, from the start to a clean stop."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+
+from ledgerd.app.declaring.application import Application
+from ledgerd.app.feeding.following import ApplicationFeed
+from ledgerd.app.feeding.progress import FeedProgress
+from ledgerd.app.feeding.settings import FeedSettings
+from ledgerd.app.serving.server import ApplicationConnection, ApplicationServer
+from ledgerd.protocol.types.endpoint import Endpoint
+from ledgerd.rpc.http.listeners import accept_on, listen
+from ledgerd.supervision.part import Part, Supervisor
+from ledgerd.supervision.tasks import first_of
+from ledgerd.supervision.this_process import on_a_loop
+from ledgerd.supervision.work import Ending, Work
+
+log = logging.getLogger(__name__)
+
+
+def run_application(application: Application, settings: FeedSettings, http: Endpoint | None) -> int:
+    """Until it is told to stop, or to the last block that is asked for."""
+    return on_a_loop(lambda: live(application, settings, http))
+
+
+async def live(application: Application, settings: FeedSettings, http: Endpoint | None) -> int:
+    supervisor, part = Supervisor(), ApplicationPart(application, settings, http)
+    supervisor.add(part)
+    stopping = asyncio.Event()
+    for each in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(each, stopping.set)
+    await part.start()
+    await first_of(stopping.wait(), supervisor.failed(), part.done.wait())
+    await part.stop()
+    if supervisor.failure is not None:
+        raise supervisor.failure
+    return 0
+
+
+class ApplicationPart(Part):
+    """Everything of an application that runs."""
+
+    def __init__(self, application: Application, settings: FeedSettings, http: Endpoint | None) -> None:
+        super().__init__(Work("application", Ending.ENDS_PROGRAM))
+        self._application, self._settings, self._http = application, settings, http
+        self.progress = FeedProgress()
+        self.done = asyncio.Event()
+        self._feed: ApplicationFeed | None = None
+        self._server: ApplicationServer | None = None
+        self._listeners: list[asyncio.Server] = []
+        self.address: tuple[str, int] = ("", 0)
+
+    async def start(self) -> None:
+        self._feed = feed = ApplicationFeed(self._application, self._settings, self.work, self.progress)
+        await feed.open()
+        if self._http is not None:
+            self._server = server = ApplicationServer(
+                self._application, self._settings.database, self.progress, self.work
+            )
+            (listener,) = listen(self._http.host, self._http.port, 1)
+            self.address = listener.getsockname()[:2]
+            self._listeners = await accept_on(listener, lambda: ApplicationConnection(server))
+            place = f"http://{self.address[0]}:{self.address[1]}/"
+            log.info("the application %(name)s listens on %(place)s", {"name": self._application.name, "place": place})
+        self.work.begin(self._follow(feed), "the feed")
+        self.work.begin(feed.watch(), "the watch over handlers")
+
+    async def _follow(self, feed: ApplicationFeed) -> None:
+        await feed.run()
+        self.done.set()
+
+    async def stop(self) -> None:
+        for each in self._listeners:
+            each.close()
+        await self.work.stop()
+        if self._feed is not None:
+            await self._feed.stop()
+        if self._server is not None:
+            await self._server.stop()

@@ -1,0 +1,189 @@
+"""What goes wrong says what and where, loses nothing, and applies nothing twice."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+from sqlalchemy import Column, Integer
+
+from ledgerd.app.declaring.application import Application
+from ledgerd.app.declaring.steps import ChainStep
+from ledgerd.app.errors import AlreadyRunning, HandlerHangs, TablesChanged
+from ledgerd.app.feeding.settings import FeedSettings
+from ledgerd.app.process import ApplicationPart
+from ledgerd.app.tables.opening import open_tables
+from ledgerd.supervision.part import Supervisor
+from ledgerd.supervision.tasks import first_of
+from tests.app.forking_nodes import ForkingNode
+from tests.rpc.loopback import play
+from tests.sdk.recorded_nodes import RecordedNode, serving_nodes
+from tests.sdk.scripted_node import ScriptedNode
+
+Handle = Callable[[ChainStep], object]
+
+
+def nothing(step: ChainStep) -> None:
+    """A handler of an application that has no other."""
+
+
+def counting(handle: Handle = nothing) -> Application:
+    """An application with a row for each block."""
+    application = Application("counting")
+    blocks = application.table("blocks", Column("number", Integer, primary_key=True, autoincrement=False))
+
+    @application.on_block
+    def count(step: ChainStep) -> None:
+        step.execute(step.insert(blocks).values(number=step.number))
+        handle(step)
+
+    return application
+
+
+def numbers(database: Path) -> list[int]:
+    with sqlite3.connect(database) as connection:
+        return [number for (number,) in connection.execute("SELECT number FROM blocks ORDER BY number")]
+
+
+def settings_of(url: str, database: Path, **more: Any) -> FeedSettings:
+    quick = {"poll_seconds": 0.001, "first_pause": 0.001, "longest_pause": 0.001, "stop_seconds": 0.1}
+    return FeedSettings(nodes=(url,), database=str(database), **(quick | more))
+
+
+def run(application: Application, node: ScriptedNode, database: Path, **more: Any) -> ApplicationPart:
+    """Feed it up to the end, or to what ends it."""
+
+    async def scene() -> ApplicationPart:
+        async with serving_nodes([node]) as urls:
+            part, supervisor = ApplicationPart(application, settings_of(urls[0], database, **more), None), Supervisor()
+            supervisor.add(part)
+            await part.start()
+            await first_of(part.done.wait(), supervisor.failed())
+            await part.stop()
+            if supervisor.failure is not None:
+                raise supervisor.failure
+            return part
+
+    return play(scene)
+
+
+def test_a_handler_that_raises_is_named_with_its_block_and_tried_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    failures: list[int] = []
+
+    def fail(step: ChainStep) -> None:
+        if step.number == 30 and len(failures) < 3:
+            failures.append(step.number)
+            raise ZeroDivisionError("nothing to divide")
+
+    part = run(counting(fail), RecordedNode(), tmp_path / "a.sqlite", until=40)
+    assert numbers(tmp_path / "a.sqlite") == list(range(1, 41))
+    assert (part.progress.failures, part.progress.failing) == (3, "")
+    said = [each.getMessage() for each in caplog.records if "handler" in each.getMessage()]
+    assert len(said) == 1, "the same words are said once"
+    assert "count fails at block 30: ZeroDivisionError: nothing to divide (test_failures.py, line" in said[0]
+
+
+def test_a_handler_that_hangs_ends_the_program_and_the_next_start_goes_on(tmp_path: Path) -> None:
+    freed = Event()
+
+    def hang(step: ChainStep) -> None:
+        if step.number == 30:
+            freed.wait()
+
+    with pytest.raises(HandlerHangs, match=r"count has run for 0\.2 s at block 30, line \d+, and is given up"):
+        run(counting(hang), RecordedNode(), tmp_path / "a.sqlite", until=40, handler_seconds=0.2, blocks_at_once=10)
+    freed.set()
+    assert numbers(tmp_path / "a.sqlite") in (list(range(1, 21)), list(range(1, 31)))
+
+
+def test_a_second_process_on_the_same_database_is_told_that_there_is_one(tmp_path: Path) -> None:
+    with (
+        open_tables(counting(), str(tmp_path / "a.sqlite")),
+        pytest.raises(AlreadyRunning, match="another process feeds"),
+    ):
+        run(counting(), RecordedNode(), tmp_path / "a.sqlite", until=40)
+
+
+def test_rows_cannot_be_changed_from_outside(tmp_path: Path) -> None:
+    run(counting(), RecordedNode(), tmp_path / "a.sqlite", until=40)
+    for words in (
+        "DELETE FROM blocks",
+        "UPDATE blocks SET number = 99 WHERE number = 1",
+        "INSERT INTO blocks VALUES (0)",
+    ):
+        with (
+            sqlite3.connect(tmp_path / "a.sqlite") as connection,
+            pytest.raises(sqlite3.IntegrityError, match="blocks is written by its ledgerd application alone"),
+        ):
+            connection.execute(words)
+    assert numbers(tmp_path / "a.sqlite") == list(range(1, 41))
+
+
+def test_a_table_that_is_changed_under_a_running_application_ends_it(tmp_path: Path) -> None:
+    def change(step: ChainStep) -> None:
+        if step.number == 20:
+            changed.set()
+
+    changed = Event()
+
+    class ChangingNode(ForkingNode):
+        def _step(self) -> None:
+            if changed.is_set():
+                changed.clear()
+                with sqlite3.connect(tmp_path / "a.sqlite") as connection:
+                    connection.execute("ALTER TABLE blocks ADD COLUMN more TEXT")
+            super()._step()
+
+    node = ChangingNode("open-2", 60, [(0, 1)] * 30, start=10)
+    with pytest.raises(TablesChanged, match="table blocks of table blocks is another: something else than its app"):
+        run(counting(change), node, tmp_path / "a.sqlite", until=60)
+    assert numbers(tmp_path / "a.sqlite")[-1] < 60
+
+
+def test_a_fork_below_what_is_kept_says_that_the_tables_have_to_be_made_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    run(counting(), ForkingNode("open-2", 40, (), start=40), tmp_path / "a.sqlite", until=40)
+    other = ForkingNode("open-2", 60, (), start=0)
+    other.forks = 1
+    other._grow(60, shift=5)  # noqa: SLF001 - another chain from its first block on
+    other.irreversible = 54
+
+    async def scene() -> None:
+        async with serving_nodes([other]) as urls:
+            part = ApplicationPart(counting(), settings_of(urls[0], tmp_path / "a.sqlite"), None)
+            await part.start()
+
+            async def failed() -> None:
+                while "ledgerd app rebuild" not in part.progress.failing:
+                    await part.progress.moved()
+
+            await failed()
+            await part.stop()
+
+    play(scene)
+    assert numbers(tmp_path / "a.sqlite") == list(range(1, 41))
+    assert any("ledgerd app rebuild" in each.getMessage() for each in caplog.records)
+
+
+def test_a_node_of_another_chain_is_refused(tmp_path: Path) -> None:
+    run(counting(), RecordedNode(), tmp_path / "a.sqlite", until=40)
+    foreign = RecordedNode()
+    foreign.chain = "cd" * 32
+
+    async def scene() -> str:
+        async with serving_nodes([foreign]) as urls:
+            part = ApplicationPart(counting(), settings_of(urls[0], tmp_path / "a.sqlite"), None)
+            await part.start()
+            while "is of the chain" not in part.progress.failing:
+                await part.progress.moved()
+            await part.stop()
+            return part.progress.failing
+
+    assert "is of the chain cdcdcdcd" in play(scene)
