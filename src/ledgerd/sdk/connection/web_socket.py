@@ -48,7 +48,7 @@ class SocketPool:
         except BaseException:
             socket.transport.abort()  # an answer that comes later would be taken for that to the next request
             raise
-        if self._is_closed:
+        if self._is_closed or len(self._idle) >= self._limits.at_once:
             socket.transport.abort()
         else:
             self._idle.append(socket)
