@@ -55,7 +55,7 @@ class Nodes(Caller):
         self.links = [NodeLink(url, self.limits) for url in dict.fromkeys(urls)]
         self.config: dict[str, Any] = {}
         """The constants of the chain, once a node was asked."""
-        self.chain = chain.hex() if isinstance(chain, bytes) else chain
+        self.chain = chain.hex() if isinstance(chain, bytes) else chain and chain.lower()
         """Its id in hex; where none was given, that of the first node that answered, and None before."""
         self._order = NodeOrder(self.links, self.limits)
         self._places = asyncio.Semaphore(self.limits.at_once)
