@@ -217,6 +217,7 @@ def test_an_agent_signs_where_the_accounts_own_keys_are_not_there() -> None:
 
 def test_operations_are_proposed_with_the_chains_time() -> None:
     chain = ScriptedChain()
+    chain.accounts["shared"] = ALICES
     made = builder(chain, ACTIVE)
     made.transfer("shared", "bob", "1.000 VIZ").transfer("shared", "bob", "2.000 VIZ")
     (proposal,) = prepared(made.propose("alice", "pay bob", lifetime=3_600, review=600)).operations
@@ -271,8 +272,11 @@ def test_a_transaction_that_the_network_would_not_take_is_refused_before_it_is_s
         prepared(builder(chain, ACTIVE))
     with pytest.raises(MixedAuthorities):
         prepared(builder(chain, ACTIVE).transfer("alice", "bob", "1.000 VIZ").award("alice", "bob", 1))
-    with pytest.raises(UnknownAccount, match="there is no account nobody"):
+    with pytest.raises(UnknownAccount, match=r"transfer\.from: there is no account nobody"):
         prepared(builder(chain, ACTIVE).transfer("nobody", "bob", "1.000 VIZ"))
+    with pytest.raises(UnknownAccount, match=r"transfer\.to: there is no account nobody") as unknown:
+        prepared(builder(chain, ACTIVE).transfer("alice", "nobody", "1.000 VIZ"))
+    assert unknown.value.account == "nobody"
     large = builder(chain, ACTIVE)
     for _ in range(40):
         large.custom("notes", '"' + "x" * 1_650 + '"', required_active_auths=["alice"])
@@ -372,7 +376,7 @@ def test_a_circle_of_accounts_is_asked_for_once() -> None:
     chain.accounts["alice"] = (ALICES[0], authority(1, {"bob": 1}), ALICES[2])
     chain.accounts["bob"] = (ALICES[0], authority(1, {"alice": 1}, FRIEND), ALICES[2])
     assert prepared(builder(chain, FRIEND).transfer("alice", "bob", "1.000 VIZ")).missing is None
-    assert chain.count("lookup_account_names") == 2
+    assert chain.count("lookup_account_names") == 1
 
 
 def test_a_text_for_another_chain_than_the_one_that_is_meant_is_refused() -> None:
@@ -415,4 +419,30 @@ def test_whatever_a_node_answers_is_read_or_an_error_of_the_client(
     chain.extra[method] = spoilt
     made = builder(chain, STRANGER).transfer("alice", "bob", "1.000 VIZ")
     with suppress(ClientError):
+        prepared(made)
+
+
+def test_an_account_that_the_same_transaction_creates_need_not_exist() -> None:
+    chain = ScriptedChain()
+    made = builder(chain, ACTIVE).account_create(
+        fee="1.000 VIZ",
+        delegation="0.000000 SHARES",
+        creator="alice",
+        new_account_name="carol",
+        master=STRANGER.public,
+        active=STRANGER.public,
+        regular=STRANGER.public,
+        memo_key=STRANGER.public,
+    )
+    made.transfer("alice", "carol", "1.000 VIZ")
+
+    assert len(prepared(made).operations) == 2
+    assert chain.count("lookup_account_names") == 1
+
+
+def test_accounts_inside_of_proposals_have_to_exist_too() -> None:
+    made = builder(ScriptedChain(), ACTIVE).transfer("alice", "nobody", "1.000 VIZ").propose("alice", "pay")
+    with pytest.raises(
+        UnknownAccount, match=r"proposal_create\.proposed_operations.*there is no account nobody|\.to: "
+    ):
         prepared(made)

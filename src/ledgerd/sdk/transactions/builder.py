@@ -143,6 +143,7 @@ class TransactionBuilder(AccountOperations, MoneyOperations, MarketOperations):
                 each.at(chain.head_time) if isinstance(each, _Proposed) else each for each in self._operations
             ]
             _require_valid(operations, chain.chain_id)
+            await accounts.require(operations)
             operations = [await self._with_encrypted_memo(each, accounts) for each in operations]
             draft = draft_of(chain, self._lifetime, operations, self._waiting.now(), chain.reference)
             self._prepared = await self._signed(draft, accounts, chain.largest_block - BLOCK_OVERHEAD)
