@@ -9,13 +9,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ledgerd.sdk.amounts import Shares, Viz
     from ledgerd.sdk.blocking import BlockingClient
     from ledgerd.sdk.client import Client
     from ledgerd.sdk.connection.limits import ClientLimits
+    from ledgerd.sdk.keys.keyring import KeyRing
 
-__all__ = ["BlockingClient", "Client", "ClientLimits"]
+__all__ = ["BlockingClient", "Client", "ClientLimits", "KeyRing", "Shares", "Viz"]
 
-_PLACES = {"BlockingClient": "blocking", "Client": "client", "ClientLimits": "connection.limits"}
+_PLACES = {
+    "BlockingClient": "blocking",
+    "Client": "client",
+    "ClientLimits": "connection.limits",
+    "KeyRing": "keys.keyring",
+    "Shares": "amounts",
+    "Viz": "amounts",
+}
 
 
 def __getattr__(name: str) -> object:
