@@ -64,8 +64,8 @@ class Client(Apis):
             limits = msgspec.structs.replace(
                 limits, request_seconds=timeout, call_seconds=min(timeout, limits.call_seconds)
             )
-        super().__init__(self)
         self.nodes = Nodes(*urls, chain=chain, limits=limits, clock=clock)
+        super().__init__(self.nodes)
         self._streams: WeakSet[ChainStream[Any]] = WeakSet()
 
     async def __aenter__(self) -> Self:
@@ -174,7 +174,7 @@ class Client(Apis):
         for each in keys:
             ring |= each if isinstance(each, KeyRing) else KeyRing(each)
         chain = self.nodes.chain
-        return TransactionBuilder(self, ring, chain_id=bytes.fromhex(chain) if chain else None, lifetime=lifetime)
+        return TransactionBuilder(self.nodes, ring, chain_id=bytes.fromhex(chain) if chain else None, lifetime=lifetime)
 
     def _kept(self, stream: ChainStream[Any]) -> ChainStream[Any]:
         self._streams.add(stream)
