@@ -14,14 +14,16 @@ if TYPE_CHECKING:
     from ledgerd.sdk.client import Client
     from ledgerd.sdk.connection.limits import ClientLimits
     from ledgerd.sdk.keys.keyring import KeyRing
+    from ledgerd.sdk.transactions.prepared import PreparedTransaction
 
-__all__ = ["BlockingClient", "Client", "ClientLimits", "KeyRing", "Shares", "Viz"]
+__all__ = ["BlockingClient", "Client", "ClientLimits", "KeyRing", "PreparedTransaction", "Shares", "Viz"]
 
 _PLACES = {
     "BlockingClient": "blocking",
     "Client": "client",
     "ClientLimits": "connection.limits",
     "KeyRing": "keys.keyring",
+    "PreparedTransaction": "transactions.prepared",
     "Shares": "amounts",
     "Viz": "amounts",
 }
