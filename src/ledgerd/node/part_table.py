@@ -12,6 +12,7 @@ from ledgerd.node.config.options.application import BLOCK_ARCHIVE, OPERATION_HIS
 from ledgerd.node.parts.bootstrap import BootstrapPart
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.clients.beside import ExplorerProcessPart, ReplicasPart, WebhooksPart
+from ledgerd.node.parts.clients.plugins import PluginsPart
 from ledgerd.node.parts.clients.webserver import EarlyAnswers, WebserverPart
 from ledgerd.node.parts.peers import PeersPart
 from ledgerd.node.parts.production import ProductionPart
@@ -53,6 +54,7 @@ FED = option("history-store", lambda configuration: configuration.history.store)
 STREAMED = option("state-stream-endpoint", lambda configuration: configuration.state_stream.place)
 HOOKED = option("history-webhook", lambda configuration: configuration.webhooks.hooks)
 MONITORED = option("validator-monitor", lambda configuration: configuration.validator_monitor.names)
+PLUGGED = Condition("a plugin of others", lambda configuration: configuration.application.installed)
 EXPLORED = option("explorer-endpoint", lambda configuration: configuration.explorer.endpoint)
 
 
@@ -124,6 +126,7 @@ PARTS: tuple[PartSpec, ...] = (
     # Who asks is answered when all else runs.
     PartSpec("webserver", WebserverPart, (EarlyAnswers, ChainPart, PeersPart, MetersPart), makes_unready=True),
     PartSpec("explorer", ExplorerProcessPart, (WebserverPart, MetersPart), EXPLORED),
+    PartSpec("plugins", PluginsPart, (WebserverPart, MetersPart), PLUGGED),
     PartSpec("status", StatusPart, (ChainPart, MetricsPart, PeersPart, MonitorPart, WebserverPart)),
     PartSpec("self_check", SelfCheckPart, (ChainPart, PeersPart, ProductionPart)),
     PartSpec("watch", StuckPart, (ChainPart,), on_end=ENDS_NODE),

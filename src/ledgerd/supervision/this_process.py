@@ -71,6 +71,13 @@ def files_allowed(needed: int) -> int:
     return max(soft, allowed)
 
 
+def bound_memory(most: int) -> None:
+    """Give this process at most so many bytes of its own; what asks for more gets a `MemoryError`."""
+    if sys.platform != "win32":
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.setrlimit(resource.RLIMIT_DATA, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+
+
 def forbid_dumps() -> None:
     """Write no core file from now on; on Linux, let only root read this memory or attach to the process."""
     if sys.platform != "win32":

@@ -138,6 +138,7 @@ def add_dev(commands: Commands) -> None:
         "allow requests of web pages with this origin, such as http://localhost:3000 (default: none)",
     )
     add("--explorer", metavar="HOST:PORT", help="and pages about the chain, as `ledgerd explorer` (default: none)")
+    _add_repeated(arguments, "--plugin", "NAME", "also run this installed plugin (docs/plugins.md)")
     add("--workers", default="1", metavar="NUMBER", help="number of API workers (default: 1)")
     add("--history-store", metavar="ADDRESS", help="feed the history to this PostgreSQL, and answer from there")
     add("--log-format", choices=("text", "json"), default="text", help="how the log is written")

@@ -13,7 +13,7 @@ from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.values.endpoints import ENDPOINT
 from ledgerd.node.config.values.kind import WrongValue
 from ledgerd.node.dev.founding import AGENTS, ORACLE_ACCOUNT, dev_accounts
-from ledgerd.node.dev.settings import dev_configuration
+from ledgerd.node.dev.settings import PLUGINS, dev_configuration
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.networks.parameters import TESTNET
 from ledgerd.protocol.types.endpoint import Endpoint
@@ -79,6 +79,7 @@ def _configuration(chosen: argparse.Namespace, folder: Path) -> Configuration:
         "metrics-endpoint": [chosen.metrics],
         "webserver-thread-pool-size": [chosen.workers],
         "webserver-allowed-origins": chosen.allow_origin,
+        "plugin": [PLUGINS, *chosen.plugin],
         **({"history-store": [chosen.history_store]} if chosen.history_store else {}),
     }
     return dev_configuration(folder, given, is_quiet=chosen.quiet)

@@ -74,7 +74,7 @@ def understood(configuration: Configuration) -> Iterator[str]:
     exists = configuration.file.exists()
     yield f"configuration file: {configuration.file}{'' if exists else ' (missing: every option has its default)'}"
     yield f"data directory:     {configuration.invocation.data_dir}"
-    yield f"plugins that run:   {' '.join(configuration.application.plugins)}"
+    yield f"plugins that run:   {' '.join((*configuration.application.plugins, *configuration.application.installed))}"
     section = ""
     for setting in configuration.settings:
         if setting.option.command_line_only and not setting.where:

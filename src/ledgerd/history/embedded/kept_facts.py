@@ -72,7 +72,12 @@ class KeptFacts:
             first, found = head + 1, cursor.last()
             while found and cursor.key() == BLOCK_KEY.pack(first - 1):
                 first, found = first - 1, cursor.prev()
-        return max(first, self._stored.watermarks.forgotten + 1, self._stored.missed.first)
+        return max(first, self.known_from)
+
+    @property
+    def known_from(self) -> int:
+        """The first block from which on everything that is recorded of blocks is here."""
+        return max(self._stored.watermarks.forgotten + 1, self._stored.missed.first)
 
     def id_of(self, number: int) -> BlockId | None:
         """The id of a block; nothing where its bytes are not at hand."""

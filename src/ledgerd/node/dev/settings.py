@@ -9,7 +9,7 @@ from ledgerd.node.config.configuration import Configuration, read_configuration
 from ledgerd.node.dev.founding import dev_producers
 from ledgerd.protocol.networks.parameters import TESTNET
 
-SHOWN = ("ledgerd.node.dev", "ledgerd.node.lifecycle")
+SHOWN = ("ledgerd.node.dev", "ledgerd.node.lifecycle", "ledgerd.plugins")
 """Loggers with lines that a developer reads; of all others only warnings are shown."""
 
 PLUGINS = (

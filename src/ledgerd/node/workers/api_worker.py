@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -39,15 +40,16 @@ from ledgerd.rpc.api.node.node_status import LatestStatus
 from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.blocks.records import BlockRecords
 from ledgerd.rpc.call.cache import AnswerCache
+from ledgerd.rpc.call.declarations import Api
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.view import Node
 from ledgerd.rpc.http.places.connection_table import Activity
 from ledgerd.rpc.http.routes import NodeHealth, routes_of
-from ledgerd.rpc.http.service import Service
+from ledgerd.rpc.http.service import PageRoutes, Service
 from ledgerd.rpc.http.streams.websocket import WebSocketConnection
 from ledgerd.rpc.link.link import Link
-from ledgerd.rpc.link.topics import HEALTH
+from ledgerd.rpc.link.topics import HEALTH, PLUGIN_APIS
 
 
 class WorkerMetrics:
@@ -140,7 +142,15 @@ def service(
         dispatcher.uncached = HISTORY_APIS
     health = NodeHealth()
     link.on(HEALTH, health.receive)
-    made = Service(dispatcher, limits, source.pages(routes_of(apis, node, clock, health, source.status), health))
+
+    def pages(more: Sequence[Api] = ()) -> PageRoutes:
+        return source.pages(routes_of([*apis, *more], node, clock, health, source.status), health)
+
+    made = Service(dispatcher, limits, pages())
+    if settings.installed:
+        from ledgerd.plugins.calling import PluginApis  # noqa: PLC0415 - most nodes run none
+
+        link.on(PLUGIN_APIS, PluginApis(made, limits.answer_bytes, pages).receive)
     if source.history is not None:
         made.event_streams = {EVENTS_PATH: partial(events_of, node)}
     made.is_private = DEV_API in apis

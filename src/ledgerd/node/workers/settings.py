@@ -29,6 +29,8 @@ class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
     metrics: int = NO_METRICS
     is_api_node: bool = False
     """Whether another process writes the directory, or makes it at some time."""
+    installed: tuple[str, ...] = ()
+    """Plugins of others that run."""
     node: str = ""
     """The HTTP endpoint of the node that takes the broadcasts of an API node; empty where they are refused."""
 
@@ -43,6 +45,7 @@ def worker_settings(configuration: Configuration) -> WorkerSettings:
         cached_answers=configuration.webserver.cached_answers,
         history=configuration.history,
         log_format=configuration.application.log_format,
+        installed=configuration.application.installed,
     )
 
 

@@ -94,6 +94,8 @@ class Method:
         """Whether the entries of its arguments are counted; a block has its own limits."""
         self.examples: Sequence[Sequence[Json]] = ()
         self.alias_of = ""
+        self.described: dict[str, Json] | None = None
+        """Its method object of OpenRPC, where another process has written that."""
 
     @cached_property
     def _hints(self) -> dict[str, object]:
@@ -141,6 +143,8 @@ class Api:
         self.name = name
         self.summary = summary
         self.former_name = former_name
+        self.records: dict[str, Json] = {}
+        """Schemas that method objects of other processes refer to."""
         self._methods: dict[str, Method] = {}
 
     def method(

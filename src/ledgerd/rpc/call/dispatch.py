@@ -160,10 +160,10 @@ class Dispatcher:
     def _unread(self, error: UnreadError) -> bytes:
         """The answer to what is no request: errors of the reference's all get the same code."""
         RequestTiming(self._meter).end(AT_REFUSED, is_timed=False)
-        fault = self._fault(error)
+        fault = self.fault(error)
         return error_answer(fault if isinstance(error, PlainError) else fault._replace(code=OTHER), NO_ID)
 
-    def _fault(self, error: UnreadError) -> ErrorObject:
+    def fault(self, error: UnreadError) -> ErrorObject:
         return error_object(error, int(self._clock()))
 
     def _single(self, request: Json, budget: RequestBudget, body: bytes = b"") -> bytes | Later:
@@ -196,11 +196,11 @@ class Dispatcher:
         return b"%b%b}" % (opening, as_bytes(identity))
 
     def _refused(self, error: UnreadError, identity: str, budget: RequestBudget) -> bytes:
-        answer = error_answer(self._fault(error), identity)
+        answer = error_answer(self.fault(error), identity)
         try:
             budget.count_bytes(len(answer))
         except PlainError as full:
-            return error_answer(self._fault(full), identity)
+            return error_answer(self.fault(full), identity)
         return answer
 
     def _failed(self, error: Exception, method: str, identity: str, body: bytes = b"") -> bytes:
@@ -245,7 +245,7 @@ class Dispatcher:
                         yield partial(self._printed, method, value, identity)
         except REFUSALS as error:
             outcome = AT_REFUSED
-            yield partial(error_answer, self._fault(error), identity)
+            yield partial(error_answer, self.fault(error), identity)
         except Exception as error:  # noqa: BLE001 - it is logged
             outcome = AT_FAILED
             yield partial(bytes, self._failed(error, method.full_name, identity))
@@ -279,7 +279,7 @@ class Dispatcher:
                     batch.add(await late.first())
             yield batch.take
         except PlainError as error:
-            yield partial(error_answer, self._fault(error), NO_ID)
+            yield partial(error_answer, self.fault(error), NO_ID)
         finally:
             batch.release()
 

@@ -48,13 +48,16 @@ def recorded_examples() -> dict[str, Recorded]:
 
 
 def document_of(apis: Iterable[Api]) -> Schema:
-    schemas = Schemas()
-    methods: list[Json] = [method_object(method, schemas) for api in apis for method in api]
+    schemas, apis = Schemas(), tuple(apis)
+    methods: list[Json] = [each.described or method_object(each, schemas) for api in apis for each in api]
+    records: Schema = dict(schemas.records)
+    for api in apis:
+        records |= api.records
     return {
         "openrpc": OPENRPC,
         "info": {"title": "ledgerd", "version": version(PLUGIN), "description": ABOUT},
         "methods": methods,
-        "components": {"schemas": dict(sorted(schemas.records.items()))},
+        "components": {"schemas": dict(sorted(records.items()))},
     }
 
 

@@ -42,6 +42,10 @@ DETAILS = "details"
 """The same for the operator: a `NodeDetails`. Only the process of the endpoint for metrics gets it."""
 
 
+PLUGIN_APIS = "plugin apis"
+"""What plugins of others serve now, at each change; the room `plugins` has its form."""
+
+
 class Broadcast(msgspec.Struct, frozen=True, array_like=True):
     """A transaction or a block of a client."""
 

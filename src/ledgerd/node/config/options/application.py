@@ -8,8 +8,10 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
+from ledgerd.metrics.table.plugins import MOST_PLUGINS
 from ledgerd.node.build import THIS_BUILD
-from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings, our_option
+from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings, WrongTogether, our_option
+from ledgerd.node.config.values.kind import OptionKind, WrongValue
 from ledgerd.node.config.values.values import choice_of, name_among
 
 MAINNET = "mainnet"
@@ -68,6 +70,26 @@ def with_dependencies(named: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(order)
 
 
+_OWN_PLUGIN = name_among(lambda: tuple(DEPENDENCIES), "plugin")
+
+
+def _read_plugin(text: str) -> str:
+    if text in DEPENDENCIES:
+        return text
+    from ledgerd.plugins.installed import fault_of_name, installed  # noqa: PLC0415 - loaded where one of others is named
+
+    found = installed()
+    if not any(text == each.name for each in found):
+        try:
+            return _OWN_PLUGIN.read(text)
+        except WrongValue as fault:
+            names = ", ".join(map(str, found))
+            raise WrongValue(f"{fault}; of others are installed {names}" if names else str(fault)) from None
+    if problem := fault_of_name(text, found):
+        raise WrongValue(problem)
+    return text
+
+
 class ApplicationOptions(msgspec.Struct, frozen=True):
     """The plugins that run, each after those that it depends on, and the network."""
 
@@ -75,6 +97,8 @@ class ApplicationOptions(msgspec.Struct, frozen=True):
     chain: str
     """The name of a built-in network, or the absolute path of a chain file."""
     log_format: LogFormat = "text"
+    installed: tuple[str, ...] = ()
+    """Plugins of others that run, by their names among the installed ones."""
 
 
 def _complete(record: ApplicationOptions, surroundings: Surroundings) -> ApplicationOptions:
@@ -86,8 +110,11 @@ def _complete(record: ApplicationOptions, surroundings: Surroundings) -> Applica
         surroundings.remark(
             f"this program was built for low memory, and runs without the plugins {', '.join(left_out)}"
         )
-    kept = tuple(name for name in record.plugins if name not in left_out)
-    return replace(record, plugins=with_dependencies(kept), chain=chain)
+    kept = tuple(name for name in record.plugins if name in DEPENDENCIES and name not in left_out)
+    installed = tuple(dict.fromkeys(name for name in record.plugins if name not in DEPENDENCIES))
+    if len(installed) > MOST_PLUGINS:
+        raise WrongTogether("plugin", f"names {len(installed)} plugins of others: {MOST_PLUGINS} are allowed")
+    return replace(record, plugins=with_dependencies(kept), installed=installed, chain=chain)
 
 
 APPLICATION = OptionSection(
@@ -97,9 +124,10 @@ APPLICATION = OptionSection(
     (
         Option(
             "plugin",
-            name_among(lambda: tuple(DEPENDENCIES), "plugin"),
+            OptionKind(_OWN_PLUGIN.word, _OWN_PLUGIN.takes, _OWN_PLUGIN.example, _read_plugin),
             "Plugins to run, several on a line or one on each. Plugins that they depend on run as well; chain, p2p, "
-            "webserver and their dependencies always run.",
+            "webserver and their dependencies always run. Plugins of others that are installed have names, too: "
+            "docs/plugins.md.",
             repeatable=True,
             words=True,
             example="database_api network_broadcast_api",

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from ledgerd.metrics.memory import SharedMemory
 from ledgerd.node.config.configuration import Configuration
+from ledgerd.node.workers.beside.plugin_orders import plugin_processes
 from ledgerd.node.workers.serving import ApiWorkersPart, metrics_reader
 from ledgerd.node.workers.settings import MetricsWorkerSettings, WorkerSettings, worker_settings
 from ledgerd.protocol.networks.chain_file import parameters_of
@@ -127,6 +128,7 @@ class ApiNodePart(ApiWorkersPart):
     def __init__(self, configuration: Configuration, node: str) -> None:
         options, settings = configuration.webserver, settings_of(configuration, node)
         super().__init__(Work("api", is_needed=True), options, settings, {})
+        self._plugins = plugin_processes(settings, options.limits, self.work, self.publish_retained)
         self._reader: Workers | None = None
         self._memory: SharedMemory | None = None
         endpoint = configuration.metrics.endpoint
@@ -138,6 +140,7 @@ class ApiNodePart(ApiWorkersPart):
     async def start(self) -> None:
         self._open()
         await self._serve(self._memory)
+        self._plugins.start()
         if self._reader is not None:
             await self._reader.start()
             ((host, port),) = self._reader.addresses

@@ -1,0 +1,204 @@
+"""The process of a plugin: it serves its API, or observes. It ends with its node, which starts it again or parks it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from functools import partial
+from pathlib import Path
+from typing import cast
+
+import msgspec
+from msgspec.structs import replace
+
+from ledgerd.basics.frames import read_frame
+from ledgerd.history.columns.source import HistorySource
+from ledgerd.history.errors import HistoryDamaged
+from ledgerd.node.config.logging.setup import set_up_child_logging
+from ledgerd.node.config.options.application import OPERATION_HISTORY, LogFormat
+from ledgerd.node.workers.settings import WorkerSettings
+from ledgerd.plugins.declarations import ApiPlugin, ObserverPlugin
+from ledgerd.plugins.feeding import Feed, FeedBroken, ObserverFailed
+from ledgerd.plugins.installed import PluginRefused, load, said_by
+from ledgerd.plugins.messages import MOST_ORDER, OBSERVER_PATIENCE, PluginOrder, PluginReport, packed
+from ledgerd.rpc.call.limits import Limits
+from ledgerd.supervision.this_process import bound_memory, give_way, on_a_loop
+from ledgerd.supervision.threads import begin_thread
+
+NICENESS = 10
+MOST_MEMORY = 2 << 30
+"""Bytes of its own that the process of a plugin may have."""
+REPORT_SECONDS = 1.0
+POLL_SECONDS = 0.25
+GRACE_SECONDS = 3.0
+"""For what a plugin is doing when its node ends."""
+POSITION_FILE = "position.json"
+
+log = logging.getLogger(__name__)
+
+
+class NodeChannel:
+    """The socket to the node, which a plugin finds neither as its input nor as its output."""
+
+    def __init__(self) -> None:
+        self._socket = socket.socket(fileno=os.dup(sys.stdin.fileno()))
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, sys.stdin.fileno())
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+        os.close(nothing)
+        self._socket.setblocking(True)
+        self.is_over = threading.Event()
+
+    def order(self) -> PluginOrder:
+        frame = read_frame(self._socket.recv, MOST_ORDER)
+        if frame is None:
+            sys.exit(1)
+        return msgspec.json.decode(frame, type=PluginOrder)
+
+    def report(self, report: PluginReport) -> None:
+        if not self.is_over.is_set():
+            try:
+                self._socket.sendall(packed(report))
+            except OSError:
+                self.is_over.set()
+
+    def watch(self) -> None:
+        """End with the node, whatever the plugin is doing by then."""
+
+        def wait() -> None:
+            try:
+                while self._socket.recv(1):
+                    pass
+            finally:
+                self.is_over.set()
+                time.sleep(GRACE_SECONDS)
+                os._exit(0)
+
+        begin_thread("the node", wait, lambda _: None)
+
+
+def main() -> None:
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, signal.SIG_IGN)  # they reach the whole group: the node handles them
+    channel = NodeChannel()
+    order = channel.order()
+    channel.watch()
+    set_up_child_logging(cast("LogFormat", order.log_format))
+    give_way(NICENESS)
+    bound_memory(MOST_MEMORY)
+    try:
+        plugin = load(order.name)
+        if order.is_checked:
+            channel.report(PluginReport(works=True, api_version=plugin.api_version))
+        elif isinstance(plugin, ApiPlugin):
+            _serve(order, plugin, channel)
+        else:
+            _observe(order, plugin, channel)
+    except (PluginRefused, FeedBroken) as refusal:
+        channel.report(PluginReport(refused=str(refusal)))
+    except ObserverFailed as failure:
+        channel.report(PluginReport(problem=str(failure)))
+
+
+def _settings(order: PluginOrder) -> WorkerSettings:
+    return replace(msgspec.json.decode(order.settings, type=WorkerSettings), cached_answers=0, installed=())
+
+
+def _folder(order: PluginOrder) -> Path:
+    folder = Path(order.folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+# -- methods
+
+
+def _serve(order: PluginOrder, plugin: ApiPlugin, channel: NodeChannel) -> None:
+    on_a_loop(partial(_serving, order, plugin, channel))
+
+
+async def _serving(order: PluginOrder, plugin: ApiPlugin, channel: NodeChannel) -> None:
+    from ledgerd.node.workers.api_worker import service  # noqa: PLC0415 - an observer needs none of it
+    from ledgerd.plugins.serving import MethodCalls, MethodServer  # noqa: PLC0415 - as above
+    from ledgerd.protocol.networks.chain_file import parameters_of  # noqa: PLC0415 - as above
+    from ledgerd.rpc.link.link import Link  # noqa: PLC0415 - as above
+
+    settings, limits = _settings(order), msgspec.json.decode(order.limits, type=Limits)
+    made, source = service(Link(), limits, settings, parameters_of(settings.chain))
+    source.begin(made)
+    calls = MethodCalls(order.name, plugin, made.dispatcher, limits, _folder(order))
+    server = MethodServer(calls.answer)
+
+    async def say(port: int) -> None:
+        channel.report(PluginReport(works=True, api=calls.note, port=port, token=server.token))
+        while not channel.is_over.is_set():
+            await asyncio.sleep(REPORT_SECONDS)
+            channel.report(PluginReport(works=True))
+
+    await server.serve(say)
+
+
+# -- observers
+
+
+def _observe(order: PluginOrder, plugin: ObserverPlugin, channel: NodeChannel) -> None:
+    settings = _settings(order)
+    if settings.is_api_node:
+        raise PluginRefused("it is an observer, which runs beside a node: this is an API node")
+    if OPERATION_HISTORY not in settings.plugins:
+        raise PluginRefused(f"it is an observer, which is fed from the history: add plugin = {OPERATION_HISTORY}")
+    folder = _folder(order)
+    source = HistorySource(Path(settings.data_dir), settings.history)
+    try:
+        observer = plugin.make(folder)
+    except Exception as problem:
+        raise ObserverFailed(f"it cannot be made: {said_by(problem)}") from problem
+    feed = Feed(source, folder / POSITION_FILE, observer, plugin.start)
+    Feeding(feed, channel).run()
+
+
+class Feeding:
+    """Feeds an observer until the node ends, and tells the node how far it is."""
+
+    def __init__(self, feed: Feed, channel: NodeChannel) -> None:
+        self._feed = feed
+        self._channel = channel
+        self._reported = 0.0
+        self._has_begun = False
+
+    def run(self) -> None:
+        is_over = self._channel.is_over
+        while not is_over.is_set():
+            try:
+                if not self._has_begun:
+                    self._feed.begin()
+                    self._has_begun = True
+                is_idle = not self._feed.step()
+            except HistoryDamaged as problem:
+                log.debug("the history cannot be read yet: %(reason)s", {"reason": problem})
+                is_idle = True
+            self._report(is_idle=is_idle)
+            if is_idle:
+                is_over.wait(POLL_SECONDS)
+        if self._has_begun:
+            self._feed.close()
+
+    def _report(self, *, is_idle: bool) -> None:
+        feed, now = self._feed, time.monotonic()
+        if now - self._reported >= (REPORT_SECONDS if is_idle else POLL_SECONDS):
+            self._reported = now
+            works = self._has_begun and (feed.delivered > 0 or (is_idle and not feed.behind))
+            position = feed.position.next_block - 1
+            self._channel.report(
+                PluginReport(works=works, position=position, behind=feed.behind, patience=OBSERVER_PATIENCE)
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+"""How the author of a plugin declares it: an API of methods, or an observer. An entry point names the declaration."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ledgerd.plugins.values import ObservedBlock
+
+API_VERSION = "1.0"
+"""Of what `ledgerd.plugins` names: the second number grows when something is added, the first when something that
+plugins use is changed or removed.
+"""
+
+MOST_SECONDS = 5.0
+"""That a method may ask for."""
+
+Declared = TypeVar("Declared", bound=Callable[..., Any])
+
+
+class PluginError(Exception):
+    """A refusal for the client of a method: the code and message of a JSON-RPC error."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+class ApiPlugin:
+    """Methods under the name of the plugin.
+
+    rates = ApiPlugin("Rates of the markets.", api_version="1.0")
+
+    @rates.method
+    def latest(view: ReadView, market: int, most: int = 10) -> list[Rate]:
+        '''The latest rates of a market.'''
+
+    Arguments and results are of types that msgspec knows: numbers, texts, lists, dictionaries, dataclasses, structs.
+    """
+
+    def __init__(self, summary: str, *, api_version: str, seconds: float = 2.0) -> None:
+        self.summary = summary
+        self.api_version = api_version
+        self.seconds = seconds
+        """How long a method may take, up to five; then it is interrupted."""
+        self.methods: dict[str, Callable[..., Any]] = {}
+
+    def method(self, function: Declared) -> Declared:
+        self.methods[function.__name__] = function
+        return function
+
+
+class PluginObserver:
+    """Learns what the chain does, in a process of its own. Override what concerns the plugin."""
+
+    def position(self) -> int | None:
+        """The last block that it has, for ever, done with; None where it does not keep that itself.
+
+        It is asked at the start, and sent what follows. Where it writes its results and this number in one
+        transaction, it has the effect of each block exactly once.
+        """
+        return None
+
+    def applied(self, block: ObservedBlock) -> None:
+        """A block became the head. When it returns the block is done with, and it is not sent again after a stop; it
+        may be after a kill.
+        """
+
+    def undone(self, number: int) -> None:
+        """All blocks above this one are undone, or may be; of some of them it may never have heard."""
+
+    def irreversible(self, number: int) -> None:
+        """No block up to this one can be undone any more."""
+
+    def close(self) -> None:
+        """The node stops."""
+
+
+class ObserverPlugin:
+    """An observer, which is made once its process has started, with a folder for its own files."""
+
+    def __init__(
+        self, summary: str, make: Callable[[Path], PluginObserver], *, api_version: str, start: int = 0
+    ) -> None:
+        self.summary = summary
+        self.make = make
+        self.api_version = api_version
+        self.start = start
+        """The first block that it is sent; 0 for the one after the head when it is enabled for the first time."""
+
+
+PluginDeclaration = ApiPlugin | ObserverPlugin
+
+
+def misfit(version: object) -> str:
+    """Why what is made for a version of the API does not run here; empty where it does."""
+    ours = tuple(map(int, API_VERSION.split(".")))
+    parts = version.split(".") if isinstance(version, str) else []
+    if len(parts) != len(ours) or not all(each.isascii() and each.isdecimal() and len(each) < 6 for each in parts):
+        return f"it does not say for which version of the plugin API it is made, such as {API_VERSION}"
+    theirs = tuple(map(int, parts))
+    if theirs[0] != ours[0]:
+        return f"it is made for version {version} of the plugin API, and this node has {API_VERSION}: get another one"
+    if theirs > ours:
+        return f"it is made for version {version} of the plugin API, and this node has {API_VERSION}: update the node"
+    return ""
+
+
+def fault_of(declared: object) -> str:
+    """What is wrong with a declaration; empty where nothing is."""
+    if not isinstance(declared, ApiPlugin | ObserverPlugin):
+        return f"its entry point names a {type(declared).__name__}, and no ApiPlugin or ObserverPlugin"
+    if fault := misfit(declared.api_version):
+        return fault
+    if isinstance(declared, ObserverPlugin):
+        is_block = isinstance(declared.start, int) and declared.start >= 0
+        return "" if is_block else "its start is not the number of a block"
+    if not 0 < declared.seconds <= MOST_SECONDS:
+        return f"its methods ask for {declared.seconds} seconds, and {MOST_SECONDS:g} are the most"
+    return next(filter(None, map(_fault_of_method, declared.methods.values())), "")
+
+
+def _fault_of_method(function: Callable[..., Any]) -> str:
+    parameters = [*inspect.signature(function).parameters.values()]
+    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        return f"its method {function.__name__} is asynchronous: write a plain function"
+    if not parameters or any(each.kind is not each.POSITIONAL_OR_KEYWORD for each in parameters):
+        return f"its method {function.__name__} takes other things than a view and arguments by their places"
+    if any(each.annotation is each.empty for each in parameters[1:]):
+        return f"its method {function.__name__} has an argument without a type"
+    if inspect.signature(function).return_annotation is inspect.Signature.empty:
+        return f"its method {function.__name__} does not say what it returns"
+    return ""

@@ -1,0 +1,101 @@
+"""What the processes around a plugin say to each other, in frames: the node, its API workers, and the plugin's own."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ledgerd.basics.frames import framed
+
+MOST_ORDER = 1 << 20
+MOST_REPORT = 1 << 20
+MOST_DESCRIPTION = MOST_REPORT // 2
+MOST_REQUEST = 1 << 20
+MOST_ANSWER = 16 << 20
+"""Bytes of an answer, whatever `webserver-max-answer-size` allows."""
+MOST_OPEN = 64
+"""Unanswered requests of an API worker to one plugin."""
+
+API_PATIENCE = 10.0
+"""Seconds without a report after which a process that serves an API is killed: its methods have less."""
+OBSERVER_PATIENCE = 120.0
+"""The same of an observer: so long it may need for one block."""
+
+
+class PluginOrder(msgspec.Struct, frozen=True):
+    """What the process of a plugin is told first."""
+
+    name: str
+    folder: str
+    settings: msgspec.Raw
+    """Those of an API worker; only the process itself knows the type."""
+    limits: msgspec.Raw
+    log_format: str
+    is_checked: bool = False
+    """Whether it is only to be seen if the plugin can be loaded."""
+
+
+class MethodNote(msgspec.Struct, frozen=True):
+    """A method as clients are told of it: a method object of OpenRPC."""
+
+    name: str
+    described: msgspec.Raw
+
+
+class PluginNote(msgspec.Struct, frozen=True):
+    """An API as clients are told of it."""
+
+    summary: str
+    methods: tuple[MethodNote, ...]
+    schemas: msgspec.Raw
+    """Of its records, by their names in the document."""
+
+
+class PluginReport(msgspec.Struct, frozen=True):
+    """What the process of a plugin says of itself: as soon as it works, and then again and again."""
+
+    refused: str = ""
+    """Why it need not be started again."""
+    problem: str = ""
+    """Why it ends."""
+    works: bool = False
+    """Whether it has done something since its start that it could fail at."""
+    api: PluginNote | None = None
+    port: int = 0
+    token: str = ""
+    position: int = 0
+    """The last block that an observer is done with."""
+    behind: int = 0
+    patience: float = API_PATIENCE
+    api_version: str = ""
+
+
+class ServedApi(msgspec.Struct, frozen=True):
+    """The API of a plugin, for API workers. Without a port its process is not there now."""
+
+    name: str
+    note: PluginNote
+    port: int
+    token: str
+
+
+class AskedMethod(msgspec.Struct, frozen=True):
+    """A request of a client."""
+
+    method: str
+    params: list[msgspec.Raw]
+    share: str
+    most: int
+    """Bytes of the answer."""
+
+
+class MethodAnswer(msgspec.Struct, frozen=True):
+    """Its answer: the result, or an error for the client, with a code."""
+
+    result: msgspec.Raw = msgspec.Raw(b"null")
+    code: int | None = None
+    message: str = ""
+    data: str = ""
+
+
+def packed(message: msgspec.Struct) -> bytes:
+    return framed(msgspec.json.encode(message))

@@ -1,0 +1,185 @@
+"""The processes of plugins, as their node keeps them: started again with growing pauses, or parked with a reason.
+
+Whatever becomes of them, the node goes on: it waits for none of them, and is as ready without them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+
+import msgspec
+
+from ledgerd.basics.failures import reason_of
+from ledgerd.basics.frames import FrameFault, read_frame_of
+from ledgerd.basics.printable import printable
+from ledgerd.metrics.cells import Cells
+from ledgerd.metrics.table import plugins as table
+from ledgerd.plugins.installed import PluginRefused
+from ledgerd.plugins.messages import (
+    MOST_REPORT,
+    PluginOrder,
+    PluginReport,
+    ServedApi,
+    packed,
+)
+from ledgerd.protocol.secrets import without_keys
+from ledgerd.rpc.link.topics import PLUGIN_APIS
+from ledgerd.supervision.policy import FAILURE_SECONDS, MOST_FAILURES, Restarts
+from ledgerd.supervision.processes import Child
+from ledgerd.supervision.work import Work
+
+log = logging.getLogger(__name__)
+
+START_SECONDS = 20.0
+"""From the start of a process to its first report."""
+ENDING_SECONDS = 5.0
+
+PublishToWorkers = Callable[[str, bytes], None]
+"""Publishes a value under a topic to the API workers, and to later ones at their start."""
+
+
+class PluginProcess:
+    """One plugin: its process, and what that says of itself."""
+
+    def __init__(
+        self,
+        order: PluginOrder,
+        command: Sequence[str],
+        work: Work,
+        changed: Callable[[], None],
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self.name = order.name
+        self.starts = 0
+        self.parked = ""
+        """Why it is not started again before the node is."""
+        self.report = PluginReport()
+        self.is_there = False
+        self._order = packed(order)
+        self._command = command
+        self._work = work
+        self._changed = changed
+        self._sleep = sleep
+        self._restarts = Restarts()
+
+    @property
+    def served(self) -> ServedApi | None:
+        """Its API, whether or not its process is there now; None where it has said of none."""
+        if self.report.api is None:
+            return None
+        is_there = self.is_there and not self.parked
+        return ServedApi(
+            self.name, self.report.api, self.report.port if is_there else 0, self.report.token if is_there else ""
+        )
+
+    async def run(self) -> None:
+        while not self.parked:
+            try:
+                problem = await self._one_life()
+            except PluginRefused as refusal:
+                self._park(str(refusal))
+                return
+            except (OSError, FrameFault, msgspec.MsgspecError) as fault:
+                problem = reason_of(fault)
+            pause = self._restarts.ended(self._work.now())
+            if pause is None:
+                self._park(f"it has failed {MOST_FAILURES} times in {FAILURE_SECONDS / 60:.0f} minutes: {problem}")
+                return
+            self._tell(f"the plugin {self.name} is down: {problem}", f", next start in {pause:g} s")
+            await self._sleep(pause)
+
+    async def _one_life(self) -> str:
+        """From a start to the end of the process; returns why it has ended."""
+        child, ours = Child.on_socket(self._command)
+        self.starts += 1
+        self.report = msgspec.structs.replace(self.report, problem="")
+        grace = 0.0
+        try:
+            return await self._heard(child, ours)
+        except asyncio.CancelledError:
+            grace = ENDING_SECONDS
+            raise
+        finally:
+            ours.close()
+            self.is_there = False
+            self._changed()
+            await child.stop(grace)
+
+    async def _heard(self, child: Child, ours: socket.socket) -> str:
+        reader, writer = await asyncio.open_connection(sock=ours)
+        patience = START_SECONDS
+        try:
+            writer.write(self._order)
+            while True:
+                async with asyncio.timeout(patience):
+                    frame = await read_frame_of(reader, MOST_REPORT)
+                if frame is None:
+                    break
+                patience = self._take(msgspec.json.decode(frame, type=PluginReport))
+        except ConnectionError:
+            pass  # it has ended without reading its order
+        except TimeoutError:
+            return f"it did not answer for {patience:g} seconds, and was killed"
+        finally:
+            writer.transport.abort()
+        return self.report.problem or f"its process has ended with code {await child.stop(1)}"
+
+    def _take(self, report: PluginReport) -> float:
+        if report.refused:
+            raise PluginRefused(printable(without_keys(report.refused)))
+        if report.problem:
+            self.report = msgspec.structs.replace(self.report, problem=printable(without_keys(report.problem)))
+            return START_SECONDS
+        was = self.report if self.is_there else PluginReport()
+        known = report.api or self.report.api
+        self.report = msgspec.structs.replace(
+            report,
+            api=known,
+            port=report.port or was.port,
+            token=report.token or was.token,
+        )
+        if not self.is_there:
+            self.is_there = True
+            self._changed()
+        if report.works and not self._restarts.is_working:
+            self._restarts.working(self._work.now())
+            self._work.warn(self.name, "")
+            log.info("the plugin %(plugin)s works", {"plugin": self.name})
+        return max(1.0, min(report.patience, 3600.0))
+
+    def _park(self, reason: str) -> None:
+        self.parked = reason
+        self._changed()
+        self._tell(f"the plugin {self.name} is parked until the node is started again: {reason}")
+
+    def _tell(self, text: str, more: str = "") -> None:
+        self._work.warn(self.name, text)
+        self._work.log(f"{text}{more}")
+
+
+class PluginProcesses:
+    """The plugins of others that a node runs."""
+
+    def __init__(
+        self, orders: Iterable[PluginOrder], command: Sequence[str], work: Work, publish: PublishToWorkers
+    ) -> None:
+        self._work = work
+        self._publish = publish
+        self.processes = [PluginProcess(each, command, work, self._changed) for each in orders]
+
+    def start(self) -> None:
+        for each in self.processes:
+            self._work.begin(each.run(), f"the plugin {each.name}")
+
+    def _changed(self) -> None:
+        self._publish(PLUGIN_APIS, msgspec.json.encode([each.served for each in self.processes if each.served]))
+
+    def sample(self, cells: Cells) -> None:
+        for place, each in zip(table.PLUGIN.values, self.processes, strict=False):
+            cells.gauge(table.PLUGIN_RUNNING, place).set(each.is_there)
+            cells.gauge(table.PLUGIN_PARKED, place).set(bool(each.parked))
+            cells.gauge(table.PLUGIN_BEHIND, place).set(each.report.behind)
+            cells.counter(table.PLUGIN_STARTS, place).reach(each.starts)
