@@ -158,6 +158,10 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("every",),
         ("answering",),
     ),
+    "sdk.blocking": (
+        ("waiting",),
+        ("types",),
+    ),
     "sdk.api": (
         ("forms",),
         ("records",),

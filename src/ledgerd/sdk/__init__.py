@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ledgerd.sdk.amounts import Shares, Viz
-    from ledgerd.sdk.blocking import BlockingClient
+    from ledgerd.sdk.blocking.types.client import BlockingClient
     from ledgerd.sdk.client import Client
     from ledgerd.sdk.connection.limits import ClientLimits
     from ledgerd.sdk.keys.keyring import KeyRing
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["BlockingClient", "Client", "ClientLimits", "KeyRing", "PreparedTransaction", "Shares", "Viz"]
 
 _PLACES = {
-    "BlockingClient": "blocking",
+    "BlockingClient": "blocking.waiting",
     "Client": "client",
     "ClientLimits": "connection.limits",
     "KeyRing": "keys.keyring",

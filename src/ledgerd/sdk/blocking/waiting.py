@@ -1,7 +1,8 @@
 """The client for programs that wait: everything that `Client` has, under the same names, without `await`.
 
 Nothing is repeated here. What is asked of a client is done by one that runs in a thread of its own; what it answers
-with, and would have to be awaited, gone through or entered itself, waits in the same way.
+with, and would have to be awaited, gone through or entered itself, waits in the same way. The files of `types` beside
+this one say what comes of it to type checkers.
 """
 
 from __future__ import annotations

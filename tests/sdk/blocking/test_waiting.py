@@ -56,6 +56,7 @@ def test_a_stream_is_gone_through_and_has_its_cursor() -> None:
         stream = client.blocks(since=1, until=100)
         blocks = [each.block.packed for each in stream]
         assert blocks == list(recorded_blocks("open-2")[:100])
+        assert stream.cursor is not None
         assert stream.cursor.number == 100
         for each in client.blocks(since=str(stream.cursor)):
             assert isinstance(each, BlockEvent)
