@@ -5,10 +5,6 @@ from __future__ import annotations
 import struct
 
 import coincurve
-from cryptography.hazmat.primitives.ciphers import Cipher
-from cryptography.hazmat.primitives.ciphers.algorithms import AES256
-from cryptography.hazmat.primitives.ciphers.modes import CBC
-from cryptography.hazmat.primitives.padding import PKCS7
 
 from ledgerd.codec.errors import OUT_OF_RANGE, DecodeError, EncodeError
 from ledgerd.codec.kinds import Reading
@@ -21,7 +17,6 @@ MARK = "#"
 """The first character of an encrypted memo. A wallet encrypts texts that begin with it."""
 
 _HEAD = struct.Struct("<33s33sQ4s")
-_BLOCK_BITS = 128
 
 
 def shared_secret(own: PrivateKey, other: PublicKey) -> bytes:
@@ -38,10 +33,9 @@ def encode(text: str, sender: PrivateKey, recipient: PublicKey, nonce: int) -> s
     if not 0 <= nonce < 1 << 64:
         raise EncodeError(f"the nonce {nonce} does not fit 64 bits")
     key = _message_key(sender, recipient, nonce)
-    padder = PKCS7(_BLOCK_BITS).padder()
-    encryptor = _cipher(key).encryptor()
-    plain = padder.update(_with_length(text.encode("utf-8", "surrogateescape"))) + padder.finalize()
-    sealed = encryptor.update(plain) + encryptor.finalize()
+    from ledgerd.protocol.crypto import cbc  # noqa: PLC0415 - heavy, and few programs encrypt
+
+    sealed = cbc.encrypt(key[:32], key[32:48], _with_length(text.encode("utf-8", "surrogateescape")))
     head = _HEAD.pack(sender.public, recipient, nonce, _check(key))
     return MARK + base58.encode(head + _with_length(sealed))
 
@@ -60,10 +54,10 @@ def decode(memo: str, own: PrivateKey) -> str:
     if _check(key) != check:
         raise DecodeError("the memo was encrypted for another pair of keys")
     sealed = _after_length(binary[_HEAD.size :])
-    decryptor, unpadder = _cipher(key).decryptor(), PKCS7(_BLOCK_BITS).unpadder()
+    from ledgerd.protocol.crypto import cbc  # noqa: PLC0415 - the same
+
     try:
-        plain = decryptor.update(sealed) + decryptor.finalize()
-        plain = unpadder.update(plain) + unpadder.finalize()
+        plain = cbc.decrypt(key[:32], key[32:48], sealed)
     except ValueError:
         raise DecodeError("the memo is damaged") from None
     return _after_length(plain).decode("utf-8", "surrogateescape")
@@ -75,10 +69,6 @@ def _message_key(own: PrivateKey, other: PublicKey, nonce: int) -> bytes:
 
 def _check(key: bytes) -> bytes:
     return sha256(key)[:4]
-
-
-def _cipher(key: bytes) -> Cipher[CBC]:
-    return Cipher(AES256(key[:32]), CBC(key[32:48]))
 
 
 def _with_length(data: bytes) -> bytes:

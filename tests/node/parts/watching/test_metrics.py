@@ -104,11 +104,11 @@ def test_the_operator_s_page_is_served_there_and_followed(tmp_path: Path) -> Non
 
 def test_a_worker_that_is_killed_takes_no_count_along(tmp_path: Path) -> None:
     with metered(tmp_path) as served:
-        for _ in range(5):
-            served.node.call("database_api", "get_config")
-        before = served.values()
+        served.node.call("database_api", "get_config")
         [worker] = [each for each in workers_of(served.node) if serves_clients(served.node, each)]
         asked = ("ledgerd_rpc_bytes_total", "sent")
+        before = served.values()
+        served.node.call("database_api", "get_config")
         until(lambda: served.values()[asked] > before[asked], "the bytes are never counted")
         before = served.values()
         os.kill(worker, signal.SIGKILL)
