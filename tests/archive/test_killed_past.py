@@ -20,7 +20,7 @@ from tests.history.histories import closed_view, recorded_histories, shown_opera
 from tests.history.test_recorded_histories import assert_recorded
 from tests.recorded import recorded_answers, recorded_blocks
 
-KILLS = int(os.environ.get("PAST_KILLS", "4"))
+KILLS = int(os.environ.get("PAST_KILLS", "2"))
 KILLS_A_ROUND = 5
 RANGE = 25
 RECORDING = Path("history.past") / "history"

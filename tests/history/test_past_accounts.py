@@ -26,7 +26,7 @@ from tests.chain.observing import observe
 from tests.chain.recorded_chains import advance, open_chain
 from tests.history.embedded.test_following import branch
 from tests.history.histories import HISTORY_FOLDER, SMALL
-from tests.node.datadir.test_past_state import HEIGHTS
+from tests.node.datadir.test_past_state import HEIGHTS, LOOKED_AT
 from tests.recorded import ANSWERED
 from tests.rpc.api.past_answers import Accounts, accounts_at, accounts_of, answer_text, balances_in, dispatcher_of
 
@@ -81,7 +81,7 @@ def test_accounts_at_twenty_heights_are_those_of_the_replayed_chain(name: str, t
     with open_chain(name, folder) as chain, recording(chain, folder) as store:
         advance(chain, name, ANSWERED[name])
         history = read(store, folder)
-        for height, accounts in accounts_at(name, replayed, HEIGHTS[name]):
+        for height, accounts in accounts_at(name, replayed, LOOKED_AT[name]):
             if height < begins:
                 said = f"block {height}: accounts are known from block {begins} on"
                 assert said in refused(history, height)
