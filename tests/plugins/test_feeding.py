@@ -30,6 +30,7 @@ class Shop(PluginObserver):
     """Keeps what it is sent, for ever; it may be killed before it does and after."""
 
     def __init__(self, *, keeps_position: bool = False) -> None:
+        super().__init__(Path("nowhere"))
         self.blocks: dict[int, ObservedBlock] = {}
         self.final = 0
         self.first = 0

@@ -47,7 +47,9 @@ class PluginLink(asyncio.Protocol):
         request = framed(msgspec.json.encode(asked))
         if len(request) > MOST_REQUEST:
             raise PlainError(f"A request to a plugin has at most {MOST_REQUEST} bytes", INVALID_REQUEST)
-        if len(self._waiting) >= MOST_OPEN or self._shares[asked.share] >= MOST_OF_ONE:
+        # Some wait for the connection, and of some the client has left before the answer.
+        waiting = max(self._shares.total(), len(self._waiting))
+        if waiting >= MOST_OPEN or self._shares[asked.share] >= MOST_OF_ONE:
             raise PlainError(BUSY.format(self.served.name))
         self._shares[asked.share] += 1
         try:

@@ -56,6 +56,10 @@ class ApiPlugin:
 class PluginObserver:
     """Learns what the chain does, in a process of its own. Override what concerns the plugin."""
 
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        """For files of the plugin."""
+
     def position(self) -> int | None:
         """The last block that it has, for ever, done with; None where it does not keep that itself.
 

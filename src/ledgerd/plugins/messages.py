@@ -55,6 +55,8 @@ class PluginReport(msgspec.Struct, frozen=True):
 
     refused: str = ""
     """Why it need not be started again."""
+    rests: str = ""
+    """Why there is nothing for it to do here, which is no fault."""
     problem: str = ""
     """Why it ends."""
     works: bool = False

@@ -66,6 +66,8 @@ class MethodCalls:
         self._limits = limits
         self._folder = folder
         self._is_running = False
+        self.refresh: Callable[[], object] = lambda: None
+        """Called before each call, where the state has to be looked for."""
         if hasattr(signal, "setitimer"):
             signal.signal(signal.SIGALRM, self._interrupt)
 
@@ -93,15 +95,17 @@ class MethodCalls:
             return MethodAnswer(code=INTERNAL.code, message=INTERNAL.message)
 
     def _bounded(self, method: TypedMethod, asked: AskedMethod) -> MethodAnswer:
+        self.refresh()
         self._dispatcher.head_changed()
         view = ApiView(self._dispatcher.node, RequestBudget(self._limits, share=asked.share))
+        given = NodeReadView(self._dispatcher, view, self._folder)
         self._time(self._seconds)
         try:
-            result = method(NodeReadView(self._dispatcher, view, self._folder), asked.params)
+            result = method(given, asked.params)
             text = msgspec.json.encode(result)
         finally:
             self._time(0)
-            view.close()
+            given.close()
         return _too_large(asked.most) if 0 < asked.most < len(text) else MethodAnswer(result=msgspec.Raw(text))
 
     def _time(self, seconds: float) -> None:

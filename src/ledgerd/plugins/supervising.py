@@ -41,6 +41,10 @@ PublishToWorkers = Callable[[str, bytes], None]
 """Publishes a value under a topic to the API workers, and to later ones at their start."""
 
 
+class PluginRests(Exception):
+    """A plugin has nothing to do here."""
+
+
 class PluginProcess:
     """One plugin: its process, and what that says of itself."""
 
@@ -79,6 +83,9 @@ class PluginProcess:
         while not self.parked:
             try:
                 problem = await self._one_life()
+            except PluginRests as reason:
+                log.info("the plugin %(plugin)s rests: %(reason)s", {"plugin": self.name, "reason": str(reason)})
+                return
             except PluginRefused as refusal:
                 self._park(str(refusal))
                 return
@@ -128,6 +135,8 @@ class PluginProcess:
         return self.report.problem or f"its process has ended with code {await child.stop(1)}"
 
     def _take(self, report: PluginReport) -> float:
+        if report.rests:
+            raise PluginRests(report.rests)
         if report.refused:
             raise PluginRefused(printable(without_keys(report.refused)))
         if report.problem:
@@ -158,6 +167,26 @@ class PluginProcess:
     def _tell(self, text: str, more: str = "") -> None:
         self._work.warn(self.name, text)
         self._work.log(f"{text}{more}")
+
+
+async def loaded(order: PluginOrder, command: Sequence[str]) -> PluginReport:
+    """What the process of a plugin says of it, once it has tried to load it."""
+    child, ours = Child.on_socket(command)
+    reader, writer = await asyncio.open_connection(sock=ours)
+    try:
+        writer.write(packed(order))
+        async with asyncio.timeout(START_SECONDS):
+            frame = await read_frame_of(reader, MOST_REPORT)
+        if frame is None:
+            return PluginReport(refused="its process ends while it is loaded")
+        return msgspec.json.decode(frame, type=PluginReport)
+    except TimeoutError:
+        return PluginReport(refused=f"it does not load within {START_SECONDS:g} seconds")
+    except (OSError, FrameFault, msgspec.MsgspecError) as fault:
+        return PluginReport(refused=reason_of(fault))
+    finally:
+        writer.transport.abort()
+        await child.stop()
 
 
 class PluginProcesses:

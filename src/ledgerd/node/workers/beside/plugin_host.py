@@ -28,6 +28,7 @@ from ledgerd.plugins.feeding import Feed, FeedBroken, ObserverFailed
 from ledgerd.plugins.installed import PluginRefused, load, said_by
 from ledgerd.plugins.messages import MOST_ORDER, OBSERVER_PATIENCE, PluginOrder, PluginReport, packed
 from ledgerd.rpc.call.limits import Limits
+from ledgerd.supervision.tasks import first_of
 from ledgerd.supervision.this_process import bound_memory, give_way, on_a_loop
 from ledgerd.supervision.threads import begin_thread
 
@@ -36,7 +37,7 @@ MOST_MEMORY = 2 << 30
 """Bytes of its own that the process of a plugin may have."""
 REPORT_SECONDS = 1.0
 POLL_SECONDS = 0.25
-GRACE_SECONDS = 3.0
+GRACE_SECONDS = 2.0
 """For what a plugin is doing when its node ends."""
 POSITION_FILE = "position.json"
 
@@ -124,15 +125,22 @@ def _serve(order: PluginOrder, plugin: ApiPlugin, channel: NodeChannel) -> None:
 
 
 async def _serving(order: PluginOrder, plugin: ApiPlugin, channel: NodeChannel) -> None:
-    from ledgerd.node.workers.api_worker import service  # noqa: PLC0415 - an observer needs none of it
+    from ledgerd.node.workers.api_node.source import DirectorySource  # noqa: PLC0415 - an observer needs none of it
+    from ledgerd.node.workers.api_worker import service  # noqa: PLC0415 - as above
+    from ledgerd.node.workers.known_methods import EVERY_API  # noqa: PLC0415 - as above
     from ledgerd.plugins.serving import MethodCalls, MethodServer  # noqa: PLC0415 - as above
     from ledgerd.protocol.networks.chain_file import parameters_of  # noqa: PLC0415 - as above
     from ledgerd.rpc.link.link import Link  # noqa: PLC0415 - as above
 
     settings, limits = _settings(order), msgspec.json.decode(order.limits, type=Limits)
-    made, source = service(Link(), limits, settings, parameters_of(settings.chain))
+    if any(order.name in {api.name, api.former_name} for api in EVERY_API):
+        raise PluginRefused("its name is that of an API of the node's own")
+    link = Link()
+    made, source = service(link, limits, settings, parameters_of(settings.chain))
     source.begin(made)
     calls = MethodCalls(order.name, plugin, made.dispatcher, limits, _folder(order))
+    if isinstance(source, DirectorySource):
+        calls.refresh = source.main.refresh
     server = MethodServer(calls.answer)
 
     async def say(port: int) -> None:
@@ -141,7 +149,7 @@ async def _serving(order: PluginOrder, plugin: ApiPlugin, channel: NodeChannel) 
             await asyncio.sleep(REPORT_SECONDS)
             channel.report(PluginReport(works=True))
 
-    await server.serve(say)
+    await first_of(server.serve(say), link.lost.wait())
 
 
 # -- observers
@@ -150,7 +158,8 @@ async def _serving(order: PluginOrder, plugin: ApiPlugin, channel: NodeChannel) 
 def _observe(order: PluginOrder, plugin: ObserverPlugin, channel: NodeChannel) -> None:
     settings = _settings(order)
     if settings.is_api_node:
-        raise PluginRefused("it is an observer, which runs beside a node: this is an API node")
+        channel.report(PluginReport(rests="it is an observer, which runs beside a node, and this is an API node"))
+        return
     if OPERATION_HISTORY not in settings.plugins:
         raise PluginRefused(f"it is an observer, which is fed from the history: add plugin = {OPERATION_HISTORY}")
     folder = _folder(order)
