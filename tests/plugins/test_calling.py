@@ -24,7 +24,7 @@ from ledgerd.plugins.serving import HOST, MethodServer
 from ledgerd.rpc.call.errors import PlainError
 from tests.rpc.loopback import play
 
-NOTE = PluginNote("Rates.", (), msgspec.Raw(b"{}"))
+NOTE = PluginNote("Rates.", (), {})
 ASKED = AskedMethod("of", [msgspec.Raw(b"1")], "10.0.0.1", 0)
 
 

@@ -30,6 +30,8 @@ class Diary(PluginObserver):
         self.file.write(f"process {os.getpid()}\\n")
     def applied(self, block):
         self.file.write(f"{block.number} {block.id} {block.previous} {len(block.operations)}\\n")
+    def undone(self, number):
+        self.file.write(f"undone {number}\\n")
 
 class Stuck(Diary):
     def applied(self, block):
@@ -61,7 +63,7 @@ def diary(folder: Path, name: str = "diary") -> list[list[str]]:
 
 
 def blocks(folder: Path, name: str = "diary") -> list[list[str]]:
-    return [line for line in diary(folder, name) if line[0] != "process"]
+    return [line for line in diary(folder, name) if line[0].isdecimal()]
 
 
 def require_no_hole(written: list[list[str]], head: int) -> None:
@@ -109,6 +111,14 @@ def test_the_chain_goes_on_whatever_observers_do_and_none_has_a_hole(words: tupl
         require_no_hole(blocks(data), head)
         assert node.call("operation_history", "get_ops_in_block", head, False)
         assert len(node.call("operation_history", "get_ops_in_block", head, False)) == int(blocks(data)[-1][3])
+
+        kept = node.call("dev_api", "snapshot")
+        node.call("dev_api", "mine_blocks", 3)
+        wait_until(lambda: int(blocks(data)[-1][0]) == head + 3)
+        node.call("dev_api", "revert", kept)
+        head = node.call("dev_api", "mine_blocks", 4)["head_block_number"]
+        wait_until(lambda: int(blocks(data)[-1][0]) == head)
+        require_no_hole(blocks(data), head)
         left = [int(line[1]) for line in diary(data) if line[0] == "process"][-1]
         assert node.stop() == 0
     wait_until(lambda: not Path(f"/proc/{left}").exists())

@@ -10,8 +10,16 @@ import pytest
 
 from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.config.given import ConfigurationError
-from ledgerd.plugins.declarations import API_VERSION, ApiPlugin, ObserverPlugin, PluginObserver, fault_of, misfit
-from ledgerd.plugins.installed import InstalledPlugin, PluginRefused, fault_of_name, installed, load
+from ledgerd.plugins.declarations import (
+    API_VERSION,
+    ApiPlugin,
+    ObserverPlugin,
+    PluginObserver,
+    PluginRefused,
+    fault_of,
+    misfit,
+)
+from ledgerd.plugins.installed import InstalledPlugin, fault_of_name, installed, load
 from ledgerd.plugins.values import ReadView
 from tests.plugins.distributions import made_distribution
 

@@ -134,10 +134,9 @@ class PluginApi(Api):
     def __init__(self, link: PluginLink, most: int) -> None:
         served = link.served
         super().__init__(served.name, served.note.summary)
-        self.records = cast("dict[str, Json]", msgspec.json.decode(served.note.schemas))
+        self.records = served.note.schemas
         for each in served.note.methods:
-            described = cast("dict[str, Json]", msgspec.json.decode(each.described))
-            self._methods[each.name] = PluginMethod(served.name, each.name, described, link, most)
+            self._methods[each.name] = PluginMethod(served.name, each.name, each.described, link, most)
 
 
 class PluginApis:

@@ -20,6 +20,10 @@ MOST_SECONDS = 5.0
 Declared = TypeVar("Declared", bound=Callable[..., Any])
 
 
+class PluginRefused(Exception):
+    """A plugin does not run here, however often it is started; the text says why."""
+
+
 class PluginError(Exception):
     """A refusal for the client of a method: the code and message of a JSON-RPC error."""
 

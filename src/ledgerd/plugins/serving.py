@@ -161,15 +161,18 @@ class MethodServer:
 
     def _next(self) -> None:
         """Answer one request; heartbeats and other connections have their turns between two."""
-        connection, request = self._queue[0]
-        if connection.is_open:
-            try:
-                connection.send(self._answer(request))
-            except msgspec.MsgspecError:
-                connection.close()
-        self._queue.popleft()
+        connection, request = self._queue.popleft()
         if self._queue:
             asyncio.get_running_loop().call_soon(self._next)
+        if not connection.is_open:
+            return
+        try:
+            answer = self._answer(request)
+        except Exception:  # such as for want of memory
+            log.exception("a request of an API worker could not be answered")
+            connection.close()
+        else:
+            connection.send(answer)
 
 
 class WorkerConnection(asyncio.Protocol):

@@ -17,14 +17,8 @@ from ledgerd.basics.frames import FrameFault, read_frame_of
 from ledgerd.basics.printable import printable
 from ledgerd.metrics.cells import Cells
 from ledgerd.metrics.table import plugins as table
-from ledgerd.plugins.installed import PluginRefused
-from ledgerd.plugins.messages import (
-    MOST_REPORT,
-    PluginOrder,
-    PluginReport,
-    ServedApi,
-    packed,
-)
+from ledgerd.plugins.declarations import PluginRefused
+from ledgerd.plugins.messages import MOST_REPORT, PluginOrder, PluginReport, ServedApi, packed
 from ledgerd.protocol.secrets import without_keys
 from ledgerd.rpc.link.topics import PLUGIN_APIS
 from ledgerd.supervision.policy import FAILURE_SECONDS, MOST_FAILURES, Restarts
@@ -36,6 +30,7 @@ log = logging.getLogger(__name__)
 START_SECONDS = 20.0
 """From the start of a process to its first report."""
 ENDING_SECONDS = 5.0
+LONGEST_REASON = 1_000
 
 PublishToWorkers = Callable[[str, bytes], None]
 """Publishes a value under a topic to the API workers, and to later ones at their start."""
@@ -68,6 +63,8 @@ class PluginProcess:
         self._changed = changed
         self._sleep = sleep
         self._restarts = Restarts()
+        self._reached = 0
+        """How far an observer was before its process was started: being sent the same again is no progress."""
 
     @property
     def served(self) -> ServedApi | None:
@@ -89,7 +86,7 @@ class PluginProcess:
             except PluginRefused as refusal:
                 self._park(str(refusal))
                 return
-            except (OSError, FrameFault, msgspec.MsgspecError) as fault:
+            except Exception as fault:  # noqa: BLE001 - whatever a plugin brings about, the node goes on
                 problem = reason_of(fault)
             pause = self._restarts.ended(self._work.now())
             if pause is None:
@@ -102,7 +99,8 @@ class PluginProcess:
         """From a start to the end of the process; returns why it has ended."""
         child, ours = Child.on_socket(self._command)
         self.starts += 1
-        self.report = msgspec.structs.replace(self.report, problem="")
+        self._reached = max(self._reached, self.report.position)
+        self.report = msgspec.structs.replace(self.report, problem="", position=0)
         grace = 0.0
         try:
             return await self._heard(child, ours)
@@ -136,11 +134,11 @@ class PluginProcess:
 
     def _take(self, report: PluginReport) -> float:
         if report.rests:
-            raise PluginRests(report.rests)
+            raise PluginRests(_bounded(report.rests))
         if report.refused:
-            raise PluginRefused(printable(without_keys(report.refused)))
+            raise PluginRefused(_bounded(report.refused))
         if report.problem:
-            self.report = msgspec.structs.replace(self.report, problem=printable(without_keys(report.problem)))
+            self.report = msgspec.structs.replace(self.report, problem=_bounded(report.problem))
             return START_SECONDS
         was = self.report if self.is_there else PluginReport()
         known = report.api or self.report.api
@@ -153,7 +151,8 @@ class PluginProcess:
         if not self.is_there:
             self.is_there = True
             self._changed()
-        if report.works and not self._restarts.is_working:
+        has_advanced = not report.behind or report.position > self._reached
+        if report.works and has_advanced and not self._restarts.is_working:
             self._restarts.working(self._work.now())
             self._work.warn(self.name, "")
             log.info("the plugin %(plugin)s works", {"plugin": self.name})
@@ -167,6 +166,10 @@ class PluginProcess:
     def _tell(self, text: str, more: str = "") -> None:
         self._work.warn(self.name, text)
         self._work.log(f"{text}{more}")
+
+
+def _bounded(said: str) -> str:
+    return printable(without_keys(said))[:LONGEST_REASON]
 
 
 async def loaded(order: PluginOrder, command: Sequence[str]) -> PluginReport:

@@ -17,15 +17,16 @@ from typing import cast
 import msgspec
 from msgspec.structs import replace
 
+from ledgerd.basics.failures import reason_of
 from ledgerd.basics.frames import read_frame
 from ledgerd.history.columns.source import HistorySource
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.node.config.logging.setup import set_up_child_logging
 from ledgerd.node.config.options.application import OPERATION_HISTORY, LogFormat
 from ledgerd.node.workers.settings import WorkerSettings
-from ledgerd.plugins.declarations import ApiPlugin, ObserverPlugin
+from ledgerd.plugins.declarations import ApiPlugin, ObserverPlugin, PluginRefused
 from ledgerd.plugins.feeding import Feed, FeedBroken, ObserverFailed
-from ledgerd.plugins.installed import PluginRefused, load, said_by
+from ledgerd.plugins.installed import load, said_by
 from ledgerd.plugins.messages import MOST_ORDER, OBSERVER_PATIENCE, PluginOrder, PluginReport, packed
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.supervision.tasks import first_of
@@ -105,6 +106,8 @@ def main() -> None:
         channel.report(PluginReport(refused=str(refusal)))
     except ObserverFailed as failure:
         channel.report(PluginReport(problem=str(failure)))
+    except OSError as problem:
+        channel.report(PluginReport(problem=reason_of(problem)))
 
 
 def _settings(order: PluginOrder) -> WorkerSettings:
@@ -163,6 +166,7 @@ def _observe(order: PluginOrder, plugin: ObserverPlugin, channel: NodeChannel) -
     if OPERATION_HISTORY not in settings.plugins:
         raise PluginRefused(f"it is an observer, which is fed from the history: add plugin = {OPERATION_HISTORY}")
     folder = _folder(order)
+    channel.report(PluginReport(patience=OBSERVER_PATIENCE))
     source = HistorySource(Path(settings.data_dir), settings.history)
     try:
         observer = plugin.make(folder)
