@@ -11,6 +11,7 @@ import pytest
 
 from ledgerd.basics.durations import DAY
 from ledgerd.doctor.disk import GROWTH_FILE, LEAST, LITTLE, PROBE, Growth
+from ledgerd.doctor.examined_node import ExaminedPlugin
 from ledgerd.doctor.ports import INBOUND_FILE
 from ledgerd.producer.signing.double_sign import FILE
 from ledgerd.producer.signing.signing_frames import SignerStatus
@@ -59,6 +60,20 @@ def a_signer_that_waits(broken: BrokenNode) -> None:
 @fault("signing-key-not-ours")
 def a_signer_with_another_key(broken: BrokenNode) -> None:
     broken.use_signer(SignerStatus((NAME,), (public_key_text(key_of(BOB).public),), 0, ""))
+
+
+# -- plugins of others
+
+
+@fault("plugin-refused")
+def an_enabled_plugin_that_does_not_load(broken: BrokenNode) -> None:
+    unused = ExaminedPlugin("spare", "viz-spare", "1.0", is_enabled=False, fault="it cannot be imported")
+    broken.change(plugins=(ExaminedPlugin("rates", "viz-rates", "1.0", True, fault="it is made for 2.0"), unused))
+
+
+@fault("plugin-name-taken")
+def a_plugin_with_a_name_of_the_node_s_own(broken: BrokenNode) -> None:
+    broken.change(plugins=(ExaminedPlugin("database_api", "viz-rates", "1.0", is_enabled=False, is_shadowed=True),))
 
 
 # -- the running node

@@ -94,7 +94,7 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "doctor": (
         ("finding", "examined_node"),
-        ("clock", "disk", "keys", "ledger", "machine", "ports", "service"),
+        ("clock", "disk", "keys", "ledger", "machine", "plugins", "ports", "service"),
         ("examination",),
     ),
     "node": (

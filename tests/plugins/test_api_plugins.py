@@ -18,10 +18,12 @@ RATES = '''
 """An API plugin that does what it should, and one of everything that it should not."""
 import ctypes, os, time
 import msgspec
-from ledgerd.plugins import ApiPlugin, PluginError, ReadView
+from ledgerd.plugins import ApiPlugin, ObserverPlugin, PluginError, PluginObserver, ReadView
 
 print("what a plugin prints is no report")
-rates = ApiPlugin("Rates, for a test.", api_version="1.0", seconds=0.5)
+rates = ApiPlugin("Rates, for a test.", api_version="1.0", seconds=2)
+
+watching = ObserverPlugin("Watches.", PluginObserver, api_version="1.0")
 
 
 class Rate(msgspec.Struct):
@@ -75,7 +77,7 @@ def never(view: ReadView) -> int:
 
 @rates.method
 def giant(view: ReadView) -> str:
-    return "x" * (20 << 20)
+    return "x" * (17 << 20)
 
 
 @rates.method
@@ -106,7 +108,7 @@ def described(node: NodeProcess) -> dict[str, Any]:
 @pytest.fixture
 def rates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
     """The words that start a development chain with the plugin."""
-    monkeypatch.setenv("PYTHONPATH", str(made_distribution(tmp_path / "site", "rates", RATES, "rates")))
+    monkeypatch.setenv("PYTHONPATH", str(made_distribution(tmp_path / "site", "rates", RATES, "rates", "watching")))
     return *dev_words(tmp_path / "data"), "--plugin=rates"
 
 
@@ -138,7 +140,7 @@ def test_an_enabled_api_answers_is_described_and_costs_no_other_client_what_it_d
         assert node.call("rates", "of")["message"] == "params[0], names, is missing"
         assert node.call("rates", "ask_wrongly")["message"] == node.call("database_api", "get_accounts")["message"]
         assert "Internal error" in node.call("rates", "fail")["message"]
-        assert node.call("rates", "never")["message"] == "rates.never took more than 0.5 s"
+        assert node.call("rates", "never")["message"] == "rates.never took more than 2 s"
         assert "webserver-max-answer-size" in node.call("rates", "giant")["message"]
         assert "Internal error" in node.call("rates", "hungry")["message"]
         assert "Could not find method none" in node.call("rates", "none")["message"]
@@ -153,4 +155,12 @@ def test_an_enabled_api_answers_is_described_and_costs_no_other_client_what_it_d
         assert ready(node)["ready"] is True
         assert "warning" not in ready(node)
         assert node.log.count("API worker") == worker_starts
+        beside = ("api", "--data-dir", rates[2], "--http=127.0.0.1:0", "--plugin", "database_api rates watching")
+        with NodeProcess(*beside) as api:
+            wait_until(lambda: api.call("rates", "of", names) == found)
+            head = node.call("dev_api", "mine_blocks", 2)["head_block_number"]
+            assert api.call("rates", "heads")["api"] == head
+            api.wait_for("the plugin watching rests: it is an observer, which runs beside a node")
+            assert "warning" not in ready(api)
+            assert api.stop() == 0
         assert node.stop() == 0

@@ -10,8 +10,16 @@ import pytest
 
 from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.config.given import ConfigurationError
-from ledgerd.plugins.declarations import API_VERSION, ApiPlugin, ObserverPlugin, PluginObserver, fault_of, misfit
-from ledgerd.plugins.installed import InstalledPlugin, PluginRefused, fault_of_name, installed, load
+from ledgerd.plugins.declarations import (
+    API_VERSION,
+    ApiPlugin,
+    ObserverPlugin,
+    PluginObserver,
+    PluginRefused,
+    fault_of,
+    misfit,
+)
+from ledgerd.plugins.installed import InstalledPlugin, fault_of_name, installed, load
 from ledgerd.plugins.values import ReadView
 from tests.plugins.distributions import made_distribution
 
@@ -107,10 +115,6 @@ def test_a_later_minor_version_needs_a_later_node() -> None:
     assert "update the node" in misfit("1.1")
 
 
-def nothing(_folder: Path) -> PluginObserver:
-    return PluginObserver()
-
-
 async def later(view: ReadView) -> int:
     return view.head_number
 
@@ -145,9 +149,9 @@ def test_a_method_that_cannot_be_called_or_described_is_refused(function: object
 def test_a_declaration_out_of_bounds_is_refused() -> None:
     assert "5 are the most" in fault_of(ApiPlugin("Slow.", api_version=API_VERSION, seconds=6))
     assert "is not the number of a block" in fault_of(
-        ObserverPlugin("Early.", nothing, api_version=API_VERSION, start=-1)
+        ObserverPlugin("Early.", PluginObserver, api_version=API_VERSION, start=-1)
     )
-    assert fault_of(ObserverPlugin("Good.", nothing, api_version=API_VERSION)) == ""
+    assert fault_of(ObserverPlugin("Good.", PluginObserver, api_version=API_VERSION)) == ""
 
 
 def test_a_configuration_without_plugins_of_others_looks_for_none(tmp_path: Path) -> None:

@@ -78,6 +78,15 @@ def test_one_that_never_works_is_parked_after_ten_starts_with_growing_pauses() -
     play(scene)
 
 
+def test_an_observer_that_fails_at_the_same_block_again_and_again_has_not_worked() -> None:
+    async def scene() -> None:
+        watched = Watched("say(works=True, position=9, behind=3); time.sleep(0.01); sys.exit(1)")
+        assert "has failed 10 times" in await watched.until_parked()
+        assert watched.process.starts == 11
+
+    play(scene)
+
+
 def test_one_that_is_refused_is_parked_at_once_and_its_reason_shows_no_key() -> None:
     async def scene() -> None:
         watched = Watched("say(refused='no 5KQwrPbwdL6PhXujxW37FSSQZ1JiwsST4cqQzDeyXtP79zkvFD3\\x07'); time.sleep(60)")

@@ -14,6 +14,7 @@ from ledgerd.doctor.finding import Finding, error, warning
 from ledgerd.doctor.keys import ask, keys, signer
 from ledgerd.doctor.ledger import ledger
 from ledgerd.doctor.machine import machine
+from ledgerd.doctor.plugins import plugins
 from ledgerd.doctor.ports import peers, ports
 from ledgerd.doctor.service import service
 
@@ -43,6 +44,7 @@ def examine(node: ExaminedNode, wall: Callable[[], int], root: Path = Path("/"))
         yield from clock(node.time_servers, wall)
     yield from _disks(node, now)
     yield from machine(node, root)
+    yield from plugins(node)
     yield from peers(node.seeds, node.snapshot_peers)
 
 

@@ -19,6 +19,26 @@ SECONDS = 3.0
 BASE_FILES = 256
 
 
+class ExaminedPlugin(msgspec.Struct, frozen=True):
+    """A plugin of others that is installed."""
+
+    name: str
+    distribution: str
+    version: str
+    is_enabled: bool
+    api_version: str = ""
+    """Of the plugin API that it is made for, where it says so."""
+    fault: str = ""
+    """Why it does not load."""
+    is_shadowed: bool = False
+    """Whether the node has a plugin or an API of its own under this name."""
+
+    def __str__(self) -> str:
+        use = "enabled" if self.is_enabled else "not enabled"
+        state = self.fault or f"made for version {self.api_version} of the plugin API"
+        return f"plugin {self.name} of {self.distribution} {self.version}: {use}, {state}"
+
+
 class ExaminedNode(msgspec.Struct, frozen=True, kw_only=True):
     """What the configuration of a node says, as far as checks need it."""
 
@@ -41,6 +61,7 @@ class ExaminedNode(msgspec.Struct, frozen=True, kw_only=True):
     """Whose blocks this node makes, without the committee."""
     signing_keys: frozenset[PublicKey]
     signer: SignerAccess | None
+    plugins: tuple[ExaminedPlugin, ...] = ()
     process: int | None
     """The number of the running node's process; 0 where it is not known, and nothing while no node runs."""
 

@@ -47,7 +47,9 @@ class PluginLink(asyncio.Protocol):
         request = framed(msgspec.json.encode(asked))
         if len(request) > MOST_REQUEST:
             raise PlainError(f"A request to a plugin has at most {MOST_REQUEST} bytes", INVALID_REQUEST)
-        if len(self._waiting) >= MOST_OPEN or self._shares[asked.share] >= MOST_OF_ONE:
+        # Some wait for the connection, and of some the client has left before the answer.
+        waiting = max(self._shares.total(), len(self._waiting))
+        if waiting >= MOST_OPEN or self._shares[asked.share] >= MOST_OF_ONE:
             raise PlainError(BUSY.format(self.served.name))
         self._shares[asked.share] += 1
         try:
@@ -132,10 +134,9 @@ class PluginApi(Api):
     def __init__(self, link: PluginLink, most: int) -> None:
         served = link.served
         super().__init__(served.name, served.note.summary)
-        self.records = cast("dict[str, Json]", msgspec.json.decode(served.note.schemas))
+        self.records = served.note.schemas
         for each in served.note.methods:
-            described = cast("dict[str, Json]", msgspec.json.decode(each.described))
-            self._methods[each.name] = PluginMethod(served.name, each.name, described, link, most)
+            self._methods[each.name] = PluginMethod(served.name, each.name, each.described, link, most)
 
 
 class PluginApis:

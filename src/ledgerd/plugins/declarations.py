@@ -20,6 +20,10 @@ MOST_SECONDS = 5.0
 Declared = TypeVar("Declared", bound=Callable[..., Any])
 
 
+class PluginRefused(Exception):
+    """A plugin does not run here, however often it is started; the text says why."""
+
+
 class PluginError(Exception):
     """A refusal for the client of a method: the code and message of a JSON-RPC error."""
 
@@ -55,6 +59,10 @@ class ApiPlugin:
 
 class PluginObserver:
     """Learns what the chain does, in a process of its own. Override what concerns the plugin."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        """For files of the plugin."""
 
     def position(self) -> int | None:
         """The last block that it has, for ever, done with; None where it does not keep that itself.

@@ -25,6 +25,8 @@ from ledgerd.plugins.values import JsonValue, ObservedBlock, ObservedOperation
 
 STORED_EVERY = 100
 """Irreversible blocks after which the position is stored while an observer catches up."""
+KEPT_MARKS = 64
+"""Irreversible blocks whose ids are remembered too: a chain to develop on goes back behind such."""
 MOST_MISSED = 1_000
 """Names of those who missed slots that an observer is told of one block."""
 
@@ -43,7 +45,7 @@ class FedPosition(msgspec.Struct, frozen=True):
     next_block: int = 0
     """The first block that it is not done with; 0 before the first."""
     marks: dict[int, str] = {}
-    """The ids of the last block that it may have been sent, and of the reversible ones before that."""
+    """The ids of the last blocks that it may have been sent, and of all reversible ones."""
     final: int = 0
     """The last block of which it was told that it is irreversible."""
 
@@ -118,9 +120,7 @@ class Feed:
         known = min(final, self.position.next_block - 1)
         if known > self.position.final:
             self._ask(self._observer.irreversible, known)
-            last = self.position.sent
-            marks = {number: mark for number, mark in self.position.marks.items() if number > known or number == last}
-            self.position = replace(self.position, final=known, marks=marks)
+            self.position = replace(self.position, final=known, marks=_recent(self.position.marks, known))
         if block is None or self.position.next_block - self._stored.next_block >= STORED_EVERY:
             self._store()
         return block is not None
@@ -133,19 +133,19 @@ class Feed:
 
     def _undone(self, facts: KeptFacts) -> int | None:
         """The last block that it was sent and that is still on the chain; None where all are."""
-        first = 0
-        for number in sorted(self.position.marks, reverse=True):
+        first, marks = 0, self.position.marks
+        for number in sorted(marks, reverse=True):
             found = facts.id_of(number) if number <= facts.head else None
-            if found is not None and found.hex() == self.position.marks[number]:
+            if found is not None and found.hex() == marks[number]:
                 break
             if found is None and number <= facts.head:
                 self._require_kept(facts, number)
             first = number
-        if not first:
-            return None
-        if first <= self.position.final and first <= facts.head:
-            raise FeedBroken(f"block {first}, which was irreversible when it was sent, is not on the chain any more")
-        return first - 1
+        else:
+            if 0 < first <= self.position.final:
+                raise FeedBroken(f"block {first}, which was irreversible when it was sent, is not on the chain")
+        # Between marks stand blocks that were irreversible when they were sent.
+        return first - 1 if first else None
 
     def _undo(self, number: int) -> None:
         self._ask(self._observer.undone, number)
@@ -168,8 +168,9 @@ class Feed:
 
     def _apply(self, block: KeptBlock, *, is_final: bool) -> None:
         number, mark = block.number, block.header.id.hex()
-        marks = {} if is_final else {each: one for each, one in self.position.marks.items() if each < number}
-        self.position = replace(self.position, marks=marks | {number: mark})
+        before = {each: one for each, one in self.position.marks.items() if each < number}
+        final = number if is_final else self.position.final
+        self.position = replace(self.position, marks=_recent(before | {number: mark}, final))
         if not is_final:
             self._store()
         self._ask(self._observer.applied, observed(block))
@@ -181,6 +182,7 @@ class Feed:
             return method(*arguments)
         except Exception as problem:  # a plugin may raise anything
             at = f" at block {self.position.next_block}" if self.position.next_block else ""
+            self._store()
             raise ObserverFailed(f"its {method.__name__}() has failed{at}: {said_by(problem)}") from problem
 
     def _store(self) -> None:
@@ -190,6 +192,10 @@ class Feed:
             fresh.write_bytes(msgspec.json.encode(self.position))
             put_in_place(fresh, self._file)
             self._stored = self.position
+
+
+def _recent(marks: dict[int, str], final: int) -> dict[int, str]:
+    return {number: mark for number, mark in marks.items() if number > final - KEPT_MARKS}
 
 
 def _read(file: Path) -> FedPosition:

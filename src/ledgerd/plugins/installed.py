@@ -10,16 +10,12 @@ import msgspec
 
 from ledgerd.basics.failures import reason_of
 from ledgerd.basics.printable import printable
-from ledgerd.plugins.declarations import PluginDeclaration, fault_of
+from ledgerd.plugins.declarations import PluginDeclaration, PluginRefused, fault_of
 from ledgerd.protocol.secrets import without_keys
 
 GROUP = "ledgerd.plugins"
 LONGEST_REASON = 300
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
-
-
-class PluginRefused(Exception):
-    """A plugin does not run here, however often it is started; the text says why."""
 
 
 class InstalledPlugin(msgspec.Struct, frozen=True):

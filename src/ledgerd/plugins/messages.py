@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from ledgerd.basics.frames import framed
@@ -38,7 +40,7 @@ class MethodNote(msgspec.Struct, frozen=True):
     """A method as clients are told of it: a method object of OpenRPC."""
 
     name: str
-    described: msgspec.Raw
+    described: dict[str, Any]
 
 
 class PluginNote(msgspec.Struct, frozen=True):
@@ -46,7 +48,7 @@ class PluginNote(msgspec.Struct, frozen=True):
 
     summary: str
     methods: tuple[MethodNote, ...]
-    schemas: msgspec.Raw
+    schemas: dict[str, Any]
     """Of its records, by their names in the document."""
 
 
@@ -55,6 +57,8 @@ class PluginReport(msgspec.Struct, frozen=True):
 
     refused: str = ""
     """Why it need not be started again."""
+    rests: str = ""
+    """Why there is nothing for it to do here, which is no fault."""
     problem: str = ""
     """Why it ends."""
     works: bool = False

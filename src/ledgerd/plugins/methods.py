@@ -9,8 +9,8 @@ from typing import Any, get_type_hints
 
 import msgspec
 
-from ledgerd.plugins.declarations import ApiPlugin, PluginError
-from ledgerd.plugins.installed import PluginRefused, said_by
+from ledgerd.plugins.declarations import ApiPlugin, PluginError, PluginRefused
+from ledgerd.plugins.installed import said_by
 from ledgerd.plugins.messages import MOST_DESCRIPTION, MethodNote, PluginNote
 from ledgerd.plugins.values import ReadView
 from ledgerd.rpc.call.errors import INVALID_PARAMETERS
@@ -74,7 +74,7 @@ def note_of(name: str, plugin: ApiPlugin, methods: Iterable[TypedMethod]) -> Plu
     places = iter(schemas)
     described = tuple(MethodNote(each.name, _method_object(name, each, places)) for each in methods)
     named = {f"{name}.{title}": schema for title, schema in records.items()}
-    note = PluginNote(plugin.summary, described, msgspec.Raw(msgspec.json.encode(named)))
+    note = PluginNote(plugin.summary, described, named)
     if len(msgspec.json.encode(note)) > MOST_DESCRIPTION:
         raise PluginRefused(f"its description has more than {MOST_DESCRIPTION} bytes")
     return note
@@ -86,9 +86,9 @@ def _any_json(kind: type) -> dict[str, object]:
     raise NotImplementedError
 
 
-def _method_object(api: str, method: TypedMethod, schemas: Any) -> msgspec.Raw:  # noqa: ANN401 - JSON schemas
+def _method_object(api: str, method: TypedMethod, schemas: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON schemas
     first, _, rest = (inspect.getdoc(method.function) or "").partition("\n\n")
-    described = {
+    described: dict[str, Any] = {
         "name": f"{api}.{method.name}",
         "tags": [{"name": api}],
         "summary": " ".join(first.split()),
@@ -100,4 +100,4 @@ def _method_object(api: str, method: TypedMethod, schemas: Any) -> msgspec.Raw: 
     }
     if rest:
         described["description"] = " ".join(rest.split())
-    return msgspec.Raw(msgspec.json.encode(described))
+    return described

@@ -15,7 +15,7 @@ from ledgerd.protocol.properties import json_defaults_of
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.rpc.call.declarations import Answering
 from ledgerd.rpc.call.dispatch import Dispatcher
-from ledgerd.rpc.call.errors import INVALID_PARAMETERS
+from ledgerd.rpc.call.errors import INVALID_PARAMETERS, OTHER
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects import TABLES
 from ledgerd.state.objects.accounts.accounts import ACCOUNT_BY_NAME
@@ -27,12 +27,24 @@ LARGEST_ID = (1 << 63) - 1
 
 
 class NodeReadView(ReadView):
-    """Over one commit: it is opened at its first use, and closed by whoever made this."""
+    """Over one commit, which is opened at its first use."""
 
     def __init__(self, dispatcher: Dispatcher, view: ApiView, folder: Path) -> None:
         self._dispatcher = dispatcher
-        self._view = view
+        self._opened: ApiView | None = view
         self._folder = folder
+
+    def close(self) -> None:
+        """End it with its call: a plugin that keeps it would keep a commit, and the file of the state would grow."""
+        opened, self._opened = self._opened, None
+        if opened is not None:
+            opened.close()
+
+    @property
+    def _view(self) -> ApiView:
+        if self._opened is None:
+            raise PluginError(OTHER, "the view was used after its call")
+        return self._opened
 
     @property
     def folder(self) -> Path:

@@ -66,6 +66,8 @@ class MethodCalls:
         self._limits = limits
         self._folder = folder
         self._is_running = False
+        self.refresh: Callable[[], object] = lambda: None
+        """Called before each call, where the state has to be looked for."""
         if hasattr(signal, "setitimer"):
             signal.signal(signal.SIGALRM, self._interrupt)
 
@@ -93,15 +95,17 @@ class MethodCalls:
             return MethodAnswer(code=INTERNAL.code, message=INTERNAL.message)
 
     def _bounded(self, method: TypedMethod, asked: AskedMethod) -> MethodAnswer:
+        self.refresh()
         self._dispatcher.head_changed()
         view = ApiView(self._dispatcher.node, RequestBudget(self._limits, share=asked.share))
+        given = NodeReadView(self._dispatcher, view, self._folder)
         self._time(self._seconds)
         try:
-            result = method(NodeReadView(self._dispatcher, view, self._folder), asked.params)
+            result = method(given, asked.params)
             text = msgspec.json.encode(result)
         finally:
             self._time(0)
-            view.close()
+            given.close()
         return _too_large(asked.most) if 0 < asked.most < len(text) else MethodAnswer(result=msgspec.Raw(text))
 
     def _time(self, seconds: float) -> None:
@@ -157,15 +161,18 @@ class MethodServer:
 
     def _next(self) -> None:
         """Answer one request; heartbeats and other connections have their turns between two."""
-        connection, request = self._queue[0]
-        if connection.is_open:
-            try:
-                connection.send(self._answer(request))
-            except msgspec.MsgspecError:
-                connection.close()
-        self._queue.popleft()
+        connection, request = self._queue.popleft()
         if self._queue:
             asyncio.get_running_loop().call_soon(self._next)
+        if not connection.is_open:
+            return
+        try:
+            answer = self._answer(request)
+        except Exception:  # such as for want of memory
+            log.exception("a request of an API worker could not be answered")
+            connection.close()
+        else:
+            connection.send(answer)
 
 
 class WorkerConnection(asyncio.Protocol):

@@ -17,14 +17,8 @@ from ledgerd.basics.frames import FrameFault, read_frame_of
 from ledgerd.basics.printable import printable
 from ledgerd.metrics.cells import Cells
 from ledgerd.metrics.table import plugins as table
-from ledgerd.plugins.installed import PluginRefused
-from ledgerd.plugins.messages import (
-    MOST_REPORT,
-    PluginOrder,
-    PluginReport,
-    ServedApi,
-    packed,
-)
+from ledgerd.plugins.declarations import PluginRefused
+from ledgerd.plugins.messages import MOST_REPORT, PluginOrder, PluginReport, ServedApi, packed
 from ledgerd.protocol.secrets import without_keys
 from ledgerd.rpc.link.topics import PLUGIN_APIS
 from ledgerd.supervision.policy import FAILURE_SECONDS, MOST_FAILURES, Restarts
@@ -36,9 +30,14 @@ log = logging.getLogger(__name__)
 START_SECONDS = 20.0
 """From the start of a process to its first report."""
 ENDING_SECONDS = 5.0
+LONGEST_REASON = 1_000
 
 PublishToWorkers = Callable[[str, bytes], None]
 """Publishes a value under a topic to the API workers, and to later ones at their start."""
+
+
+class PluginRests(Exception):
+    """A plugin has nothing to do here."""
 
 
 class PluginProcess:
@@ -64,6 +63,8 @@ class PluginProcess:
         self._changed = changed
         self._sleep = sleep
         self._restarts = Restarts()
+        self._reached = 0
+        """How far an observer was before its process was started: being sent the same again is no progress."""
 
     @property
     def served(self) -> ServedApi | None:
@@ -79,10 +80,13 @@ class PluginProcess:
         while not self.parked:
             try:
                 problem = await self._one_life()
+            except PluginRests as reason:
+                log.info("the plugin %(plugin)s rests: %(reason)s", {"plugin": self.name, "reason": str(reason)})
+                return
             except PluginRefused as refusal:
                 self._park(str(refusal))
                 return
-            except (OSError, FrameFault, msgspec.MsgspecError) as fault:
+            except Exception as fault:  # noqa: BLE001 - whatever a plugin brings about, the node goes on
                 problem = reason_of(fault)
             pause = self._restarts.ended(self._work.now())
             if pause is None:
@@ -95,7 +99,8 @@ class PluginProcess:
         """From a start to the end of the process; returns why it has ended."""
         child, ours = Child.on_socket(self._command)
         self.starts += 1
-        self.report = msgspec.structs.replace(self.report, problem="")
+        self._reached = max(self._reached, self.report.position)
+        self.report = msgspec.structs.replace(self.report, problem="", position=0)
         grace = 0.0
         try:
             return await self._heard(child, ours)
@@ -128,10 +133,12 @@ class PluginProcess:
         return self.report.problem or f"its process has ended with code {await child.stop(1)}"
 
     def _take(self, report: PluginReport) -> float:
+        if report.rests:
+            raise PluginRests(_bounded(report.rests))
         if report.refused:
-            raise PluginRefused(printable(without_keys(report.refused)))
+            raise PluginRefused(_bounded(report.refused))
         if report.problem:
-            self.report = msgspec.structs.replace(self.report, problem=printable(without_keys(report.problem)))
+            self.report = msgspec.structs.replace(self.report, problem=_bounded(report.problem))
             return START_SECONDS
         was = self.report if self.is_there else PluginReport()
         known = report.api or self.report.api
@@ -144,7 +151,8 @@ class PluginProcess:
         if not self.is_there:
             self.is_there = True
             self._changed()
-        if report.works and not self._restarts.is_working:
+        has_advanced = not report.behind or report.position > self._reached
+        if report.works and has_advanced and not self._restarts.is_working:
             self._restarts.working(self._work.now())
             self._work.warn(self.name, "")
             log.info("the plugin %(plugin)s works", {"plugin": self.name})
@@ -158,6 +166,30 @@ class PluginProcess:
     def _tell(self, text: str, more: str = "") -> None:
         self._work.warn(self.name, text)
         self._work.log(f"{text}{more}")
+
+
+def _bounded(said: str) -> str:
+    return printable(without_keys(said))[:LONGEST_REASON]
+
+
+async def loaded(order: PluginOrder, command: Sequence[str]) -> PluginReport:
+    """What the process of a plugin says of it, once it has tried to load it."""
+    child, ours = Child.on_socket(command)
+    reader, writer = await asyncio.open_connection(sock=ours)
+    try:
+        writer.write(packed(order))
+        async with asyncio.timeout(START_SECONDS):
+            frame = await read_frame_of(reader, MOST_REPORT)
+        if frame is None:
+            return PluginReport(refused="its process ends while it is loaded")
+        return msgspec.json.decode(frame, type=PluginReport)
+    except TimeoutError:
+        return PluginReport(refused=f"it does not load within {START_SECONDS:g} seconds")
+    except (OSError, FrameFault, msgspec.MsgspecError) as fault:
+        return PluginReport(refused=reason_of(fault))
+    finally:
+        writer.transport.abort()
+        await child.stop()
 
 
 class PluginProcesses:

@@ -18,6 +18,7 @@ from ledgerd.state.files.lock import lock_writer
 from tests.doctor.doubles import PeerDouble, TimeDouble
 from tests.node.configurations import COMMITTEE_WIF
 from tests.node.processes import NodeProcess
+from tests.plugins.distributions import made_distribution
 from tests.ports import free_port
 
 SECRET = "5JabcrvaLnBTCkCVFX5r4rmeGGfuJuVp4NAKRNLTey6pxhRQmf4"
@@ -105,15 +106,40 @@ def test_json_has_all_fields(tmp_path: Path, examined: list[ExaminedNode], capsy
                 "page": "docs/doctor.md#disk-slow",
             }
         ],
+        "plugins": [],
     }
     assert len(examined) == 1
+
+
+def test_plugins_of_others_are_named_with_what_stands_against_them(
+    tmp_path: Path,
+    examined: list[ExaminedNode],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    source = 'from ledgerd.plugins import ApiPlugin as A\none, two = A("", api_version="1.0"), A("", api_version="2.0")'
+    site = made_distribution(tmp_path / "site", "checked_plugins", source, "one", "two", "node_api")
+    monkeypatch.setenv("PYTHONPATH", str(site))
+    monkeypatch.syspath_prepend(str(site))
+
+    assert doctor(tmp_path, "plugin = two\n") == SOUND
+    from_it = "of ledgerd-checked_plugins 1.2"
+    first, rest = capsys.readouterr().out.split("\n", 1)
+    assert first.startswith(f"plugin node_api {from_it}: not enabled, it cannot be imported: AttributeError: module")
+    assert rest == (
+        f"plugin one {from_it}: not enabled, made for version 1.0 of the plugin API\n"
+        f"plugin two {from_it}: enabled, it is made for version 2.0 of the plugin API, and this node has 1.0: "
+        "get another one\n"
+    )
+    (node,) = examined
+    assert [each.is_shadowed for each in node.plugins] == [True, False, False]
 
 
 def test_json_of_a_sound_node_is_an_empty_list(
     tmp_path: Path, examined: list[ExaminedNode], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert doctor(tmp_path, "", "--json") == SOUND
-    assert json.loads(capsys.readouterr().out) == {"format": 1, "findings": []}
+    assert json.loads(capsys.readouterr().out) == {"format": 1, "findings": [], "plugins": []}
     assert len(examined) == 1
 
 

@@ -10,14 +10,17 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from ledgerd.cli.shared.data_directory import configuration_of
 from ledgerd.cli.shared.started import Start, given_to_node, start_of
 from ledgerd.doctor.examination import doubtful, examine, wrong
+from ledgerd.doctor.examined_node import ExaminedPlugin
 from ledgerd.doctor.finding import Finding, Severity
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.given import ConfigurationError
 from ledgerd.node.datadir.examined_node import examined_node_of
+from ledgerd.node.workers.beside.plugin_examination import examined_plugins
 from ledgerd.protocol.errors import OperatorError
 
 SOUND = 0
@@ -35,9 +38,10 @@ def run(chosen: argparse.Namespace) -> int:
         faults = problem.problems if isinstance(problem, ConfigurationError) else [str(problem)]
         _print([*wrong(faults)], as_json=chosen.json)
         return WRONG_CONFIGURATION
+    node = replace(node, plugins=examined_plugins(configuration))
     findings = [*doubtful(configuration.remarks, configuration.without_meaning)]
     findings += examine(node, lambda: time.time_ns() // 1_000)
-    _print(findings, as_json=chosen.json)
+    _print(findings, node.plugins, as_json=chosen.json)
     if not findings:
         return SOUND
     return ERRORS if any(each.severity is Severity.ERROR for each in findings) else WARNINGS
@@ -51,10 +55,11 @@ def _configuration_of(chosen: argparse.Namespace) -> Configuration:
     return configuration_of(chosen, start)
 
 
-def _print(findings: Iterable[Finding], *, as_json: bool) -> None:
+def _print(findings: Iterable[Finding], plugins: Iterable[ExaminedPlugin] = (), *, as_json: bool) -> None:
     if as_json:
-        text = msgspec.json.format(msgspec.json.encode({"format": FORMAT, "findings": [*findings]})).decode()
+        shown = {"format": FORMAT, "findings": [*findings], "plugins": [*plugins]}
+        text = msgspec.json.format(msgspec.json.encode(shown)).decode()
         sys.stdout.write(f"{text}\n")
         return
-    for each in findings:
+    for each in (*findings, *plugins):
         sys.stdout.write(f"{each}\n")

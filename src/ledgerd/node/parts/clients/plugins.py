@@ -1,4 +1,4 @@
-"""The plugins of others as a part of a node, or of an API node; `/ready` does not depend on them."""
+"""The plugins of others as a part of the node; `/ready` does not depend on them."""
 
 from __future__ import annotations
 

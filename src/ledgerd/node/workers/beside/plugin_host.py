@@ -17,17 +17,19 @@ from typing import cast
 import msgspec
 from msgspec.structs import replace
 
+from ledgerd.basics.failures import reason_of
 from ledgerd.basics.frames import read_frame
 from ledgerd.history.columns.source import HistorySource
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.node.config.logging.setup import set_up_child_logging
 from ledgerd.node.config.options.application import OPERATION_HISTORY, LogFormat
 from ledgerd.node.workers.settings import WorkerSettings
-from ledgerd.plugins.declarations import ApiPlugin, ObserverPlugin
+from ledgerd.plugins.declarations import ApiPlugin, ObserverPlugin, PluginRefused
 from ledgerd.plugins.feeding import Feed, FeedBroken, ObserverFailed
-from ledgerd.plugins.installed import PluginRefused, load, said_by
+from ledgerd.plugins.installed import load, said_by
 from ledgerd.plugins.messages import MOST_ORDER, OBSERVER_PATIENCE, PluginOrder, PluginReport, packed
 from ledgerd.rpc.call.limits import Limits
+from ledgerd.supervision.tasks import first_of
 from ledgerd.supervision.this_process import bound_memory, give_way, on_a_loop
 from ledgerd.supervision.threads import begin_thread
 
@@ -36,7 +38,7 @@ MOST_MEMORY = 2 << 30
 """Bytes of its own that the process of a plugin may have."""
 REPORT_SECONDS = 1.0
 POLL_SECONDS = 0.25
-GRACE_SECONDS = 3.0
+GRACE_SECONDS = 2.0
 """For what a plugin is doing when its node ends."""
 POSITION_FILE = "position.json"
 
@@ -104,6 +106,8 @@ def main() -> None:
         channel.report(PluginReport(refused=str(refusal)))
     except ObserverFailed as failure:
         channel.report(PluginReport(problem=str(failure)))
+    except OSError as problem:
+        channel.report(PluginReport(problem=reason_of(problem)))
 
 
 def _settings(order: PluginOrder) -> WorkerSettings:
@@ -124,15 +128,22 @@ def _serve(order: PluginOrder, plugin: ApiPlugin, channel: NodeChannel) -> None:
 
 
 async def _serving(order: PluginOrder, plugin: ApiPlugin, channel: NodeChannel) -> None:
-    from ledgerd.node.workers.api_worker import service  # noqa: PLC0415 - an observer needs none of it
+    from ledgerd.node.workers.api_node.source import DirectorySource  # noqa: PLC0415 - an observer needs none of it
+    from ledgerd.node.workers.api_worker import service  # noqa: PLC0415 - as above
+    from ledgerd.node.workers.known_methods import EVERY_API  # noqa: PLC0415 - as above
     from ledgerd.plugins.serving import MethodCalls, MethodServer  # noqa: PLC0415 - as above
     from ledgerd.protocol.networks.chain_file import parameters_of  # noqa: PLC0415 - as above
     from ledgerd.rpc.link.link import Link  # noqa: PLC0415 - as above
 
     settings, limits = _settings(order), msgspec.json.decode(order.limits, type=Limits)
-    made, source = service(Link(), limits, settings, parameters_of(settings.chain))
+    if any(order.name in {api.name, api.former_name} for api in EVERY_API):
+        raise PluginRefused("its name is that of an API of the node's own")
+    link = Link()
+    made, source = service(link, limits, settings, parameters_of(settings.chain))
     source.begin(made)
     calls = MethodCalls(order.name, plugin, made.dispatcher, limits, _folder(order))
+    if isinstance(source, DirectorySource):
+        calls.refresh = source.main.refresh
     server = MethodServer(calls.answer)
 
     async def say(port: int) -> None:
@@ -141,7 +152,7 @@ async def _serving(order: PluginOrder, plugin: ApiPlugin, channel: NodeChannel) 
             await asyncio.sleep(REPORT_SECONDS)
             channel.report(PluginReport(works=True))
 
-    await server.serve(say)
+    await first_of(server.serve(say), link.lost.wait())
 
 
 # -- observers
@@ -150,10 +161,12 @@ async def _serving(order: PluginOrder, plugin: ApiPlugin, channel: NodeChannel) 
 def _observe(order: PluginOrder, plugin: ObserverPlugin, channel: NodeChannel) -> None:
     settings = _settings(order)
     if settings.is_api_node:
-        raise PluginRefused("it is an observer, which runs beside a node: this is an API node")
+        channel.report(PluginReport(rests="it is an observer, which runs beside a node, and this is an API node"))
+        return
     if OPERATION_HISTORY not in settings.plugins:
         raise PluginRefused(f"it is an observer, which is fed from the history: add plugin = {OPERATION_HISTORY}")
     folder = _folder(order)
+    channel.report(PluginReport(patience=OBSERVER_PATIENCE))
     source = HistorySource(Path(settings.data_dir), settings.history)
     try:
         observer = plugin.make(folder)
