@@ -12,14 +12,6 @@ from tests.docs.guides import assert_printed, lessons_of
 from tests.node.processes import NodeProcess
 
 NODE = "http://127.0.0.1:8090"
-PLACES = {
-    "Client": "tests.sdk.transactions.nodes",
-    "KeyRing": "ledgerd.sdk.keys.keyring",
-    "PreparedTransaction": "ledgerd.sdk.transactions.prepared",
-    "Shares": "ledgerd.sdk.amounts",
-    "Viz": "ledgerd.sdk.amounts",
-}
-IMPORT = "from ledgerd.sdk import "
 
 
 @pytest.fixture(scope="module")
@@ -35,14 +27,6 @@ def test_every_example_prints_what_the_page_shows(url: str, tmp_path: Path, caps
     assert len(lessons) == 4
     for step, shown in lessons:
         program = tmp_path / step.kind.split()[1]
-        program.write_text("".join(map(_with_places, step.text.splitlines(keepends=True))), encoding="utf-8")
+        program.write_text(step.text, encoding="utf-8")
         runpy.run_path(str(program), run_name="__main__")
         assert_printed(shown, capsys.readouterr().out)
-
-
-def _with_places(line: str) -> str:
-    """A plain client stands for that of the sdk: which client it is makes no difference to a transaction."""
-    if not line.startswith(IMPORT):
-        return line
-    names = line.removeprefix(IMPORT).strip().split(", ")
-    return "".join(f"from {PLACES[name]} import {name}\n" for name in names)

@@ -165,8 +165,8 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("apis",),
     ),
     "sdk": (
-        ("amounts", "calling", "errors", "running"),
-        ("api", "error_answers", "keys"),
+        ("calling", "errors", "running"),
+        ("amounts", "api", "keys"),
         ("connection", "transactions"),
         ("streams",),
         ("client",),

@@ -27,7 +27,6 @@ _MEASURED = "the memory that a peer can make us use, which simulations and hosti
 _COUNTED = "how often work was done, which tests of a chain hold to its bound"
 _GENERATED = "read by the functions that declarations are compiled to"
 
-_OFFERED = "what the tests of others call (docs/testing.md)"
 
 EXCEPTIONS: dict[str, str] = {
     "chain/forks/choice.py:tried": _COUNTED,
@@ -39,10 +38,6 @@ EXCEPTIONS: dict[str, str] = {
     "pricing/lmsr.py:buy_cost": _FIXED,
     "pricing/lmsr.py:sell_return": _FIXED,
     "protocol/crypto/keys.py:from_brain_key": _WALLETS,
-    "testing/markets.py:cancel_bet": _OFFERED,
-    "testing/node.py:new_account": _OFFERED,
-    "testing/node.py:time_in": _OFFERED,
-    "testing/node.py:websocket_url": _OFFERED,
 }
 """`file:name` of what is right as it is, and why."""
 

@@ -50,7 +50,7 @@ class ScriptedNode:
         self.head_time = START_TEXT
         self.raw: deque[bytes | None] = deque()
         self.always: bytes | None = None
-        self.connections = 0
+        self.connections = self.open_connections = 0
         self.requests: list[Any] = []
         self.url = ""
         self.methods: dict[str, Method] = {
@@ -83,6 +83,7 @@ class ScriptedNode:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
+        self.open_connections += 1
         self._tasks.add(asyncio.current_task())
         try:
             while True:
@@ -99,9 +100,10 @@ class ScriptedNode:
                     break
         except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
             pass
+        self.open_connections -= 1
         writer.close()
 
-    def _answer(self, request: Any) -> bytes | None:
+    def answer(self, request: Any) -> bytes | None:
         if self.raw:
             return self.raw.popleft()
         if self.always is not None:

@@ -94,6 +94,7 @@ class HttpPool:
     def __init__(self, address: NodeAddress, most_connections: int, most_waiting: int, connect_seconds: float) -> None:
         self._address = address
         self._idle: list[HttpLink] = []
+        self._most_connections = most_connections
         self._places = asyncio.Semaphore(most_connections)
         self._most_waiting = most_waiting
         self._waiting = 0
@@ -142,7 +143,7 @@ class HttpPool:
 
     async def _through(self, link: HttpLink, request: bytes, reader: AnswerReader) -> HttpAnswer:
         await link.ask(request, reader)
-        if self._is_closed:
+        if self._is_closed or len(self._idle) >= self._most_connections:
             link.close()
         elif link.is_open:
             self._idle.append(link)

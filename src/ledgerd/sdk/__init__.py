@@ -9,13 +9,24 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ledgerd.sdk.amounts import Shares, Viz
     from ledgerd.sdk.blocking import BlockingClient
     from ledgerd.sdk.client import Client
     from ledgerd.sdk.connection.limits import ClientLimits
+    from ledgerd.sdk.keys.keyring import KeyRing
+    from ledgerd.sdk.transactions.prepared import PreparedTransaction
 
-__all__ = ["BlockingClient", "Client", "ClientLimits"]
+__all__ = ["BlockingClient", "Client", "ClientLimits", "KeyRing", "PreparedTransaction", "Shares", "Viz"]
 
-_PLACES = {"BlockingClient": "blocking", "Client": "client", "ClientLimits": "connection.limits"}
+_PLACES = {
+    "BlockingClient": "blocking",
+    "Client": "client",
+    "ClientLimits": "connection.limits",
+    "KeyRing": "keys.keyring",
+    "PreparedTransaction": "transactions.prepared",
+    "Shares": "amounts",
+    "Viz": "amounts",
+}
 
 
 def __getattr__(name: str) -> object:

@@ -8,15 +8,19 @@ from weakref import WeakSet
 
 import msgspec
 
+from ledgerd.sdk.api.apis import Apis
 from ledgerd.sdk.calling import TypedCall
 from ledgerd.sdk.connection.clock import ClientClock
 from ledgerd.sdk.connection.limits import ClientLimits
 from ledgerd.sdk.connection.nodes import Nodes
 
 if TYPE_CHECKING:
+    from ledgerd.protocol.crypto.keys import PrivateKey
     from ledgerd.protocol.operations import Operation
+    from ledgerd.sdk.keys.keyring import KeyRing
     from ledgerd.sdk.streams.events import BlockEvent, OperationEvent, Since, Undone
     from ledgerd.sdk.streams.stream import ChainStream
+    from ledgerd.sdk.transactions.builder import TransactionBuilder
 
 WINDOW = 256
 """Blocks that a fork may undo, unless more are asked for."""
@@ -39,8 +43,9 @@ class StreamSelection(StreamStretch, total=False):
     history: bool
 
 
-class Client:
-    """One chain, through one node or several. Used as `async with Client(url) as client`.
+class Client(Apis):
+    """One chain, through one node or several. Used as `async with Client(url) as client`; each API is an attribute, as
+    in `await client.database.get_accounts(["alice"])`.
 
     `chain` is the id of the chain that is meant, in hex: nodes of another one are refused. Without it, the first node
     that answers says which chain it is. `timeout` is the time for a request with all its retries, in seconds.
@@ -60,6 +65,7 @@ class Client:
                 limits, request_seconds=timeout, call_seconds=min(timeout, limits.call_seconds)
             )
         self.nodes = Nodes(*urls, chain=chain, limits=limits, clock=clock)
+        super().__init__(self.nodes)
         self._streams: WeakSet[ChainStream[Any]] = WeakSet()
 
     async def __aenter__(self) -> Self:
@@ -156,6 +162,19 @@ class Client:
 
         options = StreamOptions(irreversible=irreversible, since=since, until=until, undone=undone, window=window)
         return self._kept(open_operations(self.nodes, options, kinds=kinds, account=account, history=history))
+
+    def transaction(self, *keys: KeyRing | PrivateKey | str, lifetime: float = 60.0) -> TransactionBuilder:
+        """A transaction, signed with these keys and sent at the end of `async with`. Texts are keys in WIF. After so
+        many seconds it cannot come into a block any more.
+        """
+        from ledgerd.sdk.keys.keyring import KeyRing  # noqa: PLC0415 - codecs and cryptography are heavy
+        from ledgerd.sdk.transactions.builder import TransactionBuilder  # noqa: PLC0415 - the same
+
+        ring = KeyRing()
+        for each in keys:
+            ring |= each if isinstance(each, KeyRing) else KeyRing(each)
+        chain = self.nodes.chain
+        return TransactionBuilder(self.nodes, ring, chain_id=bytes.fromhex(chain) if chain else None, lifetime=lifetime)
 
     def _kept(self, stream: ChainStream[Any]) -> ChainStream[Any]:
         self._streams.add(stream)

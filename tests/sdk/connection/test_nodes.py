@@ -20,7 +20,7 @@ from ledgerd.sdk.errors import (
     WrongAnswer,
     WrongChain,
 )
-from tests.rpc.loopback import play
+from tests.rpc.loopback import play, until
 from tests.sdk.scripted_node import (
     BROKEN,
     BUSY,
@@ -261,6 +261,18 @@ def test_what_may_not_be_repeated_reaches_one_node_once_and_travels_alone() -> N
             assert isinstance(servers[0].requests[-1], dict)
             assert servers[1].requests == []
             assert await nodes.call("some_api", "echo", [6], list, repeatable=False) == [6]
+
+    play(scene)
+
+
+def test_what_may_not_be_repeated_has_a_new_connection_each_time_and_few_of_them_stay_open() -> None:
+    async def scene() -> None:
+        limits = ClientLimits(at_once=3)
+        async with scripted(1) as servers, over(servers, limits=limits) as (nodes, _):
+            for number in range(20):
+                await nodes.call("some_api", "echo", [number], list, repeatable=False)
+            assert servers[0].connections >= 20
+            await until(lambda: servers[0].open_connections <= 3)
 
     play(scene)
 

@@ -44,6 +44,7 @@ def test_what_is_printed_of_keys_are_the_public_ones() -> None:
     printed = f"{ring} {ring!r} {[ring]} {vars(ring)}"
 
     assert public_key_text(ACTIVE.public) in repr(ring)
+    assert ring.addresses == (public_key_text(ACTIVE.public), public_key_text(BRAIN.public))
     for key in (ACTIVE, BRAIN):
         assert key.wif not in printed
         assert key.secret.hex() not in printed

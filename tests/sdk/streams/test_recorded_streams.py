@@ -14,6 +14,7 @@ from ledgerd.protocol.operations.base import name_of
 from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.operations.touched import touched
 from ledgerd.protocol.operations.virtual import ValidatorReward
+from ledgerd.protocol.types.identifiers import BlockId
 from ledgerd.sdk import Client, ClientLimits
 from ledgerd.sdk.errors import ClientError, WrongAnswer
 from ledgerd.sdk.streams.cursor import StreamCursor
@@ -326,6 +327,27 @@ def test_a_fork_is_undone_newest_first_and_the_new_branch_follows() -> None:
             *(("-", number) for number in (40, 39, 38)),
             *(("+", number) for number in (38, 39, 40, 41, 42)),
         ]
+
+    play(scene)
+
+
+def test_operations_of_an_undone_block_are_undone_with_it_though_only_some_of_them_were_given() -> None:
+    async def scene() -> None:
+        node = RecordedNode("open-2", head=60, irreversible=40)
+        async with client_of(node) as client:
+            every = [each async for each in client.operations(since=50, until=55, irreversible=False)]
+            part = next(each for each in every if each.number == 54)
+            kept = [StreamCursor(blocks_of("open-2")[number - 1].id) for number in (51, 52, 53)]
+
+            rest = client.operations(since=[*kept, part.cursor], until=55, irreversible=False, undone=True)
+            assert [each async for each in rest] == every[every.index(part) + 1 :]
+
+            gone = StreamCursor(BlockId(part.block_id[:4] + bytes(16)), part.place)
+            again = client.operations(since=[*kept, gone], until=55, irreversible=False, undone=True)
+            first, *others = [each async for each in again]
+            assert isinstance(first, Undone)
+            assert (first.id, first.block, first.cursor) == (gone.block, None, kept[-1])
+            assert others == [each for each in every if each.number >= 54]
 
     play(scene)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 from collections.abc import Awaitable, Callable, Sequence
@@ -16,6 +17,9 @@ from ledgerd.protocol.types.names import AccountName
 from ledgerd.protocol.types.time_text import time_text
 from ledgerd.sdk.calling import TypedCall, WrongForm, decoded
 from ledgerd.sdk.errors import Duplicate, Expired, NodeUnavailable, UnknownMethod, WrongAnswer
+from ledgerd.sdk.keys.keyring import KeyRing
+from ledgerd.sdk.transactions.builder import TransactionBuilder
+from ledgerd.sdk.transactions.prepared import PreparedTransaction
 from ledgerd.sdk.transactions.sent import Waiting
 
 T = TypeVar("T")
@@ -26,6 +30,7 @@ BEHIND = 10
 """Blocks that the last irreversible one is behind the head."""
 
 REGULAR, ACTIVE, MASTER, MEMO = (PrivateKey(bytes([number]) * 32) for number in range(1, 5))
+FRIEND, STRANGER = PrivateKey(b"\x21" * 32), PrivateKey(b"\x22" * 32)
 Three = tuple[Authority, Authority, Authority]
 ALICES: Three = (authority_of(REGULAR.public), authority_of(ACTIVE.public), authority_of(MASTER.public))
 
@@ -181,3 +186,11 @@ def authority(threshold: int, accounts: dict[str, int], *keys: PrivateKey) -> Au
     return Authority(
         threshold, {AccountName(name): weight for name, weight in accounts.items()}, {key.public: 1 for key in keys}
     )
+
+
+def builder(chain: ScriptedChain, *keys: PrivateKey, **more: Any) -> TransactionBuilder:
+    return TransactionBuilder(chain, KeyRing(*keys), waiting=chain.waiting, **more)
+
+
+def prepared(made: TransactionBuilder) -> PreparedTransaction:
+    return asyncio.run(made.prepare())

@@ -5,18 +5,12 @@ sees it.
 from __future__ import annotations
 
 import asyncio
-import json
-from contextlib import suppress
-from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from ledgerd.protocol.authorities.authority_check import Accounts, verify_authority
-from ledgerd.protocol.blocks.transaction import reference_to
+from ledgerd.protocol.blocks.transaction import reference_to, unsigned_transaction
 from ledgerd.protocol.crypto import memo
-from ledgerd.protocol.crypto.keys import NULL_KEY, PrivateKey, public_key_text
+from ledgerd.protocol.crypto.keys import NULL_KEY, PrivateKey
 from ledgerd.protocol.networks.parameters import TESTNET
 from ledgerd.protocol.operations.accounts.proposals import ProposalCreate
 from ledgerd.protocol.operations.money.transfers import Transfer
@@ -25,41 +19,32 @@ from ledgerd.protocol.types.authority import authority_of
 from ledgerd.protocol.types.identifiers import BlockId
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.sdk.amounts import Viz
-from ledgerd.sdk.errors import ClientError, UnknownAccount, WrongAnswer, WrongChain
-from ledgerd.sdk.keys.keyring import KeyRing, NoPrivateKey
+from ledgerd.sdk.errors import UnknownAccount, WrongChain
+from ledgerd.sdk.keys.keyring import NoPrivateKey
 from ledgerd.sdk.keys.memos import is_encrypted
-from ledgerd.sdk.transactions import accounts as account_facts
-from ledgerd.sdk.transactions.builder import TransactionBuilder
+from ledgerd.sdk.transactions.builder import TransactionBuilder, UsedIds
+from ledgerd.sdk.transactions.draft import Draft
 from ledgerd.sdk.transactions.errors import (
-    ForeignDraft,
     InvalidTransaction,
     MixedAuthorities,
     SignaturesMissing,
     TransactionTooLarge,
     WrongParameter,
 )
-from ledgerd.sdk.transactions.prepared import PreparedTransaction
 from tests.sdk.transactions.scripted import (
     ACTIVE,
     ALICES,
+    FRIEND,
     MASTER,
     MEMO,
     NOW,
     REGULAR,
+    STRANGER,
     ScriptedChain,
-    authority,
+    builder,
     id_of,
+    prepared,
 )
-
-FRIEND, STRANGER = PrivateKey(b"\x21" * 32), PrivateKey(b"\x22" * 32)
-
-
-def builder(chain: ScriptedChain, *keys: PrivateKey, **more: Any) -> TransactionBuilder:
-    return TransactionBuilder(chain, KeyRing(*keys), waiting=chain.waiting, **more)
-
-
-def prepared(made: TransactionBuilder) -> PreparedTransaction:
-    return asyncio.run(made.prepare())
 
 
 def test_a_transaction_is_sent_at_the_end_of_its_block() -> None:
@@ -131,20 +116,6 @@ def test_the_key_of_the_least_power_that_suffices_signs(
     assert prepared(made).signed_by == {signs.public}
 
 
-def test_accounts_that_stand_in_for_accounts_are_followed_as_deep_as_the_network_looks() -> None:
-    chain = ScriptedChain()
-    chain.accounts["shared"] = (authority(1, {"team": 1}),) * 3
-    chain.accounts["team"] = (authority(2, {"bob": 1, "carol": 1}),) * 3
-    chain.accounts["bob"] = (authority_of(FRIEND.public),) * 3
-    chain.accounts["carol"] = (authority_of(STRANGER.public),) * 3
-    made = prepared(builder(chain, FRIEND, STRANGER, ACTIVE).transfer("shared", "bob", "1.000 VIZ"))
-
-    assert made.missing is None
-    assert made.signed_by == {FRIEND.public, STRANGER.public}
-    by_role = (lambda name: chain.accounts[name][1], lambda name: chain.accounts[name][2], lambda _: ALICES[0])
-    verify_authority(made.operations, made.signed_by, Accounts(*by_role))
-
-
 def test_missing_signatures_are_named_by_account_and_role_and_nothing_is_sent() -> None:
     chain = ScriptedChain()
     made = builder(chain, REGULAR, MASTER).transfer("bob", "alice", "1.000 VIZ")
@@ -156,67 +127,9 @@ def test_missing_signatures_are_named_by_account_and_role_and_nothing_is_sent() 
     assert chain.count("broadcast_transaction") == 0
 
 
-def test_two_of_three_sign_on_different_machines() -> None:
-    chain = ScriptedChain()
-    chain.accounts["shared"] = (authority(2, {}, ACTIVE, FRIEND, STRANGER),) * 3
-
-    async def first() -> str:
-        async with builder(chain, ACTIVE) as t:
-            t.transfer("shared", "bob", "1.000 VIZ")
-            return await t.export()
-
-    text = asyncio.run(first())
-    assert chain.count("broadcast_transaction") == 0
-    offline = PreparedTransaction.from_text(text)
-    assert str(offline.missing) == "signatures of the active authority of shared are missing"
-    with pytest.raises(TypeError, match="without a client"):
-        asyncio.run(offline.send())
-    both = offline.signed(KeyRing(FRIEND, STRANGER, ACTIVE))
-    assert both.missing is None
-    assert len(both.signed_by) == 2
-    assert offline.id == both.id
-    for key in (ACTIVE, FRIEND, STRANGER):
-        assert key.secret.hex() not in both.to_text()
-        assert key.wif not in both.to_text()
-
-    again = PreparedTransaction.from_text(both.to_text(), chain, waiting=chain.waiting)
-    assert asyncio.run(asyncio.run(again.send()).in_block()) == 101
-
-
-@pytest.mark.parametrize(
-    ("field", "value"), [("id", "00" * 20), ("transaction", "00"), ("chain_id", "00"), ("format", "2"), ("more", 1)]
-)
-def test_a_text_that_was_changed_is_refused(field: str, value: object) -> None:
-    text = prepared(builder(ScriptedChain(), ACTIVE).transfer("alice", "bob", "1.000 VIZ")).to_text()
-    with pytest.raises(ForeignDraft, match="the text "):
-        PreparedTransaction.from_text(json.dumps({**json.loads(text), field: value}))
-
-
-@pytest.mark.parametrize("text", ["", "[]", "{}", "\ud800", b"\xff"])
-def test_a_text_of_something_else_is_refused(text: str | bytes) -> None:
-    with pytest.raises(ForeignDraft, match="is no transaction"):
-        PreparedTransaction.from_text(text)
-
-
-def test_an_agent_signs_where_the_accounts_own_keys_are_not_there() -> None:
-    chain = ScriptedChain()
-    record = {
-        "agent_name": "phone",
-        "agent_key": public_key_text(FRIEND.public),
-        "operations": ["award"],
-        "expiration": "2030-01-01T00:00:00",
-        "expired": False,
-    }
-    chain.agents = [record]
-    assert prepared(builder(chain, FRIEND).award("alice", "bob", 100)).signed_by == {FRIEND.public}
-    assert prepared(builder(chain, FRIEND, REGULAR).award("alice", "bob", 100)).signed_by == {REGULAR.public}
-    assert prepared(builder(chain, FRIEND).transfer("alice", "bob", "1.000 VIZ")).missing is not None
-    chain.agents = [{**record, "expired": True}]
-    assert prepared(builder(chain, FRIEND).award("alice", "bob", 100)).missing is not None
-
-
 def test_operations_are_proposed_with_the_chains_time() -> None:
     chain = ScriptedChain()
+    chain.accounts["shared"] = ALICES
     made = builder(chain, ACTIVE)
     made.transfer("shared", "bob", "1.000 VIZ").transfer("shared", "bob", "2.000 VIZ")
     (proposal,) = prepared(made.propose("alice", "pay bob", lifetime=3_600, review=600)).operations
@@ -271,8 +184,11 @@ def test_a_transaction_that_the_network_would_not_take_is_refused_before_it_is_s
         prepared(builder(chain, ACTIVE))
     with pytest.raises(MixedAuthorities):
         prepared(builder(chain, ACTIVE).transfer("alice", "bob", "1.000 VIZ").award("alice", "bob", 1))
-    with pytest.raises(UnknownAccount, match="there is no account nobody"):
+    with pytest.raises(UnknownAccount, match=r"transfer\.from: there is no account nobody"):
         prepared(builder(chain, ACTIVE).transfer("nobody", "bob", "1.000 VIZ"))
+    with pytest.raises(UnknownAccount, match=r"transfer\.to: there is no account nobody") as unknown:
+        prepared(builder(chain, ACTIVE).transfer("alice", "nobody", "1.000 VIZ"))
+    assert unknown.value.account == "nobody"
     large = builder(chain, ACTIVE)
     for _ in range(40):
         large.custom("notes", '"' + "x" * 1_650 + '"', required_active_auths=["alice"])
@@ -307,112 +223,64 @@ def test_nothing_is_added_to_a_transaction_that_is_prepared_and_it_stays_the_sam
         made.transfer("alice", "bob", "1.000 VIZ")
 
 
-def test_a_dry_run_tells_what_would_change_where_the_node_has_it() -> None:
+def test_an_account_that_the_same_transaction_creates_need_not_exist() -> None:
     chain = ScriptedChain()
-    step = {"account": "bob", "balance_before": "1.000 VIZ", "balance_after": "2.000 VIZ"}
-    same = {"vesting_shares_before": "1.000000 SHARES", "vesting_shares_after": "1.000000 SHARES"}
-    chain.extra["simulate_transaction"] = lambda _: {"operations": [], "balances": [step | same]}
-    found = asyncio.run(builder(chain, ACTIVE).transfer("alice", "bob", "1.000 VIZ").simulate())
-
-    ((account, before, after),) = [(each.account, each.before, each.after) for each in found.balances]
-    assert (account, before, after) == ("bob", Viz("1"), Viz("2"))
-    assert chain.count("broadcast_transaction") == 0
-
-
-def test_a_dry_run_at_a_node_without_it_checks_the_signatures() -> None:
-    chain = ScriptedChain()
-    chain.extra["verify_authority"] = lambda _: True
-    found = asyncio.run(builder(chain, ACTIVE).transfer("alice", "bob", "1.000 VIZ").simulate())
-    assert found.not_told.endswith("Could not find method simulate_transaction")
-    assert found.broken_rule == ""
-    assert asyncio.run(builder(chain).transfer("alice", "bob", "1.000 VIZ").simulate()).broken_rule == (
-        "signatures of the active authority of alice are missing"
+    made = builder(chain, ACTIVE).account_create(
+        fee="1.000 VIZ",
+        delegation="0.000000 SHARES",
+        creator="alice",
+        new_account_name="carol",
+        master=STRANGER.public,
+        active=STRANGER.public,
+        regular=STRANGER.public,
+        memo_key=STRANGER.public,
     )
+    made.transfer("alice", "carol", "1.000 VIZ")
 
-
-@pytest.mark.parametrize("answer", [{}, {"operations": 1, "balances": []}, {"operations": [], "balances": [{}]}])
-def test_a_dry_run_of_another_form_is_a_wrong_answer(answer: object) -> None:
-    chain = ScriptedChain()
-    chain.extra["simulate_transaction"] = lambda _: answer
-    with pytest.raises(WrongAnswer):
-        asyncio.run(builder(chain, ACTIVE).transfer("alice", "bob", "1.000 VIZ").simulate())
-
-
-@pytest.mark.parametrize(
-    ("method", "answer"),
-    [
-        ("get_dynamic_global_properties", {"head_block_id": "zz"}),
-        ("get_dynamic_global_properties", {}),
-        ("get_config", {"CHAIN_ID": "00"}),
-        ("get_config", {}),
-        ("lookup_account_names", []),
-        ("lookup_account_names", [{}]),
-        ("lookup_account_names", [{"name": "mallory"}]),
-        ("lookup_account_names", [7]),
-    ],
-)
-def test_answers_of_another_form_are_wrong_answers(method: str, answer: object) -> None:
-    chain = ScriptedChain()
-    chain.extra[method] = lambda *_: answer
-    with pytest.raises(WrongAnswer):
-        prepared(builder(chain, ACTIVE).transfer("alice", "bob", "1.000 VIZ"))
-
-
-def test_a_node_cannot_have_accounts_looked_up_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(account_facts, "MOST_ACCOUNTS", 30)
-    chain = ScriptedChain()
-    chain.accounts["alice"] = (authority(1, {f"member-{number}": 1 for number in range(40)}),) * 3
-    with pytest.raises(WrongAnswer, match="more than 30 accounts"):
-        prepared(builder(chain, ACTIVE).transfer("alice", "bob", "1.000 VIZ"))
+    assert len(prepared(made).operations) == 2
     assert chain.count("lookup_account_names") == 1
 
 
-def test_a_circle_of_accounts_is_asked_for_once() -> None:
-    chain = ScriptedChain()
-    chain.accounts["alice"] = (ALICES[0], authority(1, {"bob": 1}), ALICES[2])
-    chain.accounts["bob"] = (ALICES[0], authority(1, {"alice": 1}, FRIEND), ALICES[2])
-    assert prepared(builder(chain, FRIEND).transfer("alice", "bob", "1.000 VIZ")).missing is None
-    assert chain.count("lookup_account_names") == 2
-
-
-def test_a_text_for_another_chain_than_the_one_that_is_meant_is_refused() -> None:
-    text = prepared(builder(ScriptedChain(), ACTIVE).transfer("alice", "bob", "1.000 VIZ")).to_text()
-
-    assert PreparedTransaction.from_text(text, chain_id=TESTNET.chain_id).missing is None
-    with pytest.raises(WrongChain) as wrong:
-        PreparedTransaction.from_text(text, chain_id=bytes(32))
-    assert wrong.value.found == TESTNET.chain_id.hex()
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False) | st.text(max_size=80),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=10), inner, max_size=3),
-    max_leaves=8,
-)
-
-
-@given(
-    st.sampled_from(["get_config", "get_dynamic_global_properties", "lookup_account_names", "get_agent_permissions"]),
-    JSON,
-    st.integers(0, 12),
-    st.booleans(),
-)
-def test_whatever_a_node_answers_is_read_or_an_error_of_the_client(
-    method: str, garbage: Any, place: int, is_whole: bool
-) -> None:
-    chain = ScriptedChain()
-
-    def spoilt(*arguments: Any) -> object:
-        if is_whole:
-            return garbage
-        plain = ScriptedChain()
-        plain.agents = [{"agent_name": "a", "agent_key": "", "operations": [], "expiration": "", "expired": False}]
-        usual = plain.usual(method, *arguments)
-        record = usual[0] if isinstance(usual, list) else usual
-        record[list(record)[place % len(record)]] = garbage
-        return usual
-
-    chain.extra[method] = spoilt
-    made = builder(chain, STRANGER).transfer("alice", "bob", "1.000 VIZ")
-    with suppress(ClientError):
+def test_accounts_inside_of_proposals_have_to_exist_too() -> None:
+    made = builder(ScriptedChain(), ACTIVE).transfer("alice", "nobody", "1.000 VIZ").propose("alice", "pay")
+    with pytest.raises(
+        UnknownAccount, match=r"proposal_create\.proposed_operations.*there is no account nobody|\.to: "
+    ):
         prepared(made)
+
+
+def test_one_transaction_that_is_sent_twice_at_once_is_prepared_once() -> None:
+    chain = ScriptedChain()
+    chain.memo_keys = {"bob": FRIEND.public}
+    made = builder(chain, ACTIVE, MEMO).transfer("alice", "bob", "1.000 VIZ", memo="#different each time")
+
+    async def twice() -> set[str]:
+        return {each.id for each in await asyncio.gather(made.send(), made.send())}
+
+    assert len(asyncio.run(twice())) == 1
+    chain.grow()
+    assert len(chain.carried_out()) == 1
+
+
+def test_equal_transactions_are_carried_out_each() -> None:
+    chain = ScriptedChain()
+    for lifetime in (60, 60, 60, 3_600, 3_600, 1, 1):
+        asyncio.run(builder(chain, ACTIVE, lifetime=lifetime).transfer("alice", "bob", "7.000 VIZ").send())
+    (first, *others) = chain.pending
+
+    assert first.expiration == NOW + 60
+    assert all(each.operations == first.operations for each in others)
+    assert len({each.id for each in chain.pending}) == 7
+    assert all(NOW < each.expiration <= NOW + 3_600 for each in chain.pending)
+
+
+def test_ids_are_not_remembered_without_end() -> None:
+    used = UsedIds(2)
+    drafts = [
+        Draft(TESTNET.chain_id, unsigned_transaction(BlockId(bytes(20)), NOW + number, ()), 0) for number in range(3)
+    ]
+    for draft in drafts:
+        assert used.first_new([draft]) is draft
+    assert used.first_new(drafts) is drafts[0]
+    with pytest.raises(InvalidTransaction, match="too many equal transactions"):
+        used.first_new(drafts[2:])

@@ -12,6 +12,7 @@ from ledgerd.node.dev.founding import AGENTS, PUBLISHED_ACCOUNTS_KEY
 from ledgerd.producer.testnet_start import PUBLISHED_INITIATOR_KEY
 from ledgerd.protocol.crypto.keys import PrivateKey, public_key_text
 from ledgerd.protocol.types.authority import Authority
+from ledgerd.sdk import Client
 from ledgerd.sdk.amounts import Viz
 from ledgerd.sdk.errors import Rejected
 from ledgerd.sdk.keys.derivation import new_key
@@ -19,7 +20,6 @@ from ledgerd.sdk.keys.keyring import KeyRing
 from ledgerd.sdk.transactions.errors import SignaturesMissing
 from ledgerd.sdk.transactions.prepared import PreparedTransaction
 from tests.node.processes import NodeProcess
-from tests.sdk.transactions.nodes import Client
 
 R = TypeVar("R")
 EVERYBODY = KeyRing(PUBLISHED_ACCOUNTS_KEY)

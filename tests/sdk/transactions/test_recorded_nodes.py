@@ -101,7 +101,7 @@ def test_a_transaction_is_prepared_with_the_accounts_and_the_chain_that_a_node_t
 
 async def _prepared(node: RecordedNode, name: str) -> PreparedTransaction | None:
     try:
-        return await TransactionBuilder(node).transfer(name, "null", "1.000 VIZ").prepare()
+        return await TransactionBuilder(node).transfer(name, name, "1.000 VIZ").prepare()
     except UnknownMethod:
         return None
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerd.sdk.errors import Expired, InsufficientFunds, NodeUnavailable, UnknownMethod, WrongAnswer
+from ledgerd.sdk.errors import Duplicate, Expired, InsufficientFunds, NodeUnavailable, UnknownMethod, WrongAnswer
 from ledgerd.sdk.keys.keyring import KeyRing
 from ledgerd.sdk.transactions.builder import TransactionBuilder
 from ledgerd.sdk.transactions.errors import OutcomeUnknown
@@ -59,12 +59,13 @@ def test_to_send_it_again_does_nothing_where_a_node_has_it() -> None:
     assert chain.elapsed == 0
 
 
-def test_one_that_a_node_has_from_elsewhere_counts_as_sent() -> None:
+def test_an_equal_transaction_of_another_program_does_not_pass_for_this_one() -> None:
     chain = ScriptedChain()
     made = prepared(chain)
     asyncio.run(made.send())
     following = SentTransaction(chain, made._draft, chain.waiting, may_be_sent=False)  # noqa: SLF001 - as if it were new
-    asyncio.run(following.send())
+    with pytest.raises(Duplicate):
+        asyncio.run(following.send())
 
     assert [method for method, _ in chain.asked] == ["broadcast_transaction"] * 2
 

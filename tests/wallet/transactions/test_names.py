@@ -17,8 +17,9 @@ from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.types.assets import tokens
 from ledgerd.protocol.types.beneficiary import Beneficiary
 from ledgerd.protocol.types.names import AccountName
+from ledgerd.sdk.transactions.operations.named_accounts import named_accounts
 from ledgerd.wallet.node.ledger import LedgerReader
-from ledgerd.wallet.transactions.names import Doubt, corrected, doubts_about, is_one_off, named_accounts, slips_of
+from ledgerd.wallet.transactions.names import Doubt, corrected, doubts_about, is_one_off, slips_of
 from tests.wallet.node.test_ledger import recorded_accounts
 from tests.wallet.nodes import FakeNode, asking
 

@@ -27,9 +27,9 @@ from ledgerd.client.exchange import HttpAnswer, HttpFault, Unanswered
 from ledgerd.client.pool import HttpPool, Unreached
 from ledgerd.codec.json.text import Json
 from ledgerd.protocol.errors import OperatorError
+from ledgerd.sdk.connection.error_answers import error_of
 from ledgerd.sdk.connection.limits import ClientLimits
 from ledgerd.sdk.connection.order import LinkHealth
-from ledgerd.sdk.error_answers import error_of
 from ledgerd.sdk.errors import ClientError, NodeUnavailable, TimedOut, WrongAnswer
 
 BUSY = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.REQUEST_TIMEOUT})

@@ -55,7 +55,8 @@ class Nodes(Caller):
         self.links = [NodeLink(url, self.limits) for url in dict.fromkeys(urls)]
         self.config: dict[str, Any] = {}
         """The constants of the chain, once a node was asked."""
-        self._chain = chain.hex() if isinstance(chain, bytes) else chain
+        self.chain = chain.hex() if isinstance(chain, bytes) else chain and chain.lower()
+        """Its id in hex; where none was given, that of the first node that answered, and None before."""
         self._order = NodeOrder(self.links, self.limits)
         self._places = asyncio.Semaphore(self.limits.at_once)
 
@@ -81,9 +82,9 @@ class Nodes(Caller):
 
     async def chain_id(self) -> str:
         """The chain's id in hex; of the first node that answered, where none was given."""
-        if self._chain is None:
+        if self.chain is None:
             await self.ask((CONFIG,), lambda answers: answers)
-        return self._chain or ""
+        return self.chain or ""
 
     async def ask(
         self,
@@ -177,11 +178,11 @@ class Nodes(Caller):
             chain, time = str(config["CHAIN_ID"]), parse_time_text(head["time"])
         except (LookupError, TypeError, ValueError):
             raise CallFailed(WrongAnswer(f"{node.name} does not answer as a node does"), was_sent=False) from None
-        expected = self._chain or chain
+        expected = self.chain or chain
         if chain != expected:
             words = f"{node.name} is of the chain {chain[:SHOWN_DIGITS]}..., not of {expected[:SHOWN_DIGITS]}..."
             raise CallFailed(WrongChain(words), was_sent=False)
-        self._chain, self.config = expected, self.config or config
+        self.chain, self.config = expected, self.config or config
         self._order.checked(node, self.clock.passed(), self.clock.now() - time)
 
     def _none_of(self, attempt: _Attempt[T]) -> ClientError:

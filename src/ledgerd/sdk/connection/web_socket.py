@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from websockets.asyncio.client import ClientConnection
 
 MESSAGE_TOO_BIG = 1009
+ENVELOPE_BYTES = 40
+"""Of an answer: whether it is an error stands there (spec 05, section 5.1)."""
 SUBSCRIBE = packed(request_of(1, NodeCall("database_api", "set_block_applied_callback", (0,)))).decode()
 
 
@@ -48,7 +50,7 @@ class SocketPool:
         except BaseException:
             socket.transport.abort()  # an answer that comes later would be taken for that to the next request
             raise
-        if self._is_closed:
+        if self._is_closed or len(self._idle) >= self._limits.at_once:
             socket.transport.abort()
         else:
             self._idle.append(socket)
@@ -86,21 +88,27 @@ class BlockBell:
     def __init__(self, url: str, limits: ClientLimits) -> None:
         self._url, self._limits = url, limits
         self._socket: ClientConnection | None = None
+        self._is_refused = False
 
     async def wait(self, seconds: float) -> bool:
         """Wait for a block, at most so long; false where the node does not say."""
+        if self._is_refused:
+            return False
         try:
             async with asyncio.timeout(seconds):
                 if self._socket is None:
                     self._socket = await open_socket(self._url, self._limits)
                     await self._socket.send(SUBSCRIBE)
-                await self._socket.recv(decode=False)
+                answer = await self._socket.recv(decode=False)
         except TimeoutError:
             return self._socket is not None
         except (OSError, WebSocketException):
             self.close()
             return False
-        return True
+        self._is_refused = b'"error"' in answer[:ENVELOPE_BYTES]
+        if self._is_refused:
+            self.close()
+        return not self._is_refused
 
     def close(self) -> None:
         if self._socket is not None:

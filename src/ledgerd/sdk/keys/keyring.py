@@ -43,6 +43,11 @@ class KeyRing:
     def __or__(self, other: KeyRing) -> KeyRing:
         return KeyRing(*self._keys.values(), *other._keys.values())
 
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """The public keys as texts, as accounts name them."""
+        return tuple(map(public_key_text, self))
+
     def __contains__(self, key: object) -> bool:
         return key in self._keys
 
@@ -53,7 +58,7 @@ class KeyRing:
         return len(self._keys)
 
     def __repr__(self) -> str:
-        return f"KeyRing(of {', '.join(map(public_key_text, self)) or 'no keys'})"
+        return f"KeyRing(of {', '.join(self.addresses) or 'no keys'})"
 
     def sign(self, digest: bytes, keys: Iterable[PublicKey]) -> list[Signature]:
         """The signatures of a digest by the keys of these public ones, in their order."""

@@ -20,7 +20,7 @@ from ledgerd.protocol.blocks.transaction import Transaction
 
 DECIMALS = {"VIZ": 3, "SHARES": 6}
 MOST_TRIES = 10**4
-"""Four such amounts in a block."""
+"""Ways to fill in the digits of a block, each of which is tried: those of four negative amounts."""
 
 _AMOUNT = re.compile(r"(-?[0-9]{1,19})\.([0-9]{0,5}) (VIZ|SHARES)")
 

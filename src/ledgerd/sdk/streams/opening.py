@@ -85,7 +85,7 @@ async def _events(
 async def _with_undone(
     events: AsyncGenerator[E | Undone, None], options: StreamOptions
 ) -> AsyncGenerator[E | Undone, None]:
-    """Steps, those of undone blocks only where they are asked for."""
+    """Events, those of undone blocks only where they are asked for."""
     try:
         async for event in events:
             if options.undone or not isinstance(event, Undone):

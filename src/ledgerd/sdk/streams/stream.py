@@ -19,7 +19,7 @@ E = TypeVar("E", bound=HasCursor)
 
 
 class ChainStream(AsyncIterator[E], Generic[E]):
-    """Steps, one after the other. To end it before its end, close it, or leave the `async with` of it or the client's.
+    """Events, one after the other. To end it before its end, close it, or leave the `async with` of it or the client's.
 
     `cursor` is the place from which another stream would go on. It moves past what nobody asked for, too: store it now
     and then where events are rare. None before anything was read.

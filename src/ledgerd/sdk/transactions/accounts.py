@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -12,12 +12,15 @@ from ledgerd.codec.errors import CodecError
 from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.crypto.keys import PublicKey, public_key_from_text
 from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.operations import Operation
+from ledgerd.protocol.operations.base import name_of
 from ledgerd.protocol.types.assets import Asset
 from ledgerd.protocol.types.authority import Authority
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.protocol.types.time_text import parse_time_text
 from ledgerd.sdk.calling import Caller
 from ledgerd.sdk.errors import Rejected, UnknownAccount, WrongAnswer
+from ledgerd.sdk.transactions.operations.named_accounts import named_accounts, new_accounts
 from ledgerd.sdk.transactions.signers import MEMBERS_DEPTH, Signers
 
 DATABASE = "database_api"
@@ -97,11 +100,32 @@ class AccountReader:
 
     def __init__(self, caller: Caller) -> None:
         self._caller = caller
-        self._accounts: dict[str, AccountFacts] = {}
+        self._accounts: dict[str, AccountFacts | None] = {}
         self._agents: dict[str, tuple[AgentFacts, ...]] = {}
 
     async def learn(self, names: Iterable[str]) -> None:
         """`UnknownAccount`: one of them does not exist."""
+        wanted = sorted({*names})
+        await self._look_up(wanted)
+        for name in wanted:
+            if self._accounts[name] is None:
+                raise _unknown(name)
+
+    async def require(self, operations: Sequence[Operation]) -> None:
+        """Accounts that operations name have to exist, unless they create them: a node may not say what it refuses."""
+        created = {name for each in operations for name in new_accounts(each)}
+        named = [
+            (f"{name_of(type(each))}.{field}", name)
+            for each in operations
+            for field, name in named_accounts(each)
+            if name not in created
+        ]
+        await self._look_up({name for _, name in named})
+        for place, name in named:
+            if self._accounts[name] is None:
+                raise _unknown(name, f"{place}: ")
+
+    async def _look_up(self, names: Iterable[str]) -> None:
         wanted = sorted({name for name in names if name not in self._accounts})
         if len(self._accounts) + len(wanted) > MOST_ACCOUNTS:
             raise WrongAnswer(f"more than {MOST_ACCOUNTS:,} accounts are said to have to do with this")
@@ -109,20 +133,19 @@ class AccountReader:
             asked = wanted[start : start + MOST_NAMES]
             found = await self._caller.call(DATABASE, "lookup_account_names", [asked], list)
             try:
-                facts = {
-                    name: facts_of(name, record)
+                self._accounts |= {
+                    name: None if record is None else facts_of(name, record)
                     for name, record in zip(asked, found, strict=True)
-                    if record is not None
                 }
             except (LookupError, TypeError, ValueError, CodecError, RuleViolation):
                 raise WrongAnswer("the node does not tell of accounts as a node does") from None
-            missing = [name for name in asked if name not in facts]
-            if missing:
-                raise UnknownAccount(f"there is no account {missing[0]}", values={"name": missing[0]})
-            self._accounts |= facts
 
     def account(self, name: str) -> AccountFacts:
-        return self._accounts[name]
+        """One that was learned."""
+        found = self._accounts[name]
+        if found is None:
+            raise _unknown(name)
+        return found
 
     async def signers_of(self, transaction: Transaction, *, with_agents: bool) -> Signers:
         """Who has to sign a transaction, with those who stand in for them as deep as the network looks."""
@@ -150,9 +173,13 @@ class AccountReader:
             raise WrongAnswer("the node does not tell of agents as a node does") from None
 
     def _authorities(self, name: str) -> tuple[Authority, Authority, Authority]:
-        found = self._accounts[name]
+        found = self.account(name)
         return found.regular, found.active, found.master
 
     def _agent_keys(self, name: str, operation: str) -> list[PublicKey]:
         agents = self._agents.get(name, ())
         return [each.key for each in agents if not each.is_expired and operation in each.operations]
+
+
+def _unknown(name: str, place: str = "") -> UnknownAccount:
+    return UnknownAccount(f"{place}there is no account {name}", values={"name": name})

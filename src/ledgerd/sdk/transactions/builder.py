@@ -1,14 +1,12 @@
-"""A transaction as a program writes it: operations, then everything that the network asks for besides.
-
-async with client.transaction(keys) as t:
-t.transfer("alice", "bob", "1.000 VIZ")
-await t.sent.in_block()
-"""
+"""A transaction as a program writes it: operations, and everything that the network asks for besides."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterable
 from types import TracebackType
 from typing import Self
+from weakref import WeakKeyDictionary
 
 import msgspec
 
@@ -38,9 +36,33 @@ from ledgerd.sdk.transactions.prepared import PreparedTransaction
 from ledgerd.sdk.transactions.sent import SentTransaction, Waiting
 
 USUAL_LIFETIME = 60.0
+MOST_IDS = 10_000
+MOST_EQUAL = 300
+"""Seconds by which the expiration of equal transactions differs from what was asked for, at most."""
 USUAL_PROPOSAL_LIFETIME = 7 * 86_400
 BLOCK_OVERHEAD = 256
 """Bytes of the largest block that no transaction can have (spec 01, section 9)."""
+
+
+class UsedIds:
+    """Of the latest transactions that a client has prepared. Equal ones would be one: the chain takes an id once."""
+
+    def __init__(self, most: int = MOST_IDS) -> None:
+        self._ids: dict[str, None] = {}
+        self._most = most
+
+    def first_new(self, drafts: Iterable[Draft]) -> Draft:
+        """The first of them whose id was not used, which it is from now on."""
+        for draft in drafts:
+            if draft.id not in self._ids:
+                self._ids[draft.id] = None
+                if len(self._ids) > self._most:
+                    del self._ids[next(iter(self._ids))]
+                return draft
+        raise InvalidTransaction("too many equal transactions at once: wait for a block, or let their memos differ")
+
+
+_USED_IDS = WeakKeyDictionary[Caller, UsedIds]()
 
 
 class _Proposed(msgspec.Struct, frozen=True):
@@ -84,6 +106,7 @@ class TransactionBuilder(AccountOperations, MoneyOperations, MarketOperations):
         self._waiting = waiting or Waiting()
         self._operations: list[Operation | _Proposed] = []
         self._prepared: PreparedTransaction | None = None
+        self._preparing = asyncio.Lock()
         self._sent: SentTransaction | None = None
         self._is_left_to_others = False
 
@@ -136,16 +159,9 @@ class TransactionBuilder(AccountOperations, MoneyOperations, MarketOperations):
         """The transaction with its reference block, expiration and encrypted memos, and the signatures of these keys.
         From here on nothing can be added, and every call gives the same one.
         """
-        if self._prepared is None:
-            chain = await self._chain()
-            accounts = AccountReader(self._caller)
-            operations = [
-                each.at(chain.head_time) if isinstance(each, _Proposed) else each for each in self._operations
-            ]
-            _require_valid(operations, chain.chain_id)
-            operations = [await self._with_encrypted_memo(each, accounts) for each in operations]
-            draft = draft_of(chain, self._lifetime, operations, self._waiting.now(), chain.reference)
-            self._prepared = await self._signed(draft, accounts, chain.largest_block - BLOCK_OVERHEAD)
+        async with self._preparing:
+            if self._prepared is None:
+                self._prepared = await self._made()
         return self._prepared
 
     async def simulate(self) -> DryRun:
@@ -171,6 +187,21 @@ class TransactionBuilder(AccountOperations, MoneyOperations, MarketOperations):
     def _require_open(self) -> None:
         if self._prepared is not None:
             raise InvalidTransaction("nothing can be added to a transaction that is prepared: begin another one")
+
+    async def _made(self) -> PreparedTransaction:
+        chain, accounts = await self._chain(), AccountReader(self._caller)
+        operations = [each.at(chain.head_time) if isinstance(each, _Proposed) else each for each in self._operations]
+        _require_valid(operations, chain.chain_id)
+        await accounts.require(operations)
+        operations = [await self._with_encrypted_memo(each, accounts) for each in operations]
+        now = self._waiting.now()
+        changes = sorted(range(-MOST_EQUAL, MOST_EQUAL + 1), key=lambda change: (abs(change), -change))
+        draft = _USED_IDS.setdefault(self._caller, UsedIds()).first_new(
+            draft_of(chain, self._lifetime + change, operations, now, chain.reference)
+            for change in changes
+            if self._lifetime + change >= 1
+        )
+        return await self._signed(draft, accounts, chain.largest_block - BLOCK_OVERHEAD)
 
     async def _chain(self) -> ChainStatus:
         properties = await self._caller.call("database_api", "get_dynamic_global_properties", [], dict)

@@ -74,6 +74,8 @@ class SentTransaction:
                 return
             try:
                 await self._broadcast()
+            except Duplicate:
+                return
             except ClientError as failed:
                 problem = failed  # a rejection too: what was sent before may have caused it
             else:
@@ -107,7 +109,9 @@ class SentTransaction:
         return found.block
 
     async def _is_taken_at_first(self) -> bool:
-        """Send it for the first time. Where it fails for good, no node has it: that is an error."""
+        """Send it for the first time. Where it fails for good, no node has it from here: that is an error. So is a
+        `Duplicate`: an equal transaction of somebody else must not pass for this one.
+        """
         self._may_be_sent = True
         try:
             await self._broadcast()
@@ -120,12 +124,9 @@ class SentTransaction:
 
     async def _broadcast(self) -> None:
         text = codec_of(Transaction).to_json(self._draft.transaction)
-        try:
-            await self._caller.call(
-                "network_broadcast_api", "broadcast_transaction", [msgspec.json.decode(text)], object, repeatable=False
-            )
-        except Duplicate:
-            return
+        await self._caller.call(
+            "network_broadcast_api", "broadcast_transaction", [msgspec.json.decode(text)], object, repeatable=False
+        )
 
     async def _outcome(self, deadline: float) -> TransactionState:
         """Where it is, as soon as a node says it."""

@@ -7,11 +7,9 @@ from collections.abc import Collection, Iterable, Iterator
 import msgspec
 
 from ledgerd.codec import record_kind
-from ledgerd.codec.types.containers import Vector
 from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.operations.roles import Meaning
 from ledgerd.protocol.types.names import is_valid_name
-from ledgerd.sdk.transactions.operations.fields import inner_of, is_name
+from ledgerd.sdk.transactions.operations.named_accounts import named_accounts
 from ledgerd.wallet.node.ledger import LedgerReader
 
 
@@ -22,31 +20,6 @@ class Doubt(msgspec.Struct, frozen=True):
     name: str
     exists: bool
     meant: str = ""
-
-
-def named_accounts(operation: Operation) -> Iterator[tuple[str, str]]:
-    for field in record_kind(type(operation)).fields:
-        kind, value = inner_of(field.kind), getattr(operation, field.attribute)
-        if Meaning.NEW_NAME in field.marks or Meaning.LABEL in field.marks or not value:
-            continue
-        if is_name(kind):
-            yield field.name, value
-        elif isinstance(kind, Vector) and is_name(kind.element):
-            yield from ((field.name, each) for each in value)
-        elif isinstance(kind, Vector):
-            yield from _inside(field.name, value)
-
-
-def _inside(field: str, values: Iterable[object]) -> Iterator[tuple[str, str]]:
-    for value in values:
-        if not isinstance(value, msgspec.Struct):
-            continue
-        for each in record_kind(type(value)).fields:
-            inner = getattr(value, each.attribute)
-            if isinstance(inner, Operation):
-                yield from named_accounts(inner)
-            elif is_name(each.kind):
-                yield f"{field}.{each.name}", inner
 
 
 def doubts_about(operation: Operation, ledger: LedgerReader, known: Collection[str]) -> Iterator[Doubt]:

@@ -11,7 +11,7 @@ import pytest
 
 from ledgerd.protocol.secrets import HIDDEN
 from ledgerd.sdk import errors
-from ledgerd.sdk.error_answers import error_of
+from ledgerd.sdk.connection.error_answers import error_of
 from ledgerd.sdk.errors import MOST_TEXT, NodeError
 from tests.recorded import MARKET_PROBES, PROBES, recorded_probe
 from tests.rpc.recorded_requests import NEWER, OLDER, recorded_exchanges
