@@ -64,7 +64,7 @@ class ForkingNode(RecordedNode):
             self._grow(growth, 7 * self.forks)
         self.irreversible = max(self.irreversible, self.head - LAG)
 
-    def _answer(self, request: Any) -> bytes | None:
+    def answer(self, request: Any) -> bytes | None:
         calls = request if isinstance(request, list) else [request]
         if [each["params"][1] for each in calls] == ["get_dynamic_global_properties"]:
             self.reports += 1

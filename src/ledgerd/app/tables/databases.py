@@ -11,7 +11,7 @@ from typing import IO, Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.engine import URL
-from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError, SQLAlchemyError
 from sqlalchemy.pool import NullPool, StaticPool
 
 from ledgerd.app.errors import AlreadyRunning, DatabaseRefused
@@ -23,6 +23,8 @@ else:
 
 LOCK = 0x6C617070
 """The first number of the advisory lock of an application in PostgreSQL; the second is that of its schema."""
+LOCK_WAIT = "2s"
+LOCK_NOT_AVAILABLE = "55P03"
 BUSY_SECONDS = 10
 READ_SECONDS = 5
 _PREFIXES = ("postgresql://", "postgres://")
@@ -129,11 +131,17 @@ def _postgres(url: URL) -> Engine:
 
 
 def _lock_postgres(connection: Connection) -> None:
-    taken = connection.execute(text("SELECT pg_try_advisory_lock(:ours, hashtext(current_schema()))"), {"ours": LOCK})
-    is_taken = taken.scalar()
-    connection.commit()
-    if not is_taken:
-        raise AlreadyRunning(f"another process feeds {place_of(connection.engine.url)}: stop that one, or let it run")
+    """Be the one who feeds. The server sees the end of a killed one a moment after that has ended."""
+    ours = {"ours": LOCK}
+    try:
+        with connection.begin():
+            connection.execute(text("SELECT set_config('lock_timeout', :wait, true)"), {"wait": LOCK_WAIT})
+            connection.execute(text("SELECT pg_advisory_lock(:ours, hashtext(current_schema()))"), ours)
+    except OperationalError as problem:
+        if getattr(problem.orig, "sqlstate", "") != LOCK_NOT_AVAILABLE:
+            raise
+        place = place_of(connection.engine.url)
+        raise AlreadyRunning(f"another process feeds {place}: stop that one, or let it run") from problem
 
 
 @contextmanager

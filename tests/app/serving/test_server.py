@@ -1,0 +1,149 @@
+"""What an application answers: its methods, its state, and errors that say what is wrong with a call."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Column, Connection, Integer, select, text
+
+from ledgerd.app.declaring.application import Application
+from ledgerd.app.declaring.steps import ChainStep
+from ledgerd.app.feeding.settings import FeedSettings
+from ledgerd.app.process import ApplicationPart
+from ledgerd.protocol.types.endpoint import Endpoint
+from ledgerd.supervision.part import Supervisor
+from tests.app.forking_nodes import ForkingNode
+from tests.rpc.loopback import Client, play
+from tests.sdk.recorded_nodes import serving_nodes
+
+LAST = 40
+ENDLESS = "WITH RECURSIVE n(a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM n) SELECT max(a) FROM n"
+
+
+def counting() -> Application:
+    application = Application("counting")
+    blocks = application.table("blocks", Column("number", Integer, primary_key=True, autoincrement=False))
+
+    @application.on_block
+    def count(step: ChainStep) -> None:
+        step.execute(step.insert(blocks).values(number=step.number))
+
+    @application.method
+    def newest(tables: Connection, count: int = 3, *, above: int = 0) -> list[dict[str, int]]:
+        """The newest blocks."""
+        wanted = select(blocks).where(blocks.c.number > above).order_by(blocks.c.number.desc()).limit(count)
+        return [dict(row) for row in tables.execute(wanted).mappings()]
+
+    @application.method
+    def rows(tables: Connection) -> Any:
+        return tables.execute(select(blocks).limit(1)).all()
+
+    @application.method
+    def write(tables: Connection) -> None:
+        tables.execute(text("DELETE FROM blocks"))
+
+    @application.method
+    def endless(tables: Connection) -> Any:
+        return tables.scalar(text(ENDLESS))
+
+    return application
+
+
+class Asked:
+    """A running application, and a client of it."""
+
+    def __init__(self, part: ApplicationPart, client: Client) -> None:
+        self.part, self.client = part, client
+
+    async def call(self, request: Any) -> Any:
+        return json.loads(await self.client.ask(json.dumps(request).encode()))
+
+    async def result(self, method: str, params: Any = ()) -> Any:
+        answer = await self.call({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+        return answer.get("result", answer.get("error"))
+
+    async def page(self, path: str) -> tuple[str, bytes]:
+        await self.client.say(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        status, _, body = await self.client.answer()
+        return status, body
+
+
+@asynccontextmanager
+async def asking(tmp_path: Path) -> AsyncIterator[Asked]:
+    node = ForkingNode("open-2", LAST, ())
+    async with serving_nodes([node]) as urls:
+        settings = FeedSettings(nodes=tuple(urls), database=str(tmp_path / "a.sqlite"), poll_seconds=0.01)
+        part, supervisor = ApplicationPart(counting(), settings, Endpoint("127.0.0.1", 0)), Supervisor()
+        supervisor.add(part)
+        await part.start()
+        while part.progress.number < LAST:
+            await part.progress.moved()
+        client = Client(*await asyncio.open_connection(*part.address))
+        yield Asked(part, client)
+        client.writer.close()
+        await part.stop()
+        assert supervisor.failure is None
+
+
+def test_methods_take_parameters_by_place_and_by_name_and_give_json(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with asking(tmp_path) as asked:
+            assert await asked.result("newest") == [{"number": 40}, {"number": 39}, {"number": 38}]
+            assert await asked.result("newest", [1]) == [{"number": 40}]
+            assert await asked.result("newest", {"count": 5, "above": 38}) == [{"number": 40}, {"number": 39}]
+            assert await asked.result("rows") == [{"number": 1}]
+            batch = [{"id": name, "method": "newest", "params": [1]} for name in ("a", "b")]
+            assert [each["id"] for each in await asked.call(batch)] == ["a", "b"]
+
+    play(scene)
+
+
+def test_calls_that_are_wrong_are_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ledgerd.app.serving.calling.READ_SECONDS", 0.2)
+
+    async def scene() -> None:
+        async with asking(tmp_path) as asked:
+            expected = {
+                ("nothing", ()): (-32601, "there is no such method: /openrpc.json has all"),
+                ("newest", ("x",)): (-32602, "count: Expected `int`, got `str`"),
+                ("newest", (1, 2, 3)): (-32602, "newest takes 2 parameters at most"),
+                ("newest", "x"): (-32602, "params are a list, or an object by names"),
+                ("write", ()): (-32000, "write: attempt to write a readonly database"),
+                ("endless", ()): (-32000, "endless: interrupted"),
+            }
+            for (method, params), (code, words) in expected.items():
+                assert await asked.result(method, params) == {"code": code, "message": words}
+            assert json.loads(await asked.client.ask(b"{"))["error"]["code"] == -32700
+            assert (await asked.call([]))["error"]["code"] == -32600
+            assert (await asked.call([1]))[0]["error"]["code"] == -32600
+
+    play(scene)
+
+
+def test_pages_say_how_it_is(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with asking(tmp_path) as asked:
+            assert await asked.page("/health") == ("HTTP/1.1 200 OK", b'{"healthy":true}')
+            status, body = await asked.page("/ready")
+            assert (status, json.loads(body)) == ("HTTP/1.1 200 OK", {"ready": True, "block": 40, "head": 40})
+            asked.part.progress.set_failing("a handler fails")
+            status, body = await asked.page("/ready")
+            assert (status.partition(" ")[2], json.loads(body)["reason"]) == (
+                "503 Service Unavailable",
+                "a handler fails",
+            )
+            _, metrics = await asked.page("/metrics")
+            assert b'ledgerd_app_block_number{application="counting"} 40\n' in metrics
+            _, described = await asked.page("/openrpc.json")
+            methods = {each["name"]: each for each in json.loads(described)["methods"]}
+            assert methods["newest"]["summary"] == "The newest blocks."
+            assert [each["name"] for each in methods["newest"]["params"]] == ["count", "above"]
+            assert (await asked.page("/nothing"))[0] == "HTTP/1.1 404 Not Found"
+
+    play(scene)
