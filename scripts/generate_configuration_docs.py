@@ -38,6 +38,10 @@ def remarks(option: Option) -> Iterator[str]:
         yield "May be repeated."
     for name in option.older_names:
         yield f"Older name: `{name}`."
+    for name, version in option.leaving_names.items():
+        yield f"Older name, which goes with version {version}: `{name}`."
+    if option.leaves_in:
+        yield f"Goes with version {option.leaves_in}."
     if option.short:
         yield f"Short: `-{option.short}`."
     if option.kind.argument is Argument.OPTIONAL:

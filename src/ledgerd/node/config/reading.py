@@ -51,11 +51,13 @@ class OptionReader:
 
     def _option(self, section: str, option: Option) -> Any:  # noqa: ANN401 - of the type that the option declares
         found: list[tuple[str, Given]] = []
-        for older in option.older():
-            for each in self.given.get(older.name, ()):
-                self.remarks.append(f"{each.where}: {older.name} is an older name of {option.name}")
-                found.append((older.name, each))
-        found += [(option.name, each) for each in self.given.get(option.name, ())]
+        for spelled in (*option.older(), option):
+            for each in self.given.get(spelled.name, ()):
+                found.append((spelled.name, each))
+                if warning := _warning(spelled, option):
+                    self.remarks.append(f"{each.where}: {spelled.name} {warning}")
+        if not option.repeatable:
+            found = found[-1:]  # the present name's, where a former one is given too
         if found:
             values = [value for name, each in found for value in self._values(option, name, each)]
         else:
@@ -87,6 +89,14 @@ class OptionReader:
         if given:
             self._values(option, option.name, given[0])
             self.without_meaning.append(option.name)
+
+
+def _warning(spelled: Option, option: Option) -> str:
+    """What is to be said of the name under which an option was given: that it is an older one, or goes."""
+    parts = [f"is an older name of {option.name}"] if spelled is not option else []
+    if spelled.leaves_in:
+        parts.append(f"goes with version {spelled.leaves_in}")
+    return ", and ".join(parts)
 
 
 def _sound(text: str) -> str:

@@ -37,6 +37,10 @@ class Option:
     """Each value is a list, its elements set apart by spaces, tabs or commas."""
     older_names: tuple[str, ...] = ()
     """Former names; their values come before those of the present name."""
+    leaving_names: Mapping[str, str] = field(default_factory=dict)
+    """Former names that go, each with the version that does not have it; a node that is given one warns until then."""
+    leaves_in: str = ""
+    """The version that does not have the option; a node that is given it warns until then."""
     short: str = ""
     example: str = ""
     ours: bool = False
@@ -67,8 +71,16 @@ class Option:
         return self.example or (self.defaults[0] if self.defaults and self.defaults[0] else self.kind.example)
 
     def older(self) -> Iterator[Option]:
-        for name in self.older_names:
-            yield replace(self, name=name, help=f"Older name of {self.name}.", older_names=(), short="")
+        for name, leaves_in in {**dict.fromkeys(self.older_names, self.leaves_in), **self.leaving_names}.items():
+            yield replace(
+                self,
+                name=name,
+                help=f"Older name of {self.name}.",
+                older_names=(),
+                leaving_names={},
+                leaves_in=leaves_in,
+                short="",
+            )
 
 
 our_option = partial(Option, ours=True)
