@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from functools import cache
 from typing import Any
 
 from ledgerd.codec import codec_of
 from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.operations import Operation
+from ledgerd.protocol.operations.touched import touched
 from ledgerd.protocol.types.identifiers import NO_BLOCK
 from ledgerd.protocol.types.time_text import time_text
 from tests.recorded import ANSWERED, recorded_answers, recorded_blocks
-from tests.sdk.scripted_node import ScriptedNode
+from tests.sdk.scripted_node import Refused, ScriptedNode
 
 HEADER = ("previous", "timestamp", "validator", "transaction_merkle_root", "extensions")
 
@@ -22,6 +24,14 @@ HEADER = ("previous", "timestamp", "validator", "transaction_merkle_root", "exte
 def blocks_of(chain: str) -> tuple[Block, ...]:
     """The blocks of a recorded chain, from their bytes."""
     return tuple(map(codec_of(Block).decode, recorded_blocks(chain)[: ANSWERED[chain]]))
+
+
+@cache
+def rows_by_account(chain: str) -> tuple[tuple[Any, Collection[str]], ...]:
+    """The recorded operations of a chain, and the accounts that each touches."""
+    answers = recorded_answers(chain, ANSWERED[chain])["get_ops_in_block"]
+    rows = [row for number in range(1, ANSWERED[chain] + 1) for row in json.loads(answers[number, False])]
+    return tuple((row, touched(codec_of(Operation).from_json(row["op"]))) for row in rows)
 
 
 class RecordedNode(ScriptedNode):
@@ -34,6 +44,7 @@ class RecordedNode(ScriptedNode):
         self.blocks = blocks_of(chain)
         self.head = len(self.blocks) if head is None else head
         self.irreversible = self.head if irreversible is None else irreversible
+        self._histories: dict[str, list[tuple[int, Any]]] = {}
         self.methods |= {
             "get_dynamic_global_properties": self.get_dynamic_global_properties,
             "get_block": self.get_block,
@@ -62,7 +73,27 @@ class RecordedNode(ScriptedNode):
 
     def get_ops_in_block(self, number: int, only_virtual: bool) -> Any:
         assert not only_virtual
-        return json.loads(self.answers["get_ops_in_block"][number, False]) if number <= self.head else []
+        return self._rows(number) if number <= self.head else []
+
+    def get_account_history(self, account: str, start: int, limit: int) -> Any:
+        """As spec 05, section 13.2, has it, of the operations that were recorded."""
+        assert 0 < limit <= 1000
+        entries = [each for each in self.history_of(account) if each[1]["block"] <= self.head]
+        if not entries:
+            raise Refused("itr_range != idx_range.end(): Account not found in history index")
+        if start != -1 and not entries[0][0] <= start <= entries[-1][0]:
+            raise Refused("from <= itr_range->end_sequence: From is greater than account history end sequence")
+        last = entries[-1][0] if start == -1 else start
+        return [each for each in entries if last - limit <= each[0] <= last]
+
+    def history_of(self, account: str) -> list[tuple[int, Any]]:
+        if account not in self._histories:
+            own = (row for row, names in rows_by_account(self.recorded) if account in names)
+            self._histories[account] = list(enumerate(own))
+        return self._histories[account]
+
+    def _rows(self, number: int) -> Any:
+        return json.loads(self.answers["get_ops_in_block"][number, False])
 
 
 @asynccontextmanager

@@ -155,8 +155,9 @@ class Client(Apis):
         """Operations of some kinds, or all; of one account, whose history has them, or all. The rest as for `blocks`.
 
         They are read of the history that a node keeps (plugin `operation_history`), which alone has what operations
-        bring about: awards received, what a proposal has carried out. Without `history`, they are those of
-        transactions, which each node has.
+        bring about: awards received, what a proposal has carried out. Of the past of an `account`, only blocks are read
+        that a node's history of it names, if the node has one. Without `history`, operations are those of transactions,
+        which each node has, and every block is read.
         """
         from ledgerd.sdk.streams.opening import StreamOptions, open_operations  # noqa: PLC0415 - codecs are heavy
 

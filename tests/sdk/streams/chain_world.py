@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 
 from ledgerd.protocol.blocks.block import NO_TRANSACTIONS, Block
 from ledgerd.protocol.crypto.signatures import Signature
 from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId
 from ledgerd.sdk.errors import NodeUnavailable, WrongAnswer
 from ledgerd.sdk.streams.events import ReadBlock
-from ledgerd.sdk.streams.reading import HeadReport, NodeBlocks
+from ledgerd.sdk.streams.reading.nodes import HeadReport, NodeBlocks
 
 MOST_WAITS = 2_000
+TOLD = 17
+"""Before blocks of such numbers, a node no longer says which of them have what is asked for."""
 
 
 def block_on(previous: BlockId, label: str = "") -> Block:
@@ -50,6 +52,8 @@ class World(NodeBlocks[SimulatedNode]):
         self.is_divided = False
         """Whether the nodes never agree."""
         self.waits = self.reads = 0
+        self.wanted: Callable[[int], bool] | None = None
+        """Which blocks have what is asked for, if nodes say it."""
         self.blamed: list[str] = []
         self._script = iter(script)
         self._labels = (f"b{number}" for number in range(10_000))
@@ -74,6 +78,21 @@ class World(NodeBlocks[SimulatedNode]):
         if node is None and last > one.irreversible:
             raise NodeUnavailable("it lags")
         return [ReadBlock(each) for each in found]
+
+    async def some(
+        self, numbers: range, behind: BlockId | None, node: SimulatedNode
+    ) -> AsyncGenerator[ReadBlock, None]:
+        if self.wanted is None or behind not in {None, node.chain[numbers[0] - 1].previous}:
+            return
+        for number in numbers:
+            if number % TOLD == 0:
+                return
+            if self.wanted(number) or number == numbers[-1]:
+                self._step()
+                if node.away:
+                    self._use(node)
+                    raise NodeUnavailable("it went away")
+                yield ReadBlock(node.chain[number - 1])
 
     def blame(self, node: SimulatedNode, why: str) -> None:
         self.blamed.append(why)

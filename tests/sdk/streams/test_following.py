@@ -66,10 +66,11 @@ async def replayed(world: World, replay: Replay, *, cuts: Sequence[int] = (), **
         async for event in events:
             replay.take(event)
             count += 1
-            if (world.is_over and replay.blocks[-1:] == world.chain[-1:]) or count == cut:
+            is_whole = world.is_over and replay.blocks[-1:] == world.chain[-1:]
+            if is_whole or count == cut:
                 break
         await events.aclose()
-        if count != cut:
+        if is_whole:
             return
 
 
@@ -92,6 +93,28 @@ def test_of_irreversible_blocks_none_is_undone(count: int, script: list[int], cu
     world, replay = World(count, script), Replay()
     asyncio.run(replayed(world, replay, irreversible=True, cuts=cuts))
     assert (replay.blocks, replay.undone) == (world.chain, 0)
+
+
+class ReplayOfSome(Replay):
+    """What a program has that only some blocks mean something to."""
+
+    def take(self, event: BlockEvent | Undone) -> None:
+        if not isinstance(event, Undone):
+            assert not self.blocks or event.number > self.blocks[-1].number, "a repeat, or another branch"
+            self.blocks.append(event.block)
+        elif self.blocks and self.blocks[-1].id == event.id:
+            self.blocks.pop()
+
+
+@given(st.integers(1, 4), SCRIPTS, st.lists(st.integers(1, 8), max_size=6), st.booleans())
+def test_where_blocks_of_the_past_are_left_out_none_that_is_asked_for_is(
+    count: int, script: list[int], cuts: list[int], irreversible: bool
+) -> None:
+    world, replay = World(count, script), ReplayOfSome()
+    world.wanted = lambda number: number % 3 == 0
+    asyncio.run(replayed(world, replay, irreversible=irreversible, cuts=cuts))
+    assert [each for each in replay.blocks if each.number % 3 == 0] == world.chain[2::3]
+    assert [each for each in replay.blocks if each.id not in {one.id for one in world.chain}] == []
 
 
 @pytest.mark.parametrize("irreversible", [True, False])

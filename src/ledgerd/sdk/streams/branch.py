@@ -50,6 +50,12 @@ class GivenBranch:
     def begin_behind(self, block: BlockId) -> None:
         self._blocks = [GivenBlock(block, None)]
 
+    def leap_to(self, block: BlockId) -> None:
+        """Go on behind an irreversible block, of which those between it and the tip were not given."""
+        self.begin_behind(block)
+        self.is_all = False
+        self.irreversible = max(self.irreversible, block_number_of(block))
+
     def add(self, block: Block) -> None:
         if not self._blocks:
             self.begin_behind(block.previous)

@@ -1,7 +1,8 @@
 """Follows the chain of several nodes from a place on: each block once, in order, over cuts, changes of node and forks.
 
 Blocks that are irreversible are read ahead, from any nodes; what is newer, from the node whose head is followed. That a
-block follows the one that was given before is proven by ids, so that it does not matter which node has answered.
+block follows the one that was given before is proven by ids, so that it does not matter which node has answered. Where
+only some blocks are asked for, and a node says which, the irreversible ones between them are left out on its word.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from ledgerd.sdk.streams.branch import GivenBranch
 from ledgerd.sdk.streams.cursor import StreamCursor
 from ledgerd.sdk.streams.errors import ForkTooDeep, PastNotKept
 from ledgerd.sdk.streams.events import BlockEvent, ReadBlock, Since, Undone
-from ledgerd.sdk.streams.reading import HeadReport, NodeBlocks
+from ledgerd.sdk.streams.reading.nodes import HeadReport, NodeBlocks
 
 N = TypeVar("N")
 Steps: TypeAlias = AsyncGenerator["BlockEvent | Undone", None]
@@ -163,6 +164,33 @@ class BlockFollower(Generic[N]):
         return [BlockEvent(block, each.block, is_irreversible, each.rows) for each in found if each.block.id == block]
 
     async def _past(self, report: HeadReport[N], last: int) -> Steps:
+        """Irreversible blocks. Where no node says which may be left out, a stretch is read, and one is asked again."""
+        stretch = self._settings.at_a_time * self._settings.ahead
+        while self._next <= last:
+            async for step in self._some(report, last):
+                yield step
+            end = min(last, self._next + stretch - 1)
+            async for step in self._in_a_row(report, end):
+                yield step
+            if self._next <= end:
+                return
+            stretch *= 2
+
+    async def _some(self, report: HeadReport[N], last: int) -> Steps:
+        """Irreversible blocks, as far as a node says which of them are asked for at all."""
+        tip = self._branch.tip
+        blocks = self._source.some(range(self._next, last + 1), tip and tip.id, report.node)
+        try:
+            async for each in blocks:
+                block = each.block
+                if block.number == block_number_of(report.irreversible) and block.id != report.irreversible:
+                    return
+                self._branch.leap_to(block.id)
+                yield BlockEvent(block.id, block, True, each.rows)
+        finally:
+            await blocks.aclose()
+
+    async def _in_a_row(self, report: HeadReport[N], last: int) -> Steps:
         """Irreversible blocks, several requests ahead."""
         size = self._settings.at_a_time
         firsts = range(self._next, last + 1, size)

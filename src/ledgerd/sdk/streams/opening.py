@@ -13,7 +13,8 @@ from ledgerd.sdk.streams.cursor import StreamCursor
 from ledgerd.sdk.streams.events import BlockEvent, OperationEvent, Since, Undone
 from ledgerd.sdk.streams.following import BlockFollower, FollowSettings, beginning
 from ledgerd.sdk.streams.operations import WantedOperations, operations_of
-from ledgerd.sdk.streams.reading import NodesSource
+from ledgerd.sdk.streams.reading.accounts import AccountBlocks
+from ledgerd.sdk.streams.reading.nodes import NodesSource
 from ledgerd.sdk.streams.stream import ChainStream
 from ledgerd.sdk.streams.waiting import BlockWaiter
 
@@ -53,24 +54,26 @@ def open_operations(
     newest = max(known, key=lambda each: each.number, default=None)
 
     def begin(move: Callable[[StreamCursor], None]) -> AsyncGenerator[OperationEvent | Undone, None]:
-        events = _events(nodes, options, with_history=history)
+        events = _events(nodes, options, with_history=history, account=account)
         return _with_undone(operations_of(events, wanted, newest, move), options)
 
     return ChainStream(begin)
 
 
 async def _events(
-    nodes: Nodes, options: StreamOptions, *, with_history: bool
+    nodes: Nodes, options: StreamOptions, *, with_history: bool, account: str | None = None
 ) -> AsyncGenerator[BlockEvent | Undone, None]:
     limits = nodes.limits
     waiter = BlockWaiter(nodes)
-    source = NodesSource(nodes, waiter.wait, with_history=with_history)
+    ahead = max(1, limits.at_once // 4)
+    only = AccountBlocks(nodes, account, ahead) if account and with_history else None
+    source = NodesSource(nodes, waiter.wait, with_history=with_history, only=only)
     settings = FollowSettings(
         irreversible=options.irreversible,
         until=options.until,
         window=options.window,
         at_a_time=max(1, (limits.largest_batch - BESIDE_BLOCKS) // (2 if with_history else 1)),
-        ahead=max(1, limits.at_once // 4),
+        ahead=ahead,
         patience=limits.stream_seconds,
     )
     events = BlockFollower(source, options.since, settings, nodes.clock).events()

@@ -10,7 +10,7 @@ from ledgerd.protocol.operations.touched import touched
 from ledgerd.sdk.errors import ClientError
 from ledgerd.sdk.streams.cursor import PlaceInBlock, StreamCursor
 from ledgerd.sdk.streams.events import BlockEvent, OperationEvent, Undone
-from ledgerd.sdk.streams.reading import own_rows
+from ledgerd.sdk.streams.reading.answers import own_rows
 
 BEFORE_THE_FIRST = PlaceInBlock(-1, -1, -1)
 

@@ -90,8 +90,9 @@ class BlockingClient(BlockingApis):
         """Operations of some kinds, or all; of one account, whose history has them, or all. The rest as for `blocks`.
 
         They are read of the history that a node keeps (plugin `operation_history`), which alone has what operations
-        bring about: awards received, what a proposal has carried out. Without `history`, they are those of
-        transactions, which each node has.
+        bring about: awards received, what a proposal has carried out. Of the past of an `account`, only blocks are read
+        that a node's history of it names, if the node has one. Without `history`, operations are those of transactions,
+        which each node has, and every block is read.
         """
 
     @overload
@@ -101,8 +102,9 @@ class BlockingClient(BlockingApis):
         """Operations of some kinds, or all; of one account, whose history has them, or all. The rest as for `blocks`.
 
         They are read of the history that a node keeps (plugin `operation_history`), which alone has what operations
-        bring about: awards received, what a proposal has carried out. Without `history`, they are those of
-        transactions, which each node has.
+        bring about: awards received, what a proposal has carried out. Of the past of an `account`, only blocks are read
+        that a node's history of it names, if the node has one. Without `history`, operations are those of transactions,
+        which each node has, and every block is read.
         """
 
     def transaction(self, *keys: KeyRing | PrivateKey | str, lifetime: float = 60.0) -> BlockingTransactionBuilder:

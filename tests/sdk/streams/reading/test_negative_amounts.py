@@ -12,7 +12,7 @@ from ledgerd.protocol.blocks.block import Block, merkle_root
 from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.types.assets import SHARES_SYMBOL, TOKEN_SYMBOL, Asset
 from ledgerd.protocol.types.names import AccountName
-from ledgerd.sdk.streams.negative_amounts import with_whole_amounts
+from ledgerd.sdk.streams.reading.negative_amounts import with_whole_amounts
 from tests.sdk.recorded_nodes import blocks_of
 
 

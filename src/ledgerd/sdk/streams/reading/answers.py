@@ -1,10 +1,10 @@
-"""What streams read of nodes: where the chain stands, and blocks of which each is proven to follow the one before."""
+"""What nodes answer about their chain, read and checked: where it stands, its blocks, and their operations."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any
 
 from ledgerd.client.envelope import NodeCall
 from ledgerd.codec import codec_of
@@ -13,13 +13,12 @@ from ledgerd.protocol.blocks.block import EXCEPTED_BLOCKS, Block
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.types.identifiers import BlockId, TransactionId, block_number_of
-from ledgerd.sdk.connection.node_link import NodeLink
-from ledgerd.sdk.connection.nodes import HEAD, Nodes, Unsuited
-from ledgerd.sdk.errors import NodeError, NodeUnavailable, UnknownMethod, WrongAnswer
+from ledgerd.sdk.connection.nodes import Unsuited
+from ledgerd.sdk.errors import NodeError, UnknownMethod, WrongAnswer
 from ledgerd.sdk.streams.cursor import PlaceInBlock
 from ledgerd.sdk.streams.errors import PastNotKept
 from ledgerd.sdk.streams.events import HistoryRow, ReadBlock
-from ledgerd.sdk.streams.negative_amounts import with_whole_amounts
+from ledgerd.sdk.streams.reading.negative_amounts import with_whole_amounts
 
 ID_SIZE = 20
 OUTSIDE = 65_535
@@ -28,86 +27,28 @@ NO_TRANSACTION = TransactionId(bytes(20))
 UNREADABLE = (CodecError, RuleViolation, LookupError, TypeError, ValueError, ArithmeticError, AttributeError)
 
 
-N = TypeVar("N")
+def block_call(number: int) -> NodeCall:
+    return NodeCall("database_api", "get_block", (number,))
 
 
-class HeadReport(NamedTuple, Generic[N]):
-    """Where a node's chain stands, and which node it is."""
-
-    head: BlockId
-    irreversible: BlockId
-    node: N
+def header_call(number: int) -> NodeCall:
+    return NodeCall("database_api", "get_block_header", (number,))
 
 
-class NodeBlocks(Protocol[N]):
-    """Nodes, as streams see them. Whatever goes wrong is a `ClientError`."""
-
-    count: int
-    """Of nodes."""
-
-    async def report(self) -> HeadReport[N]:
-        """Where the chain of a node stands that is well."""
-
-    async def read(self, first: int, last: int, node: N | None = None) -> Sequence[ReadBlock]:
-        """Blocks in a row of the chain of a certain node, of which the newest may be missing; or of any node for which
-        they are irreversible.
-        """
-
-    def blame(self, node: N, why: str) -> None:
-        """A node says what can't be."""
-
-    def lags(self, node: N) -> None:
-        """Another node has newer blocks."""
-
-    async def wait(self) -> None:
-        """Until there may be a new block."""
+def operations_call(number: int) -> NodeCall:
+    return NodeCall("operation_history", "get_ops_in_block", (number, False))
 
 
-class NodesSource(NodeBlocks[NodeLink]):
-    """Real nodes."""
-
-    def __init__(self, nodes: Nodes, wait: Callable[[], Awaitable[None]], *, with_history: bool) -> None:
-        self._nodes, self._wait, self._with_history = nodes, wait, with_history
-        self.count = len(nodes.links)
-
-    async def report(self) -> HeadReport[NodeLink]:
-        found = await self._nodes.ask((HEAD,), lambda answers: _ids_in(answers[0]))
-        return HeadReport(*found.value, found.node)
-
-    async def read(self, first: int, last: int, node: NodeLink | None = None) -> Sequence[ReadBlock]:
-        numbers = range(first, last + 1)
-        calls = [NodeCall("database_api", "get_block", (number,)) for number in numbers]
-        if self._with_history:
-            calls += [NodeCall("operation_history", "get_ops_in_block", (number, False)) for number in numbers]
-        calls += [HEAD, NodeCall("database_api", "get_block_header", (last + 1,))]
-
-        def read(answers: Sequence[Any]) -> Sequence[ReadBlock]:
-            if node is None and block_number_of(_ids_in(answers[-2])[1]) < last:
-                raise Unsuited(NodeUnavailable(f"block {last} is not irreversible for the node"))
-            return blocks_in(numbers, answers, with_history=self._with_history)
-
-        return (await self._nodes.ask(calls, read, of=node)).value
-
-    def blame(self, node: NodeLink, why: str) -> None:
-        self._nodes.blame(node, WrongAnswer(f"{node.name} {why}"))
-
-    def lags(self, node: NodeLink) -> None:
-        self._nodes.lags(node)
-
-    async def wait(self) -> None:
-        await self._wait()
-
-
-def _ids_in(properties: object) -> tuple[BlockId, BlockId]:
+def ids_in(properties: object) -> tuple[BlockId, BlockId]:
     if isinstance(properties, NodeError):
         raise WrongAnswer(str(properties))
     try:
-        return _id(properties, "head_block_id"), _id(properties, "last_irreversible_block_id")
+        return id_in(properties, "head_block_id"), id_in(properties, "last_irreversible_block_id")
     except UNREADABLE as problem:
         raise WrongAnswer(f"a node does not say where its chain stands: {problem}") from None
 
 
-def _id(fields: object, name: str) -> BlockId:
+def id_in(fields: object, name: str) -> BlockId:
     if not isinstance(fields, dict):
         raise TypeError("no object")
     raw = bytes.fromhex(fields[name])
@@ -123,12 +64,12 @@ def blocks_in(numbers: range, answers: Sequence[Any], *, with_history: bool) -> 
     that it knows of a number, though it be on no branch of its own (spec 05, section 9.1). The operations come between
     the blocks and the proof that the node still has them, so that they are not those of another branch.
     """
-    head, settled = _ids_in(answers[-2])
+    head, settled = ids_in(answers[-2])
     there = range(numbers.start, min(numbers.stop, block_number_of(head) + 1))
     irreversible = block_number_of(settled)
-    blocks = [_block_in(answers[place], number, irreversible) for place, number in enumerate(there)]
+    blocks = [block_in(answers[place], number, irreversible) for place, number in enumerate(there)]
     if blocks:
-        _require_chain(blocks, head, answers[-1])
+        require_chain(blocks, head, answers[-1])
     if not with_history:
         return [ReadBlock(block) for block in blocks]
     found = []
@@ -141,7 +82,7 @@ def blocks_in(numbers: range, answers: Sequence[Any], *, with_history: bool) -> 
     return found
 
 
-def _block_in(answer: object, number: int, irreversible: int) -> Block:
+def block_in(answer: object, number: int, irreversible: int) -> Block:
     if answer is None and number > irreversible:
         raise WrongAnswer(f"a node has a head above block {number}, and no such block")
     if answer is None:
@@ -165,7 +106,7 @@ def _block_in(answer: object, number: int, irreversible: int) -> Block:
     return block
 
 
-def _require_chain(blocks: Sequence[Block], head: BlockId, behind: object) -> None:
+def require_chain(blocks: Sequence[Block], head: BlockId, behind: object) -> None:
     for block, following in pairwise(blocks):
         if following.previous != block.id:
             raise WrongAnswer(f"block {following.number} of a node does not follow its block {block.number}")
@@ -174,7 +115,7 @@ def _require_chain(blocks: Sequence[Block], head: BlockId, behind: object) -> No
         named: bytes = head
     else:
         try:
-            named = _id(behind, "previous")
+            named = id_in(behind, "previous")
         except UNREADABLE:
             raise WrongAnswer(f"a node has a head above block {last.number}, and no header that follows it") from None
     if named != last.id:
@@ -215,12 +156,16 @@ def _list(answer: object) -> Sequence[Mapping[str, Any]]:
     return answer
 
 
+def place_of(row: Mapping[str, Any]) -> PlaceInBlock:
+    return PlaceInBlock(int(row["trx_in_block"]), int(row["op_in_trx"]), int(row["virtual_op"]))
+
+
 def _row_in(row: Mapping[str, Any], block: Block, own: Mapping[PlaceInBlock, HistoryRow]) -> HistoryRow | None:
     """A row; one of the block's own operations as the block has it, which is proven, or None if it has no such one."""
     if row["block"] != block.number:
         raise ValueError(f"an operation of block {row['block']}")
-    place = PlaceInBlock(int(row["trx_in_block"]), int(row["op_in_trx"]), int(row["virtual_op"]))
-    identifier = NO_TRANSACTION if place.transaction == OUTSIDE else TransactionId(_id(row, "trx_id"))
+    place = place_of(row)
+    identifier = NO_TRANSACTION if place.transaction == OUTSIDE else TransactionId(id_in(row, "trx_id"))
     if not place.virtual:
         found = own.get(place)
         return found if found is not None and found.transaction_id == identifier else None
