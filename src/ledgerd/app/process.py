@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
+from typing import NamedTuple
 
 from ledgerd.app.declaring.application import Application
 from ledgerd.app.feeding.following import ApplicationFeed
@@ -21,12 +22,19 @@ from ledgerd.supervision.work import Ending, Work
 log = logging.getLogger(__name__)
 
 
-def run_application(application: Application, settings: FeedSettings, http: Endpoint | None) -> int:
+class ServedEndpoint(NamedTuple):
+    """Where methods are served, and the origins of web pages that may ask there if it is on this machine alone."""
+
+    endpoint: Endpoint
+    origins: tuple[str, ...] = ()
+
+
+def run_application(application: Application, settings: FeedSettings, http: ServedEndpoint | None) -> int:
     """Until it is told to stop, or to the last block that is asked for."""
     return on_a_loop(lambda: live(application, settings, http))
 
 
-async def live(application: Application, settings: FeedSettings, http: Endpoint | None) -> int:
+async def live(application: Application, settings: FeedSettings, http: ServedEndpoint | None) -> int:
     supervisor, part = Supervisor(), ApplicationPart(application, settings, http)
     supervisor.add(part)
     stopping = asyncio.Event()
@@ -43,7 +51,7 @@ async def live(application: Application, settings: FeedSettings, http: Endpoint 
 class ApplicationPart(Part):
     """Everything of an application that runs."""
 
-    def __init__(self, application: Application, settings: FeedSettings, http: Endpoint | None) -> None:
+    def __init__(self, application: Application, settings: FeedSettings, http: ServedEndpoint | None) -> None:
         super().__init__(Work("application", Ending.ENDS_PROGRAM))
         self._application, self._settings, self._http = application, settings, http
         self.progress = FeedProgress()
@@ -58,11 +66,13 @@ class ApplicationPart(Part):
         await feed.open()
         if self._http is not None:
             self._server = server = ApplicationServer(
-                self._application, self._settings.database, self.progress, self.work
+                self._application, self._settings.database, self.progress, self.work, self._http.origins
             )
-            (listener,) = listen(self._http.host, self._http.port, 1)
+            host, port = self._http.endpoint
+            (listener,) = listen(host, port, 1)
             self.address = listener.getsockname()[:2]
-            self._listeners = await accept_on(listener, lambda: ApplicationConnection(server))
+            gate = server.gate(self.address[0], host)
+            self._listeners = await accept_on(listener, lambda: ApplicationConnection(server, gate))
             place = f"http://{self.address[0]}:{self.address[1]}/"
             log.info("the application %(name)s listens on %(place)s", {"name": self._application.name, "place": place})
         self.work.begin(self._follow(feed), "the feed")

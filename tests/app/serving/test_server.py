@@ -15,7 +15,7 @@ from sqlalchemy import Column, Connection, Integer, select, text
 from ledgerd.app.declaring.application import Application
 from ledgerd.app.declaring.steps import ChainStep
 from ledgerd.app.feeding.settings import FeedSettings
-from ledgerd.app.process import ApplicationPart
+from ledgerd.app.process import ApplicationPart, ServedEndpoint
 from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.supervision.part import Supervisor
 from tests.app.forking_nodes import ForkingNode
@@ -79,7 +79,10 @@ async def asking(tmp_path: Path) -> AsyncIterator[Asked]:
     node = ForkingNode("open-2", LAST, ())
     async with serving_nodes([node]) as urls:
         settings = FeedSettings(nodes=tuple(urls), database=str(tmp_path / "a.sqlite"), poll_seconds=0.01)
-        part, supervisor = ApplicationPart(counting(), settings, Endpoint("127.0.0.1", 0)), Supervisor()
+        part, supervisor = (
+            ApplicationPart(counting(), settings, ServedEndpoint(Endpoint("127.0.0.1", 0), ("http://mine",))),
+            Supervisor(),
+        )
         supervisor.add(part)
         await part.start()
         while part.progress.number < LAST:
@@ -145,5 +148,23 @@ def test_pages_say_how_it_is(tmp_path: Path) -> None:
             assert methods["newest"]["summary"] == "The newest blocks."
             assert [each["name"] for each in methods["newest"]["params"]] == ["count", "above"]
             assert (await asked.page("/nothing"))[0] == "HTTP/1.1 404 Not Found"
+
+    play(scene)
+
+
+def test_web_pages_of_other_origins_are_refused_on_this_machine(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with asking(tmp_path) as asked:
+            for headers, status in (
+                ("Origin: http://mine\r\n", "200 OK"),
+                ("", "200 OK"),
+                ("Origin: http://other.example\r\n", "403 Forbidden"),
+                ("Host: other.example\r\n", "403 Forbidden"),
+            ):
+                client = Client(*await asyncio.open_connection(*asked.part.address))
+                host = "" if "Host" in headers else "Host: localhost\r\n"
+                await client.say(f"GET /ready HTTP/1.1\r\n{host}{headers}\r\n".encode())
+                assert (await client.answer())[0] == f"HTTP/1.1 {status}"
+                client.writer.close()
 
     play(scene)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -12,10 +13,12 @@ from ledgerd.app.feeding.progress import FeedProgress
 from ledgerd.app.feeding.threads import JobThread
 from ledgerd.app.serving.calling import FAILED, CallError, MethodCaller
 from ledgerd.app.serving.description import metrics_of, openrpc_of
+from ledgerd.basics.addresses import is_loopback
 from ledgerd.basics.quotas import HeldAmounts
 from ledgerd.rpc.call.bounds import LimitsReached
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.http import responses
+from ledgerd.rpc.http.gate import Gate
 from ledgerd.rpc.http.reader import Arrival, ContinueExpected, Handshake, Refusal, Request, RequestReader
 from ledgerd.rpc.http.requests import RequestConnection
 from ledgerd.rpc.http.responses import JSON, TEXT, Page
@@ -31,13 +34,16 @@ MOST_WAITING = 200
 """Calls that wait for a thread; more are refused."""
 LONGEST_LAG = 20
 """Blocks behind the head with which an application is still ready."""
+FOREIGN = Page(b"this Host or Origin is not answered here; --allow-origin says which are", TEXT, 403)
 PROMETHEUS = b"text/plain; version=0.0.4; charset=utf-8"
 
 
 class ApplicationServer(Server):
     """What all connections share."""
 
-    def __init__(self, application: Application, address: str, progress: FeedProgress, work: Work) -> None:
+    def __init__(
+        self, application: Application, address: str, progress: FeedProgress, work: Work, origins: Iterable[str] = ()
+    ) -> None:
         limits = Limits(body_bytes=LARGEST_REQUEST, stop_seconds=1.0, batch=LARGEST_BATCH)
         super().__init__(limits, LoopTurns(), HeldAmounts(limits.held_answer_bytes), LimitsReached())
         self._application, self._progress = application, progress
@@ -47,12 +53,17 @@ class ApplicationServer(Server):
         for each in self._threads:
             self._free.put_nowait(each)
         self._waiting = self.calls = 0
+        self._origins = tuple(origins)
 
     async def stop(self) -> None:
         await super().stop()
         for each in self._threads:
             each.end()
         self._caller.close()
+
+    def gate(self, address: str, host: str) -> Gate | None:
+        """On this machine alone, web pages are refused unless their origin is allowed: browsers send for any page."""
+        return Gate((address, host), self._origins) if is_loopback(address) else None
 
     def page(self, path: bytes) -> Page:
         """What a GET is answered."""
@@ -114,14 +125,17 @@ class ApplicationConnection(RequestConnection):
 
     service: ApplicationServer
 
-    def __init__(self, server: ApplicationServer) -> None:
+    def __init__(self, server: ApplicationServer, gate: Gate | None = None) -> None:
         limits = server.limits
         reader = RequestReader(header_bytes=limits.header_bytes, body_bytes=limits.body_bytes, takes_handshakes=False)
         super().__init__(server, reader)
+        self._gate = gate
 
     def _arrive(self, arrival: Arrival) -> None:
         if isinstance(arrival, ContinueExpected):
             self.transport.write(responses.CONTINUE)
+        elif isinstance(arrival, Request) and self._gate is not None and not self._gate.admits(arrival.headers):
+            self._end_after(responses.page_head(FOREIGN, responses.CLOSING) + FOREIGN.body)
         else:
             self._await(Refusal(400) if isinstance(arrival, Handshake) else arrival)
 
@@ -138,7 +152,11 @@ class ApplicationConnection(RequestConnection):
             self._later = self.service.tasks.begin(self._answered(request))
 
     async def _answered(self, request: Request) -> None:
-        answer = await self.service.answer(request.body)
+        try:
+            answer = await self.service.answer(request.body)
+        except Exception:
+            self.transport.abort()
+            raise
         self._later = None
         self._show(request, Page(answer, JSON))
         self.go_on()

@@ -24,6 +24,8 @@ def add_app(commands: Commands) -> None:
     add = run.add_argument
     add("--node", action="append", metavar="URL", help=f"a node; may be repeated (default: {NODE})")
     add("--http", metavar="HOST:PORT", help="serve methods, /ready and /metrics here (default: nowhere)")
+    pages = "let web pages of this origin call methods on this machine; may be repeated (default: none)"
+    add("--allow-origin", action="append", default=[], metavar="ORIGIN", help=pages)
     add("--until", type=int, metavar="BLOCK", help="end when this block is applied")
     add(
         "--handler-seconds",

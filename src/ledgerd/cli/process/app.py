@@ -35,10 +35,10 @@ def run(chosen: argparse.Namespace) -> int:
 
 def _run(application: Application, database: str, chosen: argparse.Namespace) -> int:
     from ledgerd.app.feeding.settings import FeedSettings  # noqa: PLC0415 - as above
-    from ledgerd.app.process import run_application  # noqa: PLC0415
+    from ledgerd.app.process import ServedEndpoint, run_application  # noqa: PLC0415
 
     try:
-        http = None if chosen.http is None else ENDPOINT.read(chosen.http)
+        http = None if chosen.http is None else ServedEndpoint(ENDPOINT.read(chosen.http), tuple(chosen.allow_origin))
     except WrongValue as problem:
         raise OperatorError(f"--http: {problem}") from None
     settings = FeedSettings(
