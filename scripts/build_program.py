@@ -94,8 +94,9 @@ def pip_command(tools: Path) -> list[str]:
     if find_spec("pip") is not None:
         return [sys.executable, "-m", "pip"]
     if find_spec("ensurepip") is None:
-        version = "{}.{}".format(*sys.version_info[:2])
-        raise BuildError(f"{sys.executable} has no pip: run install-deps-linux.sh, or install python{version}-venv")
+        raise BuildError(
+            f"{sys.executable} has no pip: run install-deps-linux.sh, or install python{python_version()}-venv"
+        )
     import venv  # noqa: PLC0415 - Debian packs it with ensurepip
 
     venv.create(tools, with_pip=True)
@@ -162,6 +163,14 @@ def assemble(folder: Path, chosen: argparse.Namespace) -> None:
     """Put the program together in an empty folder."""
     library = folder / "lib"
     shutil.copytree(packages(chosen.jobs), library, copy_function=link_or_copy)
+    add_own_files(folder, os.path.realpath(getattr(sys, "_base_executable", sys.executable)), chosen)
+    compile_modules(library / PROGRAM, chosen.jobs)
+    open_to_everybody(folder)
+
+
+def add_own_files(folder: Path, python: str, chosen: argparse.Namespace) -> None:
+    """Put into a folder, which has the packages in `lib`, what is of this project, and what starts it with a Python."""
+    library = folder / "lib"
     package = library / PROGRAM
     shutil.copytree(ROOT / "src" / PROGRAM, package, ignore=shutil.ignore_patterns("__pycache__", "build.json"))
     flavour = {
@@ -170,7 +179,6 @@ def assemble(folder: Path, chosen: argparse.Namespace) -> None:
         "revision": revision(),
     }
     (package / "build.json").write_text(json.dumps(flavour), encoding="utf-8")
-    compile_modules(package, chosen.jobs)
     for name in DISTRIBUTIONS:
         metadata = library / f"{name.replace('-', '_')}-{version_of_sources()}.dist-info"
         metadata.mkdir()
@@ -179,11 +187,13 @@ def assemble(folder: Path, chosen: argparse.Namespace) -> None:
         )
     shutil.copytree(ROOT / "share" / PROGRAM / "config", folder / "share" / PROGRAM / "config")
     shutil.copy(ROOT / "LICENSE", folder)
-    version = "{}.{}".format(*sys.version_info[:2])
-    python = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
-    (folder / "interpreter").write_text(f"{version}\n{python}\n", encoding="utf-8")
+    (folder / "interpreter").write_text(f"{python_version()}\n{python}\n", encoding="utf-8")
     shutil.copy(launcher(), folder)
-    open_to_everybody(folder)
+
+
+def python_version() -> str:
+    """The version that compiled modules are for, as `3.11`."""
+    return "{}.{}".format(*sys.version_info[:2])
 
 
 def link_or_copy(source: str, target: str) -> None:

@@ -1,0 +1,1 @@
+"""Makes what is released: `scripts/release`."""

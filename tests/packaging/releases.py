@@ -1,0 +1,83 @@
+"""Releases that tests make: of a commit of copied sources, for this machine, signed by a key of their own."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+from scripts.releasing.wheels import ARCHITECTURES, fetch
+from tests.house.source_tree import ROOT
+from tests.packaging.conftest import copied_sources, succeeded
+from tests.packaging.environment import run
+
+ARCHITECTURE = next(each for each in ARCHITECTURES.values() if each.machine == platform.machine())
+SIGNING = "ssh-keygen -Y sign -n ledgerd-release -f"
+SIGNER = "releases@ledgerd"
+_COMMITTER = {
+    f"GIT_{who}_{what}": value
+    for who in ("AUTHOR", "COMMITTER")
+    for what, value in (("NAME", "tests"), ("EMAIL", "tests@localhost"), ("DATE", "1700000000 +0000"))
+}
+
+
+def commit_of(folder: Path) -> str:
+    """Copy the sources to a place, and commit them: the same commit at every place. Gives its id."""
+    sources = copied_sources(folder).folder
+    for path in sources.rglob("*"):
+        os.utime(path, (1, 1))
+    for words in (("init", "--quiet"), ("add", "--all"), ("commit", "--quiet", "--message", "A release")):
+        succeeded(run("git", "-C", str(folder), *words, **_COMMITTER))
+    return succeeded(run("git", "-C", str(folder), "rev-parse", "HEAD")).stdout.strip()
+
+
+def release_command(*words: str) -> list[str]:
+    return [sys.executable, "-m", "scripts.releasing", *words, "--architecture", ARCHITECTURE.debian]
+
+
+class Place:
+    """Where releases are made: the packages of others, fetched once, and a key."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.key = folder / "key"
+        self.wheels = folder / "wheels"
+        succeeded(run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", str(self.key)))
+        fetch(ARCHITECTURE, self.wheels)
+
+    @property
+    def signers(self) -> str:
+        """The file that says who may sign."""
+        return f'{SIGNER} namespaces="ledgerd-release" {self.key.with_suffix(".pub").read_text()}'
+
+    def begin(self, sources: Path, *words: str, umask: int = 0o022) -> subprocess.Popen[str]:
+        """Start a release of the sources at some place, with pip kept from the network."""
+        own = {"PYTHONPATH": str(sources), "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.wheels)}
+        return subprocess.Popen(  # noqa: S603 - our own words
+            [*release_command(*words), "--sign-with", f"{SIGNING} {self.key}"],
+            cwd="/",
+            env={"PATH": os.environ["PATH"], "HOME": "/nonexistent", **own},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            umask=umask,
+        )
+
+
+def succeeds(process: subprocess.Popen[str]) -> None:
+    told, _ = process.communicate()
+    assert process.returncode == 0, told
+
+
+def refusal(sources: Path, *words: str) -> str:
+    """What is said of a release that is refused."""
+    done = run(*release_command(*words), PYTHONPATH=str(sources))
+    assert done.returncode == 1, done.stdout
+    return done.stderr
+
+
+def pinned_hashes() -> set[str]:
+    lock = (ROOT / "requirements-runtime.lock").read_text(encoding="utf-8")
+    return {line.partition("sha256:")[2].split()[0] for line in lock.splitlines() if "--hash=sha256:" in line}

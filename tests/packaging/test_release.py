@@ -1,0 +1,198 @@
+"""`scripts/release`: the same bytes at two places, whose sums are signed and whose parts are listed with licences."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+from zipfile import ZipFile
+
+import pytest
+
+from scripts.build_program import BuildError, python_version
+from scripts.releasing.licences import ALLOWED, fits, needed, require_licences
+from scripts.releasing.sums import sign, write_sums
+from scripts.releasing.wheels import unpack
+from tests.house.distributions import NODE, read_distributions
+from tests.house.source_tree import ROOT
+from tests.memory import memory_folder
+from tests.packaging.conftest import ENOUGH, PLAIN_PYTHON, succeeded
+from tests.packaging.environment import run
+from tests.packaging.releases import ARCHITECTURE, Place, commit_of, pinned_hashes, refusal, succeeds
+
+VERSION = str(read_distributions()[NODE].project["version"])
+GUIDE = (ROOT / "docs" / "releasing.md").read_text(encoding="utf-8")
+
+
+class Released(NamedTuple):
+    """A release, and another one of the same commit."""
+
+    place: Place
+    sources: Path
+    commit: str
+    folder: Path
+    again: Path
+
+
+@pytest.fixture(scope="module")
+def released() -> Iterator[Released]:
+    with TemporaryDirectory(dir=memory_folder(ENOUGH)) as text:
+        folder = Path(text)
+        place = Place(folder)
+        here, there = folder / "here", folder / "deeper" / "elsewhere"
+        commit = commit_of(here)
+        assert commit_of(there) == commit
+        results = (folder / "released", folder / "again")
+        begun = [
+            place.begin(here, VERSION, str(results[0])),
+            place.begin(there, VERSION, str(results[1]), umask=0o077),
+        ]
+        for each in begun:
+            succeeds(each)
+        yield Released(place, here, commit, *results)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_two_releases_of_a_commit_at_two_places_are_the_same_bytes(released: Released) -> None:
+    first, second = contents(released.folder), contents(released.again)
+
+    assert first.keys() == second.keys()
+    assert [name for name in first if first[name] != second[name]] == []
+
+
+def test_the_guide_lists_what_is_released(released: Released) -> None:
+    for name in contents(released.folder):
+        told = name.replace(VERSION, "VERSION").replace(ARCHITECTURE.debian, "amd64")
+        assert f"`{told.replace(f'python{python_version()}', 'python3.11')}`" in GUIDE
+
+
+def test_the_program_of_an_archive_runs_and_knows_its_commit(released: Released, tmp_path: Path) -> None:
+    packed = released.folder / f"ledgerd-{VERSION}-linux-{ARCHITECTURE.debian}-python{python_version()}.zip"
+    with ZipFile(packed) as archive:
+        archive.extractall(tmp_path)
+        assert {entry.external_attr >> 16 & 0o777 for entry in archive.infolist()} == {0o644, 0o755}
+        assert archive.getinfo("ledgerd/ledgerd").external_attr >> 16 & 0o777 == 0o755
+        assert [name for name in archive.namelist() if name.endswith(".pyc")] == []
+
+    told = succeeded(run("sh", str(tmp_path / "ledgerd" / "ledgerd"), "--version", LEDGERD_PYTHON=PLAIN_PYTHON))
+
+    assert f"git_revision:       {released.commit}\n" in told.stdout
+
+
+def test_a_release_is_checked_by_the_commands_of_the_guide(released: Released, tmp_path: Path) -> None:
+    shutil.copytree(released.folder, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "allowed_signers").write_text(released.place.signers)
+    (commands,) = re.findall(r"```sh check\n(.*?)```", GUIDE, re.DOTALL)
+    checking = f"cd {tmp_path} && set -e\n{commands}"
+
+    assert "Good " in succeeded(run("sh", "-c", checking)).stdout
+    with (tmp_path / f"ledgerd-{VERSION}.cdx.json").open("a") as file:
+        file.write(" ")
+    assert run("sh", "-c", checking).returncode != 0
+    write_sums_without_signature(tmp_path)
+    assert run("sh", "-c", checking).returncode != 0
+
+
+def write_sums_without_signature(folder: Path) -> None:
+    """Sums that fit the files, and not their signature."""
+    signature = folder / "SHA256SUMS.sig"
+    kept = signature.read_bytes()
+    for name in ("SHA256SUMS", signature.name, "allowed_signers"):
+        (folder / name).rename(folder.parent / name)
+    write_sums(folder)
+    signature.write_bytes(kept)
+    (folder.parent / "allowed_signers").rename(folder / "allowed_signers")
+
+
+def test_the_list_of_parts_has_every_package_with_its_licence_and_the_hash_of_its_wheel(released: Released) -> None:
+    document = json.loads((released.folder / f"ledgerd-{VERSION}.cdx.json").read_bytes())
+
+    listed = {each["name"]: each for each in document["components"]}
+    assert (document["bomFormat"], document["specVersion"]) == ("CycloneDX", "1.6")
+    assert document["metadata"]["component"]["version"] == VERSION
+    assert document["metadata"]["component"]["properties"][0]["value"] == released.commit
+    assert len(listed) == len(list(released.place.wheels.iterdir()))
+    for each in listed.values():
+        assert {hashed["content"] for hashed in each["hashes"]} < pinned_hashes()
+        assert fits(each["licenses"][0]["expression"])
+        assert each["purl"] == f"pkg:pypi/{each['name']}@{each['version']}"
+    needs = {each["ref"]: each["dependsOn"] for each in document["dependencies"]}
+    assert needs[listed["jinja2"]["purl"]] == [listed["markupsafe"]["purl"]]
+    assert {*needs} == {each["purl"] for each in (*listed.values(), document["metadata"]["component"])}
+
+
+def test_a_release_is_refused_over_what_lies_there(released: Released) -> None:
+    assert f"{released.folder} is not empty" in refusal(released.sources, VERSION, str(released.folder))
+
+
+def test_a_release_of_another_version_is_refused(released: Released, tmp_path: Path) -> None:
+    assert f"says version {VERSION}, not 9.9" in refusal(released.sources, "9.9", str(tmp_path / "none"))
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_release_of_changed_sources_is_refused(released: Released, tmp_path: Path) -> None:
+    planted = released.sources / "src" / "ledgerd" / "planted.py"
+    planted.touch()
+    try:
+        assert "(src/ledgerd/planted.py)" in refusal(released.sources, VERSION, str(tmp_path / "none"))
+    finally:
+        planted.unlink()
+
+
+@pytest.mark.parametrize(
+    ("expression", "allowed"),
+    [
+        ("MIT", True),
+        ("GPL-3.0-only", False),
+        ("GPL-3.0-only OR MIT", True),
+        ("GPL-3.0-only AND MIT", False),
+        ("MPL-2.0 AND (Apache-2.0 OR GPL-2.0-only)", True),
+        ("MIT OR Apache-2.0 AND GPL-2.0-only", True),
+        ("(MIT OR Apache-2.0) AND GPL-2.0-only", False),
+        ("(MIT", False),
+        ("", False),
+    ],
+)
+def test_a_licence_fits_by_the_choices_that_it_gives(expression: str, allowed: bool) -> None:
+    assert fits(expression) is allowed
+
+
+def test_what_is_no_expression_is_refused() -> None:
+    with pytest.raises(BuildError, match="not the expression of a licence: MIT License"):
+        fits("MIT License")
+
+
+def test_every_dependency_on_any_system_has_a_licence_that_fits() -> None:
+    assert {"tzdata", "pyarrow", "psycopg"} <= require_licences(needed(), {}).keys()
+
+
+def test_a_package_whose_licence_is_unknown_is_named() -> None:
+    with pytest.raises(BuildError, match="nobody-knows-it: its licence is unknown"):
+        require_licences({"msgspec", "nobody-knows-it"}, {})
+
+
+def test_a_package_whose_licence_does_not_fit_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(ALLOWED, "LGPL-3.0-only")
+
+    with pytest.raises(BuildError, match=re.escape("psycopg: the licence LGPL-3.0-only is not in ALLOWED")):
+        require_licences({"psycopg"}, {})
+
+
+def test_a_wheel_that_an_installer_would_have_to_spread_is_refused(tmp_path: Path) -> None:
+    with ZipFile(tmp_path / "odd-1-py3-none-any.whl", "w") as archive:
+        archive.writestr("odd-1.data/scripts/odd", "#!python\n")
+
+    with pytest.raises(BuildError, match=re.escape("odd-1-py3-none-any.whl has files for other places")):
+        unpack([tmp_path / "odd-1-py3-none-any.whl"], tmp_path / "lib")
+
+
+def test_a_command_that_leaves_no_signature_is_a_fault(tmp_path: Path) -> None:
+    with pytest.raises(BuildError, match="no signature stands beside SHA256SUMS after: true"):
+        sign(write_sums(tmp_path), "true")
