@@ -81,7 +81,10 @@ def defined_in(module: ModuleType) -> Iterator[tuple[str, object]]:
 
 
 def entries_of(place: str, value: object) -> Iterator[tuple[str, Entry]]:
-    """A function; or a class with what may be called and read of it."""
+    """A function; a class with what may be called and read of it; or a constant or an alias of a type."""
+    if not callable(value):
+        yield place, {"is": value if isinstance(value, str) else "a name for a type"}
+        return
     if not inspect.isclass(value):
         entry = called(value)
         yield place, {"returns": entry["returns"]} if place.startswith(FIXTURES) else entry

@@ -16,7 +16,7 @@ from ledgerd.sdk.connection.node_link import NodeLink
 from ledgerd.sdk.streams.cursor import PlaceInBlock, StreamCursor
 from ledgerd.sdk.streams.events import BlockEvent, HistoryRow, Undone
 from ledgerd.sdk.streams.following import BlockFollower, FollowSettings
-from ledgerd.sdk.streams.reading import HeadReport, NodesSource
+from ledgerd.sdk.streams.reading.nodes import HeadReport, NodesSource
 from ledgerd.sdk.streams.waiting import BlockWaiter
 
 BESIDE_BLOCKS = 2
