@@ -15,22 +15,22 @@ from ledgerd.plugins.messages import (
     MOST_ANSWER,
     MOST_OPEN,
     MOST_REQUEST,
-    AskedMethod,
     MethodAnswer,
-    PluginNote,
+    MethodRequest,
+    PluginDescription,
     ServedApi,
 )
 from ledgerd.plugins.serving import HOST, MethodServer
 from ledgerd.rpc.call.errors import PlainError
 from tests.rpc.loopback import play
 
-NOTE = PluginNote("Rates.", (), {})
-ASKED = AskedMethod("of", [msgspec.Raw(b"1")], "10.0.0.1", 0)
+NOTE = PluginDescription("Rates.", (), {})
+ASKED = MethodRequest("of", [msgspec.Raw(b"1")], "10.0.0.1", 0)
 
 
 def counted(request: bytes) -> bytes:
     """The answer of a plugin that gives back what it was asked."""
-    asked = msgspec.json.decode(request, type=AskedMethod)
+    asked = msgspec.json.decode(request, type=MethodRequest)
     return msgspec.json.encode(MethodAnswer(result=asked.params[0]))
 
 
@@ -76,7 +76,7 @@ async def all_read(reader: asyncio.StreamReader) -> bytes:
     return found
 
 
-async def refusal(link: PluginLink, asked: AskedMethod = ASKED) -> str:
+async def refusal(link: PluginLink, asked: MethodRequest = ASKED) -> str:
     with pytest.raises(PlainError) as refused:
         await link.ask(asked)
     return refused.value.message
@@ -86,8 +86,8 @@ def link_to(port: int, token: str = "") -> PluginLink:
     return PluginLink(ServedApi("rates", NOTE, port, token))
 
 
-def asked_by(share: str, number: int = 0) -> AskedMethod:
-    return AskedMethod("of", [msgspec.Raw(str(number).encode())], share, 0)
+def asked_by(share: str, number: int = 0) -> MethodRequest:
+    return MethodRequest("of", [msgspec.Raw(str(number).encode())], share, 0)
 
 
 def test_answers_belong_to_their_requests_however_many_are_on_their_way() -> None:
@@ -165,7 +165,7 @@ def test_a_process_that_answers_nonsense_costs_the_client_its_answer(said: bytes
 
 def test_too_large_a_request_is_not_sent() -> None:
     async def scene() -> None:
-        asked = AskedMethod("of", [msgspec.Raw(b'"' + b"x" * MOST_REQUEST + b'"')], "", 0)
+        asked = MethodRequest("of", [msgspec.Raw(b'"' + b"x" * MOST_REQUEST + b'"')], "", 0)
         assert f"at most {MOST_REQUEST} bytes" in await refusal(link_to(1), asked)
         assert "is not there now" in await refusal(link_to(1))
 

@@ -13,7 +13,7 @@ import msgspec
 
 from ledgerd.basics.frames import FrameBuffer, FrameFault, framed
 from ledgerd.codec.json.text import Json
-from ledgerd.plugins.messages import MOST_ANSWER, MOST_OPEN, MOST_REQUEST, AskedMethod, MethodAnswer, ServedApi
+from ledgerd.plugins.messages import MOST_ANSWER, MOST_OPEN, MOST_REQUEST, MethodAnswer, MethodRequest, ServedApi
 from ledgerd.rpc.api.shared.kinds import Printed
 from ledgerd.rpc.call.counts import UNCOUNTED
 from ledgerd.rpc.call.declarations import Api, Method
@@ -43,7 +43,7 @@ class PluginLink(asyncio.Protocol):
         self._shares = Counter[str]()
         self._connecting = asyncio.Lock()
 
-    async def ask(self, asked: AskedMethod) -> MethodAnswer:
+    async def ask(self, asked: MethodRequest) -> MethodAnswer:
         request = framed(msgspec.json.encode(asked))
         if len(request) > MOST_REQUEST:
             raise PlainError(f"A request to a plugin has at most {MOST_REQUEST} bytes", INVALID_REQUEST)
@@ -122,7 +122,7 @@ class PluginMethod(Method):
             params = [msgspec.Raw(msgspec.json.encode(each)) for each in given]
         except (ValueError, OverflowError) as fault:
             raise PlainError(f"An argument is no JSON for a plugin: {fault}", INVALID_PARAMETERS) from None
-        answer = await self._link.ask(AskedMethod(self.name, params, node.share, self._most))
+        answer = await self._link.ask(MethodRequest(self.name, params, node.share, self._most))
         if answer.code is not None:
             raise PlainError(answer.message, answer.code, answer.data)
         return bytes(answer.result).decode()

@@ -19,7 +19,7 @@ from ledgerd.basics.durable import put_in_place
 from ledgerd.chain.log.histories import RecordedOperation
 from ledgerd.history.embedded.kept_facts import KeptBlock, KeptFacts, KeptOperation, KeptSource
 from ledgerd.plugins.declarations import PluginObserver
-from ledgerd.plugins.installed import said_by
+from ledgerd.plugins.installed import text_of_failure
 from ledgerd.plugins.reading import value_of
 from ledgerd.plugins.values import JsonValue, ObservedBlock, ObservedOperation
 
@@ -183,7 +183,7 @@ class Feed:
         except Exception as problem:  # a plugin may raise anything
             at = f" at block {self.position.next_block}" if self.position.next_block else ""
             self._store()
-            raise ObserverFailed(f"its {method.__name__}() has failed{at}: {said_by(problem)}") from problem
+            raise ObserverFailed(f"its {method.__name__}() has failed{at}: {text_of_failure(problem)}") from problem
 
     def _store(self) -> None:
         if self.position != self._stored:

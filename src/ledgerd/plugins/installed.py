@@ -62,13 +62,13 @@ def load(name: str) -> PluginDeclaration:
         declared = entry.load()
         fault = fault_of(declared)
     except BaseException as problem:  # a plugin that ends the program while it is imported is refused too
-        raise PluginRefused(f"it cannot be imported: {said_by(problem)}") from problem
+        raise PluginRefused(f"it cannot be imported: {text_of_failure(problem)}") from problem
     if fault or not isinstance(declared, PluginDeclaration):
         raise PluginRefused(fault)
     return declared
 
 
-def said_by(problem: BaseException) -> str:
+def text_of_failure(problem: BaseException) -> str:
     """An exception of a plugin in a line: of one kind, in bounds, and without a key."""
     where, step = "", problem.__traceback__
     while step is not None:

@@ -36,18 +36,18 @@ class PluginOrder(msgspec.Struct, frozen=True):
     """Whether it is only to be seen if the plugin can be loaded."""
 
 
-class MethodNote(msgspec.Struct, frozen=True):
+class MethodDescription(msgspec.Struct, frozen=True):
     """A method as clients are told of it: a method object of OpenRPC."""
 
     name: str
     described: dict[str, Any]
 
 
-class PluginNote(msgspec.Struct, frozen=True):
+class PluginDescription(msgspec.Struct, frozen=True):
     """An API as clients are told of it."""
 
     summary: str
-    methods: tuple[MethodNote, ...]
+    methods: tuple[MethodDescription, ...]
     schemas: dict[str, Any]
     """Of its records, by their names in the document."""
 
@@ -63,7 +63,7 @@ class PluginReport(msgspec.Struct, frozen=True):
     """Why it ends."""
     works: bool = False
     """Whether it has done something since its start that it could fail at."""
-    api: PluginNote | None = None
+    api: PluginDescription | None = None
     port: int = 0
     token: str = ""
     position: int = 0
@@ -77,12 +77,12 @@ class ServedApi(msgspec.Struct, frozen=True):
     """The API of a plugin, for API workers. Without a port its process is not there now."""
 
     name: str
-    note: PluginNote
+    note: PluginDescription
     port: int
     token: str
 
 
-class AskedMethod(msgspec.Struct, frozen=True):
+class MethodRequest(msgspec.Struct, frozen=True):
     """A request of a client."""
 
     method: str

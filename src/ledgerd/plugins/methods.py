@@ -10,8 +10,8 @@ from typing import Any, get_type_hints
 import msgspec
 
 from ledgerd.plugins.declarations import ApiPlugin, PluginError, PluginRefused
-from ledgerd.plugins.installed import said_by
-from ledgerd.plugins.messages import MOST_DESCRIPTION, MethodNote, PluginNote
+from ledgerd.plugins.installed import text_of_failure
+from ledgerd.plugins.messages import MOST_DESCRIPTION, MethodDescription, PluginDescription
 from ledgerd.plugins.values import ReadView
 from ledgerd.rpc.call.errors import INVALID_PARAMETERS
 
@@ -58,10 +58,10 @@ def methods_of(plugin: ApiPlugin) -> dict[str, TypedMethod]:
     try:
         return {name: TypedMethod(function) for name, function in plugin.methods.items()}
     except Exception as problem:  # the types of a plugin can raise anything
-        raise PluginRefused(f"its methods have types that are not known: {said_by(problem)}") from problem
+        raise PluginRefused(f"its methods have types that are not known: {text_of_failure(problem)}") from problem
 
 
-def note_of(name: str, plugin: ApiPlugin, methods: Iterable[TypedMethod]) -> PluginNote:
+def description_of(name: str, plugin: ApiPlugin, methods: Iterable[TypedMethod]) -> PluginDescription:
     """How an API is described. `PluginRefused`: its types cannot be, or the description is too large."""
     methods = [*methods]
     kinds = [kind for each in methods for kind in (*(one.kind for one in each.parameters), each.result)]
@@ -70,11 +70,11 @@ def note_of(name: str, plugin: ApiPlugin, methods: Iterable[TypedMethod]) -> Plu
             kinds, schema_hook=_any_json, ref_template=f"#/components/schemas/{name}.{{name}}"
         )
     except (TypeError, ValueError, NotImplementedError) as problem:
-        raise PluginRefused(f"its types cannot be described: {said_by(problem)}") from problem
+        raise PluginRefused(f"its types cannot be described: {text_of_failure(problem)}") from problem
     places = iter(schemas)
-    described = tuple(MethodNote(each.name, _method_object(name, each, places)) for each in methods)
+    described = tuple(MethodDescription(each.name, _method_object(name, each, places)) for each in methods)
     named = {f"{name}.{title}": schema for title, schema in records.items()}
-    note = PluginNote(plugin.summary, described, named)
+    note = PluginDescription(plugin.summary, described, named)
     if len(msgspec.json.encode(note)) > MOST_DESCRIPTION:
         raise PluginRefused(f"its description has more than {MOST_DESCRIPTION} bytes")
     return note

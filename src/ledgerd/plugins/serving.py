@@ -21,15 +21,15 @@ import msgspec
 
 from ledgerd.basics.frames import FrameBuffer, FrameFault, framed
 from ledgerd.plugins.declarations import ApiPlugin, PluginError
-from ledgerd.plugins.installed import said_by
+from ledgerd.plugins.installed import text_of_failure
 from ledgerd.plugins.messages import (
     MOST_ANSWER,
     MOST_OPEN,
     MOST_REQUEST,
-    AskedMethod,
     MethodAnswer,
+    MethodRequest,
 )
-from ledgerd.plugins.methods import TypedMethod, methods_of, note_of
+from ledgerd.plugins.methods import TypedMethod, description_of, methods_of
 from ledgerd.plugins.reading import NodeReadView
 from ledgerd.rpc.call.bounds import RequestBudget
 from ledgerd.rpc.call.dispatch import INTERNAL, REFUSALS, Dispatcher
@@ -61,7 +61,7 @@ class MethodCalls:
         self._name = name
         self._seconds = plugin.seconds
         self._methods = methods_of(plugin)
-        self.note = note_of(name, plugin, self._methods.values())
+        self.note = description_of(name, plugin, self._methods.values())
         self._dispatcher = dispatcher
         self._limits = limits
         self._folder = folder
@@ -76,7 +76,7 @@ class MethodCalls:
         return answer if len(answer) <= MOST_ANSWER else msgspec.json.encode(_too_large(MOST_ANSWER))
 
     def _answer(self, request: bytes) -> MethodAnswer:
-        asked = msgspec.json.decode(request, type=AskedMethod)
+        asked = msgspec.json.decode(request, type=MethodRequest)
         method = self._methods.get(asked.method)
         if method is None:
             return MethodAnswer(code=OTHER, message=f"The plugin {self._name} has no method {asked.method}")
@@ -90,11 +90,11 @@ class MethodCalls:
             fault = self._dispatcher.fault(error)
             return MethodAnswer(code=fault.code, message=fault.message, data=fault.data)
         except (Exception, SystemExit, KeyboardInterrupt) as problem:  # noqa: BLE001 - it is logged
-            words = {"plugin": self._name, "method": method.name, "reason": said_by(problem)}
+            words = {"plugin": self._name, "method": method.name, "reason": text_of_failure(problem)}
             log.warning("the plugin %(plugin)s: %(method)s has failed: %(reason)s", words, extra=limited(LINES))
             return MethodAnswer(code=INTERNAL.code, message=INTERNAL.message)
 
-    def _bounded(self, method: TypedMethod, asked: AskedMethod) -> MethodAnswer:
+    def _bounded(self, method: TypedMethod, asked: MethodRequest) -> MethodAnswer:
         self.refresh()
         self._dispatcher.head_changed()
         view = ApiView(self._dispatcher.node, RequestBudget(self._limits, share=asked.share))
@@ -203,11 +203,11 @@ class WorkerConnection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         try:
             for frame in self._frames.frames_in(data):
-                self._take(frame)
+                self._receive(frame)
         except FrameFault:
             self.close()
 
-    def _take(self, frame: bytes) -> None:
+    def _receive(self, frame: bytes) -> None:
         if not self._is_known:
             self._is_known = hmac.compare_digest(frame, self._server.token.encode())
             if not self._is_known:

@@ -36,7 +36,7 @@ PublishToWorkers = Callable[[str, bytes], None]
 """Publishes a value under a topic to the API workers, and to later ones at their start."""
 
 
-class PluginRests(Exception):
+class NothingToDo(Exception):
     """A plugin has nothing to do here."""
 
 
@@ -80,7 +80,7 @@ class PluginProcess:
         while not self.parked:
             try:
                 problem = await self._one_life()
-            except PluginRests as reason:
+            except NothingToDo as reason:
                 log.info("the plugin %(plugin)s rests: %(reason)s", {"plugin": self.name, "reason": str(reason)})
                 return
             except PluginRefused as refusal:
@@ -92,7 +92,7 @@ class PluginProcess:
             if pause is None:
                 self._park(f"it has failed {MOST_FAILURES} times in {FAILURE_SECONDS / 60:.0f} minutes: {problem}")
                 return
-            self._tell(f"the plugin {self.name} is down: {problem}", f", next start in {pause:g} s")
+            self._warn(f"the plugin {self.name} is down: {problem}", f", next start in {pause:g} s")
             await self._sleep(pause)
 
     async def _one_life(self) -> str:
@@ -103,7 +103,7 @@ class PluginProcess:
         self.report = msgspec.structs.replace(self.report, problem="", position=0)
         grace = 0.0
         try:
-            return await self._heard(child, ours)
+            return await self._read_reports(child, ours)
         except asyncio.CancelledError:
             grace = ENDING_SECONDS
             raise
@@ -113,7 +113,7 @@ class PluginProcess:
             self._changed()
             await child.stop(grace)
 
-    async def _heard(self, child: Child, ours: socket.socket) -> str:
+    async def _read_reports(self, child: Child, ours: socket.socket) -> str:
         reader, writer = await asyncio.open_connection(sock=ours)
         patience = START_SECONDS
         try:
@@ -123,7 +123,7 @@ class PluginProcess:
                     frame = await read_frame_of(reader, MOST_REPORT)
                 if frame is None:
                     break
-                patience = self._take(msgspec.json.decode(frame, type=PluginReport))
+                patience = self._receive(msgspec.json.decode(frame, type=PluginReport))
         except ConnectionError:
             pass  # it has ended without reading its order
         except TimeoutError:
@@ -132,9 +132,9 @@ class PluginProcess:
             writer.transport.abort()
         return self.report.problem or f"its process has ended with code {await child.stop(1)}"
 
-    def _take(self, report: PluginReport) -> float:
+    def _receive(self, report: PluginReport) -> float:
         if report.rests:
-            raise PluginRests(_bounded(report.rests))
+            raise NothingToDo(_bounded(report.rests))
         if report.refused:
             raise PluginRefused(_bounded(report.refused))
         if report.problem:
@@ -161,9 +161,9 @@ class PluginProcess:
     def _park(self, reason: str) -> None:
         self.parked = reason
         self._changed()
-        self._tell(f"the plugin {self.name} is parked until the node is started again: {reason}")
+        self._warn(f"the plugin {self.name} is parked until the node is started again: {reason}")
 
-    def _tell(self, text: str, more: str = "") -> None:
+    def _warn(self, text: str, more: str = "") -> None:
         self._work.warn(self.name, text)
         self._work.log(f"{text}{more}")
 

@@ -33,9 +33,9 @@ class JobThread:
             try:
                 result = function()
             except BaseException as problem:  # noqa: BLE001 - it is raised where the job is awaited
-                self._tell(partial(_settle, future, problem, None))
+                self._report(partial(_settle, future, problem, None))
             else:
-                self._tell(partial(_settle, future, None, result))
+                self._report(partial(_settle, future, None, result))
 
         self._jobs.put(job)
         return await future
@@ -50,7 +50,7 @@ class JobThread:
         lines = [each.lineno for each in extract_stack(frame) if each.filename == file] if frame else []
         return f", line {lines[-1]}" if lines else ""
 
-    def _tell(self, news: Job) -> None:
+    def _report(self, news: Job) -> None:
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(news)
 

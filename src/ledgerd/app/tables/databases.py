@@ -99,10 +99,10 @@ def reported(url: URL) -> Iterator[None]:
     except DBAPIError as problem:
         if not problem.connection_invalidated and problem.statement:
             raise
-        raise DatabaseRefused(f"{place_of(url)} can't be opened: {said_by(problem)}") from problem
+        raise DatabaseRefused(f"{place_of(url)} can't be opened: {text_of_failure(problem)}") from problem
 
 
-def said_by(problem: SQLAlchemyError) -> str:
+def text_of_failure(problem: SQLAlchemyError) -> str:
     """What a database says, on one line."""
     words = str(getattr(problem, "orig", None) or problem)
     return " ".join(words.split())[:500]

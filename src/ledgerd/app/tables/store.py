@@ -17,7 +17,7 @@ from sqlalchemy.exc import DBAPIError
 from ledgerd.app.declaring.application import Application, carry_out, handler_name
 from ledgerd.app.declaring.steps import ChainStep, FedBlock
 from ledgerd.app.errors import DatabaseLost, HandlerFailed, TablesChanged, WrongFeed
-from ledgerd.app.tables.databases import said_by
+from ledgerd.app.tables.databases import text_of_failure
 from ledgerd.app.tables.facts import FollowedBlock, StoredFacts
 from ledgerd.app.tables.journal import UndoJournal
 from ledgerd.app.tables.layout import Layout, difference, found_layout
@@ -75,7 +75,7 @@ class FollowedTables:
                 self._journal.end()
         except DBAPIError as problem:
             self._blocks = before
-            raise DatabaseLost(f"the database: {said_by(problem)}") from problem
+            raise DatabaseLost(f"the database: {text_of_failure(problem)}") from problem
         except BaseException:
             self._blocks = before
             raise
@@ -206,7 +206,11 @@ def _words(step: ChainStep, problem: Exception) -> str:
     if step.row is not None:
         place = step.row.place
         at = f", operation {name_of(type(step.row.operation))} at {place.transaction}.{place.operation}.{place.virtual}"
-    why = said_by(problem) if isinstance(problem, DBAPIError) else f"{type(problem).__name__}: {reason_of(problem)}"
+    why = (
+        text_of_failure(problem)
+        if isinstance(problem, DBAPIError)
+        else f"{type(problem).__name__}: {reason_of(problem)}"
+    )
     file = step.file
     frames = [each for each in extract_tb(problem.__traceback__) if each.filename == file]
     line = f" ({Path(file).name}, line {frames[-1].lineno})" if frames else ""

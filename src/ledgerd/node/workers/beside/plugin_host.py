@@ -26,7 +26,7 @@ from ledgerd.node.config.options.application import OPERATION_HISTORY, LogFormat
 from ledgerd.node.workers.settings import WorkerSettings
 from ledgerd.plugins.declarations import ApiPlugin, ObserverPlugin, PluginRefused
 from ledgerd.plugins.feeding import Feed, FeedBroken, ObserverFailed
-from ledgerd.plugins.installed import load, said_by
+from ledgerd.plugins.installed import load, text_of_failure
 from ledgerd.plugins.messages import MOST_ORDER, OBSERVER_PATIENCE, PluginOrder, PluginReport, packed
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.supervision.tasks import first_of
@@ -171,7 +171,7 @@ def _observe(order: PluginOrder, plugin: ObserverPlugin, channel: NodeChannel) -
     try:
         observer = plugin.make(folder)
     except Exception as problem:
-        raise ObserverFailed(f"it cannot be made: {said_by(problem)}") from problem
+        raise ObserverFailed(f"it cannot be made: {text_of_failure(problem)}") from problem
     feed = Feed(source, folder / POSITION_FILE, observer, plugin.start)
     Feeding(feed, channel).run()
 
