@@ -18,7 +18,7 @@ from ledgerd.protocol.types.identifiers import BlockId
 from ledgerd.sdk import Client, ClientLimits
 from ledgerd.sdk.errors import ClientError, WrongAnswer
 from ledgerd.sdk.streams.cursor import StreamCursor
-from ledgerd.sdk.streams.errors import PastNotKept
+from ledgerd.sdk.streams.errors import PastNotKept, UnknownOperation
 from ledgerd.sdk.streams.events import OperationEvent, Undone
 from tests.recorded import ALL_CHAINS, ANSWERED, recorded_blocks
 from tests.rpc.loopback import play, until
@@ -306,6 +306,61 @@ def test_blocks_that_no_node_keeps_are_said_to_be_so() -> None:
             with pytest.raises(PastNotKept, match="does not keep block 5"):
                 await anext(client.blocks(since=5))
             assert (await anext(client.blocks(since=301))).number == 301
+
+    play(scene)
+
+
+NEWER = ["super_award", {"from": "alice", "stars": 5}]
+PROPOSED = {"author": "a", "title": "", "memo": "", "expiration_time": "2027-04-01T00:00:00"}
+
+
+def in_transactions(node: RecordedNode, operation: object) -> None:
+    def get_block(number: int) -> Any:
+        block = RecordedNode.get_block(node, number)
+        other = {"ref_block_num": 1, "ref_block_prefix": 1, "expiration": "2027-04-01T00:00:00", "extensions": []}
+        transaction = other | {"operations": [operation], "signatures": []}
+        return block | {"transactions": [*block["transactions"], transaction]} if block and number == 77 else block
+
+    node.methods["get_block"] = get_block
+
+
+def in_proposals(node: RecordedNode, operation: object) -> None:
+    in_transactions(node, ["proposal_create", PROPOSED | {"proposed_operations": [{"op": operation}]}])
+
+
+def of_the_chain_itself(node: RecordedNode, operation: object) -> None:
+    def get_ops_in_block(number: int, _only_virtual: bool) -> Any:
+        rows = RecordedNode.get_ops_in_block(node, number, False)
+        of_chain = {"block": number, "trx_in_block": 65535, "op_in_trx": 0, "virtual_op": 9, "trx_id": "00" * 20}
+        return [*rows, of_chain | {"op": operation}] if number == 77 else rows
+
+    node.methods["get_ops_in_block"] = get_ops_in_block
+
+
+@pytest.mark.parametrize("irreversible", [True, False])
+@pytest.mark.parametrize("newer", [in_transactions, in_proposals, of_the_chain_itself])
+def test_an_operation_of_a_later_hardfork_ends_a_stream_and_says_what_to_do(newer: Any, irreversible: bool) -> None:
+    async def scene() -> None:
+        nodes = [RecordedNode(), RecordedNode()]
+        for node in nodes:
+            newer(node, NEWER)
+        async with client_of(*nodes) as client:
+            stream = client.operations(since=1, until=LAST, irreversible=irreversible)
+            with pytest.raises(UnknownOperation, match="Install a newer ledgerd-client") as raised:
+                [each async for each in stream]
+            assert (raised.value.block, raised.value.operation) == (77, "super_award")
+            assert "block 77 has the operation 'super_award'" in str(raised.value)
+            assert not UnknownOperation.is_temporary
+
+    play(scene)
+
+
+def test_an_operation_that_one_node_alone_has_is_not_believed_while_another_has_the_block() -> None:
+    async def scene() -> None:
+        liar, honest = RecordedNode(), RecordedNode()
+        in_transactions(liar, NEWER)
+        async with client_of(liar, honest) as client:
+            assert [each.number async for each in client.blocks(since=70, until=90)] == [*range(70, 91)]
 
     play(scene)
 

@@ -15,3 +15,16 @@ class PastNotKept(ClientError):
 
 class WrongCursor(ClientError):
     """A text is no cursor of a stream."""
+
+
+class UnknownOperation(ClientError):
+    """A block has an operation that this release of the client does not know. A newer one has to be installed."""
+
+    def __init__(self, block: int, operation: str) -> None:
+        super().__init__(
+            f"block {block} has the operation {operation!r}, which this release of ledgerd-client does not know: the "
+            f"network has gone on to rules that are newer than it. Install a newer ledgerd-client, and go on behind "
+            f"the last cursor of the stream"
+        )
+        self.block = block
+        self.operation = operation

@@ -120,8 +120,8 @@ class AccountBlocks:
             until = min(following + PAGE - 1, newest.sequence)
             calls = [operations_call(unread), self._history_call(until, max(1, until - following))]
             kept, answer = await self._ask(calls, node)
-            if not _is_kept(kept, unread):
-                raise _NotTold
+            if unread > numbers[0] and not _is_kept(kept, unread):
+                raise _NotTold  # what was not read yet is not kept any more
             entries = [each for each in _entries_in(answer) if each.sequence >= following]
             if [each.sequence for each in entries] != [*range(following, until + 1)]:
                 raise _NotTold

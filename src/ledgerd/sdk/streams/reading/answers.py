@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from ledgerd.basics.printable import printable
 from ledgerd.client.envelope import NodeCall
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError
@@ -16,11 +17,15 @@ from ledgerd.protocol.types.identifiers import BlockId, TransactionId, block_num
 from ledgerd.sdk.connection.nodes import Unsuited
 from ledgerd.sdk.errors import NodeError, UnknownMethod, WrongAnswer
 from ledgerd.sdk.streams.cursor import PlaceInBlock
-from ledgerd.sdk.streams.errors import PastNotKept
+from ledgerd.sdk.streams.errors import PastNotKept, UnknownOperation
 from ledgerd.sdk.streams.events import HistoryRow, ReadBlock
 from ledgerd.sdk.streams.reading.negative_amounts import with_whole_amounts
 
 ID_SIZE = 20
+UNKNOWN_NAME = "Invalid operation name: "
+"""What the codec says, as the reference does, of an operation that it does not have (spec 01, section 3.5)."""
+MOST_NAME = 64
+"""Characters of such a name that are shown."""
 OUTSIDE = 65_535
 """The place of what is in no transaction (spec 05, section 12.2)."""
 NO_TRANSACTION = TransactionId(bytes(20))
@@ -98,12 +103,20 @@ def block_in(answer: object, number: int, irreversible: int) -> Block:
             block = with_whole_amounts(answer, block)
         root = block.merkle_root
     except UNREADABLE as problem:
+        require_known(problem, number)
         raise WrongAnswer(f"what a node answers as block {number} is none: {problem}") from None
     if found != number:
         raise WrongAnswer(f"a node answers block {found} where {number} was asked for")
     if root != EXCEPTED_BLOCKS.get(number, block.transaction_merkle_root):
         raise WrongAnswer(f"the transactions of block {number} are not those that its header has")
     return block
+
+
+def require_known(problem: Exception, block: int) -> None:
+    """An operation of a later hardfork is no fault of the node; though another node may answer otherwise."""
+    before, is_unknown, name = (problem.text if isinstance(problem, CodecError) else "").partition(UNKNOWN_NAME)
+    if is_unknown and not before:
+        raise Unsuited(UnknownOperation(block, printable(name)[:MOST_NAME])) from None
 
 
 def require_chain(blocks: Sequence[Block], head: BlockId, behind: object) -> None:
@@ -135,6 +148,7 @@ def rows_in(answer: object, block: Block) -> Sequence[HistoryRow] | None:
     try:
         found = [_row_in(each, block, own) for each in _list(answer)]
     except UNREADABLE as problem:
+        require_known(problem, block.number)
         raise WrongAnswer(f"what a node answers as operations of block {block.number} is none: {problem}") from None
     rows = [each for each in found if each is not None]
     is_whole = len(rows) == len(found) and own.keys() == {each.place for each in rows if not each.place.virtual}
