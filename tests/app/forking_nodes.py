@@ -17,6 +17,9 @@ from tests.sdk.recorded_nodes import RecordedNode
 LAG = 6
 """By how many blocks the irreversible one is behind the head."""
 
+SKIPPED = 4
+"""Recorded blocks that a branch leaves out: none comes twice in a chain, as no bet is paid twice in a real one."""
+
 
 class BranchBlock(NamedTuple):
     """A block of a branch, and the recorded one that it has the operations of."""
@@ -47,7 +50,7 @@ class ForkingNode(RecordedNode):
         for _ in range(count):
             previous = self.branch[-1].block.id if self.branch else NO_BLOCK
             number = len(self.branch) + 1
-            source = (number + shift - 1) % len(self.recorded_blocks) + 1
+            source = number + shift
             block = replace(self.recorded_blocks[source - 1], previous=previous, timestamp=1_700_000_000 + 3 * number)
             self.branch.append(BranchBlock(block, source))
         self.blocks = tuple(each.block for each in self.branch)
@@ -61,7 +64,7 @@ class ForkingNode(RecordedNode):
             del self.branch[-depth:]
             self.forks += 1
         if growth > depth:
-            self._grow(growth, 7 * self.forks)
+            self._grow(growth, SKIPPED * self.forks)
         self.irreversible = max(self.irreversible, self.head - LAG)
 
     def answer(self, request: Any) -> bytes | None:

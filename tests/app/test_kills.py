@@ -1,7 +1,7 @@
 """Applications in processes of their own, killed at random moments while the chain forks: their tables are those of a
 run without either.
 
-`APPLICATION_KILLS=100 scripts/test tests/app/test_kills.py` kills each example a hundred times, over 400 forks.
+`APPLICATION_KILLS=100 scripts/test tests/app/test_kills.py` kills each example a hundred times, over 200 forks.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from tests.sdk.recorded_nodes import serving_nodes
 __all__ = ["postgres_server"]
 
 KILLS = int(os.environ.get("APPLICATION_KILLS", "3"))
-FORKS = 4 * KILLS
-LONGEST_LIFE = 0.15
+FORKS = 2 * KILLS
+LONGEST_LIFE = 0.08
 """Seconds from the first request of a process to its end."""
-PATIENCE = 60.0 + 10.0 * KILLS
+PATIENCE = 60.0 + 4.0 * KILLS
 ENVIRONMENT = {**os.environ, **NAMES}
 
 

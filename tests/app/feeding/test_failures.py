@@ -20,9 +20,12 @@ from ledgerd.app.tables.opening import open_tables
 from ledgerd.supervision.part import Supervisor
 from ledgerd.supervision.tasks import first_of
 from tests.app.forking_nodes import ForkingNode
+from tests.postgres import SharedServer, postgres_server, sql
 from tests.rpc.loopback import play
 from tests.sdk.recorded_nodes import RecordedNode, serving_nodes
 from tests.sdk.scripted_node import ScriptedNode
+
+__all__ = ["postgres_server"]
 
 Handle = Callable[[ChainStep], object]
 
@@ -49,12 +52,12 @@ def numbers(database: Path) -> list[int]:
         return [number for (number,) in connection.execute("SELECT number FROM blocks ORDER BY number")]
 
 
-def settings_of(url: str, database: Path, **more: Any) -> FeedSettings:
+def settings_of(url: str, database: Path | str, **more: Any) -> FeedSettings:
     quick = {"poll_seconds": 0.001, "first_pause": 0.001, "longest_pause": 0.001, "stop_seconds": 0.1}
     return FeedSettings(nodes=(url,), database=str(database), **(quick | more))
 
 
-def run(application: Application, node: ScriptedNode, database: Path, **more: Any) -> ApplicationPart:
+def run(application: Application, node: ScriptedNode, database: Path | str, **more: Any) -> ApplicationPart:
     """Feed it up to the end, or to what ends it."""
 
     async def scene() -> ApplicationPart:
@@ -187,3 +190,21 @@ def test_a_node_of_another_chain_is_refused(tmp_path: Path) -> None:
             return part.progress.failing
 
     assert "is of the chain cdcdcdcd" in play(scene)
+
+
+def test_a_connection_to_postgres_that_is_cut_is_made_again(postgres_server: SharedServer) -> None:
+    address = postgres_server.database("template0")
+    cuts: list[object] = []
+
+    class CuttingNode(ForkingNode):
+        def _step(self) -> None:
+            if self.reports % 10 == 5:
+                words = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'ledgerd app'"
+                cuts.extend(sql(address, f"{words} AND datname = current_database()"))
+            super()._step()
+
+    node = CuttingNode("open-2", 60, [(0, 1)] * 30, start=10)
+    part = run(counting(), node, address, until=60)
+    assert part.progress.failures >= len(cuts) >= 2
+    assert sql(address, "SELECT number FROM blocks ORDER BY number") == [(number,) for number in range(1, 61)]
+    postgres_server.drop(address)

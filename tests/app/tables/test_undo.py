@@ -137,3 +137,29 @@ def test_the_same_in_postgres(postgres_server: SharedServer) -> None:
     play()
     for address in addresses:
         postgres_server.drop(address)
+
+
+def test_what_is_done_about_irreversible_blocks_is_undone_with_the_block_at_which_it_was_done(tmp_path: Path) -> None:
+    """Also where the block behind it has failed in the same transaction."""
+    application, address = make_application(), str(tmp_path / "a.sqlite")
+    first = block_behind(NO_BLOCK, [])
+    second = block_behind(first.id, [])
+    failing = block_behind(second.id, FAILS)
+    with open_tables(application, address) as tables:
+        tables.advance([first], 0)
+        before = content(address, application.tables)
+        with pytest.raises(HandlerFailed):
+            tables.advance([second, failing], 1)
+        assert content(address, application.tables)["settled"] == [(("int", "1"),)]
+        tables.undo_reversible()
+    assert content(address, application.tables)["settled"] == before["settled"] == []
+
+
+def test_what_was_irreversible_once_stays_so_over_a_fork_whatever_a_node_says_then(tmp_path: Path) -> None:
+    application, address = make_application(), str(tmp_path / "a.sqlite")
+    first = block_behind(NO_BLOCK, [])
+    second = block_behind(first.id, [])
+    with open_tables(application, address) as tables:
+        tables.advance([first, second], 1)
+        tables.advance([block_behind(first.id, [], 1)], 0, [second.id])
+    assert content(address, application.tables)["settled"] == [(("int", "1"),)]

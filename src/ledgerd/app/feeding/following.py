@@ -19,13 +19,14 @@ from ledgerd.app.declaring.steps import FedBlock
 from ledgerd.app.errors import DatabaseLost, HandlerFailed, HandlerHangs, WrongFeed
 from ledgerd.app.feeding.progress import FeedProgress
 from ledgerd.app.feeding.settings import FeedSettings
-from ledgerd.app.feeding.source import BlockFeed, FedFork, client_of
+from ledgerd.app.feeding.source import BlockFeed, client_of
 from ledgerd.app.feeding.threads import JobThread
 from ledgerd.app.tables.opening import open_tables
 from ledgerd.app.tables.store import FollowedTables
 from ledgerd.protocol.types.identifiers import BlockId, block_number_of
 from ledgerd.sdk.errors import ClientError
-from ledgerd.sdk.streams.errors import ForkTooDeep, PastNotKept
+from ledgerd.sdk.streams.errors import ForkTooDeep
+from ledgerd.sdk.streams.events import Undone
 from ledgerd.supervision.work import Work
 
 log = logging.getLogger(__name__)
@@ -108,9 +109,7 @@ class ApplicationFeed:
                 return
 
     async def _fail(self, problem: Exception) -> None:
-        words = str(problem)
-        if isinstance(problem, ForkTooDeep | PastNotKept):
-            words = f"{words}. {REBUILD}" if isinstance(problem, ForkTooDeep) else words
+        words = f"{problem}. {REBUILD}" if isinstance(problem, ForkTooDeep) else str(problem)
         self._progress.set_failing(words)
         if words != self._said:
             log.warning("%(what)s; tried again in %(pause)g s", {"what": words, "pause": self._pause})
@@ -185,7 +184,7 @@ class _Batches:
         try:
             async with aclosing(self._blocks.blocks(known)) as events:
                 async for event in events:
-                    if isinstance(event, FedFork):
+                    if isinstance(event, Undone):
                         self._undo(event.id)
                     else:
                         self._add(event)

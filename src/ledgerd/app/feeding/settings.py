@@ -18,7 +18,6 @@ class FeedSettings(msgspec.Struct, frozen=True, kw_only=True):
     """In a transaction, of those that are irreversible."""
     batch_seconds: float = 1.0
     """A transaction over the past is closed after so long, however few blocks it has."""
-    request_blocks: int = 80
     poll_seconds: float | None = None
     first_pause: float = 1.0
     longest_pause: float = 60.0

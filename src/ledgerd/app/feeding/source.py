@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable, Sequence
-
-import msgspec
+from collections.abc import AsyncGenerator, Sequence
 
 from ledgerd.app.declaring.application import Application
 from ledgerd.app.declaring.steps import FedBlock
@@ -13,25 +11,22 @@ from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId, block_number_o
 from ledgerd.sdk import Client
 from ledgerd.sdk.connection.limits import ClientLimits
 from ledgerd.sdk.connection.node_link import NodeLink
-from ledgerd.sdk.streams.cursor import PlaceInBlock, StreamCursor
-from ledgerd.sdk.streams.events import BlockEvent, HistoryRow, Undone
+from ledgerd.sdk.streams.cursor import StreamCursor
+from ledgerd.sdk.streams.events import BlockEvent, Undone
 from ledgerd.sdk.streams.following import BlockFollower, FollowSettings
+<<<<<<< HEAD
 from ledgerd.sdk.streams.reading.nodes import HeadReport, NodesSource
+=======
+from ledgerd.sdk.streams.opening import BESIDE_BLOCKS
+from ledgerd.sdk.streams.reading import HeadReport, NodesSource, own_rows
+>>>>>>> app
 from ledgerd.sdk.streams.waiting import BlockWaiter
 
-BESIDE_BLOCKS = 2
-"""Calls in a request for blocks: for the head, and for what follows the blocks."""
 AHEAD = 4
 """Requests at once, over the past."""
 
 PATIENCE = 10.0
 """Seconds in which nodes may fail before it is said that they do."""
-
-
-class FedFork(msgspec.Struct, frozen=True):
-    """A block that the chain does not have any more."""
-
-    id: BlockId
 
 
 class WatchedNodes(NodesSource):
@@ -54,7 +49,7 @@ class BlockFeed:
         self._waiter = BlockWaiter(client.nodes)
         self.nodes = WatchedNodes(client.nodes, self._waiter.wait, with_history=application.wants_history)
 
-    async def blocks(self, known: Sequence[BlockId]) -> AsyncGenerator[FedBlock | FedFork, None]:
+    async def blocks(self, known: Sequence[BlockId]) -> AsyncGenerator[FedBlock | Undone, None]:
         """Behind the newest block of those that the chain still has; the first one comes first where there are none."""
         since = [StreamCursor(each) for each in known] or self._application.first_block
         calls = 2 if self._application.wants_history else 1
@@ -62,14 +57,14 @@ class BlockFeed:
             irreversible=False,
             until=self.settings.until,
             window=max(len(known), 256),
-            at_a_time=max(1, (self.settings.request_blocks - BESIDE_BLOCKS) // calls),
+            at_a_time=max(1, (self._client.nodes.limits.largest_batch - BESIDE_BLOCKS) // calls),
             ahead=AHEAD,
             patience=PATIENCE,
         )
         events = BlockFollower(self.nodes, since, settings, self._client.nodes.clock).events()
         try:
             async for event in events:
-                yield FedFork(event.id) if isinstance(event, Undone) else self._fed(event)
+                yield event if isinstance(event, Undone) else self._fed(event)
         finally:
             await events.aclose()
 
@@ -78,24 +73,11 @@ class BlockFeed:
 
     def _fed(self, event: BlockEvent) -> FedBlock:
         block = event.block
-        rows = own_rows(event) if event.rows is None else event.rows
+        rows = own_rows(block) if event.rows is None else event.rows
         wanted = [each for each in rows if self._application.wants(each.operation)]
         return FedBlock(event.id, block.previous, block.timestamp, block.validator, wanted, event.is_irreversible)
 
 
-def own_rows(event: BlockEvent) -> Iterable[HistoryRow]:
-    """The operations of its transactions."""
-    return (
-        HistoryRow(PlaceInBlock(number, place, 0), transaction.id, operation)
-        for number, transaction in enumerate(event.block.transactions)
-        for place, operation in enumerate(transaction.operations)
-    )
-
-
 def client_of(settings: FeedSettings, chain: str) -> Client:
-    limits = ClientLimits(
-        largest_batch=max(50, settings.request_blocks + 20),
-        poll_seconds=settings.poll_seconds,
-        stream_seconds=None,
-    )
+    limits = ClientLimits(poll_seconds=settings.poll_seconds)
     return Client(*settings.nodes, chain=chain or None, limits=limits)

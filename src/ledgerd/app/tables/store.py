@@ -65,6 +65,7 @@ class FollowedTables:
         `irreversible` is the number up to which blocks are, as far as is known.
         """
         before, failure = self._blocks, None
+        irreversible = max(irreversible, before[0].settled if before else 0)  # not less than was known before a fork
         try:
             with self._connection.begin():
                 self._require_layout()
@@ -124,6 +125,7 @@ class FollowedTables:
         """
         reached = max(settled, min(irreversible, step.number))
         if reached > settled:
+            self._journal.begin(step.number, keep=new[0].can_undo)  # a block behind it may have failed
             with self._guarded(step):
                 for handler in self._application.irreversible_handlers:
                     self._calls(step)(handler)
