@@ -14,12 +14,9 @@ from ledgerd.sdk.connection.node_link import NodeLink
 from ledgerd.sdk.streams.cursor import StreamCursor
 from ledgerd.sdk.streams.events import BlockEvent, Undone
 from ledgerd.sdk.streams.following import BlockFollower, FollowSettings
-<<<<<<< HEAD
-from ledgerd.sdk.streams.reading.nodes import HeadReport, NodesSource
-=======
 from ledgerd.sdk.streams.opening import BESIDE_BLOCKS
-from ledgerd.sdk.streams.reading import HeadReport, NodesSource, own_rows
->>>>>>> app
+from ledgerd.sdk.streams.reading.answers import own_rows
+from ledgerd.sdk.streams.reading.nodes import HeadReport, NodesSource
 from ledgerd.sdk.streams.waiting import BlockWaiter
 
 AHEAD = 4
