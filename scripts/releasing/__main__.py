@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from scripts import build_distributions
 from scripts.build_distributions import TIME
 from scripts.build_program import PROGRAM, ROOT, BuildError, python_version, run
+from scripts.releasing.debian import build_package, require_builder
 from scripts.releasing.licences import needed, require_licences
 from scripts.releasing.program import archive, assemble
 from scripts.releasing.sbom import write_sbom
@@ -86,6 +87,7 @@ class Release:
         packed = self.folder / f"{PROGRAM}-{self.version}-{tag}.zip"
         archive(program, packed, self.time)
         print(packed)
+        print(build_package(program, self.folder, self.version, architecture))
 
 
 def new_folder(folder: Path) -> Path:
@@ -101,6 +103,7 @@ def main(words: Sequence[str]) -> int:
     chosen = read_arguments(words)
     try:
         require_release_of(chosen.version)
+        require_builder()
         folder = new_folder(chosen.folder or ROOT / "dist" / chosen.version)
         architectures = [ARCHITECTURES[name] for name in sorted(set(chosen.architecture or ARCHITECTURES))]
         with TemporaryDirectory() as workshop:

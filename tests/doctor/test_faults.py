@@ -25,6 +25,7 @@ from ledgerd.state.objects.validators import VALIDATOR_BY_NAME
 from tests.chain.networks import BOB, SEVEN, key_of
 from tests.doctor.broken_node import KEY, NAME, UNIT, BrokenNode
 from tests.doctor.doubles import closed_port
+from tests.house.source_tree import ROOT
 
 Prepare = TypeVar("Prepare", bound=Callable[[BrokenNode], None])
 FAULTS: dict[str, tuple[str, Callable[[BrokenNode], None]]] = {}
@@ -373,6 +374,14 @@ def test_several_faults_are_all_named(broken: BrokenNode) -> None:
     broken.set_free(LEAST - 1)
 
     assert broken.names() == ["clock-wrong", "disk-nearly-full", "memory-low"]
+
+
+def test_the_services_beside_a_node_are_not_held_to_what_a_node_needs(broken: BrokenNode) -> None:
+    services = ROOT / "share" / "ledgerd" / "systemd"
+    for name in ("ledgerd-signer", "ledgerd-explorer", "ledgerd-api"):
+        shutil.copy(services / f"{name}.service", broken.unit.parent)
+
+    assert broken.findings() == []
 
 
 def test_drop_in_files_of_the_unit_count(broken: BrokenNode) -> None:

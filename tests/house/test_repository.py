@@ -17,7 +17,8 @@ from tests.house.source_tree import FLOORS, ROOT, write_tree
 from tests.house.test_links import documents
 
 HOST = re.compile(r"\w+://|--index-url|--extra-index-url|--find-links|@ file|\bpypi\b|pythonhosted", re.IGNORECASE)
-LOCAL_PATH = re.compile(r"(?<![\w.~/-])/(?:home|root|Users|work|opt|mnt|tmp)/\w|[A-Z]:\\Users|file:///")
+LOCAL_PATH = re.compile(r"(?<![\w.~/-])/(?:home|root|Users|work|opt(?!/ledgerd\b)|mnt|tmp)/\w|[A-Z]:\\Users|file:///")
+"""A package for Debian puts the program into a folder of its own in /opt, which is a place on any machine."""
 PINNED = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)")
 COMMAND = re.compile(r"(?:^|`)make ([a-z]+)\b", re.MULTILINE)
 RUNTIME_LOCK = "requirements-runtime.lock"
@@ -231,7 +232,8 @@ def test_no_file_names_a_place_on_somebodys_machine() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["see /home/ann/ledgerd", "/root/x", "open('/tmp/x')", "C:\\Users\\ann", "file:///x", "(/work/a)"]
+    "text",
+    ["see /home/ann/ledgerd", "/root/x", "/opt/ann", "open('/tmp/x')", "C:\\Users\\ann", "file:///x", "(/work/a)"],
 )
 def test_a_place_on_somebodys_machine_is_found(tmp_path: Path, text: str) -> None:
     tree = write_tree(tmp_path, {"docs/notes.md": f"first\n{text}\n", ".venv/pyvenv.cfg": text})
@@ -240,6 +242,6 @@ def test_a_place_on_somebodys_machine_is_found(tmp_path: Path, text: str) -> Non
 
 
 def test_a_path_of_the_repository_is_no_fault(tmp_path: Path) -> None:
-    text = "src/work/x https://example.org/home/a /var/lib/ledgerd ~/opt/x ./tmp/x PYTHON=/path/to/python3"
+    text = "src/work/x https://example.org/home/a /opt/ledgerd/lib ~/opt/x ./tmp/x PYTHON=/path/to/python3"
 
     assert local_paths(write_tree(tmp_path, {"README.md": text})) == []

@@ -23,11 +23,11 @@ _COMMITTER = {
 }
 
 
-def commit_of(folder: Path) -> str:
+def commit_of(folder: Path, modified: int) -> str:
     """Copy the sources to a place, and commit them: the same commit at every place. Gives its id."""
     sources = copied_sources(folder).folder
     for path in sources.rglob("*"):
-        os.utime(path, (1, 1))
+        os.utime(path, (modified, modified))
     for words in (("init", "--quiet"), ("add", "--all"), ("commit", "--quiet", "--message", "A release")):
         succeeded(run("git", "-C", str(folder), *words, **_COMMITTER))
     return succeeded(run("git", "-C", str(folder), "rev-parse", "HEAD")).stdout.strip()

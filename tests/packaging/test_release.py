@@ -21,6 +21,7 @@ from tests.house.distributions import NODE, read_distributions
 from tests.house.source_tree import ROOT
 from tests.memory import memory_folder
 from tests.packaging.conftest import ENOUGH, PLAIN_PYTHON, succeeded
+from tests.packaging.container import Container, require_root
 from tests.packaging.environment import run
 from tests.packaging.releases import ARCHITECTURE, Place, commit_of, pinned_hashes, refusal, succeeds
 
@@ -44,8 +45,8 @@ def released() -> Iterator[Released]:
         folder = Path(text)
         place = Place(folder)
         here, there = folder / "here", folder / "deeper" / "elsewhere"
-        commit = commit_of(here)
-        assert commit_of(there) == commit
+        commit = commit_of(here, modified=1)
+        assert commit_of(there, modified=1_800_000_000) == commit
         results = (folder / "released", folder / "again")
         begun = [
             place.begin(here, VERSION, str(results[0])),
@@ -84,6 +85,75 @@ def test_the_program_of_an_archive_runs_and_knows_its_commit(released: Released,
     told = succeeded(run("sh", str(tmp_path / "ledgerd" / "ledgerd"), "--version", LEDGERD_PYTHON=PLAIN_PYTHON))
 
     assert f"git_revision:       {released.commit}\n" in told.stdout
+
+
+INSTALLATION = """
+set -eu
+folder=$LEDGERD_PYTHON # let the user of the node come to it, wherever it is
+while [ "$folder" != / ]; do folder=$(dirname "$folder"); chmod a+x "$folder"; done
+dpkg=$(command -v dpkg)
+install() { "$dpkg" --force-depends --force-unsafe-io --force-confdef --install /release/ledgerd_*.deb >&2; }
+install
+/usr/bin/ledgerd --version
+stat -c '%U:%G %a' /etc/ledgerd/config.ini /var/lib/ledgerd /var/lib/ledgerd-signer
+cd /var/lib/ledgerd
+setpriv --reuid ledgerd --regid ledgerd --init-groups /usr/bin/ledgerd --data-dir . --check-config
+setpriv --reuid ledgerd --regid ledgerd --init-groups /usr/bin/ledgerd doctor --data-dir . --json >/findings || true
+"$LEDGERD_PYTHON" -c 'import json; print("found", *(x["name"] for x in json.load(open("/findings"))["findings"]))'
+echo '# mine' >>/etc/ledgerd/config.ini
+install
+tail -n 1 /etc/ledgerd/config.ini
+"$dpkg" --remove ledgerd >&2
+tail -n 1 /etc/ledgerd/config.ini
+[ ! -e /opt/ledgerd ] && [ ! -e /usr/bin/ledgerd ]
+"$dpkg" --purge ledgerd >&2
+[ ! -e /etc/ledgerd ] && [ ! -e /usr/lib/systemd/system/ledgerd.service ]
+getent passwd ledgerd && ls -A /var/lib/ledgerd
+echo nothing else
+"""
+NOT_OF_THE_PACKAGE = {
+    *("clock-unknown", "not-shown-reachable", "seeds-silent", "snapshot-peers-silent"),
+    *("disk-nearly-full", "disk-slow", "memory-low"),
+    "state-missing",
+}
+"""Findings that come of a machine without a network, of the machine itself, or of a node that has never run."""
+
+
+def test_a_package_is_installed_upgraded_and_removed_and_leaves_nothing_but_data(
+    released: Released, tmp_path: Path
+) -> None:
+    require_root()
+    with Container(
+        tmp_path,
+        Path("/"),
+        [],
+        ["sh", "-c", INSTALLATION],
+        environment={"LEDGERD_PYTHON": str(Path(PLAIN_PYTHON).resolve()), "DEBIAN_FRONTEND": "noninteractive"},
+        volumes={"/release": released.folder},
+    ) as machine:
+        assert machine.wait() == 0, machine.log
+
+    out = machine.out
+    assert f"git_revision:       {released.commit}" in out
+    assert [line for line in out if re.fullmatch(r"\S+:\S+ \d{3}", line)] == [
+        "root:ledgerd 640",
+        "ledgerd:ledgerd 750",
+        "ledgerd-signer:ledgerd-signer 700",
+    ]
+    assert "The configuration is sound." in out
+    (found,) = [line.split()[1:] for line in out if line.startswith("found")]
+    assert set(found) <= NOT_OF_THE_PACKAGE
+    assert out.count("# mine") == 2
+    assert out[-1] == "nothing else"
+
+
+def test_a_package_says_what_it_keeps_over_upgrades(released: Released) -> None:
+    (package,) = released.folder.glob("*.deb")
+    kept = succeeded(run("dpkg-deb", "--info", str(package), "conffiles")).stdout.split()
+
+    assert kept == [f"/etc/ledgerd/{name}" for name in ("api.conf", "config.ini", "explorer.conf", "signer.conf")]
+    depends = succeeded(run("dpkg-deb", "--field", str(package), "Depends")).stdout
+    assert f"python3 (>= {python_version()}~)" in depends
 
 
 def test_a_release_is_checked_by_the_commands_of_the_guide(released: Released, tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ ALONE = r"\A(\d+)\s*\Z"
 def machine(node: ExaminedNode, root: Path = Path("/")) -> Iterator[Finding]:
     yield from memory(root)
     yield from descriptors(node, root)
-    for unit in units(root):
+    for unit in filter(Unit.starts_node, units(root)):
         yield from systemd(unit, node.max_connections + BASE_FILES)
 
 

@@ -18,6 +18,8 @@ FOLDERS = (
 UNITS = "ledgerd*.service"
 LONGEST = 1 << 20
 """Bytes of a file that are read."""
+OTHER_COMMAND = re.compile(r"ledgerd(?:\.cli)?\s+[a-z]")
+"""How a line begins that starts something else than a node: a signer, an explorer, an API node."""
 _CONTINUED = re.compile(r"\\\n")
 
 
@@ -32,6 +34,10 @@ class Unit(NamedTuple):
 
     def words(self, name: str) -> list[str]:
         return " ".join(self.values.get(name, [])).split()
+
+    def starts_node(self) -> bool:
+        """Whether it may start a node: it says of no other command that it starts that one."""
+        return not OTHER_COMMAND.search(self.last("execstart"))
 
 
 def units(root: Path = Path("/")) -> Iterator[Unit]:
