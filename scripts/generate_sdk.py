@@ -359,14 +359,17 @@ def present() -> dict[str, str]:
     return {path: text for path, text in found.items() if text.startswith(MARK)}
 
 
-def main() -> int:
+def replace_files(folder: Path, former: Iterable[str], files: Mapping[str, str]) -> None:
     """Write the files, and take away those that are none any more."""
-    files = generated()
-    for path in present().keys() - files.keys():
-        (FOLDER / path).unlink()
+    for path in {*former} - files.keys():
+        (folder / path).unlink()
     for path, text in files.items():
-        (FOLDER / path).parent.mkdir(parents=True, exist_ok=True)
-        (FOLDER / path).write_text(text, encoding="utf-8")
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, encoding="utf-8")
+
+
+def main() -> int:
+    replace_files(FOLDER, present(), generated())
     return 0
 
 

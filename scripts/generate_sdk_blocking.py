@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from scripts.generate_api_docs import EVERY_API
-from scripts.generate_sdk import OURS, PACKAGE, place_of
+from scripts.generate_sdk import OURS, PACKAGE, place_of, replace_files
 
 ROOT = Path(__file__).resolve().parents[1]
 SDK = "ledgerd.sdk"
@@ -173,13 +173,7 @@ def present() -> dict[str, str]:
 
 
 def main() -> int:
-    """Write the files, and take away those that are none any more."""
-    files = type_files()
-    for path in present().keys() - files.keys():
-        (FOLDER / path).unlink()
-    for path, text in files.items():
-        (FOLDER / path).parent.mkdir(parents=True, exist_ok=True)
-        (FOLDER / path).write_text(text, encoding="utf-8")
+    replace_files(FOLDER, present(), type_files())
     return 0
 
 

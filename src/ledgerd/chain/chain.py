@@ -333,6 +333,9 @@ class Chain(ChainView, Closing):
 
     def observe(self, observer: Observer) -> None:
         """Have an observer called from now on, after those that are there."""
+        traces = {each.trace for each in (*self._observers, observer) if each.trace is not None}
+        if len(traces) > 1:
+            raise ValueError("rows of one table are traced at a time")
         self._observers.append(observer)
         self._find_wanted()
 
@@ -345,10 +348,7 @@ class Chain(ChainView, Closing):
         self._find_wanted()
 
     def _find_wanted(self) -> None:
-        traces = {each.trace for each in self._observers if each.trace is not None}
-        if len(traces) > 1:
-            raise ValueError("rows of one table are traced at a time")
-        self._ledger.trace(next(iter(traces), None))
+        self._ledger.trace(next((each.trace for each in self._observers if each.trace is not None), None))
         self._pending.observers = [each for each in self._observers if each.wants_pending]
         self._trunk.watched = frozenset[Table[Any]]().union(*(each.tables for each in self._observers))
         self._ledger.samplers = merged(each.samplers for each in self._observers)

@@ -145,6 +145,8 @@ def test_one_table_is_traced_at_a_time(network: Network) -> None:
     network.chain.observe(tracing("name"))
     with pytest.raises(ValueError, match="one table"):
         network.chain.observe(tracing("balance"))
+    network.produce()
+    assert len(network.chain.observers) == 1
 
 
 def test_whoever_stops_observing_learns_nothing_more_and_its_details_are_not_found_out(network: Network) -> None:

@@ -12,7 +12,7 @@ from sqlalchemy import Row, event
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from ledgerd.app.declaring.application import Application
-from ledgerd.app.tables.databases import READ_SECONDS, open_readers, text_of_failure
+from ledgerd.app.tables.databases import READ_SECONDS, database_error_text, open_readers
 from ledgerd.basics.failures import reason_of
 
 INVALID_PARAMETERS, NO_METHOD, FAILED = -32602, -32601, -32000
@@ -85,7 +85,7 @@ class MethodCaller:
         except CallError:
             raise
         except DBAPIError as problem:
-            raise CallError(FAILED, f"{name}: {text_of_failure(problem)}") from problem
+            raise CallError(FAILED, f"{name}: {database_error_text(problem)}") from problem
         except (SQLAlchemyError, Exception) as problem:
             raise CallError(FAILED, f"{name}: {type(problem).__name__}: {reason_of(problem)}") from problem
         if len(answer) > LARGEST_ANSWER:

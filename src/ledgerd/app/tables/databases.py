@@ -99,10 +99,10 @@ def reported(url: URL) -> Iterator[None]:
     except DBAPIError as problem:
         if not problem.connection_invalidated and problem.statement:
             raise
-        raise DatabaseRefused(f"{place_of(url)} can't be opened: {text_of_failure(problem)}") from problem
+        raise DatabaseRefused(f"{place_of(url)} can't be opened: {database_error_text(problem)}") from problem
 
 
-def text_of_failure(problem: SQLAlchemyError) -> str:
+def database_error_text(problem: SQLAlchemyError) -> str:
     """What a database says, on one line."""
     words = str(getattr(problem, "orig", None) or problem)
     return " ".join(words.split())[:500]

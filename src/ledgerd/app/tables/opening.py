@@ -13,7 +13,7 @@ from sqlalchemy.exc import DBAPIError
 
 from ledgerd.app.declaring.application import Application
 from ledgerd.app.errors import DatabaseRefused, TablesChanged, WrongDeclaration
-from ledgerd.app.tables.databases import open_readers, open_writer, place_of, reported, text_of_failure, url_of
+from ledgerd.app.tables.databases import database_error_text, open_readers, open_writer, place_of, reported, url_of
 from ledgerd.app.tables.facts import FORMAT, FollowedBlock, Identity, StoredFacts
 from ledgerd.app.tables.journal import UndoJournal, journaled, quoted
 from ledgerd.app.tables.layout import declared_layout, difference, found_layout, lacking
@@ -183,5 +183,5 @@ def _run_migration(application: Application, connection: Connection, version: in
     try:
         migrate(connection)
     except Exception as problem:
-        why = text_of_failure(problem) if isinstance(problem, DBAPIError) else reason_of(problem)
+        why = database_error_text(problem) if isinstance(problem, DBAPIError) else reason_of(problem)
         raise WrongDeclaration(f"the migration of {application.name} to version {version} fails: {why}") from problem

@@ -17,7 +17,7 @@ from sqlalchemy.exc import DBAPIError
 from ledgerd.app.declaring.application import Application, carry_out, handler_name
 from ledgerd.app.declaring.steps import ChainStep, FedBlock
 from ledgerd.app.errors import DatabaseLost, HandlerFailed, TablesChanged, WrongFeed
-from ledgerd.app.tables.databases import text_of_failure
+from ledgerd.app.tables.databases import database_error_text
 from ledgerd.app.tables.facts import FollowedBlock, StoredFacts
 from ledgerd.app.tables.journal import UndoJournal
 from ledgerd.app.tables.layout import Layout, difference, found_layout
@@ -76,7 +76,7 @@ class FollowedTables:
                 self._journal.end()
         except DBAPIError as problem:
             self._blocks = before
-            raise DatabaseLost(f"the database: {text_of_failure(problem)}") from problem
+            raise DatabaseLost(f"the database: {database_error_text(problem)}") from problem
         except BaseException:
             self._blocks = before
             raise
@@ -209,7 +209,7 @@ def _words(step: ChainStep, problem: Exception) -> str:
         place = step.row.place
         at = f", operation {name_of(type(step.row.operation))} at {place.transaction}.{place.operation}.{place.virtual}"
     why = (
-        text_of_failure(problem)
+        database_error_text(problem)
         if isinstance(problem, DBAPIError)
         else f"{type(problem).__name__}: {reason_of(problem)}"
     )
