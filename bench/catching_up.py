@@ -28,8 +28,9 @@ from ledgerd.codec import codec_of
 from ledgerd.node.workers.precompute_pool import spare_processors
 from ledgerd.p2p.wire.messages import GetBlockRange
 from ledgerd.protocol.blocks.block import Block
-from tests.node.processes import PATIENCE, PROGRAM, NodeProcess
+from tests.node.processes import PROGRAM, NodeProcess
 from tests.p2p.socket_peers import SocketPeer, honest, lying
+from tests.patience import PATIENCE
 from tests.ports import free_port
 from tests.recorded import recorded_blocks
 

@@ -15,7 +15,7 @@ from typing import Any, Self
 from websockets.sync.client import connect
 
 PROGRAM = "chromium"
-PATIENCE = 30.0
+PATIENCE = 120.0
 LARGEST = 64 << 20
 FLAGS = (
     "--headless=new",

@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 
 from tests.memory import memory_folder
+from tests.patience import PATIENCE
 
-PATIENCE = 30.0
 ENOUGH = 64 << 20
 UNPRIVILEGED = "nobody"
 AROUND = """\

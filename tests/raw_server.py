@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-PATIENCE = 30.0
+from tests.patience import PATIENCE
 
 Answer = Callable[[bytes], Iterator[bytes]]
 """The pieces that are sent for a request, as long as they are taken."""

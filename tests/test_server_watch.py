@@ -10,6 +10,7 @@ from time import monotonic, sleep
 
 import pytest
 
+from tests.patience import PATIENCE
 from tests.postgres import SharedServer, new_folder
 from tests.server_watch import ROOT, begin_watch, use, watch
 
@@ -21,7 +22,6 @@ held = use(Path(sys.argv[1]))
 print("used", flush=True)
 signal.pause()
 """
-PATIENCE = 60.0
 
 
 @pytest.fixture

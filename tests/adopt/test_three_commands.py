@@ -21,7 +21,8 @@ import pytest
 
 from ledgerd.cli.main import main
 from tests.adopt.directories import born_of_a_snapshot, digests, with_full_log
-from tests.node.processes import LOOPBACK, PATIENCE, NodeProcess
+from tests.node.processes import LOOPBACK, NodeProcess
+from tests.patience import PATIENCE
 from tests.ports import free_port
 
 CHAIN = "testnet"

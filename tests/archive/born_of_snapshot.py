@@ -22,7 +22,8 @@ from tests.chain.replays import copy_replayed
 from tests.history.histories import recorded_histories
 from tests.history.test_recorded_histories import RESULT
 from tests.node.killing import Serving
-from tests.node.processes import LOOPBACK, PATIENCE, UNYIELDING, NodeProcess, run_to_end
+from tests.node.processes import LOOPBACK, UNYIELDING, NodeProcess, run_to_end
+from tests.patience import PATIENCE
 from tests.recorded import ANSWERED, recorded_blocks
 
 NAME, SNAPSHOT, BEGINNING = "open-pm2", 200, 260

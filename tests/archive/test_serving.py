@@ -18,7 +18,8 @@ from ledgerd.archive.sealed import SealedFile, sealed_files
 from ledgerd.protocol.types.endpoint import Endpoint
 from tests.archive.files import served, without_past
 from tests.chain.replays import copy_replayed
-from tests.node.processes import LOOK_SECONDS, LOOPBACK, PATIENCE, NodeProcess, run_to_end
+from tests.node.processes import LOOK_SECONDS, LOOPBACK, NodeProcess, run_to_end
+from tests.patience import PATIENCE
 from tests.ports import free_port
 
 API = "--plugin=database_api"

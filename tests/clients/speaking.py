@@ -8,12 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.node.processes import NodeProcess
+from tests.patience import PATIENCE
 
 CLIENTS = Path(__file__).resolve().parents[2] / ".venv" / "clients"
 """Where `scripts/clients` installs the libraries."""
-
-PATIENCE = 60.0
-"""Seconds after which a client has failed; each takes a few."""
 
 
 def is_left_out(language: str) -> bool:

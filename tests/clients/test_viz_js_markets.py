@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 
 from ledgerd.producer.testnet_start import PUBLISHED_INITIATOR_KEY
-from tests.clients.speaking import CLIENTS, PATIENCE, development_node, is_left_out, operations_in
+from tests.clients.speaking import CLIENTS, development_node, is_left_out, operations_in
 from tests.house.source_tree import ROOT
 from tests.node.dev.market_life import steps
+from tests.patience import PATIENCE
 
 INSTALLED = CLIENTS / "js"
 PROGRAM = Path(__file__).with_name("speak_markets.js")

@@ -22,9 +22,9 @@ from ledgerd.compare.comparison import Comparison, Scope
 from ledgerd.compare.node import LONGEST_ANSWER, SHOWN, ComparedNode, NobodyListens, NotComparable, Pace
 from ledgerd.compare.reads import LONGEST_SEEN, Read, SeenValues
 from tests.compare.doubles import listening
+from tests.patience import PATIENCE
 from tests.ports import free_port
 
-PATIENCE = 30.0
 HEAD = b"HTTP/1.1 200 OK\r\n"
 
 

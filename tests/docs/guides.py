@@ -18,10 +18,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, Self
 
+from tests.patience import PATIENCE
+
 DOCUMENTS = Path(__file__).resolve().parents[2] / "docs"
 FENCE = re.compile(r"^```([^\n]+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SHOWN = re.compile(r"\n*^```\n(.*?)^```", re.MULTILINE | re.DOTALL)
-PATIENCE = 90.0
 
 
 class Step(NamedTuple):

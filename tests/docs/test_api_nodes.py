@@ -22,10 +22,10 @@ from ledgerd.rpc.call.declarations import Answering
 from tests.house.source_tree import ROOT
 from tests.node.dev.sending import broadcast, last_operations
 from tests.node.processes import NodeProcess, words_of_testnet
+from tests.patience import PATIENCE
 from tests.proxies import haproxy_fault, running_nginx
 
 DOCUMENT = (ROOT / "docs" / "api-nodes.md").read_text(encoding="utf-8")
-PATIENCE = 30.0
 ADDRESSES = re.compile(r"127\.0\.0\.1:(8080|8190|8191)\b")
 HEAD = ("database_api", "get_dynamic_global_properties")
 RATE = 100

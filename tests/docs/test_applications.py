@@ -8,8 +8,9 @@ from time import monotonic, sleep
 from urllib.error import URLError
 from urllib.request import urlopen
 
-from tests.docs.guides import PATIENCE, Reader, Step, assert_printed, lessons_of
+from tests.docs.guides import Reader, Step, assert_printed, lessons_of
 from tests.docs.ports import HOST, free_base
+from tests.patience import PATIENCE
 
 
 def wait_for_blocks(http: str, senders: int) -> None:

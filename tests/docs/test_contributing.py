@@ -12,6 +12,7 @@ import pytest
 
 from ledgerd.protocol.operations import OPERATIONS
 from tests.house.source_tree import PACKAGE, ROOT
+from tests.patience import PATIENCE
 
 BLOCKS = re.findall(
     r"^```python\n(.*?)^```",
@@ -19,7 +20,6 @@ BLOCKS = re.findall(
     re.MULTILINE | re.DOTALL,
 )
 """The three files, in their order."""
-PATIENCE = 300
 
 
 def overlay(folder: Path, added: dict[str, str]) -> Path:

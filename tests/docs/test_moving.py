@@ -18,9 +18,10 @@ import pytest
 
 from ledgerd.cli.main import main
 from tests.adopt.directories import digests, with_full_log
-from tests.docs.guides import PATIENCE, Reader, Step, lessons_of, steps_of
+from tests.docs.guides import Reader, Step, lessons_of, steps_of
 from tests.docs.ports import HOST, free_base
 from tests.node.processes import LOOPBACK, NodeProcess
+from tests.patience import PATIENCE
 
 PAGE = "moving-from-vizd.md"
 HELD, MORE = 120, 30

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.guides import PATIENCE, Lesson, assert_printed, lessons_of
+from tests.docs.guides import Lesson, assert_printed, lessons_of
 from tests.node.processes import NodeProcess
+from tests.patience import PATIENCE
 
 PROGRAMS = ("read.py", "several.py", "blocks.py", "operations.py", "blocking.py", "errors.py")
 

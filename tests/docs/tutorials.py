@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.request import urlopen
 
-from tests.docs.guides import PATIENCE, Lesson, Reader, Step, assert_printed, lessons_of
+from tests.docs.guides import Lesson, Reader, Step, assert_printed, lessons_of
 from tests.docs.ports import HOST, free_base
+from tests.patience import PATIENCE
 
 USUAL = f"{HOST}:8090"
 

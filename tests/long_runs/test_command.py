@@ -10,9 +10,9 @@ from pathlib import Path
 
 from tests.long_runs.main import DOCUMENT, ROOT
 from tests.long_runs.progress import Counted, Progress, failures, table, written
+from tests.patience import PATIENCE
 
 RUN = "last-signed-block"
-PATIENCE = 300.0
 
 
 def begun(folder: Path) -> subprocess.Popen[str]:

@@ -22,8 +22,9 @@ from ledgerd.protocol.networks.parameters import TESTNET
 from ledgerd.protocol.types.endpoint import Endpoint
 from tests.chain.networks import SMALL, Clock
 from tests.chain.whole_state import first_change, whole_state
-from tests.node.processes import LOOPBACK, PATIENCE, PROGRAM, NodeProcess
+from tests.node.processes import LOOPBACK, PROGRAM, NodeProcess
 from tests.p2p.socket_peers import Pieces, SocketPeer, honest
+from tests.patience import PATIENCE
 from tests.recorded import recorded_blocks
 from tests.snapshot.recorded import recorded_file
 

@@ -15,10 +15,10 @@ from pathlib import Path
 from queue import Empty, Queue
 from typing import Any, Self
 
+from tests.patience import PATIENCE
+
 PROGRAM = (sys.executable, "-m", "ledgerd.cli")
 UNYIELDING = (sys.executable, "-m", "tests.node.unyielding")
-PATIENCE = 120.0
-"""Seconds after which a test has failed; on a machine that is busy with others, some take a quarter of it."""
 
 LOOK_SECONDS = 0.5
 """Between two looks whether a node that is silent still runs."""

@@ -20,11 +20,11 @@ from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.types.identifiers import NO_BLOCK
 from tests.node.processes import LOOPBACK, NodeProcess
 from tests.p2p.socket_peers import SocketPeer, honest
+from tests.patience import PATIENCE
 from tests.ports import free_port
 from tests.recorded import recorded_blocks
 
 HEIGHT, ASSUMED, HELD_BACK = 500, 400, 300
-PATIENCE = 120
 IS_OVER = "not provisional any more"
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from websockets.sync.client import ClientConnection, connect
 
-from tests.node.processes import PATIENCE, NodeProcess
+from tests.node.processes import NodeProcess
+from tests.patience import PATIENCE
 
 HISTORY = Path("history") / "data.mdb"
 

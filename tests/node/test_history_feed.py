@@ -15,8 +15,9 @@ import pytest
 from ledgerd.history.settings import ALL_BLOCKS
 from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.config.given import ConfigurationError
-from tests.node.processes import PATIENCE, NodeProcess
+from tests.node.processes import NodeProcess
 from tests.node.test_history import dev_words
+from tests.patience import PATIENCE
 from tests.postgres import SharedServer, address_of, sql
 
 FEEDER = "ledgerd.node.workers.beside.history_feeder"

@@ -30,10 +30,10 @@ from ledgerd.protocol.types.time_text import parse_time_text
 from tests.chain.networks import VIZ, VIZ_KEY, Network
 from tests.node.processes import LOOPBACK, NodeProcess, words_of_testnet
 from tests.p2p.socket_peers import SocketPeer
+from tests.patience import PATIENCE
 
 BURST, CLIENTS = 300, 16
 LIFETIME = 600
-PATIENCE = 120
 HEIGHT, HELD_BACK = 40, 20
 """Of the chain that a node catches up with, and of the blocks that it gets."""
 

@@ -28,7 +28,8 @@ from ledgerd.producer.loop import Producer
 from ledgerd.snapshot.exchange.stalls import StallVerdict, StallWatch
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.work import Ending, PartFailed, Work
-from tests.node.processes import LOOPBACK, PATIENCE, NodeProcess, words_of_testnet
+from tests.node.processes import LOOPBACK, NodeProcess, words_of_testnet
+from tests.patience import PATIENCE
 
 ONE_WORKER, TWO_WORKERS = (f"--webserver-thread-pool-size={count}" for count in (1, 2))
 

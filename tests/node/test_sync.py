@@ -12,10 +12,10 @@ from ledgerd.p2p.wire.messages import GetBlockRange
 from ledgerd.protocol.blocks.block import Block
 from tests.node.processes import LOOPBACK, NodeProcess
 from tests.p2p.socket_peers import SocketPeer, honest
+from tests.patience import PATIENCE
 from tests.recorded import recorded_blocks
 
 HEIGHT, HELD_BACK = 500, 300
-PATIENCE = 120
 
 
 def test_a_sync_that_was_killed_goes_on_from_the_last_commit(tmp_path: Path) -> None:

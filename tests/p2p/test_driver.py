@@ -26,10 +26,8 @@ from ledgerd.protocol.types.endpoint import Endpoint
 from tests.backlog import backlog_of
 from tests.chain.networks import GENESIS, SEVEN, SMALL, VIZ, Network
 from tests.chain.observing import observe
+from tests.patience import PATIENCE
 from tests.ports import free_port
-
-PATIENCE = 60
-"""Seconds until a test that hangs is given up."""
 
 
 def drive(chain: Chain, name: int, *seeds: Endpoint) -> Driver:

@@ -19,9 +19,9 @@ from ledgerd.protocol.blocks.block import Block
 from tests.chain.recorded_chains import open_chain
 from tests.p2p.socket_peers import SocketPeer, honest, lying, stalling
 from tests.p2p.test_driver import reached
+from tests.patience import PATIENCE
 from tests.recorded import recorded_blocks
 
-PATIENCE = 120
 BLOCKS = 330
 
 

@@ -19,8 +19,7 @@ from typing import Any, Self
 
 import pytest
 
-PATIENCE = 120.0
-"""Seconds after which a test has failed; none takes a quarter of that."""
+from tests.patience import PATIENCE
 
 LOOK_AGAIN = 0.05
 

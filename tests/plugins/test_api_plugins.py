@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from tests.node.processes import PATIENCE, NodeProcess
+from tests.node.processes import NodeProcess
 from tests.node.test_history import dev_words
 from tests.node.test_history_feed import ready, wait_until
+from tests.patience import PATIENCE
 from tests.plugins.distributions import made_distribution
 
 RATES = '''

@@ -31,9 +31,9 @@ from ledgerd.state.files.change_log import CHANGES_FOLDER, RUN_BYTES, ChangeLog
 from ledgerd.supervision.processes import Child, module_command
 from tests.chain.networks import SMALL
 from tests.chain.observing import observe
+from tests.patience import PATIENCE
 
 COMMAND = module_command("ledgerd.node.workers.beside.replica_server")
-PATIENCE = 60.0
 Databases = dict[str, dict[bytes, bytes]]
 
 

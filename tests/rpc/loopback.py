@@ -15,9 +15,7 @@ if sys.platform != "win32":
 from ledgerd.rpc.http.connection import HttpConnection, Speech
 from ledgerd.rpc.http.gate import Gate
 from ledgerd.rpc.http.service import Connection, Service
-
-PATIENCE = 60.0
-"""Seconds after which a scene has failed; none takes as many tenths."""
+from tests.patience import PATIENCE
 
 T = TypeVar("T")
 
@@ -122,9 +120,9 @@ async def serving(service: Service, speech: Speech = Speech.BOTH, gate: Gate | N
 
 
 async def until(condition: Callable[[], object]) -> None:
-    """Let the loop turn until something holds; `play` bounds how long."""
+    """Let the loop turn until something holds, which may be the work of a process beside; `play` bounds how long."""
     while not condition():  # noqa: ASYNC110 - what holds is seen from outside: nobody could set an event
-        await asyncio.sleep(0)
+        await asyncio.sleep(0.001)
 
 
 async def connection_of(service: Service) -> Connection:

@@ -6,7 +6,8 @@ import http.client
 import json
 from pathlib import Path
 
-from tests.node.processes import PATIENCE, NodeProcess
+from tests.node.processes import NodeProcess
+from tests.patience import PATIENCE
 
 PAGES = ("/", "/health", "/ready", "/openrpc.json")
 

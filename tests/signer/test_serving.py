@@ -23,12 +23,12 @@ from ledgerd.signer.clients import BURST, MOST_HANDSHAKES_OF_ADDRESS, MOST_OF_CL
 from ledgerd.signer.serving import TlsListener, listen_on_path, user_of
 from ledgerd.supervision.this_process import on_a_loop
 from ledgerd.supervision.work import Work
+from tests.patience import PATIENCE
 from tests.signer.certificates import Certificates
 from tests.signer.headers import KEY, NOW, header_of
 from tests.signer.test_service import service_of
 
 HOST = "127.0.0.1"
-PATIENCE = 20.0
 
 Scene = Callable[[], Coroutine[object, object, None]]
 

@@ -31,10 +31,10 @@ from ledgerd.snapshot.exchange.frames import (
 from ledgerd.snapshot.exchange.server import PIECE_BYTES, ServedSnapshot, SnapshotServer
 from ledgerd.snapshot.exchange.serving import LARGEST_PART, AdmissionControl, ServerSession
 from ledgerd.snapshot.file.directory import name_of
+from tests.patience import PATIENCE
 
 HOST = "127.0.0.1"
 DATA = bytes(range(251)) * (2 * PART // 251) + bytes(777)
-PATIENCE = 60
 
 Speech = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 

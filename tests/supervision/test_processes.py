@@ -12,9 +12,9 @@ import pytest
 
 from ledgerd.supervision import processes
 from ledgerd.supervision.processes import NOTHING, PIPE, RETURNS_MEMORY, Child, module_command, parent_ended
+from tests.patience import PATIENCE
 from tests.supervision.limits import no_descriptor_left, open_descriptors
 
-PATIENCE = 60
 SLEEPS = "import time; time.sleep(600)"
 HEEDS_NOTHING = "import signal, sys, time; signal.signal(15, signal.SIG_IGN); print(flush=True); time.sleep(600)"
 

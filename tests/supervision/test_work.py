@@ -12,9 +12,8 @@ from ledgerd.supervision.line_rates import LineRate
 from ledgerd.supervision.part import Part, Supervisor
 from ledgerd.supervision.policy import LINE_SECONDS, MOST_FAILURES, MOST_LINES
 from ledgerd.supervision.work import Ended, Ending, PartFailed, Work, Working
+from tests.patience import PATIENCE
 from tests.supervision.clocks import Clock
-
-PATIENCE = 60
 
 
 class Station(Part):

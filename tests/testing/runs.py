@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.node.processes import PATIENCE
+from tests.patience import PATIENCE
 
 PYTEST = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider")
 

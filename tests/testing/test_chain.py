@@ -14,7 +14,7 @@ from ledgerd.protocol.types.names import AccountName
 from ledgerd.protocol.types.time_text import parse_time_text
 from ledgerd.testing.chain import DevChain
 from ledgerd.testing.errors import NoKey, RequestRefused
-from tests.node.processes import PATIENCE
+from tests.patience import PATIENCE
 
 QUESTION = {"jsonrpc": "2.0", "id": 1, "method": "database_api.get_config", "params": []}
 AWARD = {"receiver": "bob", "energy": 10, "custom_sequence": 0, "memo": "", "beneficiaries": []}

@@ -15,7 +15,7 @@ from ledgerd.testing.chain import DevChain
 from ledgerd.testing.errors import NodeFailed
 from ledgerd.testing.running import process
 from ledgerd.testing.running.process import new_node
-from tests.node.processes import PATIENCE
+from tests.patience import PATIENCE
 from tests.testing.runs import PYTEST, pytest_over
 
 NOTES = """\

@@ -9,7 +9,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-PATIENCE = 60.0
+from tests.patience import PATIENCE
 
 SEARCH = """
 import sys

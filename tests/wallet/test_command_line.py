@@ -24,9 +24,8 @@ from ledgerd.wallet.errors import DamagedWallet, KeyNotFound, LockedWallet, NotA
 from ledgerd.wallet.keys.sealing import Cost
 from ledgerd.wallet.keys.wallet_file import WalletFile
 from tests.node.processes import PROGRAM
+from tests.patience import PATIENCE
 from tests.wallet.keys.test_reference_file import RECORDED, recorded
-
-PATIENCE = 60.0
 
 
 def carry_out_words(words: Sequence[str]) -> int:

@@ -20,7 +20,8 @@ from ledgerd.cli.main import parser
 from ledgerd.cli.process.testnet import folder_of
 from ledgerd.state.errors import StoreLocked
 from ledgerd.state.files.lock import LOCK_FILE, lock_writer
-from tests.node.processes import PATIENCE, PROGRAM
+from tests.node.processes import PROGRAM
+from tests.patience import PATIENCE
 
 SMALL = ("--nodes=2", "--validators=3", "--block-time=0.5")
 HEIGHT = re.compile(r"^block (\d+) ", re.MULTILINE)

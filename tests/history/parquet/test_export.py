@@ -26,6 +26,7 @@ from ledgerd.history.settings import HistorySettings
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.operations import Operation
 from tests.history.parquet.exporting import CHAIN_ID, export_of, exported, files_of, rows_of
+from tests.patience import PATIENCE
 from tests.recorded import ANSWERED, recorded_answers
 from tests.rpc.api.serving import copy_followed
 
@@ -33,7 +34,6 @@ ROOT = Path(__file__).resolve().parents[3]
 CHAIN = "open-main"
 USUAL = ("open-hf0", CHAIN, "open-2", "open-pm2")
 KILLS = int(os.environ.get("KILLS", "5"))
-PATIENCE = 120.0
 
 
 @pytest.fixture(scope="module")

@@ -27,6 +27,7 @@ from tests.history.model import assert_same
 from tests.history.postgres.feeding import CHAIN, fed_view, feed_all
 from tests.history.postgres.test_balances import balances_at, standing
 from tests.history.postgres.victims import SETTINGS, recording
+from tests.patience import PATIENCE
 from tests.postgres import address_of, new_folder, run_script, sql
 from tests.recorded import recorded_log
 from tests.server_watch import begin_watch, use
@@ -39,7 +40,6 @@ KILLS_A_ROUND = min(KILLS, 10)
 
 LAST = 900 if "KILLS" in os.environ else 450
 LONGEST_WORK = 0.5
-PATIENCE = 60.0
 
 
 class Victims:

@@ -12,7 +12,8 @@ from ledgerd.protocol.operations import OPERATIONS
 from ledgerd.protocol.operations.base import VirtualOperation, name_of
 from tests.node.dev.market_life import steps
 from tests.node.dev.sending import broadcast
-from tests.node.processes import PATIENCE, NodeProcess
+from tests.node.processes import NodeProcess
+from tests.patience import PATIENCE
 
 FIRST_NEW_TAG = 66
 NEW = OPERATIONS[FIRST_NEW_TAG:]

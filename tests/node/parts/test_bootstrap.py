@@ -31,9 +31,9 @@ from ledgerd.snapshot.file.directory import name_of
 from ledgerd.supervision.work import Sleep
 from tests.node.contexts import context_of
 from tests.node.parts.two_snapshots import Made, begun_with
+from tests.patience import PATIENCE
 
 HOST = "127.0.0.1"
-PATIENCE = 60
 
 
 @asynccontextmanager

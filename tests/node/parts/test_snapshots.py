@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from ledgerd.snapshot.file.directory import name_of
-from tests.node.processes import LOOPBACK, PATIENCE, NodeProcess, words_of_testnet
+from tests.node.processes import LOOPBACK, NodeProcess, words_of_testnet
+from tests.patience import PATIENCE
 from tests.ports import free_port
 
 LISTENS = re.compile(r"Snapshot TCP server listening on 127\.0\.0\.1:(\d+)")

@@ -12,8 +12,8 @@ from ledgerd.node.testnet.plan import Plan
 from ledgerd.node.testnet.watch import ask
 from ledgerd.protocol.networks.chain_file import load_parameters
 from tests.node.testnet.scenario import Ordeal, ordeal
+from tests.patience import PATIENCE
 
-PATIENCE = 60.0
 SILENCE = 1_800
 GLOBALS = ("database_api", "get_dynamic_global_properties", ())
 

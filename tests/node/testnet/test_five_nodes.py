@@ -8,8 +8,8 @@ import pytest
 
 from ledgerd.node.testnet.network import Wishes
 from tests.node.testnet.scenario import Ordeal, compare, ordeal
+from tests.patience import PATIENCE
 
-PATIENCE = 60.0
 BLOCK_TIME = 0.5
 
 

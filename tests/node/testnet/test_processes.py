@@ -13,7 +13,7 @@ from ledgerd.node.testnet.plan import Member, new_keys, plan_of
 from ledgerd.node.testnet.processes import MemberProcess
 from ledgerd.supervision.policy import MOST_FAILURES
 from ledgerd.supervision.work import PartFailed
-from tests.node.processes import PATIENCE
+from tests.patience import PATIENCE
 from tests.supervision.clocks import Clock
 from tests.supervision.limits import no_descriptor_left
 

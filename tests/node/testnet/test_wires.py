@@ -10,8 +10,7 @@ import pytest
 
 from ledgerd.node.testnet.plan import new_keys, plan_of
 from tests.node.testnet.wires import Wires
-
-PATIENCE = 60.0
+from tests.patience import PATIENCE
 
 
 @pytest.fixture

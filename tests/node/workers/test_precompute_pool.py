@@ -17,12 +17,10 @@ from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.networks.parameters import TESTNET
 from ledgerd.supervision.policy import MOST_FAILURES
 from ledgerd.supervision.work import PartFailed, Work
+from tests.patience import PATIENCE
 from tests.recorded import recorded_blocks
 from tests.supervision.clocks import Clock
 from tests.supervision.limits import no_descriptor_left
-
-PATIENCE = 60
-"""Seconds until a test that hangs is given up."""
 
 
 def recorded(count: int = 40) -> list[Block]:

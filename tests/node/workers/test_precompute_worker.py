@@ -10,8 +10,7 @@ from ledgerd.basics.frames import LENGTH
 from ledgerd.node.workers.precompute_pool import COMMAND
 from ledgerd.node.workers.precompute_worker import MOST_BYTES, introduction
 from ledgerd.protocol.networks.parameters import TESTNET
-
-PATIENCE = 30
+from tests.patience import PATIENCE
 
 
 def end_of(form: str) -> str:

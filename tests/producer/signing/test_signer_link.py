@@ -21,10 +21,10 @@ from ledgerd.producer.signing.signing_frames import (
     packed_answer,
     read_question,
 )
+from tests.patience import PATIENCE
 from tests.signer.headers import KEY, NOW, header_of
 from tests.signer.test_service import service_of
 
-PATIENCE = 20.0
 Answering = Callable[[int, SigningQuestion | StatusQuestion], bytes]
 """The bytes that answer a question on the connection of this number."""
 

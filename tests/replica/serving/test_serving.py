@@ -27,11 +27,11 @@ from ledgerd.state.files.change_log import CHANGES_FOLDER, ChangeLog
 from ledgerd.supervision.tasks import Tasks
 from ledgerd.supervision.this_process import on_a_loop
 from tests.chain.networks import SMALL, Network
+from tests.patience import PATIENCE
 from tests.ports import free_port
 from tests.signer.certificates import Certificates
 
 HELLO = ReplicaHello(VERSION, LAYOUT, b"", b"", 0, b"")
-PATIENCE = 30.0
 Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 Connect = Callable[[], Coroutine[None, None, Connection]]
 

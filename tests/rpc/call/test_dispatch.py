@@ -22,10 +22,8 @@ from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.reading import LARGE
 from tests.garbage import nothing_stays
+from tests.patience import PATIENCE
 from tests.rpc.sample_api import Main, dispatcher, request
-
-PATIENCE = 60.0
-"""Seconds after which a test has failed."""
 
 
 def encoded(value: Json) -> bytes:

@@ -13,11 +13,10 @@ from ledgerd.sdk import BlockingClient, Client
 from ledgerd.sdk.calling import TypedCall
 from ledgerd.sdk.errors import ClientError, NodeError, NodeUnavailable
 from ledgerd.sdk.streams.events import BlockEvent
+from tests.patience import PATIENCE
 from tests.recorded import recorded_blocks
 from tests.sdk.recorded_nodes import RecordedNode, serving_nodes
 from tests.sdk.scripted_node import ScriptedNode
-
-PATIENCE = 30.0
 
 
 @contextmanager

@@ -25,10 +25,9 @@ from ledgerd.snapshot.settings import Terms
 from ledgerd.state import StateReader
 from ledgerd.state.objects import STORED_TABLES
 from tests.chain.networks import SMALL
+from tests.patience import PATIENCE
 from tests.snapshot.recorded import packed, small_state
 from tests.supervision.limits import no_descriptor_left, open_descriptors
-
-PATIENCE = 60
 
 
 def outcome(order: JobOrder) -> Done:

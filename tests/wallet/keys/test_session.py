@@ -25,9 +25,9 @@ from ledgerd.wallet.errors import KeyNotFound, LockedWallet, WalletError, WrongP
 from ledgerd.wallet.keys.sealing import Cost
 from ledgerd.wallet.keys.session import KeySession, session_of, socket_of, unlock
 from ledgerd.wallet.keys.wallet_file import WalletFile
+from tests.patience import PATIENCE
 from tests.wallet.memory import has_left_core, keeper_of, search
 
-PATIENCE = 30.0
 CHAIN_ID = bytes(range(32))
 UNSIGNED = codec_of(Transaction).encode(Transaction(1, 2, 3, (), (), ()))[:-1]
 KEY = PrivateKey(bytes.fromhex("c0ffee" * 10 + "beef"))

@@ -17,7 +17,7 @@ from ledgerd.node.parts.replaying import ReplayPart
 from ledgerd.node.runtime import Runtime
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.supervision.threads import in_thread
-from tests.node.processes import PATIENCE
+from tests.patience import PATIENCE
 
 REQUEST = json.dumps(
     {"jsonrpc": "2.0", "method": "call", "params": ["database_api", "get_chain_properties", []], "id": 1}

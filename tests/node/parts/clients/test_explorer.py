@@ -18,7 +18,8 @@ from ledgerd.node.parts.clients.beside import EXPLORER, ExplorerProcessPart
 from ledgerd.node.parts.clients.webserver import WebserverPart
 from ledgerd.rpc.http.listeners import listen
 from tests.node.contexts import context_of
-from tests.node.processes import PATIENCE, NodeProcess, words_of_testnet
+from tests.node.processes import NodeProcess, words_of_testnet
+from tests.patience import PATIENCE
 
 LISTENS = re.compile(r"the explorer of (\S+) listens on http://127\.0\.0\.1:([0-9]+)/")
 METRICS = re.compile(r"metrics are served on 127\.0\.0\.1:([0-9]+)")

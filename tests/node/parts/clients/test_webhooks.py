@@ -22,7 +22,8 @@ from ledgerd.node.parts.clients.beside import MANY_FAILURES, WebhooksPart
 from ledgerd.supervision.part import Supervisor
 from tests.metrics.memories import node_memory
 from tests.node.contexts import context_of
-from tests.node.processes import PATIENCE, NodeProcess, words_of_testnet
+from tests.node.processes import NodeProcess, words_of_testnet
+from tests.patience import PATIENCE
 
 HOOK = "http://127.0.0.1:{port}/viz secret={secret} start=1"
 

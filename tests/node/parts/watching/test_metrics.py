@@ -23,8 +23,9 @@ from ledgerd.node.parts.watching.metrics import MOST_OF_ADDRESS
 from ledgerd.node.runtime import Runtime
 from scripts.chromium import Chromium
 from tests.node.configurations import problems
-from tests.node.processes import PATIENCE, NodeProcess, words_of_testnet
+from tests.node.processes import NodeProcess, words_of_testnet
 from tests.node.test_supervision import until, workers_of
+from tests.patience import PATIENCE
 
 SERVED = re.compile(r"metrics are served on 127\.0\.0\.1:(\d+)")
 REQUESTS = "ledgerd_rpc_requests_total"

@@ -16,7 +16,8 @@ from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.node.workers.api_node.source import REFUSED
 from ledgerd.replica.process import NO_STATE
 from tests.node.parts.clients.test_replicas import children_of
-from tests.node.processes import PATIENCE, NodeProcess, words_of_testnet
+from tests.node.processes import NodeProcess, words_of_testnet
+from tests.patience import PATIENCE
 from tests.ports import free_port
 from tests.replica.nodes import assert_equal
 from tests.signer.certificates import Certificates
