@@ -41,6 +41,20 @@ def test_what_is_decoded_is_encoded_again(text: str) -> None:
     assert base58.encode(base58.decode(text)) == text
 
 
+@pytest.mark.parametrize("length", range(70))
+def test_texts_of_any_length_are_the_number_of_their_digits(length: int) -> None:
+    for digits in ([57] * length, [0, *[57] * length][:length], [place * 31 % 58 for place in range(length)]):
+        number = 0
+        for digit in digits:
+            number = 58 * number + digit
+        data = base58.decode("".join(base58.ALPHABET[digit] for digit in digits))
+        assert (int.from_bytes(data), len(data) - len(data.lstrip(b"\0"))) == (number, _zeros_before(digits))
+
+
+def _zeros_before(digits: list[int]) -> int:
+    return next((place for place, digit in enumerate(digits) if digit), len(digits))
+
+
 @pytest.mark.parametrize("text", [" a3gV", "a3gV ", "\t\n\v\f\r a3gV\r\f\v\n\t ", "a3gV\0", "a3gV \0 O0Il"])
 def test_whitespace_around_a_text_and_all_that_follows_a_nul_are_ignored(text: str) -> None:
     assert base58.decode(text) == b"bbb"
