@@ -15,9 +15,11 @@ from scripts import build_distributions
 from scripts.build_distributions import TIME
 from scripts.build_program import PROGRAM, ROOT, BuildError, python_version, run
 from scripts.releasing.debian import build_package, require_builder
+from scripts.releasing.image import base_layer, build_image, program_layer
 from scripts.releasing.licences import needed, require_licences
+from scripts.releasing.packages import fetched
 from scripts.releasing.program import archive, assemble
-from scripts.releasing.sbom import write_sbom
+from scripts.releasing.sbom import write_sbom, write_sbom_of_image
 from scripts.releasing.sources import require_release_of, told_by_git
 from scripts.releasing.sums import sign, write_sums
 from scripts.releasing.wheels import ARCHITECTURES, Architecture, fetch, hashes, packages_in
@@ -34,6 +36,12 @@ def read_arguments(words: Sequence[str]) -> argparse.Namespace:
         "--architecture", action="append", choices=sorted(ARCHITECTURES), help="only this one; may be repeated"
     )
     arguments.add_argument(
+        "--packages",
+        metavar="FOLDER",
+        type=Path,
+        help="with packages of Debian for images in a folder for each architecture, which apt fills where it has none",
+    )
+    arguments.add_argument(
         "--sign-with",
         metavar="COMMAND",
         help="a command that signs the file named after it, such as ssh-keygen -Y sign",
@@ -44,9 +52,10 @@ def read_arguments(words: Sequence[str]) -> argparse.Namespace:
 class Release:
     """What is made of one commit, in one folder."""
 
-    def __init__(self, version: str, folder: Path) -> None:
+    def __init__(self, version: str, folder: Path, debian: Path | None) -> None:
         self.version = version
         self.folder = folder
+        self.debian = debian.resolve() if debian else None
         self.revision = told_by_git("rev-parse", "HEAD")
         self.time = int(told_by_git("log", "-1", "--format=%ct"))
         self.packages: dict[str, Distribution] = {}
@@ -88,6 +97,18 @@ class Release:
         archive(program, packed, self.time)
         print(packed)
         print(build_package(program, self.folder, self.version, architecture))
+        self.add_image(program, architecture, workshop)
+
+    def add_image(self, program: Path, architecture: Architecture, workshop: Path) -> None:
+        """Make the image of a program, and the list of what is in it beside the program."""
+        debian = fetched(architecture, (self.debian or workshop / "debian") / architecture.debian, workshop / "apt")
+        image = self.folder / f"{PROGRAM}-{self.version}-linux-{architecture.debian}.oci.tar"
+        layers = [base_layer(debian, self.time), program_layer(program, self.time)]
+        build_image(layers, image, architecture, (self.version, self.revision, self.time))
+        print(image)
+        listed = image.with_suffix(".cdx.json")
+        write_sbom_of_image(listed, self.version, (self.revision, self.time), architecture.debian, debian)
+        print(listed)
 
 
 def new_folder(folder: Path) -> Path:
@@ -107,7 +128,7 @@ def main(words: Sequence[str]) -> int:
         folder = new_folder(chosen.folder or ROOT / "dist" / chosen.version)
         architectures = [ARCHITECTURES[name] for name in sorted(set(chosen.architecture or ARCHITECTURES))]
         with TemporaryDirectory() as workshop:
-            Release(chosen.version, folder).make(architectures, Path(workshop))
+            Release(chosen.version, folder, chosen.packages).make(architectures, Path(workshop))
         sums = write_sums(folder)
         print(sums)
         if chosen.sign_with:

@@ -1,4 +1,4 @@
-"""The list of what programs consist of (an SBOM), as CycloneDX 1.6 in JSON.
+"""The lists of what programs and images consist of (SBOM), as CycloneDX 1.6 in JSON.
 
 The library of that format would bring seven packages to write what is a page here.
 """
@@ -11,12 +11,14 @@ from datetime import UTC, datetime
 from importlib.metadata import Distribution
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 from uuid import NAMESPACE_URL, uuid5
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from scripts.build_program import DISTRIBUTIONS, PROGRAM
+from scripts.releasing.packages import Package
 
 
 def write_sbom(
@@ -31,17 +33,53 @@ def write_sbom(
     `commit` is its id and time, `told` the licences and the hashes by names.
     """
     licences, hashes = told
-    revision, time = commit
-    root = _described(PROGRAM, version, "MIT")
     others = [name for name in sorted(packages) if name not in DISTRIBUTIONS]
     components = [
         {
-            **_described(name, packages[name].version, licences[name]),
+            **_described(name, packages[name].version, f"pkg:pypi/{name}@{packages[name].version}"),
+            "licenses": [{"expression": licences[name]}],
             "hashes": [{"alg": "SHA-256", "content": each} for each in hashes[name]],
         }
         for name in others
     ]
     references = {each["name"]: each["bom-ref"] for each in components}
+    needed = [{"ref": references[name], "dependsOn": _needs(packages[name], references)} for name in others]
+    root = {**_described(PROGRAM, version, f"pkg:pypi/{PROGRAM}@{version}"), "type": "application"}
+    _write(file, root, commit, components, needed)
+
+
+def write_sbom_of_image(
+    file: Path, version: str, commit: tuple[str, int], architecture: str, packages: Sequence[Package]
+) -> None:
+    """Write of each package of an image's base the name, version and hash; its licence is told in the image."""
+    components = [
+        {
+            **_described(name, each.field("Version"), _of_debian(each)),
+            "licenses": [{"license": {"name": f"as in /usr/share/doc/{name}/copyright"}}],
+            "hashes": [{"alg": "SHA-256", "content": each.digest}],
+        }
+        for each in packages
+        for name in [each.field("Package")]
+    ]
+    image = f"pkg:oci/{PROGRAM}?arch={architecture}&tag={version}"
+    _write(file, {**_described(PROGRAM, version, image), "type": "container"}, commit, components, [])
+
+
+def _of_debian(package: Package) -> str:
+    version = package.field("Version")
+    whose = "ubuntu" if "ubuntu" in version else "debian"
+    exact = f"{quote(version, safe='')}?arch={package.field('Architecture')}"
+    return f"pkg:deb/{whose}/{package.field('Package')}@{exact}"
+
+
+def _write(
+    file: Path,
+    root: dict[str, Any],
+    commit: tuple[str, int],
+    components: Sequence[dict[str, Any]],
+    needed: Sequence[dict[str, Any]],
+) -> None:
+    revision, time = commit
     document = {
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
         "bomFormat": "CycloneDX",
@@ -52,29 +90,21 @@ def write_sbom(
             "timestamp": datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
             "component": {
                 **root,
-                "type": "application",
+                "licenses": [{"expression": "MIT"}],
                 "properties": [{"name": "ledgerd:commit", "value": revision}],
             },
         },
         "components": components,
         "dependencies": [
-            {"ref": root["bom-ref"], "dependsOn": [references[name] for name in others]},
-            *({"ref": references[name], "dependsOn": _needs(packages[name], references)} for name in others),
+            {"ref": root["bom-ref"], "dependsOn": [each["bom-ref"] for each in components]},
+            *needed,
         ],
     }
     file.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def _described(name: str, version: str, licence: str) -> dict[str, Any]:
-    purl = f"pkg:pypi/{name}@{version}"
-    return {
-        "type": "library",
-        "bom-ref": purl,
-        "name": name,
-        "version": version,
-        "licenses": [{"expression": licence}],
-        "purl": purl,
-    }
+def _described(name: str, version: str, purl: str) -> dict[str, Any]:
+    return {"type": "library", "bom-ref": purl, "name": name, "version": version, "purl": purl}
 
 
 def _needs(package: Distribution, references: Mapping[str, str]) -> list[str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import platform
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -11,10 +13,11 @@ from pathlib import Path
 from scripts.releasing.wheels import ARCHITECTURES, fetch
 from tests.house.source_tree import ROOT
 from tests.packaging.conftest import copied_sources, succeeded
+from tests.packaging.debs import make_up
 from tests.packaging.environment import run
 
 ARCHITECTURE = next(each for each in ARCHITECTURES.values() if each.machine == platform.machine())
-SIGNING = "ssh-keygen -Y sign -n ledgerd-release -f"
+GUIDE = (ROOT / "docs" / "releasing.md").read_text(encoding="utf-8")
 SIGNER = "releases@ledgerd"
 _COMMITTER = {
     f"GIT_{who}_{what}": value
@@ -37,8 +40,16 @@ def release_command(*words: str) -> list[str]:
     return [sys.executable, "-m", "scripts.releasing", *words, "--architecture", ARCHITECTURE.debian]
 
 
+def signing(key: Path) -> list[str]:
+    """How the guide has a release signed, with a key."""
+    ((command,),) = (re.findall(r"```sh release\n(.*)\n```", GUIDE),)
+    script, version, *words = shlex.split(command)
+    assert (script, version, words[1].split()[-1]) == ("scripts/release", "VERSION", "KEY")
+    return [each.replace(" KEY", f" {key}") for each in words]
+
+
 class Place:
-    """Where releases are made: the packages of others, fetched once, and a key."""
+    """Where releases are made: the packages of others, fetched once or made up, and a key."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -46,17 +57,19 @@ class Place:
         self.wheels = folder / "wheels"
         succeeded(run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", str(self.key)))
         fetch(ARCHITECTURE, self.wheels)
+        self.debian = folder / "debian"
+        make_up(self.debian, ARCHITECTURE.debian)
 
     @property
     def signers(self) -> str:
-        """The file that says who may sign."""
-        return f'{SIGNER} namespaces="ledgerd-release" {self.key.with_suffix(".pub").read_text()}'
+        """The file that says who may sign, as the guide describes it."""
+        return f"{SIGNER} {self.key.with_suffix('.pub').read_text()}"
 
     def begin(self, sources: Path, *words: str, umask: int = 0o022) -> subprocess.Popen[str]:
         """Start a release of the sources at some place, with pip kept from the network."""
         own = {"PYTHONPATH": str(sources), "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.wheels)}
         return subprocess.Popen(  # noqa: S603 - our own words
-            [*release_command(*words), "--sign-with", f"{SIGNING} {self.key}"],
+            [*release_command(*words), "--packages", str(self.debian), *signing(self.key)],
             cwd="/",
             env={"PATH": os.environ["PATH"], "HOME": "/nonexistent", **own},
             stdout=subprocess.PIPE,

@@ -47,7 +47,15 @@ def options(words: list[str]) -> Iterator[tuple[str, str]]:
 def test_every_block_is_marked_as_something() -> None:
     assert DOCUMENT.count("```sh") == len(BLOCK.findall(DOCUMENT)) > 10
     assert {kind for kind, _ in BLOCK.findall(DOCUMENT)} == {"", "root", "packages", "engine"}
-    starts = ("docker build ", "docker run ", "docker logs ", "docker exec ", "docker compose ", "curl ")
+    starts = (
+        "docker build ",
+        "docker load ",
+        "docker run ",
+        "docker logs ",
+        "docker exec ",
+        "docker compose ",
+        "curl ",
+    )
     lines = "".join(blocks("engine")).replace("\\\n", " ").splitlines()
     assert [line for line in lines if not line.startswith(starts)] == []
     assert blocks("packages") == ["sudo ./install-deps-linux.sh\n"]

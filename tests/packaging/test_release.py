@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import shutil
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,19 +16,19 @@ from zipfile import ZipFile
 import pytest
 
 from scripts.build_program import BuildError, python_version
+from scripts.releasing.image import USER
 from scripts.releasing.licences import ALLOWED, fits, needed, require_licences
 from scripts.releasing.sums import sign, write_sums
 from scripts.releasing.wheels import unpack
 from tests.house.distributions import NODE, read_distributions
-from tests.house.source_tree import ROOT
 from tests.memory import memory_folder
 from tests.packaging.conftest import ENOUGH, PLAIN_PYTHON, succeeded
 from tests.packaging.container import Container, require_root
 from tests.packaging.environment import run
-from tests.packaging.releases import ARCHITECTURE, Place, commit_of, pinned_hashes, refusal, succeeds
+from tests.packaging.layouts import read_layout
+from tests.packaging.releases import ARCHITECTURE, GUIDE, Place, commit_of, pinned_hashes, refusal, succeeds
 
 VERSION = str(read_distributions()[NODE].project["version"])
-GUIDE = (ROOT / "docs" / "releasing.md").read_text(encoding="utf-8")
 
 
 class Released(NamedTuple):
@@ -147,6 +149,57 @@ def test_a_package_is_installed_upgraded_and_removed_and_leaves_nothing_but_data
     assert out[-1] == "nothing else"
 
 
+def image_of(released: Released) -> Path:
+    return released.folder / f"ledgerd-{VERSION}-linux-{ARCHITECTURE.debian}.oci.tar"
+
+
+def test_an_image_is_sound_and_a_container_of_it_makes_blocks(released: Released, tmp_path: Path) -> None:
+    require_root()
+    image = read_layout(image_of(released))
+    settings = image.config["config"]
+    assert (image.name, image.platform) == (
+        f"ledgerd:{VERSION}",
+        {"architecture": ARCHITECTURE.debian, "os": "linux"},
+    )
+    assert settings["Labels"]["org.opencontainers.image.revision"] == released.commit
+    root, opened, volume = (tmp_path / name for name in ("root", "opened", "volume"))
+    image.unpack(root)
+    volume.mkdir()
+    python = Path(PLAIN_PYTHON).resolve()
+    (opened / str(python.parent).lstrip("/")).mkdir(parents=True)  # let the user of the node come to this machine's
+
+    with Container(
+        tmp_path,
+        Path("/"),
+        [opened, root],
+        settings["Entrypoint"],
+        environment={
+            **image.environment(),
+            "LEDGERD_PYTHON": str(python),
+            "LEDGERD_TEMPLATE": "config_testnet.ini",
+        },
+        volumes=dict.fromkeys(settings["Volumes"], volume),
+    ) as node:
+        node.wait_for("Validated block #2 ")
+        node.run(*settings["Healthcheck"]["Test"][1:])
+        assert f"git_revision:       {released.commit}\n" in node.run("ledgerd", "--version").stdout
+        assert {f"0.0.0.0:{port.partition('/')[0]}" for port in settings["ExposedPorts"]} <= node.listeners()
+        assert Path(f"/proc/{node.first}").stat().st_uid == USER
+        assert node.stop(signal.SIGTERM) == 0
+    assert {path.lstat().st_uid for path in (volume, *volume.rglob("*"))} == {USER}
+
+
+def test_what_an_image_has_beside_the_program_is_listed_with_hashes(released: Released) -> None:
+    document = json.loads(image_of(released).with_suffix(".cdx.json").read_bytes())
+
+    listed = {each["purl"]: each for each in document["components"]}
+    fetched = {hashlib.sha256(file.read_bytes()).hexdigest() for file in released.place.debian.rglob("*.deb")}
+    exact = f"@1%3A2%2Bdeb~3?arch={ARCHITECTURE.debian}"
+    assert [*listed] == [f"pkg:deb/debian/{name}{exact}" for name in ("base-files", "ca-certificates")]
+    assert {hashed["content"] for each in listed.values() for hashed in each["hashes"]} == fetched
+    assert document["metadata"]["component"]["type"] == "container"
+
+
 def test_a_package_says_what_it_keeps_over_upgrades(released: Released) -> None:
     (package,) = released.folder.glob("*.deb")
     kept = succeeded(run("dpkg-deb", "--info", str(package), "conffiles")).stdout.split()
@@ -163,6 +216,11 @@ def test_a_release_is_checked_by_the_commands_of_the_guide(released: Released, t
     checking = f"cd {tmp_path} && set -e\n{commands}"
 
     assert "Good " in succeeded(run("sh", "-c", checking)).stdout
+    succeeded(run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path.parent / "another")))
+    another = (tmp_path.parent / "another.pub").read_text()
+    (tmp_path / "allowed_signers").write_text(released.place.signers.partition(" ")[0] + " " + another)
+    assert run("sh", "-c", checking).returncode != 0
+    (tmp_path / "allowed_signers").write_text(released.place.signers)
     with (tmp_path / f"ledgerd-{VERSION}.cdx.json").open("a") as file:
         file.write(" ")
     assert run("sh", "-c", checking).returncode != 0
