@@ -149,7 +149,7 @@ def formats() -> dict[str, Entry]:
         "state": state.FORMAT.decode(),
         "tables of the state": _digest(STORED_TABLES),
         "tables of the projections": _digest(PROJECTED_TABLES),
-        "history": history.FORMAT.decode(),
+        "history": history.HISTORY.text.decode(),
         "history in SQL": max(path.name for path in SCHEMA.glob("*.sql") if ".rollback." not in path.name)[:4],
         "history in Parquet": parquet.VERSION,
         "snapshot": snapshot.VERSION,

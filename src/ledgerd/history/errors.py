@@ -15,5 +15,13 @@ class HistoryDamaged(OperatorError):
         self.what = what
 
 
+class HistoryNewer(HistoryDamaged):
+    """A newer version of this program has written it: it is not to be changed, nor moved aside."""
+
+    def __init__(self, what: str) -> None:
+        OperatorError.__init__(self, what)
+        self.what = what
+
+
 class PastRefused(OperatorError):
     """A history that was made beside the node is not one that the node can go on with."""

@@ -16,6 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ledgerd.basics.durable import put_in_place
+from ledgerd.basics.formats import FileFormat
 from ledgerd.chain.log.histories import RecordedOperation
 from ledgerd.history.embedded.kept_facts import KeptBlock, KeptFacts, KeptOperation, KeptSource
 from ledgerd.plugins.declarations import PluginObserver
@@ -29,6 +30,10 @@ KEPT_MARKS = 64
 """Irreversible blocks whose ids are remembered too: a chain to develop on goes back behind such."""
 MOST_MISSED = 1_000
 """Names of those who missed slots that an observer is told of one block."""
+
+
+FORMAT = 1
+"""Of the file with a position."""
 
 
 class FeedBroken(Exception):
@@ -48,6 +53,7 @@ class FedPosition(msgspec.Struct, frozen=True):
     """The ids of the last blocks that it may have been sent, and of all reversible ones."""
     final: int = 0
     """The last block of which it was told that it is irreversible."""
+    format: int = FORMAT
 
     @property
     def sent(self) -> int:
@@ -63,7 +69,7 @@ class Feed:
         self._file = file
         self._observer = observer
         self._start = start
-        self._stored = self.position = _read(file)
+        self._stored = self.position = read_fed_position(file)
         self.head = 0
         self.delivered = 0
         """Blocks, since the start of this process."""
@@ -198,9 +204,13 @@ def _recent(marks: dict[int, str], final: int) -> dict[int, str]:
     return {number: mark for number, mark in marks.items() if number > final - KEPT_MARKS}
 
 
-def _read(file: Path) -> FedPosition:
+def read_fed_position(file: Path) -> FedPosition:
     try:
-        return msgspec.json.decode(file.read_bytes(), type=FedPosition)
+        raw = file.read_bytes()
+        newer = msgspec.json.decode(raw, type=FileFormat).newer_than(FORMAT, f"the position of an observer in {file}")
+        if newer:
+            raise FeedBroken(newer)
+        return msgspec.json.decode(raw, type=FedPosition)
     except FileNotFoundError:
         return FedPosition()
     except msgspec.MsgspecError as fault:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ledgerd.basics.durable import put_in_place, sync_folder
-from ledgerd.producer.signing.double_sign import FILE, LastSigned
+from ledgerd.producer.signing.double_sign import FILE, LastSigned, NewerRecord
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.errors import OperatorError
 
@@ -77,7 +77,9 @@ class SignerRecord:
 
 
 def _found(folder: Path, *, may_be_torn: bool) -> Iterator[LastSigned]:
-    """What stands in the places; after an unclean stop one of them may be torn, if the other is sound."""
+    """What stands in the places; after an unclean stop one of them may be torn, if the other is sound. One that a newer
+    signer has written is not torn.
+    """
     problems: list[OperatorError] = []
     count = 0
     for name in (FILE, OTHER):
@@ -91,6 +93,8 @@ def _found(folder: Path, *, may_be_torn: bool) -> Iterator[LastSigned]:
         try:
             yield LastSigned(folder, None, name)
             count += 1
+        except NewerRecord:
+            raise
         except OperatorError as problem:
             problems.append(problem)
     if problems and not (may_be_torn and count):

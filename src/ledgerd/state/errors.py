@@ -76,5 +76,9 @@ class StoreOutdated(StorageError):
     """The files were written for other tables than this program has."""
 
 
+class StoreNewer(StorageError):
+    """The files were written by a newer version of this program: they are not to be changed, nor made again."""
+
+
 class StoreMisuse(Exception):
     """The caller broke the contract of the store: a bug, which must stop the node."""

@@ -15,7 +15,7 @@ from ledgerd.basics.closing import Closing, on_error
 from ledgerd.state.errors import StoreMisuse, UnknownKey
 from ledgerd.state.files.committing import Committing
 from ledgerd.state.files.disk import Database, Disk, Space
-from ledgerd.state.files.header import Header, database_names
+from ledgerd.state.files.header import HEADER, Header, database_names, require_known
 from ledgerd.state.files.lock import lock_writer
 from ledgerd.state.files.ranges import Range
 from ledgerd.state.loading import Loading, LoadingLimits
@@ -69,6 +69,8 @@ class Store(View, Closing):
 
     def _open(self, tables: tuple[Table[Any], ...]) -> None:
         with on_error(self._disk.close):
+            (header,) = self._disk.open_databases((HEADER,)).values()
+            require_known(self._disk.transaction, header, str(self._disk.folder))
             databases = self._disk.open_databases((*database_names(tables), JOURNAL))
             self._header = Header(self._disk, databases, tables)
             self._disk.commit()

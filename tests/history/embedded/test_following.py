@@ -14,7 +14,7 @@ from ledgerd.chain.chain import Chain
 from ledgerd.chain.ledger.events import Event
 from ledgerd.history.embedded.embedded import EmbeddedStore
 from ledgerd.history.embedded.following import follow, open_history
-from ledgerd.history.errors import HistoryDamaged
+from ledgerd.history.errors import HistoryDamaged, HistoryNewer
 from ledgerd.history.settings import HistorySettings
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.operations.money.transfers import Transfer
@@ -220,9 +220,18 @@ def test_a_history_that_turns_out_to_be_damaged_does_not_stop_the_chain(
     assert caplog.text.count("the history stops: the history is damaged") == 1
 
 
-def test_a_history_of_another_version_is_not_touched(fresh: Fresh) -> None:
+@pytest.mark.parametrize(
+    ("text", "error", "words"),
+    [
+        (b"ledgerd history 4", HistoryDamaged, "an older version of this program"),
+        (b"ledgerd history 9", HistoryNewer, "has format 9, and this program knows 5"),
+    ],
+)
+def test_a_history_of_another_version_is_not_touched(
+    fresh: Fresh, text: bytes, error: type[HistoryDamaged], words: str
+) -> None:
     node = fresh()
     with open_store(node.chain, node.folder) as store, store.environment.begin(write=True) as transaction:
-        transaction.put(b"format", b"ledgerd history 9", db=store.environment.open_db(b"header", transaction))
-    with pytest.raises(HistoryDamaged, match="another version"):
+        transaction.put(b"format", text, db=store.environment.open_db(b"header", transaction))
+    with pytest.raises(error, match=words):
         open_store(node.chain, node.folder)

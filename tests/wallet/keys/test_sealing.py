@@ -65,8 +65,18 @@ def test_what_is_no_wallet_is_said_to_be_none(raw: bytes) -> None:
 
 
 def test_a_file_of_a_newer_program_is_not_guessed_at() -> None:
-    with pytest.raises(ForeignWallet, match="newer ledgerd"):
+    with pytest.raises(
+        ForeignWallet, match=r"has format 2, and this program knows 1 .* Start a later version of ledgerd"
+    ):
         read_sealed(FILE.replace(b'"version": 1', b'"version": 2'))
+    with pytest.raises(ForeignWallet, match=r"Start version 1\.3\.0 of ledgerd or a later one"):
+        read_sealed(FILE.replace(b'"version": 1', b'"version": 2, "opened_by": "1.3.0", "pages": []'))
+
+
+def test_a_version_that_no_program_has_written_is_damage() -> None:
+    for version in (b"0", b'"1"', b"null"):
+        with pytest.raises(DamagedWallet):
+            read_sealed(FILE.replace(b'"version": 1', b'"version": ' + version))
 
 
 @pytest.mark.parametrize("cost", [Cost(n=1 << 40), Cost(n=3), Cost(n=1), Cost(r=1 << 20), Cost(p=1 << 20), Cost(r=0)])

@@ -15,7 +15,7 @@ import lmdb
 from ledgerd.basics.closing import Closing
 from ledgerd.chain.ledger.events import AFTER_TRANSACTIONS, AppliedOperation, BlockApplied, BlocksUndone, Event
 from ledgerd.history.embedded.kept_facts import KeptFacts, ReadLoggedBlock
-from ledgerd.history.errors import HistoryDamaged
+from ledgerd.history.errors import HistoryDamaged, HistoryNewer
 from ledgerd.history.filters.filters import AccountFilter, OperationFilter
 from ledgerd.history.settings import HistorySettings
 from ledgerd.history.store.account_rows import Reference, reference
@@ -88,6 +88,9 @@ class EmbeddedStore(Closing):
             write_watermarks(self._disk.transaction, self._tables, self._watermarks)
             stored.missed.begin(self._watermarks.head + 1)
             self._disk.commit()
+        except HistoryNewer as problem:
+            self.close()
+            raise HistoryNewer(f"{folder}: {problem}") from problem
         except StoreCorrupt as problem:
             self._lock.close()
             raise HistoryDamaged(str(folder)) from problem

@@ -16,7 +16,7 @@ from ledgerd.chain.interface.observer import NO_SAMPLERS, Observer, Samplers
 from ledgerd.chain.ledger.events import Event
 from ledgerd.chain.ledger.tracing import Trace
 from ledgerd.history.embedded.embedded import EmbeddedStore
-from ledgerd.history.errors import REMEDY, HistoryDamaged
+from ledgerd.history.errors import REMEDY, HistoryDamaged, HistoryNewer
 from ledgerd.history.settings import HistorySettings
 from ledgerd.projections.accounts.balances import BALANCES, PENALTIES, balances_in, penalties_in
 from ledgerd.projections.accounts.images import IMAGES, images_in
@@ -36,10 +36,14 @@ def open_history(
     settings: HistorySettings,
     space: Space = Space(),  # noqa: B008 - immutable
 ) -> EmbeddedStore:
-    """The embedded history of a chain, consistent with it: a damaged one is renamed, an empty one begun."""
+    """The embedded history of a chain, consistent with it: a damaged one is renamed, an empty one begun. One of a newer
+    version is refused as it is (`HistoryNewer`).
+    """
     settings = settings.of_log(is_rolling=chain.is_rolling)
     try:
         return _opened(chain, folder, settings, space)
+    except HistoryNewer:
+        raise
     except HistoryDamaged as problem:
         aside = folder.with_name(folder.name + DAMAGED_SUFFIX)
         log.error(  # noqa: TRY400 - says all

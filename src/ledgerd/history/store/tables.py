@@ -8,17 +8,18 @@ from zlib import crc32
 
 import lmdb
 
-from ledgerd.history.errors import HistoryDamaged
+from ledgerd.basics.formats import Format, newer_format
+from ledgerd.history.errors import HistoryDamaged, HistoryNewer
 from ledgerd.history.store.checksums import INTACT, SUM
 from ledgerd.history.store.pieces import Piece
 from ledgerd.protocol.types.identifiers import TransactionId
 from ledgerd.state.files.disk import Database, LmdbTransaction
 
-FORMAT = b"ledgerd history 5"
-"""Stands in the header; a history of another format is refused, and made again."""
-OTHER_VERSION = "it was written by another version of this program"
+HISTORY = Format("ledgerd history", 5, "1.0.0")
+"""Stands in the header; a history of an older format is refused, and made again."""
+OTHER_VERSION = "it was written by an older version of this program"
 
-_FORMAT_KEY = b"format"
+_FORMAT_KEY, _OPENED_BY_KEY = b"format", b"opened by"
 _PROGRESS_KEY = b"progress"
 _PROGRESS = struct.Struct("<5I")
 TRANSACTION_VALUE = struct.Struct(">2sI")
@@ -85,7 +86,10 @@ def read_watermarks(transaction: LmdbTransaction, tables: Tables) -> Watermarks 
         if transaction.stat(header)["entries"]:
             raise HistoryDamaged("its header has no format")
         return None
-    if found != FORMAT:
+    if HISTORY.is_newer(found):
+        opened_by = transaction.get(_OPENED_BY_KEY, b"", db=header).decode("ascii", "replace")
+        raise HistoryNewer(newer_format("the history", HISTORY.number_in(found) or 0, HISTORY.number, opened_by))
+    if found != HISTORY.text:
         raise HistoryDamaged(OTHER_VERSION)
     raw = transaction.get(_PROGRESS_KEY, b"", db=header)
     if len(raw) != _PROGRESS.size + SUM.size or crc32(raw) != INTACT:
@@ -95,7 +99,8 @@ def read_watermarks(transaction: LmdbTransaction, tables: Tables) -> Watermarks 
 
 def write_watermarks(transaction: LmdbTransaction, tables: Tables, watermarks: Watermarks) -> None:
     progress = _PROGRESS.pack(*watermarks)
-    transaction.put(_FORMAT_KEY, FORMAT, db=tables.header)
+    transaction.put(_FORMAT_KEY, HISTORY.text, db=tables.header)
+    transaction.put(_OPENED_BY_KEY, HISTORY.opened_by.encode(), db=tables.header)
     transaction.put(_PROGRESS_KEY, progress + SUM.pack(crc32(progress)), db=tables.header)
 
 

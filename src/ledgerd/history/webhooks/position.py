@@ -8,7 +8,10 @@ from pathlib import Path
 import msgspec
 
 from ledgerd.basics.durable import put_in_place
+from ledgerd.basics.formats import FileFormat
 from ledgerd.history.webhooks.settings import Webhook
+
+FORMAT = 1
 
 
 class HookPosition(msgspec.Struct, frozen=True):
@@ -26,6 +29,7 @@ class HookPosition(msgspec.Struct, frozen=True):
     """Attempts in a row that have failed."""
     behind: int = 0
     ended: str = ""
+    format: int = FORMAT
 
 
 def position_file(folder: Path, hook: Webhook) -> Path:
@@ -35,10 +39,13 @@ def position_file(folder: Path, hook: Webhook) -> Path:
 
 
 def read_position(file: Path) -> HookPosition:
+    """That of a newer version is one at which nothing goes on."""
     try:
-        return msgspec.json.decode(file.read_bytes(), type=HookPosition)
+        raw = file.read_bytes()
     except FileNotFoundError:
         return HookPosition()
+    newer = msgspec.json.decode(raw, type=FileFormat).newer_than(FORMAT, f"the position of the webhook in {file}")
+    return HookPosition(ended=newer) if newer else msgspec.json.decode(raw, type=HookPosition)
 
 
 def write_position(file: Path, position: HookPosition) -> None:

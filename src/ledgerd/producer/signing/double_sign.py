@@ -12,6 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ledgerd.basics.durable import put_in_place
+from ledgerd.basics.formats import FileFormat
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError
 from ledgerd.protocol.blocks.block import Block, BlockHeader, signed_block
@@ -38,6 +39,10 @@ class SignedBlockRecord(msgspec.Struct, frozen=True):
     def sealed(self) -> SignedBlockRecord:
         plain = msgspec.json.encode(replace(self, checksum=""))
         return replace(self, checksum=sha256(plain).hexdigest())
+
+
+class NewerRecord(OperatorError):
+    """A newer version of this program has signed: what it signed is not known here, so nothing may be."""
 
 
 class SignedSlot(NamedTuple):
@@ -133,12 +138,17 @@ class LastSigned:
 
     def _read(self) -> SignedBlockRecord | None:
         try:
-            signed = msgspec.json.decode(self.path.read_bytes(), type=SignedBlockRecord)
+            raw = self.path.read_bytes()
+            found = msgspec.json.decode(raw, type=FileFormat)
+            newer = found.newer_than(FORMAT, f"{self.path}, which says what was signed last,")
+            if newer:
+                raise NewerRecord(newer)
+            signed = msgspec.json.decode(raw, type=SignedBlockRecord)
         except FileNotFoundError:
             return None
         except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
             raise self._damaged() from error
-        if signed.format != FORMAT or signed.sealed() != signed:
+        if found.format != FORMAT or signed.sealed() != signed:
             raise self._damaged()
         if self._is_of_any_chain:
             self._chain = signed.chain

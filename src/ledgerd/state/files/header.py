@@ -7,17 +7,21 @@ from typing import Any
 
 import msgspec
 
-from ledgerd.state.errors import StoreOutdated, unreadable
+from ledgerd.basics.formats import Format, newer_format
+from ledgerd.state.errors import StoreNewer, StoreOutdated, unreadable
 from ledgerd.state.files.disk import Database, Disk, LmdbTransaction
 from ledgerd.state.tables.tables import Table, layout
 
 HEADER = "header"
 FORMAT_KEY = b"format"
+OPENED_BY_KEY = b"opened by"
 LAYOUT_KEY = b"layout"
 REVISION_KEY = b"revision"
 COUNTERS = b"counters:"
 VALUE = b"value:"
-FORMAT = b"ledgerd state 1"
+STATE = Format("ledgerd state", 1, "1.0.0")
+"""Of the state and of the projections: the number grows when tables of either change, or the bytes of their rows."""
+FORMAT = STATE.text
 BEING_LOADED = "being loaded\n"
 """Stands before the layout while the rows of a new state come in, which has no indexes yet."""
 
@@ -39,6 +43,7 @@ def database_names(tables: Iterable[Table[Any]]) -> list[str]:
 
 def check_header(transaction: LmdbTransaction, database: Database, tables: tuple[Table[Any], ...], folder: str) -> bool:
     """Whether there is a state; `StoreOutdated` when it was written for other tables."""
+    require_known(transaction, database, folder)
     found = transaction.get(FORMAT_KEY, db=database)
     if found is None:
         return False
@@ -52,6 +57,15 @@ def check_header(transaction: LmdbTransaction, database: Database, tables: tuple
             "replay the block log or import a snapshot"
         )
     return True
+
+
+def require_known(transaction: LmdbTransaction, database: Database, folder: str) -> None:
+    """`StoreNewer` for what a newer version has written, before anything else of it is opened."""
+    found = transaction.get(FORMAT_KEY, b"", db=database)
+    if STATE.is_newer(found):
+        opened_by = transaction.get(OPENED_BY_KEY, b"", db=database).decode("ascii", "replace")
+        number = STATE.number_in(found) or 0
+        raise StoreNewer(newer_format(f"the state in {folder}", number, STATE.number, opened_by))
 
 
 def has_layout(transaction: LmdbTransaction, database: Database, wanted: bytes) -> bool:
@@ -69,6 +83,7 @@ class Header:
             if not disk.is_new:
                 raise unreadable(f"{disk.folder}: it has no header")
             transaction.put(FORMAT_KEY, FORMAT, db=self._database)
+            transaction.put(OPENED_BY_KEY, STATE.opened_by.encode(), db=self._database)
             transaction.put(LAYOUT_KEY, self._layout, db=self._database)
         self.is_loading = False
         """Whether rows of a new state come in past the store: the file says so until all of it is there."""

@@ -20,6 +20,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
+from ledgerd.basics.formats import newer_format
 from ledgerd.supervision.this_process import forbid_dumps
 from ledgerd.wallet.errors import DamagedWallet, ForeignWallet, WrongPassword
 
@@ -155,13 +156,14 @@ def read_sealed(raw: bytes) -> Sealed:
         found = msgspec.json.decode(raw, type=dict[str, object])
         if found.get("format") != FORMAT:
             raise ForeignWallet("the file is no wallet of ledgerd")
-        if found.get("version") != VERSION:
-            raise ForeignWallet("the wallet was written by a newer ledgerd: use that one")
+        version = found.get("version")
+        if isinstance(version, int) and version > VERSION:
+            raise ForeignWallet(newer_format("the wallet's file", version, VERSION, found.get("opened_by")))
         sealed = msgspec.json.decode(raw, type=Sealed)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         if FORMAT.encode() in raw[:100]:
             raise DamagedWallet("the wallet's file was cut short or damaged: take a backup of it") from None
         raise ForeignWallet("the file is no wallet of ledgerd") from None
-    if not sealed.scrypt.is_valid or len(sealed.nonce) != NONCE_SIZE:
+    if sealed.version != VERSION or not sealed.scrypt.is_valid or len(sealed.nonce) != NONCE_SIZE:
         raise DamagedWallet("the wallet's file has parameters that no wallet has: take a backup of it")
     return sealed

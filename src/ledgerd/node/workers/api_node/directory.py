@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ledgerd.projections.reading import ProjectionReader
 from ledgerd.rpc.call.errors import PlainError
-from ledgerd.state.errors import StorageError, StoreLocked, StoreOutdated
+from ledgerd.state.errors import StorageError, StoreLocked, StoreNewer, StoreOutdated
 from ledgerd.state.files.disk import DATA_FILE, LOCKS
 from ledgerd.state.files.lock import files_stay
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
@@ -127,7 +127,7 @@ class DirectoryState:
         reason = UNREADABLE
         if isinstance(problem, StoreLocked):
             reason = REPLACED
-        elif isinstance(problem, StoreOutdated):
+        elif isinstance(problem, StoreOutdated | StoreNewer):
             reason = OUTDATED
         if reason != self.reason:
             log.warning("the state cannot be served: %(reason)s", {"reason": problem})
