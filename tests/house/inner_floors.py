@@ -114,7 +114,7 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("given",),
         ("logging", "reading", "templates"),
         ("configuration",),
-        ("network",),
+        ("first_file", "network"),
     ),
     "metrics": (
         ("families",),

@@ -16,6 +16,7 @@ from ledgerd.cli.arguments.directory_arguments import Commands
 from ledgerd.protocol.errors import OperatorError
 
 COMMANDS: dict[str, tuple[str, Callable[[Commands], None]]] = {
+    "init": ("directory.init", directory.add_init),
     "doctor": ("directory.doctor", directory.add_doctor),
     "adopt": ("tools.adopt", tool.add_adopt),
     "compare": ("tools.compare", tool.add_compare),

@@ -37,6 +37,35 @@ def add_check(commands: Commands) -> None:
     add_data_directory(arguments)
 
 
+KINDS = ("full", "validator", "testnet")
+
+
+def add_init(commands: Commands) -> None:
+    arguments = commands.add_parser(
+        "init",
+        help="set up a node: three questions, its configuration, and whether it can start",
+        description="Asks what the node is for, which network it joins and where its data is, unless the options say "
+        "so; writes its configuration from the template of that kind, runs the doctor, and says what to do next. Exit "
+        "code: 0 written, 1 not written or the doctor has found errors.",
+    )
+    add = arguments.add_argument
+    add("--kind", choices=KINDS, help="full follows and answers; validator makes blocks; testnet is one to develop on")
+    add(
+        "--chain",
+        metavar="mainnet|testnet|FILE",
+        help="the network: mainnet, testnet, or the TOML file of a private one",
+    )
+    add("--data-dir", type=Path, metavar="DIR", help="the data directory, made where there is none")
+    add(
+        "--config-file", type=Path, metavar="PATH", help="the file to write (default: config.ini in the data directory)"
+    )
+    seeds = "a peer to begin with, in place of those of the template; may be repeated"
+    add("--seed", action="append", default=[], metavar="HOST:PORT", help=seeds)
+    trusted = "a node whose snapshot is trusted as the first state, in place of those of the template; may be repeated"
+    add("--snapshot-peer", action="append", default=[], metavar="HOST:PORT", help=trusted)
+    add("--overwrite", action="store_true", help="replace a configuration that is there; the old one is kept beside it")
+
+
 def add_doctor(commands: Commands) -> None:
     arguments = commands.add_parser(
         "doctor",

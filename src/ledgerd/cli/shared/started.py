@@ -39,6 +39,11 @@ def start_of(data_dir: Path, root: Path = Path("/")) -> Start | None:
     return next((start for start in starts if start and start.is_of(data_dir)), None)
 
 
+def unit_of(data_dir: Path, root: Path = Path("/")) -> Unit | None:
+    """The service that starts a node in a directory, if there is one."""
+    return next((unit for unit in units(root) if (start := _start_of_unit(unit, root)) and start.is_of(data_dir)), None)
+
+
 def options_in(words: Sequence[str]) -> dict[str, list[str]] | None:
     """The options of a node after the program in a command line; nothing where it is no node's."""
     words = list(words)
