@@ -1,4 +1,4 @@
-"""The site of the documents: every page has one place in its navigation, and all of it is made."""
+"""The site of the documents: every page has one place in its navigation, says whom it is for, and all of it is made."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ PLACE = (
     f"give it a line `- [Name](page.md): what one finds there.` in {ENTRY}, below the heading of those who read it "
     "(a part of the specification in docs/spec/README.md)"
 )
+OPENING = re.compile(r"\A# [^\n]+\n\nFor [^\n:]+: [^\n]+\.\n")
 
 
 def test_every_page_has_one_place_in_the_navigation() -> None:
@@ -49,6 +50,13 @@ def test_the_navigation_has_the_readers_as_captions_and_the_names_of_the_list() 
     assert contents(ENTRY, text) == (
         "\n\n```{toctree}\n:hidden:\n:caption: Operators\n\nInstall </docs/containers>\nChanges </CHANGELOG>\n```\n"
     )
+
+
+@pytest.mark.parametrize("page", sorted(each for each in pages(ROOT) if each.startswith("docs/")))
+def test_a_page_says_first_whom_it_is_for(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+
+    assert OPENING.match(text), "begin below the title with `For operators: ` and what they will be able to do"
 
 
 @pytest.mark.skipif("BUILD_SITE" not in os.environ, reason="it installs the generator and takes half a minute")
