@@ -38,9 +38,11 @@ NAMED = re.compile(r"`([a-z][\w.]*)\.([A-Z][A-Z_0-9]*) = [0-9.]+`")
 
 HEAD = f"""# Limits of a node
 
-What others can make a node keep, do or wait for has a limit; [threats.md](threats.md) says which attack each one holds,
-and which test proves it. Options are in [configuration.md](configuration.md); a limit that is one has its default here.
-Names are those of the code in `src/{PACKAGE}`; times are in seconds, sizes in bytes.
+For operators and auditors: look up how much of anything others can make a node keep, do or wait for.
+
+[threats.md](threats.md) says which attack each limit holds, and which test proves it. Options are in
+[configuration.md](configuration.md); a limit that is one has its default here. Names are those of the code in
+`src/{PACKAGE}`; times are in seconds, sizes in bytes.
 
 This page is generated from the declarations by `make docs`; a test fails when it is out of date.
 """

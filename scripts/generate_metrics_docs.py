@@ -15,6 +15,8 @@ DOCUMENT = ROOT / "docs" / "metrics.md"
 
 HEAD = f"""# Metrics
 
+For operators: look up what a metric counts, its labels and its unit.
+
 Written by `make docs` from the table in `src/ledgerd/metrics/table/`; a test fails when it is out of date.
 
 With `metrics-endpoint` in its configuration, a node answers `GET /metrics` there: in the format of OpenMetrics 1.0.0

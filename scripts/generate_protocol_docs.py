@@ -151,6 +151,7 @@ def types_page() -> str:
     simple = {title: kind for title, kind in kinds.items() if not isinstance(kind, RecordKind)}
     page = [
         "# Types\n",
+        "For builders and implementers: look up the bytes and the JSON of a type.\n",
         NOTE,
         "Numbers are little-endian. Lengths, counts and tags are varints.\n",
         "## Simple types\n",
@@ -246,7 +247,12 @@ def operations_page() -> str:
     rows = [
         (tag_of(each), f"[{name_of(each)}](#{name_of(each)})", marks_of(each), sentence(each)) for each in OPERATIONS
     ]
-    page = ["# Operations\n", NOTE, table(("tag", "name", "", "what it does"), rows)]
+    page = [
+        "# Operations\n",
+        "For builders: look up an operation, its fields, and who signs it.\n",
+        NOTE,
+        table(("tag", "name", "", "what it does"), rows),
+    ]
     for family, operations in FAMILIES.items():
         page.append(f"## {family.__name__.rpartition('.')[2].replace('_', ' ').capitalize()}\n")
         page.append(f"{sentence(family)}\n")
@@ -268,7 +274,12 @@ def operations_page() -> str:
 def properties_page() -> str:
     """What each version of the chain properties adds."""
     versions = kind_of(VersionedChainProperties)
-    page = ["# Chain properties\n", NOTE, "Each version has the fields of those before it, then its own.\n"]
+    page = [
+        "# Chain properties\n",
+        "For validators: look up what can be voted for.\n",
+        NOTE,
+        "Each version has the fields of those before it, then its own.\n",
+    ]
     before = 0
     for tag, kind in versions.kinds.items() if isinstance(versions, Variant) else ():
         page += [
@@ -286,14 +297,28 @@ def hardforks_page() -> str:
         (each.number, version_text(each.version), time_text(each.time) if each.number else "genesis")
         for each in MAINNET_HARDFORKS
     ]
-    return "\n".join(["# Hardforks\n", NOTE, table(("number", "version", "not before, UTC"), rows)])
+    return "\n".join(
+        [
+            "# Hardforks\n",
+            "For everybody: look up which hardfork came when.\n",
+            NOTE,
+            table(("number", "version", "not before, UTC"), rows),
+        ]
+    )
 
 
 def config_page() -> str:
     """The answer of `get_config` on both networks."""
     testnet = config_of(TESTNET)
     rows = [(f"`{key}`", f"`{dumps(value)}`", f"`{dumps(testnet[key])}`") for key, value in config_of(MAINNET).items()]
-    return "\n".join(["# get_config\n", NOTE, table(("key", "mainnet", "testnet"), rows)])
+    return "\n".join(
+        [
+            "# get_config\n",
+            "For builders: look up a constant of the chain.\n",
+            NOTE,
+            table(("key", "mainnet", "testnet"), rows),
+        ]
+    )
 
 
 def documents() -> dict[str, str]:

@@ -1,7 +1,7 @@
 """`python -m scripts.set_version 1.0.0`: the step of a release that changes the version, wherever a file has to say it.
 
 `pyproject.toml` is the one source: the client takes its version from there, and programs ask the installed package.
-What a file cannot take from there follows here: the version of the client that the node asks for, and how far both are.
+What a file cannot take from there follows here: the version of the client that the node asks for.
 """
 
 from __future__ import annotations
@@ -18,19 +18,13 @@ PROJECTS = ("pyproject.toml", "distributions/client/pyproject.toml")
 WORDS = (
     (re.compile(r'^version = "[^"]+"', re.MULTILINE), 'version = "{version}"'),
     (re.compile(r'"ledgerd-client==[^"]+"'), '"ledgerd-client=={version}"'),
-    (re.compile(r'"Development Status :: [^"]+"'), '"Development Status :: {status}"'),
 )
-
-
-def status_of(version: str) -> str:
-    """How far a version is, in the words of the packages' index: 0.x promises nothing (docs/stability.md)."""
-    return "5 - Production/Stable" if Version(version).major else "2 - Pre-Alpha"
 
 
 def with_version(text: str, version: str) -> str:
     """The text of a project's file, as it is for a version."""
     for pattern, written in WORDS:
-        text = pattern.sub(written.format(version=version, status=status_of(version)), text)
+        text = pattern.sub(written.format(version=version), text)
     return text
 
 

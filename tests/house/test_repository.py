@@ -22,6 +22,7 @@ LOCAL_PATH = re.compile(r"(?<![\w.~/-])/(?:home|root|Users|work|opt(?!/ledgerd\b
 PINNED = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)")
 COMMAND = re.compile(r"(?:^|`)make ([a-z]+)\b", re.MULTILINE)
 RUNTIME_LOCK = "requirements-runtime.lock"
+SITE_LOCK = "requirements-site.lock"
 BUILT_IN = "postgres"
 """The extra that a built program has."""
 NOT_OURS = {"__pycache__", "build", "dist", "node_modules"}
@@ -129,6 +130,7 @@ def read(name: str) -> str:
 def test_the_lock_names_no_index_and_hashes_every_pin() -> None:
     assert faults_of_lock(read("requirements.lock")) == []
     assert faults_of_lock(read(RUNTIME_LOCK)) == []
+    assert faults_of_lock(read(SITE_LOCK)) == []
 
 
 def test_a_built_program_takes_the_pins_that_the_tests_ran_with() -> None:
@@ -190,7 +192,7 @@ def test_a_lock_that_does_not_satisfy_the_project_is_found(lock: str, fault: str
 def test_every_make_target_is_a_script_that_can_be_run() -> None:
     names = targets(read("Makefile"))
 
-    assert names == {"run", "test", "check", "bench", "docs", "pictures"}
+    assert names == {"run", "test", "check", "bench", "docs", "pictures", "site"}
     assert [name for name in names if not os.access(ROOT / "scripts" / name, os.X_OK)] == []
 
 

@@ -56,14 +56,13 @@ def test_the_files_of_both_projects_are_those_of_the_version(name: str) -> None:
     assert with_version(text, version_of_sources()) == text, "run `python -m scripts.set_version VERSION`"
 
 
-def test_a_release_changes_version_dependency_and_status_together() -> None:
-    text = 'version = "0.1.0"\n"Development Status :: 2 - Pre-Alpha",\n"ledgerd-client==0.1.0",  # both\n"lmdb>=1",\n'
+def test_a_release_changes_version_and_dependency_together() -> None:
+    text = 'version = "0.1.0"\n"ledgerd-client==0.1.0",  # both\n"lmdb>=1",\n'
 
     changed = with_version(text, "1.0.0")
 
     assert changed.splitlines() == [
         'version = "1.0.0"',
-        '"Development Status :: 5 - Production/Stable",',
         '"ledgerd-client==1.0.0",  # both',
         '"lmdb>=1",',
     ]
