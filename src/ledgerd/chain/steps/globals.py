@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ledgerd.basics.durations import DAY
 from ledgerd.chain.ledger.arithmetic import MAX_UINT128, uint32, uint64
 from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.events import MissedSlotOwners
@@ -14,7 +15,7 @@ from ledgerd.protocol import constants
 from ledgerd.protocol.crypto.keys import NULL_KEY
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.operations.virtual import ShutdownValidator
-from ledgerd.state.objects.accounts.accounts import ACCOUNT_BY_LAST_BANDWIDTH_UPDATE
+from ledgerd.state.objects.accounts.accounts import ACCOUNT_BY_DAY_OF_BANDWIDTH_UPDATE
 from ledgerd.state.objects.globals import DynamicGlobalProperty
 from ledgerd.state.objects.validators import VALIDATOR_PENALTIES, Validator, ValidatorPenaltyExpire
 
@@ -136,8 +137,8 @@ def count_bandwidth_candidates(ledger: Ledger, _progress: BlockContext) -> None:
         return
     since = max(ledger.now - constants.BANDWIDTH_RESERVE_ACTIVE_TIME, 0)
     few = ledger.median.bandwidth_reserve_below.amount
-    active = ledger.store.scan(ACCOUNT_BY_LAST_BANDWIDTH_UPDATE, lower=(since,))
+    recent = ledger.store.scan(ACCOUNT_BY_DAY_OF_BANDWIDTH_UPDATE, lower=(since // DAY,))
     globals_ = ledger.globals
-    candidates = 1 + sum(account.effective_shares < few for account in active)
+    candidates = 1 + sum(each.last_bandwidth_update >= since and each.effective_shares < few for each in recent)
     with ledger.editing(globals_):
         globals_.bandwidth_reserve_candidates = candidates

@@ -172,7 +172,8 @@ class OpenTable(Generic[E]):
     def restore(self, undo: TableUndo[E]) -> None:
         """Make everything exactly as it was, the ranks among equal keys included."""
         cache = self.cache
-        self._mark_restored()
+        if undo.removed or undo.modified:
+            self._mark_restored()
         for object_id in undo.created:
             cache.remove(object_id)
             self._mark(object_id)
@@ -195,7 +196,8 @@ class OpenTable(Generic[E]):
         and 2.5).
         """
         cache = self.cache
-        self._mark_restored()
+        if undo.removed or undo.modified:
+            self._mark_restored()
         if self._ordered and self.sessions:
             self._remember_ranks(undo, self.sessions[-1])
         for object_id in sorted(undo.modified.keys() - undo.removed.keys()):

@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ledgerd.basics.durations import DAY
 from ledgerd.protocol.errors import Overflow, RuleViolation, Underflow
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.state import Store
 from ledgerd.state.objects.accounts.accounts import (
     ACCOUNT_AUTHORITIES,
     ACCOUNT_BY_AUCTION_START,
-    ACCOUNT_BY_LAST_BANDWIDTH_UPDATE,
+    ACCOUNT_BY_DAY_OF_BANDWIDTH_UPDATE,
     ACCOUNT_BY_NAME,
     ACCOUNT_BY_NEXT_WITHDRAWAL,
     ACCOUNTS,
@@ -140,9 +141,9 @@ def test_only_auctions_that_are_due_are_walked(store: Store) -> None:
 
 
 def test_only_accounts_of_the_last_days_are_walked(store: Store) -> None:
-    for name, time in (("a", 0), ("b", 50), ("c", 40), ("d", 39)):
+    for name, time in (("a", 0), ("b", 5 * DAY), ("c", 4 * DAY + 7), ("d", 4 * DAY - 1)):
         store.create(ACCOUNTS, Account(name=AccountName(name), last_bandwidth_update=time))
 
-    recent = store.scan(ACCOUNT_BY_LAST_BANDWIDTH_UPDATE, lower=(40,))
+    recent = store.scan(ACCOUNT_BY_DAY_OF_BANDWIDTH_UPDATE, lower=(4,))
 
     assert [account.name for account in recent] == ["c", "b"]
