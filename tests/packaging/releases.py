@@ -26,9 +26,14 @@ _COMMITTER = {
 }
 
 
-def commit_of(folder: Path, modified: int) -> str:
-    """Copy the sources to a place, and commit them: the same commit at every place. Gives its id."""
+def commit_of(folder: Path, modified: int, version: str = "") -> str:
+    """Copy the sources to a place, and commit them: the same commit at every place. Gives its id.
+
+    With a version, they are those of that version.
+    """
     sources = copied_sources(folder).folder
+    if version:
+        succeeded(run(sys.executable, "-m", "scripts.set_version", version, PYTHONPATH=str(sources)))
     for path in sources.rglob("*"):
         os.utime(path, (modified, modified))
     for words in (("init", "--quiet"), ("add", "--all"), ("commit", "--quiet", "--message", "A release")):

@@ -1,0 +1,1 @@
+"""What is released, walked through on a fresh Debian: `scripts/walk-release`."""
