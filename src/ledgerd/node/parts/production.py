@@ -17,7 +17,7 @@ from ledgerd.node.config.options.validator import keys_of_file
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.peers import PeersPart
-from ledgerd.node.parts.validators.take_over import QUIET_SLOTS, OtherNode, require_not_taken_over
+from ledgerd.node.parts.validators.take_over import QUIET_SLOTS, GivingNode, require_not_taken_over
 from ledgerd.node.parts.watching.meters import Meters, MeterSample, MetersPart
 from ledgerd.node.time_source import TimeSource
 from ledgerd.producer.doppelganger import Doppelganger, WatchState, is_doppelganger_checked
@@ -116,11 +116,11 @@ class ProductionPart(NodePart):
                 require_not_taken_over(self._data_dir, None)
             await self._begin_production()
         else:
-            other = OtherNode(self._settings.take_over, self._data_dir, self._chain.network.chain_id)
+            other = GivingNode(self._settings.take_over, self._data_dir, self._chain.network.chain_id)
             other.check()
             self.work.keep("the take-over", lambda _: self._take_over(other))
 
-    async def _take_over(self, other: OtherNode) -> None:
+    async def _take_over(self, other: GivingNode) -> None:
         text = f"the node of {other.folder} makes the blocks of {' '.join(self._settings.names)} until it is stopped"
         log.info("take-over: %(text)s; this one follows the chain", {"text": text})
         self.work.warn("take-over", text)
@@ -136,7 +136,7 @@ class ProductionPart(NodePart):
         await self._begin_production()
         await asyncio.Event().wait()
 
-    async def _announce_moments(self, other: OtherNode) -> None:
+    async def _announce_moments(self, other: GivingNode) -> None:
         """Log when it is a good moment to stop the other node, once for each such moment."""
         was_quiet = False
         while True:

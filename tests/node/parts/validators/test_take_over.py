@@ -11,7 +11,7 @@ from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.config.given import ConfigurationError
 from ledgerd.node.parts.chain import Attachment
 from ledgerd.node.parts.validators import take_over
-from ledgerd.node.parts.validators.take_over import MARK, OtherNode, require_not_taken_over
+from ledgerd.node.parts.validators.take_over import MARK, GivingNode, require_not_taken_over
 from ledgerd.producer.signing.double_sign import FILE, LastSigned
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.errors import OperatorError
@@ -42,7 +42,7 @@ def signed_in(folder: Path) -> Block | None:
 def test_the_record_comes_along_and_a_mark_is_left(folders: tuple[Path, Path]) -> None:
     old, new = folders
 
-    said = OtherNode(old, new, CHAIN).take()
+    said = GivingNode(old, new, CHAIN).take()
 
     assert said.startswith("block #101 of ")
     assert signed_in(new) == block_of(7)
@@ -53,10 +53,10 @@ def test_the_record_comes_along_and_a_mark_is_left(folders: tuple[Path, Path]) -
 
 def test_it_comes_back_with_what_was_signed_meanwhile(folders: tuple[Path, Path]) -> None:
     old, new = folders
-    OtherNode(old, new, CHAIN).take()
+    GivingNode(old, new, CHAIN).take()
     LastSigned(new, CHAIN).record(block_of(8))
 
-    back = OtherNode(new, old, CHAIN)
+    back = GivingNode(new, old, CHAIN)
     back.check()
     back.take()
 
@@ -70,7 +70,7 @@ def test_an_older_record_takes_the_place_of_none_that_is_newer(folders: tuple[Pa
     old, new = folders
     LastSigned(new, CHAIN).record(block_of(9))
 
-    OtherNode(old, new, CHAIN).take()
+    GivingNode(old, new, CHAIN).take()
 
     assert signed_in(new) == block_of(9)
 
@@ -88,11 +88,11 @@ def test_killed_on_the_way_it_is_done_again(
         raise Killed
 
     with monkeypatch.context() as patched:
-        patched.setattr(Path if step == "unlink" else OtherNode, step, die)
+        patched.setattr(Path if step == "unlink" else GivingNode, step, die)
         with pytest.raises(Killed):
-            OtherNode(old, new, CHAIN).take()
+            GivingNode(old, new, CHAIN).take()
 
-    OtherNode(old, new, CHAIN).take()
+    GivingNode(old, new, CHAIN).take()
     assert signed_in(new) == block_of(7)
     with pytest.raises(OperatorError, match="has taken over"):
         require_not_taken_over(old, None)
@@ -103,21 +103,21 @@ def test_what_was_given_to_one_node_is_not_taken_back_from_another(folders: tupl
     third = tmp_path / "third"
     third.mkdir()
     lock_writer(third).close()
-    OtherNode(old, new, CHAIN).take()
+    GivingNode(old, new, CHAIN).take()
 
     with pytest.raises(OperatorError, match=f"the node of {new} has taken over"):
-        OtherNode(third, old, CHAIN).check()
+        GivingNode(third, old, CHAIN).check()
 
 
 def test_what_would_be_in_the_way_later_is_said_at_the_start(folders: tuple[Path, Path], tmp_path: Path) -> None:
     old, new = folders
     with pytest.raises(OperatorError, match="is no data directory of a node"):
-        OtherNode(tmp_path / "none", new, CHAIN).check()
+        GivingNode(tmp_path / "none", new, CHAIN).check()
     with pytest.raises(OperatorError, match="is the data directory of this node"):
-        OtherNode(new, new, CHAIN).check()
+        GivingNode(new, new, CHAIN).check()
     (old / FILE).write_text("{")
     with pytest.raises(OperatorError, match="cannot be read"):
-        OtherNode(old, new, CHAIN).check()
+        GivingNode(old, new, CHAIN).check()
 
 
 def test_nodes_with_one_signer_need_no_take_over(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def require_not_taken_over(data_dir: Path, giver: Path | None) -> None:
         )
 
 
-class OtherNode:
+class GivingNode:
     """The node that gives, by its data directory."""
 
     def __init__(self, folder: Path, own: Path, chain_id: bytes) -> None:
