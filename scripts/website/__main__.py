@@ -6,6 +6,7 @@ Markdown is read as code hosts read it. A warning, such as of a link or an ancho
 from __future__ import annotations
 
 import os
+import re
 import sys
 import tomllib
 
@@ -15,6 +16,8 @@ from scripts.website.navigation import BESIDE, ENTRY, LISTING, ROOT, contents
 
 BUILD = ROOT / "build"
 FILES = "scripts/website"
+LONG_NAME = re.compile(r'(?<=<span class="pre">)[^<>]{25,}(?=</span>)')
+JOINT = re.compile(r"[_/.]|::")
 
 
 def settings() -> dict[str, object]:
@@ -49,6 +52,12 @@ def add_navigation(_app: object, name: str, source: list[str]) -> None:
         source[0] += contents(document, source[0])
 
 
+def mend(_app: object, _name: str, _template: str, page: dict[str, object], _tree: object) -> None:
+    """Let links to files of the sources open them, where they would be saved, and long names break at their joints."""
+    body = str(page.get("body", "")).replace(' download=""', "")
+    page["body"] = LONG_NAME.sub(lambda name: JOINT.sub(r"\g<0><wbr>", name[0]), body)
+
+
 def main() -> int:
     """Make the site; 1 where something in it is wrong."""
     site = Sphinx(
@@ -63,6 +72,7 @@ def main() -> int:
         parallel=os.cpu_count() or 1,
     )
     site.connect("source-read", add_navigation)
+    site.connect("html-page-context", mend)
     site.build()
     return int(site.statuscode)
 

@@ -6,9 +6,10 @@ gives that page its place.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,18 +42,9 @@ def chapters(document: str, text: str) -> Iterator[Chapter]:
         if line["title"]:
             found.append((line["title"], []))
         elif found:
-            found[-1][1].append((line["name"], _resolved(document, line["link"])))
+            page = posixpath.normpath(posixpath.join(posixpath.dirname(document), line["link"]))
+            found[-1][1].append((line["name"], page))
     yield from (Chapter(title, tuple(listed)) for title, listed in found if listed)
-
-
-def _resolved(document: str, link: str) -> str:
-    parts: list[str] = []
-    for part in (PurePosixPath(document).parent / link).parts:
-        if part == "..":
-            parts.pop()
-        else:
-            parts.append(part)
-    return "/".join(parts)
 
 
 def contents(document: str, text: str) -> str:

@@ -170,6 +170,13 @@ def test_the_lock_satisfies_the_project() -> None:
     assert [fault for project in PROJECTS.values() for fault in unsatisfied(read(str(project)), lock)] == []
 
 
+def test_the_lock_of_the_site_has_what_the_site_asks_for() -> None:
+    groups = tomllib.loads(read("pyproject.toml"))["dependency-groups"]
+
+    pinned = {name_of(entry) for entry in lock_entries(read(SITE_LOCK))}
+    assert {Requirement(each).name for each in groups["site"]} <= pinned
+
+
 @pytest.mark.parametrize(
     ("lock", "fault"),
     [
