@@ -55,6 +55,7 @@ SLOWEST = (
     "snapshot/importing/test_load.py",
     "node/test_operating_document.py",
     "node/parts/test_bootstrap.py",
+    "node/test_first_minutes.py",
     "rpc/test_api_docs.py",
     "docs/test_debugging.py",
     "chain/steps/markets/test_cuts.py",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ledgerd.chain.chain import Chain
 from ledgerd.protocol.types.authority import authority_of
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.state import Store
@@ -21,6 +22,15 @@ ACCOUNTS_A_COMMIT = 20_000
 def populate(network: Network, count: int) -> None:
     """Accounts by the thousand, as if they had been created long ago."""
     populate_store(network.chain.parts.store, count)
+
+
+def populate_chain(chain: Chain, count: int) -> None:
+    """The same, with their tokens in the supply, as an import demands."""
+    store, facts = chain.parts.store, chain.globals
+    populate_store(store, count)
+    with store.editing(facts):
+        facts.current_supply += count
+    store.commit()
 
 
 def populate_store(store: Store, count: int) -> None:

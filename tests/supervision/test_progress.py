@@ -8,6 +8,7 @@ import pytest
 
 from ledgerd.supervision.progress import (
     LONGEST_LINE_SECONDS,
+    MEGABYTES,
     STEP_SECONDS,
     ProgressLine,
     ProgressStep,
@@ -67,6 +68,12 @@ def test_the_end_is_a_line_whenever_it_comes() -> None:
     assert found.is_last
     assert found.text == "checking: record 20 of 20 (100 %), 20 records/s, 0 s left"
     assert step(ProgressLine("checking", 0, 0.0), 0, 0, 0.0).text == "checking: block 0 of 0 (100 %), 0 blocks/s"
+
+
+def test_megabytes_stand_behind_the_numbers() -> None:
+    line = ProgressLine("fetching", 0, 0.0, MEGABYTES)
+    assert step(line, 12, 58, 4.0).text == "fetching: 12 of 58 MB (20 %), 3 MB/s, 15 s left"
+    assert step(ProgressLine("fetching", 0, 0.0, MEGABYTES), 0, 58, 4.0).text == "fetching: 0 of 58 MB, waiting for MB"
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,8 @@ STEP_SECONDS = 0.25
 FIRST_LINE_SECONDS = 5.0
 LONGEST_LINE_SECONDS = 60.0
 """Between two lines where lines stay: longer as the work goes on, up to this."""
+MEGABYTES = "MB"
+"""A unit that stands behind both numbers, and has no plural."""
 LINES = 60
 """So many lines at first; a work of hours has one each `LONGEST_LINE_SECONDS`."""
 WINDOW_SECONDS = 10.0
@@ -51,12 +53,15 @@ class ProgressLine:
             self._line_at = now
         rate = self._rate(done, now)
         fields: dict[str, int | float | str] = {self._unit: done, "of": total, "a_second": round(rate, 1)}
-        text = f"{self._work}: {self._unit} {done:,} of {total:,}"
+        is_measure = self._unit == MEGABYTES
+        units = self._unit if is_measure else f"{self._unit}s"
+        counted = f"{done:,} of {total:,} {units}" if is_measure else f"{self._unit} {done:,} of {total:,}"
+        text = f"{self._work}: {counted}"
         if rate <= 0 and not is_last:
-            return ProgressStep(self._work, f"{text}, waiting for {self._unit}s{note}", fields, is_line, is_last)
+            return ProgressStep(self._work, f"{text}, waiting for {units}{note}", fields, is_line, is_last)
         percent = 100 * done // total if total else 100
         shown_rate = f"{rate:,.0f}" if rate >= 10 or rate == round(rate) else f"{rate:.1f}"
-        text += f" ({percent} %), {shown_rate} {self._unit}s/s"
+        text += f" ({percent} %), {shown_rate} {units}/s"
         if rate > 0:
             seconds = max(0, total - done) / rate
             fields["seconds_left"] = round(seconds)

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import signal
 import time
 import zlib
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
+import pytest
+
+from ledgerd.chain.ledger.events import BlockApplied
+from ledgerd.node.config.configuration import read_configuration
+from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.parts.peers import PeersPart
+from ledgerd.node.parts.snapshots import SnapshotsPart
 from ledgerd.snapshot.file.directory import name_of
+from tests.node.contexts import context_of
 from tests.node.processes import LOOPBACK, NodeProcess, words_of_testnet
 from tests.patience import PATIENCE
 from tests.ports import free_port
@@ -92,7 +103,45 @@ def test_a_node_whose_peers_have_nothing_yet_answers_and_can_be_stopped(tmp_path
     with NodeProcess(*follower_words(tmp_path, [free_port()])) as node:
         assert node.head == 0
         assert "they are asked again in 5 minutes" in node.log
+        assert (
+            "name others that you trust with trusted-snapshot-peer, or begin with a file: --snapshot FILE" in node.log
+        )
         assert node.stop() == 0
+
+
+def test_blocks_that_come_before_the_writing_has_begun_ask_for_no_other_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As those of a sync do, which come faster than a task begins; the log begins above our newest snapshot."""
+    written, has_begun = list[int](), asyncio.Event()
+
+    async def write(_part: SnapshotsPart, number: int) -> None:
+        written.append(number)
+        has_begun.set()
+
+    async def attach(observe: Callable[[object], None]) -> None:
+        observe(chain)
+
+    monkeypatch.setattr(SnapshotsPart, "_write", write)
+    monkeypatch.setattr(SnapshotsPart, "_our_slot", lambda *_: None)
+    log = SimpleNamespace(first_number=23)
+    chain = SimpleNamespace(is_rolling=True, block_log=log, assumption=None, observe=lambda _: None)
+
+    async def main() -> None:
+        words = {"data-dir": [str(tmp_path)], "snapshot-every-n-blocks": ["1000"]}
+        context = context_of(SnapshotsPart, read_configuration(words, tmp_path))
+        holder = SimpleNamespace(attach=attach, chain=chain)
+        part = SnapshotsPart(context, cast("ChainPart", holder), cast("PeersPart", None))
+        await part.start()
+        now = int(time.time())
+        for number in range(24, 40):
+            part.applied(cast("BlockApplied", SimpleNamespace(block=SimpleNamespace(number=number, timestamp=now))))
+        await has_begun.wait()
+        await part.stop()
+
+    asyncio.run(main())
+    assert written == [24]
+    assert "another one is being written" not in caplog.text
 
 
 def test_a_snapshot_is_written_at_a_block(tmp_path: Path) -> None:

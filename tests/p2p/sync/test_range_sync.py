@@ -108,6 +108,14 @@ def test_every_peer_is_asked_for_a_range_of_its_own(talk: Talk, supply: Supply) 
     assert all(talk.network.core[peer].strikes == 0 for peer in peers)
 
 
+def test_the_log_says_when_the_node_is_in_step(supply: Supply, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    peer = supply.meet()
+    assert "in step" not in caplog.text
+    supply.serve(peer)
+    assert f"in step with the network at block {HEIGHT + AHEAD}" in caplog.text
+
+
 def test_it_is_known_to_which_block_the_node_catches_up(talk: Talk, supply: Supply) -> None:
     core = talk.network.core
     assert core.catches_up_to == 0

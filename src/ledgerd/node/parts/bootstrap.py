@@ -29,6 +29,8 @@ from ledgerd.supervision.work import Sleep, Working
 log = logging.getLogger(__name__)
 
 PLUGIN = "snapshot"
+FIRST_STATE = "first state"
+"""The name of the warning while there is none."""
 MOST_REFUSED = 10
 """An attempt ends after so many snapshots that cannot be loaded."""
 
@@ -41,6 +43,13 @@ def ready_directory(directory: Path) -> None:
             f"snapshot-dir {directory}: cannot be made or written to: {problem.strerror}: choose another directory, "
             "or see to its permissions"
         ) from problem
+
+
+WITHOUT_STATE = (
+    "no trusted peer has given a snapshot, and without one this node has no state: see above why each has none, test "
+    "them with `ledgerd --test-trusted-seeds`, name others that you trust with trusted-snapshot-peer, or begin with a "
+    "file: --snapshot FILE"
+)
 
 
 class BootstrapPart(NodePart):
@@ -93,17 +102,21 @@ class BootstrapPart(NodePart):
 
     async def _fetched(self) -> int | None:
         peers = self._options.trusted_peers
-        log.info("no state yet: asking %(peers)d trusted peers for a snapshot", {"peers": len(peers)})
+        log.info(
+            "no state yet: asking %(peers)d trusted peers for a snapshot: %(names)s",
+            {"peers": len(peers), "names": ", ".join(map(str, peers))},
+        )
         state = await fetched_state(self._configuration, self._chain, peers, WantedState(audits_later=True))
         return None if state is None else state.number
 
     async def _keep_trying(self, working: Working) -> None:
         """Retry in the background; a newer state that is built here is used after a restart of all parts."""
         minutes = max(1, self._options.stalled_sync_timeout_minutes)
+        self.work.warn(FIRST_STATE, WITHOUT_STATE)
         while True:
             log.warning(
-                "no trusted peer has given a snapshot; they are asked again in %(minutes)d minutes",
-                {"minutes": minutes},
+                "%(problem)s; they are asked again in %(minutes)d minutes",
+                {"problem": WITHOUT_STATE, "minutes": minutes},
             )
             await self._sleep(minutes * MINUTE)
             if not await self._chain.run(self._is_empty):
@@ -113,6 +126,7 @@ class BootstrapPart(NodePart):
             if number is not None and number > await self._chain.run(lambda: self._chain.chain.head_number):
                 self._newer_state.set()
                 break
+        self.work.warn(FIRST_STATE, "")
         await asyncio.Event().wait()
 
 

@@ -94,11 +94,14 @@ class SnapshotsPart(NodePart, Observer):
     def applied(self, event: BlockApplied) -> None:
         chain = self._chain.chain
         self._watch.restart(self._time.seconds())
-        if self._is_outrun(chain) and (self._writing is None or self._writing.done()):
+        is_idle = self._writing is None or self._writing.done()
+        if is_idle and self._is_outrun(chain):
             self._triggers.wants_fresh = True
         now = self._time.wall() // MICRO
         number = self._triggers.applied(event.block.number, event.block.timestamp, now, partial(self._our_slot, now))
         if number is not None and self._loop is not None and chain.assumption is None:
+            if is_idle:  # known before the writing has begun: the blocks until then need no other one
+                self._newest = max(self._newest, number)
             self._loop.call_soon_threadsafe(self._begin, number)
 
     def _our_slot(self, now: int) -> int | None:
@@ -109,7 +112,6 @@ class SnapshotsPart(NodePart, Observer):
         if self._writing is not None and not self._writing.done():
             log.warning("no snapshot of block %(block)d: another one is being written", {"block": number})
             return
-        self._newest = max(self._newest, number)
         self._writing = self.work.begin(self._write(number), "snapshot")
 
     async def _write(self, number: int) -> None:

@@ -16,7 +16,7 @@ from ledgerd.p2p.shared.peer import Life, Peer
 from ledgerd.p2p.sync.admission import Admission
 from ledgerd.p2p.sync.gap_fill import GapFill
 from ledgerd.p2p.sync.range_sync import RangeSync
-from ledgerd.p2p.sync.survey import Survey
+from ledgerd.p2p.sync.survey import RECENT_SECONDS, Survey
 from ledgerd.p2p.sync.watch import CommitSchedule, ForkTracking, SyncReport, SyncWatchdog
 from ledgerd.p2p.talk.handshake import our_status
 from ledgerd.p2p.talk.mempool import Mempool
@@ -75,6 +75,8 @@ class Intake:
         core = self._core
         self.ranges.stop()
         self.commits.commit()
+        if core.now - core.chain.head_time <= RECENT_SECONDS and any(core.live()):
+            log.info("in step with the network at block %(block)d", {"block": core.chain.head_number})
         for peer in core.peers():
             is_unsure = peer.life is Life.ACTIVE and not peer.exchange and peer.head_number > 0
             if is_unsure and core.chain.is_known(peer.head_id):
@@ -100,7 +102,12 @@ class Intake:
         self.survey.tick()
         if core.mode is Mode.SYNC and self.ranges.needs_snapshot() and not self._warned:
             self._warned = True
-            log.warning("no peer has block %(block)d: a snapshot may be needed", {"block": core.chain.head_number + 1})
+            log.warning(
+                "no peer has block %(block)d any more: this node needs a snapshot of a later block, by "
+                "trusted-snapshot-peer and sync-snapshot-from-trusted-peer = true with the plugin snapshot, or from a "
+                "file: --snapshot FILE",
+                {"block": core.chain.head_number + 1},
+            )
 
     def report(self) -> None:
         core = self._core

@@ -17,6 +17,7 @@ from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.snapshot.exchange import frames
 from ledgerd.snapshot.exchange.fetching import PART, Download, Unavailable, check, refusal
 from ledgerd.snapshot.file.directory import DOWNLOAD, name_of
+from ledgerd.supervision.progress import MEGABYTES, ProgressLine, shown
 from ledgerd.supervision.tasks import all_of
 from ledgerd.supervision.threads import in_thread
 
@@ -32,6 +33,7 @@ SLOWEST = 16 << 10
 SPARE_BYTES = 256 << 20
 """Bytes that must stay free on the disk besides the file."""
 READ_BYTES = 1 << 18
+MEGABYTE = 1_000_000
 FRAME_BYTES = PART + 64
 
 FAULTS = (OSError, TimeoutError, frames.ProtocolFault, Unavailable)
@@ -181,14 +183,24 @@ async def _fill(peer: Endpoint, file: BinaryIO, progress: Download, pause: float
 async def _receive(connection: SnapshotConnection, file: BinaryIO, progress: Download, began: float) -> None:
     request: frames.SnapshotMessage | None = progress.connect()
     seconds = ANSWER_SECONDS
+    line = ProgressLine("fetching the snapshot", progress.received // MEGABYTE, _now(), MEGABYTES)
     while request is not None:
         action = progress.receive(await connection.ask(request, seconds))
         if progress.info is not None and not progress.received:
             _require_room(file, progress.info.size)
         file.write(action.part)
         request, seconds = action.request, PART_SECONDS
+        _report(line, progress)
         if _now() - began > PART_SECONDS + progress.received / SLOWEST:
             raise Unavailable(f"it is too slow: {progress.received} bytes in {_now() - began:.0f} seconds")
+
+
+def _report(line: ProgressLine, progress: Download) -> None:
+    if progress.info is not None:
+        done, size = (-(-each // MEGABYTE) for each in (progress.received, progress.info.size))
+        step = line.at(done if progress.received == progress.info.size else min(done, size - 1), size, _now())
+        if step is not None:
+            log.info("%s", step.text, extra=shown(step))
 
 
 def _require_room(file: BinaryIO, size: int) -> None:
